@@ -112,6 +112,6 @@ fn undeclared(what: &str, name: &str) -> Reason {
 fn defect(name: &str, why: &str) -> Reason {
     Reason::new(
         Cause::Protocol,
-        format!("defect of the benchmark: its values of '{name}' are no measurement: {why}"),
+        format!("defect of the benchmark: its values of '{name}' are not measurements: {why}"),
     )
 }

@@ -39,7 +39,7 @@ pub enum Error {
     #[error("quantile {value} was asked for, a probability lies between 0 and 1")]
     Probability { value: f64 },
     /// A rule's setting makes no sense.
-    #[error("{setting} = {value} is no usable setting, it must be {wanted}")]
+    #[error("{setting} = {value} is not usable: it must be {wanted}")]
     Setting {
         setting: &'static str,
         value: f64,

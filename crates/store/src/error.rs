@@ -70,7 +70,7 @@ pub enum StoreError {
         ids: Vec<String>,
     },
     /// A path that holds no run.
-    #[error("{} is no run folder: it has no run.json", path.display())]
+    #[error("{} is not a run folder: it has no run.json", path.display())]
     NotARun { path: PathBuf },
     /// A run folder that belongs to another user.
     #[error("{} belongs to another user; copy it to a folder of your own to go on with it", path.display())]

@@ -24,7 +24,7 @@ pub fn sizes(text: &str) -> Result<Vec<u64>, String> {
         let bytes = text.trim().parse::<Bytes>().map_err(|error| error.to_string())?.get();
         match bytes {
             8..=LARGEST if bytes.is_multiple_of(8) => Ok(bytes),
-            8..=LARGEST => Err(format!("{bytes} bytes are no multiple of 8, the words that are checked")),
+            8..=LARGEST => Err(format!("{bytes} bytes are not a multiple of 8, the words that are checked")),
             _ => Err(format!("{} is outside 8 B to {}", Bytes(bytes), Bytes(LARGEST))),
         }
     };

@@ -27,7 +27,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let gpus = crate::measured(&Params::default(), machine)?;
     let block = params.bytes("block").ok().flatten().unwrap_or_default();
     if !block.get().is_multiple_of(8) {
-        let text = format!("block={block} is no multiple of 8 bytes, the words that are checked");
+        let text = format!("block={block} is not a multiple of 8 bytes, the words that are checked");
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let wanted = 2 * block.get() * gpus.len() as u64;

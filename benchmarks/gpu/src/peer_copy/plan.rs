@@ -49,7 +49,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     }
     let size = params.bytes("size").ok().flatten().unwrap_or_default();
     if !size.get().is_multiple_of(16) {
-        let text = format!("size={size} is no multiple of 16 bytes, the vectors that kernels copy");
+        let text = format!("size={size} is not a multiple of 16 bytes, the vectors that kernels copy");
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let needed = size.get() * gpus.len() as u64;

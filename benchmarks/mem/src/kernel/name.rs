@@ -115,7 +115,7 @@ impl Store {
 
 /// A word that names none of a closed set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{word}' is no {what}; known are: {known}")]
+#[error("'{word}' is not a {what}; known are: {known}")]
 pub struct UnknownName {
     what: &'static str,
     word: String,

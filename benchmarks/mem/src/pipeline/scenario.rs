@@ -191,11 +191,14 @@ impl Step {
     fn check(&self, transpose: &Transpose) -> Result<(), String> {
         let rate = self.bytes_per_second();
         if self.rate.unit().dimension() != seatrial_model::Dimension::DataRate || rate <= 0.0 {
-            return Err(format!("the rate {} is no data rate above zero", self.rate));
+            return Err(format!("the rate {} is not a data rate above zero", self.rate));
         }
         let block = self.block.get();
         if block == 0 || !block.is_multiple_of(BLOCK_MULTIPLE) {
-            return Err(format!("the block {} is no multiple of {BLOCK_MULTIPLE} B above zero", self.block));
+            return Err(format!(
+                "the block {} is not a multiple of {BLOCK_MULTIPLE} B above zero",
+                self.block
+            ));
         }
         let exact = block as f64 * 1e9 / rate;
         if (exact - exact.round()).abs() > 1e-6 || exact < 1000.0 {
@@ -220,7 +223,7 @@ impl Step {
 impl Transpose {
     fn check(&self, block: u64) -> Result<(), String> {
         if !self.chunk.get().is_multiple_of(size_of::<u64>() as u64) {
-            return Err(format!("a chunk of {} is no multiple of 8 B", self.chunk));
+            return Err(format!("a chunk of {} is not a multiple of 8 B", self.chunk));
         }
         let chunks = block.checked_div(self.chunk.get()).unwrap_or(0);
         if chunks == 0 {
@@ -305,15 +308,15 @@ mod tests {
         assert!(error.starts_with("sort: a stride of 7 does not reach all of 28 chunks"), "{error}");
         assert!(altered("chunk = \"36 kB\"", "chunk = \"2 MB\"").contains("does not hold a chunk"));
         assert!(altered("chunk = \"36 kB\"", "chunk = \"0 B\"").contains("does not hold a chunk"));
-        assert!(altered("chunk = \"36 kB\"", "chunk = \"36004 B\"").contains("no multiple of 8 B"));
+        assert!(altered("chunk = \"36 kB\"", "chunk = \"36004 B\"").contains("not a multiple of 8 B"));
     }
 
     #[test]
     fn blocks_rates_and_counts_that_cannot_be_are_refused() {
-        assert!(altered("1152 kB", "1152001 B").contains("no multiple of 512 B"));
-        assert!(altered("3 Gbit/s", "-3 Gbit/s").contains("no data rate above zero"));
-        assert!(altered("3 Gbit/s", "3 GB").contains("no data rate above zero"));
-        assert!(altered("3 Gbit/s", "3.0001 Gbit/s").contains("no whole number of nanoseconds"));
+        assert!(altered("1152 kB", "1152001 B").contains("not a multiple of 512 B"));
+        assert!(altered("3 Gbit/s", "-3 Gbit/s").contains("not a data rate above zero"));
+        assert!(altered("3 Gbit/s", "3 GB").contains("not a data rate above zero"));
+        assert!(altered("3 Gbit/s", "3.0001 Gbit/s").contains("not a whole number of nanoseconds"));
         assert!(altered("counted = 1", "counted = 2").contains("a byte is touched 1 times, not 2"));
         assert!(altered("id = \"deliver\"", "id = \"receive\"").contains("two steps have this id"));
         assert!(altered("stations = 18", "stations = 0").contains("at least one station"));

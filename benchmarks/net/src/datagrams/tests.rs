@@ -219,7 +219,7 @@ fn loss_is_of_what_was_sent_and_is_told_with_where_and_what_helps() {
     made.received.counters.unknown.push("no permission".to_owned());
     let text = made.finding("datagrams-lost").expect("told");
     assert!(
-        text.contains("nobody could look (no permission)"),
+        text.contains("no counter could be read (no permission)"),
         "what is not known is not blamed on others: {text}"
     );
 }

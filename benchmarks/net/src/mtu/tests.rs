@@ -120,5 +120,5 @@ fn packets_that_are_lost_on_the_way_are_a_problem_with_both_ends_named() {
     let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "mtu-mismatch");
     assert!(finding.text.starts_with("from n1 to n2 packets above 1500 B are lost"), "{}", finding.text);
-    assert!(finding.text.contains("nothing tells the sender"), "{}", finding.text);
+    assert!(finding.text.contains("receives no ICMP message"), "{}", finding.text);
 }

@@ -83,7 +83,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => Limit::unknown(reason.clone()),
         ("forward" | "reverse", Ok(_)) => Limit::unknown("only told where data goes both ways at once"),
         ("fairness", _) => {
-            Limit::Unknown { reason: "1 by its definition, which is no measure of a part".to_owned() }
+            Limit::Unknown { reason: "1 by definition, so not a limit of any part".to_owned() }
         }
         ("retransmits", _) => {
             Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }

@@ -314,8 +314,8 @@ fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
         (2, &[("device", "mlx5_0+mlx5_0")][..], "mlx5_0/1 would be in two pairs"),
         // Each would be the peer of the other.
         (1, &[("device", "mlx5_0+mlx5_1")][..], "name others with peer_device="),
-        (2, &[("device", "mlx5_0+")][..], "no list of ports"),
-        (2, &[("device", "mlx5_0+auto")][..], "no list of ports"),
+        (2, &[("device", "mlx5_0+")][..], "not a list of ports"),
+        (2, &[("device", "mlx5_0+auto")][..], "not a list of ports"),
         (2, &[("peer_device", "mlx5_0+mlx5_1")][..], "needs as many in device="),
         (2, &[("device", "mlx5_0+mlx5_1"), ("peer_device", "mlx5_0")][..], "not as many ports"),
     ] {

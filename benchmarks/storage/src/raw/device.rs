@@ -42,7 +42,7 @@ impl Disk {
             .map_err(|errno| opening(&shown, errno))?;
         let kind = fstat(&file).map_err(|errno| failed(&shown, "asking about it", errno))?;
         if FileType::from_raw_mode(kind.st_mode) != FileType::BlockDevice {
-            return Err(Reason::new(Cause::Missing, format!("{shown} is no block device")));
+            return Err(Reason::new(Cause::Missing, format!("{shown} is not a block device")));
         }
         let device = device_of(&file).map_err(|errno| failed(&shown, "asking about it", errno))?;
         match device.name(root) {

@@ -79,7 +79,7 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
     let job = super::run::job(&options)?;
     if job.factors.is_some() {
         let text = format!(
-            "run {}: a study of factors measures what things are worth, and is no ground for bounds",
+            "run {}: a study of factors measures gains, and bounds cannot be derived from it",
             info.id
         );
         return Err(CliError::Usage(text));

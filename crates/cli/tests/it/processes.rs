@@ -30,7 +30,7 @@ fn what_strikes_a_worker_becomes_the_outcome_of_its_case_and_the_run_goes_on() {
         (json!({ "exits": { "phase": "prepare", "code": 7 } }), Failed, Cause::Crash, "7"),
         (json!({ "hangs": { "phase": "measure" } }), Failed, Cause::Hang, "measur"),
         (json!({ "sticks": { "phase": "verify" } }), Failed, Cause::Hang, "verif"),
-        (json!({ "garbles": { "phase": "connect" } }), Unmeasured, Cause::Protocol, "no message"),
+        (json!({ "garbles": { "phase": "connect" } }), Unmeasured, Cause::Protocol, "not a message"),
         (
             json!({ "not_started": { "why": "no more processes" } }),
             Unmeasured,

@@ -237,7 +237,7 @@ fn up(root: &SysRoot, folder: &str, state: &Known<String>) -> Known<bool> {
             Err(error) => Known::unknown(error.to_string()),
         },
         "down" | "dormant" | "lowerlayerdown" | "notpresent" | "testing" => Known::Known(false),
-        other => Known::unknown(format!("the state {other:?} is none of the kernel's")),
+        other => Known::unknown(format!("the state {other:?} is unknown to Seatrial")),
     })
 }
 

@@ -81,7 +81,7 @@ pub(super) fn limit(
     }
     bars(&Bounds::AtLeast(Bar::Absolute(entry.value.value)), &[entry.value.at], judged, found);
     if entry.value.value.value() == 0.0 && is_never_negative(judged.unit) {
-        found.error(entry.value.at, "a limit of nothing is no limit");
+        found.error(entry.value.at, "a limit needs a value");
     }
     Some(LimitRule {
         test: entry.test.value.clone(),

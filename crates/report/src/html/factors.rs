@@ -39,7 +39,7 @@ fn of_study(study: &Factors) -> Study {
         unit: "ratio, with its 95 % interval".to_owned(),
         svg,
         legend: Vec::new(),
-        note: "1 is no gain.".to_owned(),
+        note: "1 means no gain.".to_owned(),
     });
     Study { figure, table: PageTable::new(&view::table(study), usize::MAX) }
 }

@@ -130,7 +130,7 @@ pub static IPOIB_MODE: InventorySetting = InventorySetting {
     none: "there is no interface of IP over InfiniBand",
     find: |nic, _| match &nic.ipoib_mode {
         Some(mode) => Found::known(mode.as_ref().map(|mode| Value::from(mode.as_str()))),
-        None => Found::absent("it is none of IP over InfiniBand"),
+        None => Found::absent("it is not an interface of IP over InfiniBand"),
     },
 };
 

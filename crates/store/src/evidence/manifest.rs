@@ -94,7 +94,7 @@ impl Manifest {
             return Err(refuse("it was changed: it is not written as Seatrial writes it".to_owned()));
         }
         if !is_plain(&manifest.run) {
-            return Err(refuse(format!("'{}' is no id of a run", manifest.run)));
+            return Err(refuse(format!("'{}' is not the id of a run", manifest.run)));
         }
         manifest.require_paths().map_err(refuse)?;
         manifest.require_sizes(archive_bytes).map_err(refuse)?;
@@ -105,7 +105,7 @@ impl Manifest {
         for file in &self.files {
             if !is_path(&file.path) || file.path == NAME {
                 return Err(format!(
-                    "it lists '{}', which is no path within a run folder",
+                    "it lists '{}', which is not a path within a run folder",
                     file.path.escape_default()
                 ));
             }

@@ -44,7 +44,7 @@ pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, 
     let mut end = Vec::new();
     file.by_ref().take(seal + 1).read_to_end(&mut end).map_err(failed)?;
     if read < body || !packing.is_seal(&end) {
-        let text = "it has no seal at its end: it was cut short, or is no evidence file of Seatrial";
+        let text = "it has no seal at its end: it was cut short, or is not an evidence file of Seatrial";
         looked.faults.push(Fault::whole(text));
     } else if end != packing.seal(&sum) {
         looked

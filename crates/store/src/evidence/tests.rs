@@ -277,7 +277,7 @@ fn a_path_that_leads_elsewhere_is_refused_wherever_it_stands() {
     whole.extend([0; 2 * END]);
     refused(&whole, "a.json: '../../etc/passwd', a path that leads elsewhere, stands in its place");
     let manifest = Manifest { run: "..".to_owned(), ..Manifest::new(String::new(), Vec::new()) };
-    refused(&archive_of(&manifest, &[]), "'..' is no id of a run");
+    refused(&archive_of(&manifest, &[]), "'..' is not the id of a run");
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn export(folder: &Path, out: &mut dyn Write) -> Result<Exported, EvidenceEr
         return Err(StoreError::Running { id }.into());
     }
     if !is_plain(&id) {
-        let why = format!("'{id}' is no id of a run");
+        let why = format!("'{id}' is not the id of a run");
         return Err(EvidenceError::Unfit { path: run.files().run(), why });
     }
     let mut files = Vec::new();
@@ -110,7 +110,7 @@ fn require_file(path: &Path, kind: fs::FileType) -> Result<(), EvidenceError> {
     if kind.is_file() {
         return Ok(());
     }
-    let why = if kind.is_symlink() { "it is a link" } else { "it is no plain file" };
+    let why = if kind.is_symlink() { "it is a link" } else { "it is not a plain file" };
     Err(EvidenceError::Unfit { path: path.to_owned(), why: why.to_owned() })
 }
 
