@@ -115,7 +115,7 @@ impl Sink for Kept {
 
 /// Takes a part through one trial.
 pub fn trial(part: Part, place: &PartPlacement) -> Result<PartRecord, Reason> {
-    let mut part = seatrial_testkit::connected(part)?;
+    let mut part = seatrial_bench::testing::connected(part)?;
     let over = Stop::after(Duration::ZERO);
     part.run(Phase::WarmUp, &over, &mut Kept::new(&over))?;
     let stop = Stop::after(Duration::from_secs(600));

@@ -83,7 +83,7 @@ pub type Ends = (Box<dyn Running>, Box<dyn Running>);
 /// Both ends of `case` in this process, connected; the first is the one that reaches for the other.
 pub fn try_ends(bench: &dyn Benchmark, case: &Case) -> Result<Ends, Reason> {
     let parts = case.places.iter().map(|place| bench.part(case, place));
-    let mut ends = seatrial_testkit::connect_all(parts, &[])?.into_iter();
+    let mut ends = seatrial_bench::testing::connect_all(parts, &[])?.into_iter();
     Ok((ends.next().expect("a first end"), ends.next().expect("a second end")))
 }
 

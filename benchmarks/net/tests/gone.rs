@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use seatrial_bench::testing::{at_once, prepare_all};
 use seatrial_bench::{Benchmark, Prepared, Running, Sink, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Params, Phase, Reason, Sample, Site, SiteNode};
-use seatrial_testkit::{at_once, prepare_all};
 
 #[path = "udp/space.rs"]
 #[expect(dead_code, reason = "shared with the tests of datagrams, which use all of it")]

@@ -47,8 +47,8 @@ impl Running for Checked {
 mod tests {
     use super::*;
     use seatrial_bench::Benchmark;
+    use seatrial_bench::testing::connected;
     use seatrial_model::{Params, Subject};
-    use seatrial_testkit::connected;
 
     #[test]
     fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {

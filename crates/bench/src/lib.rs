@@ -37,6 +37,7 @@ pub mod stale_dirs;
 mod stop;
 mod stream;
 mod team;
+pub mod testing;
 #[cfg(test)]
 mod toy;
 mod transferred;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::lap::SLICE;
 use super::{ABOUT, Clock, part};
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::{Kept, connected};
 
 fn machine(cores: u32) -> Machine {
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };

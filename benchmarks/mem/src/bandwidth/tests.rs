@@ -11,8 +11,8 @@ use super::team::BLOCK;
 use super::{ABOUT, Bandwidth};
 use crate::kernel::{Isa, Kernel, Pass, Store};
 use crate::shard::{ArrayShard, ShardSpec};
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Stop};
-use seatrial_testkit::{Kept, connected};
 
 const GIB: u64 = 1 << 30;
 

@@ -12,8 +12,8 @@ use seatrial_sys::affinity;
 
 use super::part::{CHANNEL, LatencyWorker};
 use super::{ABOUT, Latency};
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::{Kept, connected};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

@@ -14,8 +14,8 @@ use super::part::{CHASE, LOAD, LoadedLatencyWorker};
 use super::team::FLAT_BLOCK;
 use super::{ABOUT, LoadedLatency};
 use crate::kernel::Isa;
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::{Kept, connected};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

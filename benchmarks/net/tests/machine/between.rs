@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use seatrial_bench::testing::{Enter, Kept, at_once, connect_all};
 use seatrial_bench::{Benchmark, Running, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, PartRecord, Phase, Reason, Site, SiteNode};
-use seatrial_testkit::{Enter, Kept, at_once, connect_all};
 
 use super::space::Pair;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use seatrial_bench::testing::{Enter, at_once, prepare_all};
 use seatrial_bench::{Benchmark, Offer, Running, Sink, Stop};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
 use seatrial_net::udp_stream::UdpStream;
-use seatrial_testkit::{Enter, at_once, prepare_all};
 use serde_json::Value;
 
 /// Far more than anything here takes.

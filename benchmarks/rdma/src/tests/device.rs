@@ -11,8 +11,8 @@ use std::time::Duration;
 use seatrial_model::{Case, Integrity, PartRecord, Phase, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
+use seatrial_bench::testing::{Kept, at_once, prepare_all};
 use seatrial_bench::{Offer, Part, Stop, find};
-use seatrial_testkit::{Kept, at_once, prepare_all};
 
 /// Both ends of a case, each in a thread of its own from one phase to the next, as workers are.
 pub fn trial(case: &Case, parts: Vec<Part>, time: Duration) -> Vec<PartRecord> {

@@ -10,10 +10,10 @@ use seatrial_sys::verbs::VerbKind;
 
 use super::rack::{Rack, case, is_verified};
 use seatrial_bench::Stop;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::verbs::System;
 use seatrial_bench::verbs::endpoint::RdmaEndpoint;
 use seatrial_bench::verbs::{Method, RdmaConfig, RemoteCompletion};
-use seatrial_testkit::Kept;
 
 #[test]
 fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a_case() {

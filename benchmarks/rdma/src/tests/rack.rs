@@ -12,9 +12,9 @@ use seatrial_sys::root::SysRoot;
 
 use super::device::trial;
 use super::{node, planned_of, two_cards};
+use seatrial_bench::testing::{Kept, connect_all};
 use seatrial_bench::verbs::System;
 use seatrial_bench::{Part, Running, Stop, find};
-use seatrial_testkit::{Kept, connect_all};
 
 /// Cards and the kernel's files about them.
 pub struct Rack {

@@ -8,8 +8,8 @@ use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, S
 
 use super::Copy;
 use super::part::CopyWorker;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::Kept;
 
 fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };

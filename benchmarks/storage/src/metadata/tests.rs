@@ -12,8 +12,8 @@ use super::part::MetadataWorker;
 use super::work::{FileOperation, Files};
 use crate::folder::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::Kept;
 
 fn machine(systems: Vec<FileSystem>) -> Machine {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };

@@ -7,8 +7,8 @@ use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::PeerRead;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Benchmark, Running, Stop};
-use seatrial_testkit::Kept;
 
 fn node(name: &str, boot: &str) -> SiteNode {
     let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };

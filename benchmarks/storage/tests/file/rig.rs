@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
-use seatrial_testkit::{Kept, connected};
 use tempfile::TempDir;
 
 /// Runs a command; its output, or what it complained of.

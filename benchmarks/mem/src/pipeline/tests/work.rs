@@ -16,8 +16,8 @@ use crate::pipeline::reduce;
 use crate::pipeline::ring::BlockRings;
 use crate::pipeline::settings::{Blocks, Mode, Settings, Threads};
 use crate::pipeline::window::LEAD;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
-use seatrial_testkit::Kept;
 
 /// Rounds of 8 ms.
 const ROUNDS: u64 = 5;

@@ -11,9 +11,9 @@ use super::super::config::TcpStreamConfig;
 use super::super::part::prepare_with;
 use crate::rig;
 pub use crate::rig::Kept;
+pub use seatrial_bench::testing::Enter;
+use seatrial_bench::testing::{at_once, prepare_all};
 use seatrial_bench::{Benchmark, Offer, Part, Running, Stop};
-pub use seatrial_testkit::Enter;
-use seatrial_testkit::{at_once, prepare_all};
 
 pub fn node(name: &str) -> SiteNode {
     rig::node(name, 4)

@@ -10,8 +10,8 @@ use seatrial_sys::storage::FdStore;
 
 use super::rig::{case, folder};
 use crate::io::part::IoWorker;
+use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
-use seatrial_testkit::Kept;
 
 /// A store of a test's own, which the test never gives back.
 fn fd_store() -> &'static FdStore {

@@ -7,8 +7,8 @@ use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
 use crate::file::File;
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Stop};
-use seatrial_testkit::{Kept, connected};
 
 pub fn params(changed: &[(&str, &str)]) -> Params {
     let about = File.about();

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::{disk, planned, site};
 use crate::raw::Raw;
+use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Stop};
 use seatrial_testkit::starved::{Watch, explains};
-use seatrial_testkit::{Kept, connected};
 
 /// What the child is told by the environment: disks, parameters, seconds, a control group to enter, where to answer.
 const ORDER: &str = "SEATRIAL_TEST_RAW";

@@ -1,9 +1,10 @@
-//! Parts taken through a trial without a supervisor.
+//! For tests of benchmarks: parts taken through a trial in this process, without agent or worker.
 
 use std::thread;
 
-use seatrial_bench::{Offer, Part, Prepared, Running, Sink};
 use seatrial_model::{Evidence, Integrity, PartPlacement, PartRecord, Reason, Sample};
+
+use crate::{Offer, Part, Prepared, Running, Sink};
 
 /// Keeps what a part says.
 #[derive(Debug, Default)]
