@@ -15,9 +15,6 @@ pub const GPU: ParamSpec = ParamSpec::new("gpu", Kind::Text, "auto")
 const VENDOR: &str = "NVIDIA";
 
 /// The GPUs that are asked for, of those that a driver serves that we can speak to.
-///
-/// # Errors
-/// When there is none here, or not the one asked for.
 pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu>, Reason> {
     let all = match &machine.gpus {
         Known::Known(all) => all,
@@ -108,9 +105,6 @@ pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
 }
 
 /// The PCI addresses that [`chosen`] noted.
-///
-/// # Errors
-/// When the case carries none.
 pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
     Ok(case.planned.text("gpus")?.split(' ').map(str::to_owned).collect())
 }

@@ -76,9 +76,6 @@ impl<E: End> GpuGroup<E> {
     }
 
     /// Goes on without the GPU `number`, which failed at `doing`.
-    ///
-    /// # Errors
-    /// The same in words, when too few are left or there is no such GPU.
     pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Reason> {
         let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
             return Err(during("GPU", doing)(failed));

@@ -22,9 +22,6 @@ pub struct Block {
 
 impl Block {
     /// Takes `bytes` on `node`, filled with `pattern`, and pins them.
-    ///
-    /// # Errors
-    /// When the memory cannot be had, or not be pinned.
     pub fn take(
         gpu: &Gpu,
         address: &str,
@@ -46,18 +43,12 @@ impl Block {
     }
 
     /// Of the first `count` words those that are not of `pattern`.
-    ///
-    /// # Errors
-    /// When a stream may still use the memory.
     pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<pattern::Wrong>, Reason> {
         let words = PinnedMemory::words(&mut self.memory).ok_or_else(busy)?;
         Ok(pattern.check(&words[..count.min(words.len())]))
     }
 
     /// Fills it anew.
-    ///
-    /// # Errors
-    /// When a stream may still use the memory.
     pub fn fill(&mut self, pattern: Pattern) -> Result<(), Reason> {
         PinnedMemory::words_mut(&mut self.memory).map(|words| pattern.fill(words)).ok_or_else(busy)
     }

@@ -46,9 +46,6 @@ pub struct Tally(Arc<DeviceMemory>);
 
 impl Tally {
     /// Takes it on the device.
-    ///
-    /// # Errors
-    /// When the device has no memory left.
     pub fn take(gpu: &Gpu) -> Result<Self, GpuError> {
         DeviceMemory::take(gpu, 16).map(Self)
     }
@@ -56,9 +53,6 @@ impl Tally {
 
 impl Kernels {
     /// Translates them.
-    ///
-    /// # Errors
-    /// When the driver does not understand the text.
     pub fn load(gpu: &Gpu) -> Result<Self, GpuError> {
         let common = Module::load(gpu, &ptx::common(&[LINK_COPY.0]))?;
         let get = |name: &std::ffi::CStr| common.function(name);
@@ -77,9 +71,6 @@ impl Kernels {
     }
 
     /// Translates streaming kernels, one for each shape that the device and its driver can have.
-    ///
-    /// # Errors
-    /// As [`Self::load`], where the shapes need nothing that not every device has.
     pub fn streaming(&self, shapes: &[Shape]) -> Result<Streaming, GpuError> {
         let capability = self.0.gpu.properties().capability;
         let (special, common) = apart(shapes);
@@ -116,9 +107,6 @@ impl Kernels {
     }
 
     /// Fills `words` words from `at` on.
-    ///
-    /// # Errors
-    /// When it would reach beyond the memory, or the driver refuses.
     pub fn fill(
         &self,
         stream: &Stream,
@@ -133,9 +121,6 @@ impl Kernels {
     }
 
     /// Looks at `words` words from `at` on, and waits for the result: the words that are not of `pattern`.
-    ///
-    /// # Errors
-    /// As [`Self::fill`].
     pub fn check(
         &self,
         stream: &Stream,
@@ -204,9 +189,6 @@ impl Kernels {
     }
 
     /// Queues a copy of `bytes`, a multiple of 16, that the processors make.
-    ///
-    /// # Errors
-    /// As [`Self::stream`].
     pub fn copy(&self, stream: &Stream, to: Span<'_>, from: Span<'_>, bytes: usize) -> Result<(), GpuError> {
         let (shape, walk) = LINK_COPY;
         let whole = bytes as u64 / shape.tile() * shape.tile();
@@ -231,9 +213,6 @@ impl Kernels {
     /// Every other block is the one copy's, and a block ends with its part, so that the device hands out both evenly
     /// from the front to the back. Two kernels of the same kind, or one that goes in strides, leave a tenth of the link
     /// unused where both directions of a link to the host are loaded.
-    ///
-    /// # Errors
-    /// As [`Self::stream`].
     pub fn exchange(
         &self,
         stream: &Stream,
@@ -259,9 +238,6 @@ impl Kernels {
     ///
     /// Processors differ in how far they are from a link, and neighbours have the same way: on an H200 sixteen in a row
     /// see 803 or 855 ns where all of them together see 829.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn chase(
         &self,
         stream: &Stream,
@@ -284,9 +260,6 @@ impl Kernels {
     }
 
     /// Queues a kernel of one thread that waits until the gate is open, or for ten seconds.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn wait(&self, stream: &Stream, gate: &Arc<Gate>) -> Result<(), GpuError> {
         stream.keep_gate(gate);
         let arguments = [gate.address(), u64::from(gate.wanted()), LONGEST_WAIT_NS];
@@ -358,9 +331,6 @@ impl Ring {
     }
 
     /// A ring of `bytes` in memory of `gpu`.
-    ///
-    /// # Errors
-    /// When the memory cannot be had.
     pub fn on_device(gpu: &Gpu, bytes: usize) -> Result<Self, GpuError> {
         let memory = DeviceMemory::take(gpu, bytes)?;
         let mut words = vec![0; bytes / 8];

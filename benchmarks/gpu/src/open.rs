@@ -23,17 +23,11 @@ pub struct Opened {
 
 impl Opened {
     /// Opens the system's driver, or the one at `path`, which is for tests.
-    ///
-    /// # Errors
-    /// When there is none, or it finds no device.
     pub fn driver(path: Option<&Path>) -> Result<Arc<dyn Driver>, Reason> {
         path.map_or_else(Cuda::open, Cuda::open_at).map_err(fault::preparing("GPU", "opening the driver"))
     }
 
     /// Opens the device at `address`.
-    ///
-    /// # Errors
-    /// When the driver does not show it to this process or does not let us have it.
     pub fn at(driver: &Arc<dyn Driver>, address: &str) -> Result<Self, Reason> {
         let found = Gpu::at(driver, address).map_err(fault::preparing(address, "opening the GPU"))?;
         let gpu = found.ok_or_else(|| {
@@ -64,9 +58,6 @@ impl Opened {
     }
 
     /// Refuses when less than `bytes` and a reserve are free on the device.
-    ///
-    /// # Errors
-    /// With what is free and what there is.
     pub fn require(&self, bytes: u64) -> Result<(), Reason> {
         let (free, total) =
             self.gpu.memory().map_err(fault::preparing(&self.address, "asking for memory"))?;

@@ -22,9 +22,6 @@ pub struct TimedStream {
 
 impl TimedStream {
     /// A stream of `gpu`.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn new(gpu: &Gpu, kernels: &Kernels) -> Result<Self, GpuError> {
         Ok(Self { stream: Stream::new(gpu)?, kernels: kernels.clone(), marks: Vec::new() })
     }
@@ -77,9 +74,6 @@ pub struct Starter {
 
 impl Starter {
     /// A starter for streams of every GPU of this process; `gpu` is one of them.
-    ///
-    /// # Errors
-    /// When a page cannot be pinned.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Ok(Self { gate: Gate::new(gpu)?, by_kernel: false })
     }
@@ -91,9 +85,6 @@ impl Starter {
 
     /// Lets every stream do `pieces` pieces of work, which `queue` puts into the stream of a stream: `queue(stream,
     /// piece)`. `meanwhile` is called while they work.
-    ///
-    /// # Errors
-    /// The first stream of which anything failed; the gate is open then, and every stream was waited for.
     pub fn run(
         &mut self,
         streams: &mut [&mut TimedStream],

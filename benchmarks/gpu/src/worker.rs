@@ -20,9 +20,6 @@ const LONGER: Duration = Duration::from_secs(3);
 pub trait GpuWorkload: Send {
     /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early.
     /// Gives the sum of all rates, in any unit, so that rounds can be compared.
-    ///
-    /// # Errors
-    /// When the driver refuses, and no other GPU is there to go on with.
     fn round(
         &mut self,
         stop: &Stop,
@@ -36,9 +33,6 @@ pub trait GpuWorkload: Send {
     }
 
     /// Overwrites what the warm-up wrote to the host.
-    ///
-    /// # Errors
-    /// When a stream still uses the memory.
     fn forget(&mut self) -> Result<(), Reason> {
         Ok(())
     }
@@ -47,9 +41,6 @@ pub trait GpuWorkload: Send {
     fn evidence(&self, out: &mut dyn Sink);
 
     /// What the checks found.
-    ///
-    /// # Errors
-    /// When a stream still uses memory that is to be looked at.
     fn verify(&mut self) -> Result<Integrity, Reason>;
 }
 

@@ -38,9 +38,6 @@ pub struct ArrayShard {
 
 impl ArrayShard {
     /// Maps, binds, touches and fills. To be called on the pinned thread that will use it.
-    ///
-    /// # Errors
-    /// When no memory can be had.
     pub fn new(spec: &ShardSpec) -> Result<Self, MapError> {
         let bytes = spec.elements * size_of::<f64>();
         let arrays = spec.pass.kernel().arrays();

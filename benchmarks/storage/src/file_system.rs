@@ -11,9 +11,6 @@ pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSy
 }
 
 /// Checks what can be known of a named directory before anything starts.
-///
-/// # Errors
-/// A path that is not full, or on a file system that takes no files.
 pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), Reason> {
     if path == "auto" {
         return Ok(());

@@ -31,9 +31,6 @@ pub struct Folder {
 
 impl Folder {
     /// Makes one in `parent` for a benchmark, with its manifest.
-    ///
-    /// # Errors
-    /// What the system answers.
     pub fn new(parent: &Path, bench: &str) -> Result<Self, Reason> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
@@ -61,9 +58,6 @@ impl Folder {
     }
 
     /// Makes a folder in it.
-    ///
-    /// # Errors
-    /// What the system answers.
     pub fn inner(&self, name: &str) -> Result<PathBuf, Reason> {
         let path = self.path.join(name);
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
@@ -72,9 +66,6 @@ impl Folder {
 
     /// Removes it with all that is in it: the folder that was made here, wherever it is by now, and nothing that somebody
     /// put in its place.
-    ///
-    /// # Errors
-    /// What the system answers; what is left then has the manifest still where that was possible.
     pub fn remove(&self) -> Result<(), Reason> {
         match self.removed() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -54,9 +54,6 @@ impl ThreadPlacement {
 
 /// Bindings for `count` threads at each end, as the parameter [`AFFINITY`] wants them; none leaves them to the
 /// scheduler.
-///
-/// # Errors
-/// When an end has no such CPUs.
 pub fn place_threads(
     ends: &Ends<'_>,
     site: &Site,
@@ -69,9 +66,6 @@ pub fn place_threads(
 
 /// The same where each thread works for one of several paths, which begin and end at these interfaces: `way_of` has the
 /// number of the path for each thread.
-///
-/// # Errors
-/// When an end has no such CPUs.
 pub fn place_threads_over(
     ends: &Ends<'_>,
     site: &Site,

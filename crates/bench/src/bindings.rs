@@ -7,9 +7,6 @@ use seatrial_model::{Binding, Cause, Finding, Reason, Severity, Subject};
 
 /// One binding per core that we may use, with the memory of its own node or, where a cpuset leaves that out, the
 /// nearest.
-///
-/// # Errors
-/// When no CPU is known that we may run on.
 pub fn core_bindings(machine: &Machine) -> Result<Vec<Binding>, Reason> {
     let bindings: Vec<Binding> = machine.cpu.one_per_core().map(|thread| binding(machine, thread)).collect();
     if bindings.is_empty() {
@@ -101,9 +98,6 @@ pub fn our_memory_nodes(machine: &Machine) -> Vec<u32> {
 }
 
 /// The nodes of a matrix of them.
-///
-/// # Errors
-/// When there are not two.
 pub fn matrix_nodes(machine: &Machine) -> Result<Vec<u32>, Reason> {
     let (all, ours) = (memory_nodes(machine), our_memory_nodes(machine));
     if ours.len() < 2 {

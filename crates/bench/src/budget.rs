@@ -24,9 +24,6 @@ pub const PAGES: ParamSpec =
         .doc("Kind of pages; auto takes the largest that can be had.");
 
 /// The kinds of pages that [`PAGES`] asks for, in the order of preference.
-///
-/// # Errors
-/// When the case carries no such parameter.
 pub fn pages(params: &Params) -> Result<Vec<Pages>, Reason> {
     Ok(match params.text(PAGES.name)? {
         "1GiB" => vec![Pages::Explicit1G],

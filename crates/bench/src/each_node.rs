@@ -30,9 +30,6 @@ pub fn each_node(
 }
 
 /// The case of one worker on `node`, with a thread on each of `bindings`, or wherever there is room.
-///
-/// # Errors
-/// As [`budget`].
 pub fn worker_case(
     about: &About,
     params: &Params,

@@ -44,9 +44,6 @@ impl Held {
     }
 
     /// Where the pages are, asked of a sample.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
     pub fn placement(&self) -> Result<Placement, PolicyError> {
         self.map.placement(Some(ASKED))
     }

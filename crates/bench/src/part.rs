@@ -77,9 +77,6 @@ impl Prepared {
     }
 
     /// Reaches the peers.
-    ///
-    /// # Errors
-    /// When a peer cannot be reached.
     pub fn connect(self, offers: &[Offer]) -> Result<Box<dyn Running>, Reason> {
         (self.connect)(offers)
     }
@@ -89,9 +86,6 @@ impl Prepared {
 pub trait Running: Send {
     /// Runs until `stop` says so, looking at it at least every 10 ms or resting by [`Stop::rest`]. Samples of the warm-up
     /// are thrown away.
-    ///
-    /// # Errors
-    /// When the system under test fails.
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason>;
 
     /// Checks the data and says what it found. The clock no longer runs.

@@ -5,9 +5,6 @@ use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
 
 /// Pins the calling thread to one CPU and sees it there.
-///
-/// # Errors
-/// As [`pin_to`].
 pub fn pin(cpu: u32) -> Result<(), Reason> {
     pin_to(&CpuSet::of(cpu))
 }

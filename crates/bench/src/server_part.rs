@@ -9,9 +9,6 @@ use crate::{Prepared, Running, Sink, Stop};
 /// What differs between servers.
 pub trait ServerSide: Send {
     /// Opens the port, and takes what else must be there before anybody calls.
-    ///
-    /// # Errors
-    /// When the system refuses.
     fn listen(&mut self) -> Result<Listener, Reason>;
 
     /// Lets the callers in and starts to serve them.
@@ -29,15 +26,9 @@ pub trait ServerSide: Send {
     fn tell(&self, server: &ServerThread, out: &mut dyn Sink);
 
     /// What it found of the data.
-    ///
-    /// # Errors
-    /// When its thread failed otherwise.
     fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason>;
 
     /// The part at `place` that listens now and serves from its connection on.
-    ///
-    /// # Errors
-    /// As [`Self::listen`].
     fn prepare(mut self, place: &PartPlacement) -> Result<Prepared, Reason>
     where
         Self: Sized + 'static,

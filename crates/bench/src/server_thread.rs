@@ -79,9 +79,6 @@ impl ServerThread {
     }
 
     /// Waits for the thread to leave; what it came to, the first time.
-    ///
-    /// # Errors
-    /// The thread's.
     pub fn end(&mut self) -> Result<(), Reason> {
         self.over.store(true, Ordering::Relaxed);
         self.ended.take().map_or(Ok(()), |ended| ended.collect(Duration::MAX).map(drop))

@@ -87,9 +87,6 @@ impl<S: 'static> ThreadTeam<'static, S> {
 
 impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
     /// As [`Self::start`], with threads that may borrow and that `scope` waits for.
-    ///
-    /// # Errors
-    /// As [`Self::start`].
     pub fn start_in<M>(
         scope: &'scope Scope<'scope, '_>,
         threads: impl IntoIterator<Item = (ThreadSpec, M)>,
@@ -185,9 +182,6 @@ impl<'a, S> ThreadTeam<'a, S> {
     }
 
     /// Gives `task` to `threads`, and waits for the answers, in their order; it is told its place in this list.
-    ///
-    /// # Errors
-    /// As [`Answers::collect`].
     pub fn each<T: Send + 'a>(
         &self,
         threads: impl IntoIterator<Item = usize>,
@@ -197,9 +191,6 @@ impl<'a, S> ThreadTeam<'a, S> {
     }
 
     /// As [`Self::each`], of all threads.
-    ///
-    /// # Errors
-    /// As [`Answers::collect`].
     pub fn all<T: Send + 'a>(
         &self,
         task: impl Fn(usize, &mut S) -> Result<T, Reason> + Send + Sync + 'a,

@@ -40,9 +40,6 @@ impl Kept {
 }
 
 /// A part without peers, ready to run.
-///
-/// # Errors
-/// When it cannot be prepared.
 pub fn connected(part: Part) -> Result<Box<dyn Running>, Reason> {
     part.prepare()?.connect(&[])
 }
@@ -74,9 +71,6 @@ pub fn at_once<T: Send, R: Send>(
 }
 
 /// All parts of a case, prepared, with their offers.
-///
-/// # Errors
-/// The first of theirs.
 pub fn prepare_all(
     parts: impl IntoIterator<Item = Part>,
     enter: &[&Enter<'_>],
@@ -87,9 +81,6 @@ pub fn prepare_all(
 }
 
 /// All parts of a case, connected with each other.
-///
-/// # Errors
-/// The first of theirs.
 pub fn connect_all(
     parts: impl IntoIterator<Item = Part>,
     enter: &[&Enter<'_>],

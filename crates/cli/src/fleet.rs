@@ -15,9 +15,6 @@ use seatrial_report::repeat_command;
 use crate::error::CliError;
 
 /// Starts what `args` ask for, or plays `script`.
-///
-/// # Errors
-/// When the options contradict each other, or no agent comes up.
 pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet>, CliError> {
     if let Some(path) = script {
         let script = ScriptFile::read(path).map_err(|error| CliError::Usage(error.to_string()))?;
@@ -180,9 +177,6 @@ fn settled_in(args: &NodeOptions, surroundings: &Surroundings) -> NodeOptions {
 }
 
 /// Refuses `args` that lead to no node, before anything is started.
-///
-/// # Errors
-/// As [`launch`] for what is typed.
 pub fn check(args: &NodeOptions) -> Result<(), CliError> {
     choose(args, &Surroundings::of_process()).map(drop)
 }
@@ -217,9 +211,6 @@ fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
 }
 
 /// What this binary is, so that controller and agent never talk past each other.
-///
-/// # Errors
-/// When the binary cannot read itself.
 pub fn build() -> Result<String, CliError> {
     build_id(env!("CARGO_PKG_VERSION")).map_err(|error| {
         let why = format!("reading its own binary: {error}");

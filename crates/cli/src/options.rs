@@ -15,9 +15,6 @@ use crate::error::CliError;
 use crate::{fleet, output, params};
 
 /// The options of `seatrial run`.
-///
-/// # Errors
-/// When a parameter is no pair.
 pub fn of_run(args: &RunArgs) -> Result<RunOptions, CliError> {
     let bench = BenchmarkOptions { params: params::parse(&args.params)?, ..args.bench.clone() };
     Ok(RunOptions { bench, ..args.measure.options.clone() })
@@ -30,9 +27,6 @@ pub fn of_check(args: &CheckArgs) -> RunOptions {
 
 /// The options that the run `info` goes on with when `typed` stands beside `--resume`: its own, but for how its nodes
 /// are reached, of which each option that is typed replaces that one. It stays as strict as it was.
-///
-/// # Errors
-/// When something is typed that would change what is measured: other nodes, or others at the same time.
 pub fn resumed(
     info: &RunInfo,
     nodes: &[String],

@@ -27,9 +27,6 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
 }
 
 /// Prints a run in the form that was asked for.
-///
-/// # Errors
-/// When standard output is full.
 pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
@@ -42,18 +39,12 @@ pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -
 }
 
 /// Writes the one text that standard output is for.
-///
-/// # Errors
-/// When standard output is full.
 pub fn print(text: &str) -> Result<(), CliError> {
     fill(|out| out.write_all(text.as_bytes()))
 }
 
 /// Has standard output filled. A reader that has seen enough, such as `head`, is no failure, and changes nothing about what
 /// was found: how the command ends is up to the caller.
-///
-/// # Errors
-/// When standard output is full.
 pub fn fill(fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), CliError> {
     // Standard output is written line by line, and the document of a large cluster has millions. Not its lock: an export
     // may write from a thread of its own.
@@ -89,9 +80,6 @@ impl Write for Reader {
 }
 
 /// Writes the page that `--html FILE` asks for, whole or not at all; `-` is standard output.
-///
-/// # Errors
-/// When the file cannot be written, with its name.
 pub fn page(file: &Path, page: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     if file.as_os_str() == STANDARD_OUTPUT {
         return fill(|out| page(out));

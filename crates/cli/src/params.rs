@@ -29,9 +29,6 @@ pub fn parse(typed: &[String]) -> Result<BTreeMap<String, Vec<String>>, CliError
 }
 
 /// The parameters that each of several benchmarks understands; one that none understands is an error.
-///
-/// # Errors
-/// When no benchmark has a parameter of that name.
 pub fn share_out(
     params: &BTreeMap<String, Vec<String>>,
     abouts: &[&'static About],

@@ -7,9 +7,6 @@ use crate::error::CliError;
 
 /// Has `profile` give its roles to the nodes that `typed` (`head=n1`) names, instead of those it names itself. The
 /// profile as it was judged by is kept with the run, so that a resumed or repeated judgement has the same players.
-///
-/// # Errors
-/// When a text is no assignment or the profile has no such role.
 pub fn give(profile: &mut Profile, typed: &[String]) -> Result<(), CliError> {
     for text in typed {
         let usage = |why: String| CliError::Usage(format!("--role {text}: {why}"));

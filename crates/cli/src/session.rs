@@ -39,9 +39,6 @@ pub struct Job {
 }
 
 /// Measures `job` of these `options`, or what is left of the run that `args.resume` names.
-///
-/// # Errors
-/// Everything that keeps the result from being made or printed.
 pub fn run(
     job: impl FnOnce() -> Result<Job, CliError>,
     args: &MeasureArgs,

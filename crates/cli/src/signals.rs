@@ -21,9 +21,6 @@ pub struct Signals {
 
 impl Signals {
     /// Listens from now on. A second signal of the same kind ends the process at once, in case the orderly way hangs.
-    ///
-    /// # Errors
-    /// When the system refuses the handler.
     pub fn listen() -> io::Result<Self> {
         let signals = Self::default();
         for number in [SIGINT, SIGTERM] {
@@ -35,9 +32,6 @@ impl Signals {
     }
 
     /// Calls `nudge` after each signal, for as long as what comes back is kept: who sleeps looks at the flag then.
-    ///
-    /// # Errors
-    /// When the system refuses the handler or a thread.
     pub fn nudging(&self, nudge: Nudge) -> io::Result<Nudging> {
         let (mut read, write) = UnixStream::pair()?;
         let end = read.try_clone()?;

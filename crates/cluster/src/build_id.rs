@@ -8,9 +8,6 @@ use std::io;
 /// The content is hashed, since neither path, size nor modification time survives a copy to another node, and a
 /// linker's build id is not always there. The file is the one that runs (`/proc/self/exe`), even if another one has
 /// taken its name meanwhile. It costs some ten milliseconds, so it is asked for when agents are started, not before.
-///
-/// # Errors
-/// When the binary's file cannot be read.
 pub fn build_id(version: &str) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open("/proc/self/exe")?)?;

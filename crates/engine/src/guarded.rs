@@ -7,9 +7,6 @@ use seatrial_bench::Benchmark;
 use seatrial_model::{Case, Cause, Params, Reason, Site};
 
 /// What `compute` makes of a case of `bench`; `doing` names it.
-///
-/// # Errors
-/// The text of a panic: a defect of the benchmark, or samples of a faulty worker.
 pub fn guarded<T>(
     bench: &str,
     doing: &str,
@@ -23,9 +20,6 @@ pub fn guarded<T>(
 }
 
 /// The cases that `bench` plans.
-///
-/// # Errors
-/// Why there are none, a panic included.
 pub fn planned(bench: &dyn Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     guarded(bench.about().id, "planning its cases", || bench.plan(params, site))
 }

@@ -26,9 +26,6 @@ pub struct Loaded {
 
 /// Reads `source` and what it extends, and checks it against `catalog`. Waivers that ended before `today` are left
 /// out, with a warning.
-///
-/// # Errors
-/// Everything that is wrong with it, with the places; warnings are among it.
 pub fn load(
     source: &Source,
     shipped: &[Shipped],

@@ -77,9 +77,6 @@ struct Kept {
 
 impl Home {
     /// The runs of this home, oldest first.
-    ///
-    /// # Errors
-    /// When the folder of the runs cannot be read.
     pub fn history(&self) -> Result<Vec<RunRow>, StoreError> {
         let row = |id: String| {
             let files = Files::of(self.runs().join(&id));

@@ -82,9 +82,6 @@ impl Home {
     }
 
     /// Ids of all runs, oldest first. No home, no runs.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
     pub fn ids(&self) -> Result<Vec<String>, StoreError> {
         let runs = self.runs();
         let failed = |source| StoreError::io("reading", &runs, source);

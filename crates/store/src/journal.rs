@@ -77,9 +77,6 @@ impl Journal {
     }
 
     /// Keeps the options that the run goes on with, in place of those that it had.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep_options(&mut self, options: RunOptions) -> Result<(), StoreError> {
         self.info.options = Some(options);
         crate::folder::write_info(&self.files, &self.info)
@@ -87,9 +84,6 @@ impl Journal {
 
     /// Keeps what the nodes are, one file a node, and their names in `run.json`, beside those of nodes that were asked
     /// for and could not be reached.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
     pub fn keep_site(&mut self, site: &Site) -> Result<(), StoreError> {
         for node in &site.nodes {
             let file = NodeFile { schema: SCHEMA, node: node.clone() };
@@ -103,17 +97,11 @@ impl Journal {
     }
 
     /// Keeps the profile that the run is judged against, so that it can be judged the same way later.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep_profile(&mut self, profile: &Profile) -> Result<(), StoreError> {
         replace(&self.files.profile(), &ProfileFile { schema: SCHEMA, profile: profile.clone() })
     }
 
     /// Keeps which binary measures, beside those that did before it in a run that is gone on with.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep_tool(&mut self, tool: &Tool) -> Result<(), StoreError> {
         let path = self.files.tool();
         let known = crate::folder::versioned::<ToolFile>(&path, |file| file.schema)?.into_present();
@@ -127,18 +115,12 @@ impl Journal {
 
     /// Keeps the records of the run called `run` that this one is judged against, so that it can be judged the same way
     /// when that run is gone.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep_reference(&mut self, run: &str, results: &[CaseRecord]) -> Result<(), StoreError> {
         let file = ReferenceFile { schema: SCHEMA, run: run.to_owned(), results: results.to_vec() };
         replace(&self.files.reference(), &file)
     }
 
     /// Keeps what happened: planned rounds, samples, and the record of a case, which is on storage when this returns.
-    ///
-    /// # Errors
-    /// When something cannot be written. Numbers would be lost: stop the run. What was recorded before still stands.
     pub fn record(&mut self, event: Event) -> Result<(), StoreError> {
         let line = slim(&event);
         match event {
@@ -188,9 +170,6 @@ impl Journal {
     }
 
     /// Keeps conclusions and judgements, in place of earlier ones.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep_verdicts(
         &mut self,
         findings: &[Finding],
@@ -204,9 +183,6 @@ impl Journal {
     }
 
     /// Says in `run.json` how the run ended, and gives the folder free.
-    ///
-    /// # Errors
-    /// When the file cannot be written; the run then counts as killed, with all its results.
     pub fn end(mut self, end: RunEnd) -> Result<RunInfo, StoreError> {
         self.catch_up()?;
         self.events.sync()?;

@@ -24,9 +24,6 @@ pub(crate) struct ToolFile {
 
 impl Tool {
     /// The binary that runs, even if another one has taken its name meanwhile. Its file is read whole: some ten milliseconds.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn running(version: &str) -> io::Result<Self> {
         let sha256 = sum_of(&mut File::open("/proc/self/exe")?)?;
         Ok(Self { version: version.to_owned(), sha256 })

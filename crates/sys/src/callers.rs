@@ -39,9 +39,6 @@ impl Callers {
 
     /// Takes in `stream`, which comes `from` an address, and cuts another off if they become too many. The ticket is for
     /// [`Self::leave`].
-    ///
-    /// # Errors
-    /// When the process has no descriptor left.
     pub fn enter(&self, from: IpAddr, stream: &TcpStream) -> io::Result<u64> {
         let stream = stream.try_clone()?;
         let mut asked = self.asked();

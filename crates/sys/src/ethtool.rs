@@ -121,9 +121,6 @@ impl<'a> Ethtool<'a> {
     }
 
     /// Interrupt moderation (`ethtool -c`).
-    ///
-    /// # Errors
-    /// As [`Self::rings`].
     pub fn coalescing(&self) -> Result<Coalescing, ReadError> {
         let all: [u32; 22] = self.ask("coalescing", 0x0e)?;
         Ok(Coalescing {
@@ -137,27 +134,18 @@ impl<'a> Ethtool<'a> {
     }
 
     /// Flow control (`ethtool -a`).
-    ///
-    /// # Errors
-    /// As [`Self::rings`].
     pub fn pause(&self) -> Result<Pause, ReadError> {
         let [negotiated, receive, send] = self.ask("pause", 0x12)?;
         Ok(Pause { negotiated: negotiated != 0, receive: receive != 0, send: send != 0 })
     }
 
     /// Queues (`ethtool -l`).
-    ///
-    /// # Errors
-    /// As [`Self::rings`].
     pub fn channels(&self) -> Result<Channels, ReadError> {
         let [_, _, _, combined_most, receive, send, _, combined] = self.ask("channels", 0x3c)?;
         Ok(Channels { combined, combined_most, receive, send })
     }
 
     /// Whether an offload is on (`ethtool -k`).
-    ///
-    /// # Errors
-    /// As [`Self::rings`].
     pub fn offload(&self, offload: Offload) -> Result<bool, ReadError> {
         let (command, name, bits) = offload.question();
         let [answer] = self.ask(name, command)?;
@@ -167,9 +155,6 @@ impl<'a> Ethtool<'a> {
     /// The driver's own statistics (`ethtool -S`), in its order and by its names, which no two drivers share.
     ///
     /// Under a root that stands in for the running system they are lines of a name and a number.
-    ///
-    /// # Errors
-    /// As [`Self::rings`].
     pub fn statistics(&self) -> Result<Vec<(String, u64)>, ReadError> {
         let path = format!("/ethtool/{}/statistics", self.interface);
         if !self.root.is_live() {

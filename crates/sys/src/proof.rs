@@ -46,9 +46,6 @@ impl Side {
 
 impl Key {
     /// A fresh key from the kernel's random numbers.
-    ///
-    /// # Errors
-    /// When the kernel has none to give.
     pub fn random() -> io::Result<Self> {
         Ok(Self(random()?))
     }

@@ -73,9 +73,6 @@ pub fn set_class(class: Class) -> Result<(), SchedError> {
 ///
 /// By default the kernel may delay the end of a sleep by this slack, to wake several threads at once
 /// (PR_SET_TIMERSLACK, prctl(2)). It does not apply to real-time classes, which have none.
-///
-/// # Errors
-/// What the kernel answered; no privilege is needed.
 pub fn wake_exactly() -> Result<(), Errno> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
 }

@@ -40,9 +40,6 @@ pub struct Worker {
 
 impl Worker {
     /// The worker of `case` at `place`.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or this architecture has no chains.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let cores = case.params.text("cores")?;
         if place.bindings.is_empty() {

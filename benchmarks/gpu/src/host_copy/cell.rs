@@ -68,9 +68,6 @@ impl Grid {
     }
 
     /// The grid of a planned case.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version.
     pub fn of(case: &Case) -> Result<Self, Reason> {
         let bad = |why: String| Reason::new(Cause::Protocol, why);
         let sizes = sizes(case.params.text("size")?).map_err(bad)?;
@@ -84,9 +81,6 @@ impl Grid {
 }
 
 /// The directions that the parameter asks for.
-///
-/// # Errors
-/// When the case carries no such parameter.
 pub fn directions(params: &Params) -> Result<Vec<CopyDirection>, Reason> {
     let word = params.text("direction")?;
     Ok(CopyDirection::ALL

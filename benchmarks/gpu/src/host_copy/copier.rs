@@ -8,9 +8,6 @@ use seatrial_model::{Integrity, Reason};
 pub trait Copier: Send {
     /// Makes `copies` copies of a cell in each of its directions; gives nanoseconds that the slower one took. Samples go
     /// to `out` when they count.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     fn slice(
         &mut self,
         cell: usize,
@@ -21,15 +18,9 @@ pub trait Copier: Send {
     ) -> Result<f64, Reason>;
 
     /// Overwrites what was copied to the host so far.
-    ///
-    /// # Errors
-    /// When a stream still uses the memory.
     fn forget(&mut self) -> Result<(), Reason>;
 
     /// What the checks found, the one of the host's memory made now.
-    ///
-    /// # Errors
-    /// When a stream still uses the memory.
     fn verify(&mut self) -> Result<Integrity, Reason>;
 
     /// What it says for the record.

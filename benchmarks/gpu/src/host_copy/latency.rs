@@ -38,9 +38,6 @@ pub struct Latency {
 
 impl Latency {
     /// Takes memory on `node` and on the device.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be pinned.
     pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Reason> {
         let (gpu, address) = (&opened.gpu, &opened.address);
         let refused = |what: &'static str| preparing(address, what);
@@ -63,9 +60,6 @@ impl Latency {
     }
 
     /// Some small copies each way, and a chase by the next processor.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Reason> {
         let failed = during(&self.address, "small copies");
         let mut samples = Vec::new();

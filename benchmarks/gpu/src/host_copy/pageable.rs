@@ -37,9 +37,6 @@ type Times = Vec<(Nanos, Nanos)>;
 
 impl Pageable {
     /// Takes memory for the largest cell on every node, and on the device.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages]) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let refused = |what: &'static str| preparing(&opened.address, what);

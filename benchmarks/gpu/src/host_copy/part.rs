@@ -25,9 +25,6 @@ pub struct HostCopyWorkload {
 }
 
 /// The workload of `case`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the driver refuses.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<HostCopyWorkload, Reason> {
     let grid = Grid::of(case)?;
     let address = address_of(case)?.into_iter().next();

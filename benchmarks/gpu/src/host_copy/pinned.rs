@@ -45,9 +45,6 @@ pub struct Pinned {
 
 impl Pinned {
     /// Takes memory for the largest cell on every node, and on the device.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be pinned.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let (gpu, address) = (&opened.gpu, opened.address.clone());

@@ -16,9 +16,6 @@ const MOST: u64 = 1000;
 const LARGEST: u64 = 64 << 30;
 
 /// The sizes that `text` names, by rising size.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn sizes(text: &str) -> Result<Vec<u64>, String> {
     let size = |text: &str| {
         let bytes = text.trim().parse::<Bytes>().map_err(|error| error.to_string())?.get();

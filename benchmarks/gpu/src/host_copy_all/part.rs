@@ -76,9 +76,6 @@ impl crate::End for End {
 }
 
 /// The workload of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the driver refuses.
 pub fn ready(
     case: &Case,
     place: &PartPlacement,

@@ -37,9 +37,6 @@ pub struct GpuMemoryWorkload {
 }
 
 /// The workload of `case`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the driver refuses.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<GpuMemoryWorkload, Reason> {
     let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;

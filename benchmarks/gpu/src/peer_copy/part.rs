@@ -68,9 +68,6 @@ impl crate::End for End {
 }
 
 /// The workload of `case`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the driver refuses.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<PeerCopyWorkload, Reason> {
     let addresses = address_of(case)?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a copy");

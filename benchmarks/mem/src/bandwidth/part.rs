@@ -22,9 +22,6 @@ pub struct BandwidthWorker {
 
 impl BandwidthWorker {
     /// The worker of `case` at `place`, with all arrays made.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or the system refuses threads or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let layout = BandwidthLayout::of(&case.planned, place);
         let unknown = |what: &str| {

@@ -34,9 +34,6 @@ pub struct BandwidthTeam {
 
 impl BandwidthTeam {
     /// Starts and pins a thread for each binding, with room for `slots` shards.
-    ///
-    /// # Errors
-    /// When a thread cannot be started or pinned.
     pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Reason> {
         let spec = |binding: &Binding| ThreadSpec::new(format!("cpu{}", binding.cpu), Some(binding.cpu));
         let threads = bindings.iter().map(|binding| (spec(binding), || Ok(())));
@@ -45,9 +42,6 @@ impl BandwidthTeam {
     }
 
     /// Makes all shards, each by the thread that touches it first.
-    ///
-    /// # Errors
-    /// When memory cannot be had.
     pub fn make(&self, specs: Vec<(usize, ShardSpec)>) -> Result<(), Reason> {
         let (threads, specs): (Vec<_>, Vec<_>) = specs.into_iter().unzip();
         let shards = Arc::clone(&self.shards);
@@ -62,9 +56,6 @@ impl BandwidthTeam {
     }
 
     /// Lets `team` (thread and slot by index) run together for `span`.
-    ///
-    /// # Errors
-    /// When a thread panics.
     pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<SliceRun>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
@@ -78,9 +69,6 @@ impl BandwidthTeam {
     }
 
     /// Checks all shards, `threads` saying who checks which slot.
-    ///
-    /// # Errors
-    /// When a thread panics.
     pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Reason> {
         let shards = Arc::clone(&self.shards);
         let verify = move |slot: usize, (): &mut ()| {

@@ -26,9 +26,6 @@ pub struct LatencyWorker {
 
 impl LatencyWorker {
     /// The worker of `case` at `place`, with all rings laid.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or there is no memory for the rings.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let odd = || Reason::new(Cause::Protocol, "the case names no rings that are known here");
         let line = case.planned.bytes("line")?.ok_or_else(odd)?.get();

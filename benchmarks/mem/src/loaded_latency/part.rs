@@ -49,9 +49,6 @@ struct Window {
 
 impl LoadedLatencyWorker {
     /// The worker of `case` at `place`, with the ring laid and the loaders' arrays made.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or the system refuses threads or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let odd =
             |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what} that is known here"));

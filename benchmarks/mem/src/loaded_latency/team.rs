@@ -40,9 +40,6 @@ pub struct LoadTeam {
 
 impl LoadTeam {
     /// Starts and pins a thread for each binding, each with the arrays of its spec.
-    ///
-    /// # Errors
-    /// When a thread cannot be started or pinned, or memory cannot be had.
     pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Reason> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(LoadPace::Pause),
@@ -76,17 +73,11 @@ impl LoadTeam {
     }
 
     /// Waits up to `within` for a loader to fail.
-    ///
-    /// # Errors
-    /// When one panicked.
     pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.stopped.as_ref().map_or(Ok(()), |stopped| stopped.check(within))
     }
 
     /// Waits until all loaders have stopped; only then can their arrays be looked at.
-    ///
-    /// # Errors
-    /// When one panicked.
     pub fn halt(&mut self) -> Result<(), Reason> {
         self.shared.pace.set(LoadPace::Over);
         self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
@@ -98,9 +89,6 @@ impl LoadTeam {
     }
 
     /// Checks the arrays of all.
-    ///
-    /// # Errors
-    /// When a loader panicked.
     pub fn verify(&mut self) -> Result<Vec<Integrity>, Reason> {
         self.halt()?;
         let shared = Arc::clone(&self.shared);

@@ -4,9 +4,6 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::sched::{self, Class};
 
 /// Has the calling thread woken exactly, and tries `class`, which is taken only while there is work to pace.
-///
-/// # Errors
-/// When the system does not allow it.
 pub fn settle(class: Class) -> Result<(), Reason> {
     sched::wake_exactly()
         .map_err(|errno| Reason::new(Cause::Denied, format!("cannot take the slack from timers: {errno}")))?;

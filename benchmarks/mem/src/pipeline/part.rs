@@ -48,10 +48,6 @@ pub struct PipelineWorker {
 
 impl PipelineWorker {
     /// The worker of `case` at `place`, with all streams made.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, this CPU has no loop that reads, or the system refuses threads
-    /// or memory.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let settings = Settings::of(&case.params)?;
         let ring = case.planned.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();

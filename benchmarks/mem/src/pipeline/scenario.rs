@@ -123,9 +123,6 @@ impl Step {
 
 impl Scenario {
     /// The shipped scenario called `name`.
-    ///
-    /// # Errors
-    /// When there is none, or its file is wrong, which a test rules out.
     pub fn shipped(name: &str) -> Result<Self, ScenarioError> {
         match name {
             "cobalt2" => Self::read(include_str!("scenarios/cobalt2.toml")),
@@ -135,9 +132,6 @@ impl Scenario {
     }
 
     /// Reads and checks a scenario file.
-    ///
-    /// # Errors
-    /// Where it is no such file, or says what cannot be.
     pub fn read(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self =
             toml::from_str(text).map_err(|error| ScenarioError::Unreadable(error.to_string()))?;

@@ -55,9 +55,6 @@ impl Shared {
     }
 
     /// Makes the streams of a thread, which calls this itself so that the memory is first touched on its node.
-    ///
-    /// # Errors
-    /// When memory cannot be had.
     pub fn make(&self, thread: usize) -> Result<(), Reason> {
         let (group, own) = self.own(thread);
         for index in own {

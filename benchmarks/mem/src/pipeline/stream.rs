@@ -56,9 +56,6 @@ pub struct Stream {
 
 impl Stream {
     /// Maps, binds, touches and fills. To be called on a thread that will use it.
-    ///
-    /// # Errors
-    /// When no memory can be had.
     pub fn new(spec: &StreamSpec<'_>) -> Result<Self, MapError> {
         let &StreamSpec { index, step, station, transpose, blocks, read, pages, memory } = spec;
         let operation = step.operation;

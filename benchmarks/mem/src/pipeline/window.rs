@@ -51,9 +51,6 @@ pub struct Window {
 
 impl Window {
     /// Runs `rounds` rounds with all threads; `None` when `stop` came in between.
-    ///
-    /// # Errors
-    /// When a thread is gone or may not take its scheduling class.
     pub fn run(
         team: &ThreadTeam<'static, ()>,
         shared: &Arc<Shared>,
@@ -128,9 +125,6 @@ impl Window {
 
     /// Samples for every step on every node: counted bytes done, blocks due, blocks late; and for every node how many
     /// CPUs the threads ran on at once, on average.
-    ///
-    /// # Errors
-    /// Never in practice: sums of finite numbers are finite.
     pub fn tell(&self, shared: &Shared, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut cells: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
         for (at, tally) in shared.layout.streams.iter().zip(&self.tallies) {

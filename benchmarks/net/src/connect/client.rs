@@ -31,8 +31,6 @@ pub struct ConnectClient {
 }
 
 impl ConnectClient {
-    /// # Errors
-    /// When the thread cannot be pinned.
     pub fn prepare(config: ConnectConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
         if let Some(binding) = place.bindings.first() {
             pin(binding.cpu)?;

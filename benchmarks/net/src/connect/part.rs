@@ -9,9 +9,6 @@ use seatrial_bench::ends;
 use seatrial_bench::{Prepared, ServerSide};
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = ConnectConfig {
         exchange: case.params.get("exchange") == Some(&Value::Flag(true)),

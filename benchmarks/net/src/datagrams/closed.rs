@@ -25,9 +25,6 @@ pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Reaso
 }
 
 /// That nothing arrived of what was sent is no measurement, but a way that is closed.
-///
-/// # Errors
-/// When it is so.
 pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Reason> {
     let (sent, came) = (found.total(|flow| flow.sent), found.total(|flow| flow.received));
     if sent == 0 || came > 0 {

@@ -71,9 +71,6 @@ pub struct UdpStreamConfig {
 
 impl UdpStreamConfig {
     /// Of the part of `case` at `place`.
-    ///
-    /// # Errors
-    /// When the case carries something else.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let directions = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
@@ -145,9 +142,6 @@ impl UdpStreamConfig {
 }
 
 /// Reads a rate in bytes a second.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn rate(typed: &str) -> Result<f64, String> {
     let quantity: Quantity =
         typed.parse().map_err(|error| format!("rate={typed}: {error}; or max, or search"))?;

@@ -42,26 +42,17 @@ pub struct Control {
 
 impl Control {
     /// On a stream that is connected and blocking.
-    ///
-    /// # Errors
-    /// When the system refuses a deadline.
     pub fn new(stream: TcpStream) -> Result<Self, Reason> {
         stream.set_write_timeout(Some(PATIENCE)).map_err(|error| broken(&error))?;
         Ok(Self { stream, heard: Vec::new() })
     }
 
     /// The address of the other end.
-    ///
-    /// # Errors
-    /// When it is gone.
     pub fn peer(&self) -> Result<IpAddr, Reason> {
         self.stream.peer_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
 
     /// Our own address.
-    ///
-    /// # Errors
-    /// When the connection is gone.
     pub fn own(&self) -> Result<IpAddr, Reason> {
         self.stream.local_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
@@ -71,9 +62,6 @@ impl Control {
     }
 
     /// Says a line.
-    ///
-    /// # Errors
-    /// When the other end is gone or does not read.
     pub fn say(&mut self, said: &Said) -> Result<(), Reason> {
         let mut line = serde_json::to_vec(said).map_err(|error| garbled(&error.to_string()))?;
         line.push(b'\n');
@@ -81,9 +69,6 @@ impl Control {
     }
 
     /// The next line, if one comes within the time.
-    ///
-    /// # Errors
-    /// When the other end is gone, or says something else.
     pub fn hear(&mut self, within: Duration) -> Result<Option<Said>, Reason> {
         let until = Instant::now() + within;
         loop {

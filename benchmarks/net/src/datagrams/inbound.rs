@@ -26,9 +26,6 @@ pub struct Ports {
 
 impl Ports {
     /// Opens a port for each flow.
-    ///
-    /// # Errors
-    /// What the system refuses, with the port.
     pub fn open(config: &UdpStreamConfig) -> Result<Self, Reason> {
         let mut ports =
             Self { sockets: Vec::new(), buffer: ReceiveBuffer { bytes: 0, forced: false }, coalesced: false };
@@ -54,9 +51,6 @@ impl Ports {
     }
 
     /// Their numbers, by flow.
-    ///
-    /// # Errors
-    /// When the system does not tell.
     pub fn numbers(&self) -> Result<Vec<u16>, Reason> {
         let number = |socket: &UdpSocket| {
             let address =
@@ -127,9 +121,6 @@ pub struct ReceiveThread {
 
 impl ReceiveThread {
     /// One for each of the threads, to which the flows are distributed in turn.
-    ///
-    /// # Errors
-    /// When the system does not tell the ports.
     pub fn of(
         ports: Ports,
         config: &UdpStreamConfig,

@@ -31,9 +31,6 @@ const COPIES_LOOKS: u32 = 4;
 const MOST_NS: u64 = 4_000_000_000;
 
 /// Sends what is due of all flows, in turn, until `stop`.
-///
-/// # Errors
-/// The flow that cannot be sent, and what the kernel answered.
 pub fn send(
     flows: &mut [Outbound],
     out: &mut Outgoing,
@@ -112,9 +109,6 @@ fn hand_over(
 }
 
 /// Receives what comes of all flows, in turn, until the other end has ended and all that can come has come.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn receive(
     flows: &mut [Inbound],
     sockets: &[UdpSocket],

@@ -54,9 +54,6 @@ pub struct SenderSpec {
 }
 
 /// Sockets to the `ports` of `peer`, and what goes through them.
-///
-/// # Errors
-/// When the message does not fit the path, or the system refuses.
 pub fn open(
     config: &UdpStreamConfig,
     interface: Option<&str>,

@@ -35,9 +35,6 @@ struct End {
 }
 
 /// The part of `case` at `place`. The second end listens for the control connection; whoever receives opens its ports.
-///
-/// # Errors
-/// When the case cannot be read, or the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = UdpStreamConfig::of(case, place)?;
     let time = case.budget.measure.max(case.budget.warm_up);

@@ -61,9 +61,6 @@ struct Threads {
 
 impl Stage {
     /// Runs the phase of this number, which no other has.
-    ///
-    /// # Errors
-    /// When the other end is gone, the system refuses, or nothing arrives.
     pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Reason> {
         if let Some(why) = &self.silent {
             return Err(Reason::new(Cause::IoError, why.clone()));

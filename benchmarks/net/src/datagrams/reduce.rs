@@ -22,9 +22,6 @@ struct Common {
     flows: Vec<f64>,
 }
 
-/// # Errors
-/// When a trial has no count of what was sent, when the sender did not keep to its rate, or nothing can be made of the
-/// time.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if case.params.text("rate") == Ok(SEARCH) {
         return searched::reduce(case, parts);
@@ -66,9 +63,6 @@ fn is_told(direction: &DirectionRecord<'_>) -> Result<(), Reason> {
 
 /// A trial in which the sender did not keep to its rate is none of this load and is left out, whatever arrived in it. The
 /// others, and why each of these is not among them.
-///
-/// # Errors
-/// When not more than half of them are left.
 fn offered_as_asked(trials: Vec<Trial<'_>>) -> Result<(Vec<Trial<'_>>, Vec<Reason>), Reason> {
     let count = trials.len();
     let (mut kept, mut late) = (Vec::new(), Vec::new());

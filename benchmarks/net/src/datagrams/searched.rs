@@ -16,9 +16,6 @@ use seatrial_bench::Transferred;
 const GBIT: f64 = 8e-9;
 
 /// The highest loss-free rate of each trial, and every step of all of them.
-///
-/// # Errors
-/// When no trial found a rate that is loss-free.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let trials: Vec<Vec<Step>> = parts.iter().filter_map(steps).collect();
     let (mut best, mut borders, mut without) = (Vec::new(), Vec::new(), None);

@@ -24,9 +24,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Stage {
     /// The sender's side: what each step came to.
-    ///
-    /// # Errors
-    /// When the other end is gone or the system refuses.
     pub fn search(
         &mut self,
         config: &UdpStreamConfig,
@@ -67,9 +64,6 @@ impl Stage {
 
     /// The receiver's side: takes part in every step until the sender has found what it looks for. The last step, and
     /// what the comparison of all of them came to.
-    ///
-    /// # Errors
-    /// When the other end is gone or the system refuses.
     pub fn follow(
         &mut self,
         config: &UdpStreamConfig,

@@ -38,8 +38,6 @@ pub struct MtuClient {
 }
 
 impl MtuClient {
-    /// # Errors
-    /// Never before it connects.
     pub fn prepare(config: MtuConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
         Prepared::new(place, (), move |peers| {
             let mut stream = PeerAddress::of(peers, "server")?.connect(&config.endpoint(), 0)?;

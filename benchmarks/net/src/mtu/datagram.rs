@@ -26,9 +26,6 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// A socket on `own` address.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn on(own: IpAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind((own, 0))?;
         // Set, the kernel sends what the interface takes whatever it believes of the path, and never in fragments (ip(7),

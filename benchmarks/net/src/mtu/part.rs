@@ -8,9 +8,6 @@ use super::server::MtuServer;
 use seatrial_bench::{Prepared, ServerSide, ends};
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config =
         MtuConfig { interface: ends::interface_for(case, place.index), alone: case.nodes.len() == 1 };

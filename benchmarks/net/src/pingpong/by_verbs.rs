@@ -20,9 +20,6 @@ fn control_endpoint(config: &PingPongConfig) -> Endpoint<'static> {
 }
 
 /// The end that holds the clock.
-///
-/// # Errors
-/// When the device or the system refuses.
 pub fn lead(config: PingPongConfig, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     if let Some(binding) = place.bindings.first() {
         pin(binding.cpu)?;
@@ -56,9 +53,6 @@ impl Running for Leading {
 }
 
 /// The end that does as it is told.
-///
-/// # Errors
-/// When the device or the system refuses.
 pub fn follow(config: &PingPongConfig, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let listener = Listener::open(&control_endpoint(config))?;
     let (endpoint, buffers) = open(case, place, config.largest(), config.region)?;

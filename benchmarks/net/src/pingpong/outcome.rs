@@ -6,9 +6,6 @@ use seatrial_model::{Cause, Integrity, Reason};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The leader's check of the data, which goes both ways.
-///
-/// # Errors
-/// When the follower is gone.
 pub fn led<T: PingPongTransport>(leader: &mut Leader<T>) -> Result<Integrity, Reason> {
     match leader.check() {
         Ok(()) => Ok(Integrity::Verified { checked: leader.checked().1 }),
@@ -20,9 +17,6 @@ pub fn led<T: PingPongTransport>(leader: &mut Leader<T>) -> Result<Integrity, Re
 }
 
 /// The leader's check goes both ways; here it is only asked whether one failed.
-///
-/// # Errors
-/// When the thread failed otherwise.
 pub fn followed(server: &mut ServerThread, served: &AtomicU64) -> Result<Integrity, Reason> {
     let served = served.load(Ordering::Relaxed);
     if server.is_finished() {

@@ -18,9 +18,6 @@ use seatrial_bench::{Listener, PeerAddress, ServerSide, ServerThread, ends, inte
 use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let region = case.planned.bytes("region").ok().flatten();
     let config = PingPongConfig {

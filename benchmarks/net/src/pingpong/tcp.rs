@@ -21,9 +21,6 @@ pub struct TcpTransport {
 
 impl TcpTransport {
     /// A transport over these connections, in the order of their numbers.
-    ///
-    /// # Errors
-    /// When there is none, or the system refuses a deadline.
     pub fn new(streams: Vec<TcpStream>) -> Result<Self, Reason> {
         if streams.is_empty() {
             return Err(Reason::new(Cause::Protocol, "no connection was made"));
@@ -49,9 +46,6 @@ impl TcpTransport {
     }
 
     /// Sends one message and receives another at the same time.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Reason> {
         let stream = &mut self.streams[self.current];
         stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;

@@ -39,9 +39,6 @@ const RECEIVES: usize = 512;
 const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
 
 /// The device of this end, with memory for the messages.
-///
-/// # Errors
-/// When it cannot be had.
 pub fn open(
     case: &Case,
     place: &PartPlacement,
@@ -84,9 +81,6 @@ pub struct ByVerbs {
 
 impl ByVerbs {
     /// Posts the receives; before the peer may send.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
         let label = endpoint.config.label();
         // Nothing is received into it: a write says where it goes.
@@ -100,9 +94,6 @@ impl ByVerbs {
     }
 
     /// Connects `endpoint` with the peer's.
-    ///
-    /// # Errors
-    /// When the two cannot talk.
     pub fn connect(
         mut endpoint: RdmaEndpoint,
         receives: ReceiveList,

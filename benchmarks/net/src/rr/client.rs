@@ -27,8 +27,6 @@ pub struct RrClient {
 }
 
 impl RrClient {
-    /// # Errors
-    /// When the thread cannot be pinned.
     pub fn prepare(config: RrConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
         if let Some(binding) = place.bindings.first() {
             pin(binding.cpu)?;

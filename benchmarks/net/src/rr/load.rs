@@ -24,9 +24,6 @@ pub struct Stream {
 
 impl Stream {
     /// Begins to write into `stream`, or to read from it.
-    ///
-    /// # Errors
-    /// When there can be no thread for it.
     pub fn begin(stream: TcpStream, writes: bool, cpu: Option<u32>) -> Result<Self, Reason> {
         let failed =
             |error: io::Error| Reason::new(Cause::IoError, format!("a stream beside the requests: {error}"));

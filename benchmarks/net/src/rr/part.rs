@@ -8,9 +8,6 @@ use super::server::RrServer;
 use seatrial_bench::{Prepared, ServerSide};
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RrConfig::of(case, place)?;
     match place.part.as_str() {

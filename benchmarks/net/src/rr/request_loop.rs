@@ -59,9 +59,6 @@ impl RequestLoop {
 
     /// One round trip; none when the datagram or its answer was lost. The pattern is filled in before and checked after
     /// the clock.
-    ///
-    /// # Errors
-    /// When the peer is gone, or the answer is not the one to the question.
     pub fn once(&mut self) -> Result<Option<Nanos>, Reason> {
         let number = self.sent;
         fill(&mut self.request, number);
@@ -138,9 +135,6 @@ impl RequestLoop {
     /// Asks `rate` times a second until `stop`, and waits for the last answers. Each latency, told to `each` with the
     /// moment of its end, is counted from when its request should have been sent: an answer that holds up the requests
     /// behind it is felt by all of them (no coordinated omission). The wire must not wait.
-    ///
-    /// # Errors
-    /// As [`Self::once`].
     pub fn at_rate(
         &mut self,
         rate: u64,

@@ -45,9 +45,6 @@ impl Wire {
     }
 
     /// An end on a UDP socket beside `control`, on the same addresses; only the peer's datagrams are taken.
-    ///
-    /// # Errors
-    /// When the peer does not tell its port, or the system refuses.
     pub fn udp(mut control: TcpStream) -> Result<Self, Reason> {
         Self::beside(&mut control)
             .map(|socket| Self::Udp { socket, _control: Some(control) })

@@ -28,9 +28,6 @@ const CLOSING: [u8; 8] = *b"\xffsea\xfeend";
 const CLOSING_LEN: usize = 16;
 
 /// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone.
-///
-/// # Errors
-/// When the peer does not answer in time, or the connection breaks.
 pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Reason> {
     let mut ready = [0];
     hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver to be ready")?;
@@ -57,9 +54,6 @@ pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) ->
 }
 
 /// The receiver's side; `total` bytes were received, and `check` has seen some of them.
-///
-/// # Errors
-/// When the sender falls silent, or the connection breaks.
 pub fn receive_end(
     name: Name,
     stream: &TcpStream,

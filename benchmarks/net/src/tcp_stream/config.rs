@@ -76,9 +76,6 @@ pub struct TcpStreamConfig {
 
 impl TcpStreamConfig {
     /// The configuration of `case` for the part at `place`.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let word = |name: &str| params.text(name).map(|word| Some(word).filter(|word| *word != "auto"));
@@ -181,9 +178,6 @@ impl TcpStreamConfig {
     }
 
     /// Sets up a connection: deadlines so short that an end is noticed in time, and what was asked for.
-    ///
-    /// # Errors
-    /// What was tried, and what the system answered.
     pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Reason> {
         let failed = |what: &str, error: io::Error| {
             Reason::new(Cause::IoError, format!("{name}: setting {what}: {error}"))
@@ -204,9 +198,6 @@ impl TcpStreamConfig {
     }
 
     /// Sees whether the congestion control can be had.
-    ///
-    /// # Errors
-    /// When it cannot, with those that can.
     pub fn require_congestion_control(&self) -> Result<(), Reason> {
         let Some(name) = &self.congestion else { return Ok(()) };
         let tried = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)

@@ -80,9 +80,6 @@ impl Flow {
     }
 
     /// Moves data until there is an order behind the one of number `order`.
-    ///
-    /// # Errors
-    /// When the peer is gone, or the kernel refuses.
     pub fn lap(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Reason> {
         let mut lap = self.moved(methods, record, order)?;
         if let (Side::Receiver { room, .. }, "tcp") = (&self.side, self.protocol.as_str()) {
@@ -155,9 +152,6 @@ impl Flow {
     }
 
     /// Brings the stream to its end; what the check found.
-    ///
-    /// # Errors
-    /// When the peer is gone, or the kernel refuses.
     pub fn end(&mut self) -> Result<Integrity, Reason> {
         self.moderation.end(&self.stream);
         self.side.settle().map_err(|error| failed(self.name, error))?;

@@ -81,9 +81,6 @@ impl Method for Receiving {
 
 impl Sending {
     /// Sends `source` to `socket` this way.
-    ///
-    /// # Errors
-    /// When the kernel or the protocol cannot.
     pub fn make(self, socket: &TcpStream, source: &Arc<Source>) -> Result<Box<dyn Push>, Errno> {
         let source = Arc::clone(source);
         Ok(match self {
@@ -97,9 +94,6 @@ impl Sending {
 
 impl Receiving {
     /// Receives from `socket` this way, at most `room` bytes a call, from byte `total` of the stream on.
-    ///
-    /// # Errors
-    /// When the kernel or the protocol cannot.
     pub fn make(self, socket: &TcpStream, room: usize, total: u64) -> Result<Box<dyn Pull>, Errno> {
         Ok(match self {
             Self::Read => Box::new(ReadPlain::new(socket, room, total)?),

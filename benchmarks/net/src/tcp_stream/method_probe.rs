@@ -45,9 +45,6 @@ pub struct Found {
 }
 
 /// Goes through the warm-up.
-///
-/// # Errors
-/// Of a flow that fails, and when a method that was asked for cannot be taken.
 pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Reason> {
     let mut send = config.send.unwrap_or(Sending::ALL[0]);
     let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
@@ -156,9 +153,6 @@ impl<M: Method> MethodProbe<M> {
 }
 
 /// The refusal of a method that somebody asked for, if there is one.
-///
-/// # Errors
-/// With the parameter, and what the kernel answered.
 pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Reason> {
     let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
     let (parameter, word) = if lap.end.sends {

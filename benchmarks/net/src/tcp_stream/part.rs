@@ -28,9 +28,6 @@ const LOOKS: u32 = 50;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The part of `case` at `place`: the server opens a port a path, the client calls.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the system refuses.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     prepare_with(TcpStreamConfig::of(case, place)?, place)
 }

@@ -23,10 +23,6 @@ pub fn rail_of(flow: u32, rails: usize) -> usize {
 }
 
 /// The interfaces of each rail at both ends, as far as the nodes tell theirs.
-///
-/// # Errors
-/// When rails cannot be had: for one node, beside another choice of interfaces, without a flow for each, or where a node
-/// has no such interface.
 pub fn interfaces<'a>(
     rails: &[String],
     params: &Params,
@@ -75,9 +71,6 @@ pub fn only(case: &Case, rail: &str) -> Case {
 }
 
 /// The sum of what each rail lets through at most.
-///
-/// # Errors
-/// Why one of them is not bounded.
 pub fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
     let (mut total, mut unit, mut formulas, mut provenance) = (0.0, None, Vec::new(), Vec::new());
     for (name, bounds) in rails {

@@ -36,9 +36,6 @@ pub struct FlowTeam {
 
 impl FlowTeam {
     /// Starts a thread for each connection; `streams` are in the order of the configuration's flows.
-    ///
-    /// # Errors
-    /// When the system gives no memory, descriptors or threads.
     pub fn start(config: &TcpStreamConfig, streams: Vec<TcpStream>) -> Result<Self, Reason> {
         let failed = |what: &str, error: std::io::Error| {
             Reason::new(Cause::Denied, format!("cannot make {what}: {error}"))
@@ -67,18 +64,12 @@ impl FlowTeam {
 
     /// Lets all threads move data this way from now on, and gives what they report of the time before; nothing the
     /// first time.
-    ///
-    /// # Errors
-    /// Of the first flow that failed, or did not obey.
     pub fn turn(&mut self, send: Sending, receive: Receiving, record: bool) -> Result<Vec<Lap>, Reason> {
         let laps = self.order(move |flow, order| flow.lap((send, receive), record, order));
         self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
     }
 
     /// Waits until `until`, or until `stop`, calling `meanwhile` now and then.
-    ///
-    /// # Errors
-    /// Of a flow that fails meanwhile.
     pub fn wait(&self, until: Instant, stop: &Stop, mut meanwhile: impl FnMut(&Self)) -> Result<(), Reason> {
         loop {
             let left = until.saturating_duration_since(Instant::now()).min(stop.left());
@@ -95,9 +86,6 @@ impl FlowTeam {
     }
 
     /// Brings all streams to their end; what the checks found.
-    ///
-    /// # Errors
-    /// Of the first flow that could not.
     pub fn end(&mut self) -> Result<Vec<Integrity>, Reason> {
         let ended = self.order(|flow, _| flow.end());
         // Of the time before, which nobody wants any more, unless it failed.

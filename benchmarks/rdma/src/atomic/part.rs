@@ -23,9 +23,6 @@ pub const WORD: u64 = 8;
 pub const ONE: [&str; 2] = ["one", "median"];
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the device refuses.
 pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,

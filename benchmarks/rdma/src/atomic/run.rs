@@ -51,9 +51,6 @@ pub struct Words {
 
 impl Words {
     /// Those of the thread with this number of `endpoint`, which is connected.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let depth = endpoint.config.depth;
@@ -90,9 +87,6 @@ impl Words {
     }
 
     /// Keeps all queue pairs full until `stop` or the clock reads `until`, and counts what was done.
-    ///
-    /// # Errors
-    /// When the device or the path does not deliver.
     pub fn many(
         &mut self,
         endpoint: &RdmaEndpoint,
@@ -130,9 +124,6 @@ impl Words {
     }
 
     /// One operation on the first word: when it began and ended.
-    ///
-    /// # Errors
-    /// As [`Self::many`].
     pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
         let start = now_ns();
         self.post(0)?;

@@ -26,9 +26,6 @@ struct Seen {
 /// Over a reliable connection each slot that the last pass went to holds it, whole, and the others hold messages of before,
 /// or nothing. Over the others messages may be missing, and pieces of them: there each word must be of one of the passes,
 /// or untouched.
-///
-/// # Errors
-/// When the memory cannot be read, which it can.
 pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
     let config = &endpoint.config;
     let is_reliable = config.transport == Transport::Rc;

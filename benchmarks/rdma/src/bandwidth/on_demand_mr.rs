@@ -23,9 +23,6 @@ pub struct OnDemandMr {
 
 impl OnDemandMr {
     /// Takes the memory for messages of so many bytes and fills it; nothing is registered yet.
-    ///
-    /// # Errors
-    /// When there is not so much memory.
     pub fn new(endpoint: &RdmaEndpoint, pair: &Pair, bytes: u32) -> Result<Self, Reason> {
         let node = endpoint.config.bindings.first().and_then(|binding| binding.memory);
         let stamp = endpoint.stamp(true, pair.number, 0, check::FIRST);
@@ -42,9 +39,6 @@ impl OnDemandMr {
     }
 
     /// Registers a piece and posts a message from it, or into it.
-    ///
-    /// # Errors
-    /// When the card does not take the memory or the request.
     pub fn post(&mut self, endpoint: &RdmaEndpoint, pair: &Pair, id: u64) -> Result<(), VerbsError> {
         let map =
             self.idle.pop().ok_or_else(|| broken("more messages are under way than there are pieces"))?;
@@ -57,9 +51,6 @@ impl OnDemandMr {
     }
 
     /// Gives back what the oldest so many messages were posted from.
-    ///
-    /// # Errors
-    /// When the card keeps the memory.
     pub fn done(&mut self, messages: u64) -> Result<(), VerbsError> {
         for _ in 0..messages {
             let (list, region) = self.busy.pop_front().ok_or_else(|| broken("no message was under way"))?;

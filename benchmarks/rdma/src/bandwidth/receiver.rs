@@ -51,9 +51,6 @@ pub struct ReceiverThreads {
 
 impl ReceiverThreads {
     /// Posts all receives of `endpoint`.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let over = Arc::new(AtomicBool::new(false));
         let mut receivers = Self { work: Vec::new(), started: None, tallies: Vec::new(), over };
@@ -79,9 +76,6 @@ impl ReceiverThreads {
     }
 
     /// Starts the threads.
-    ///
-    /// # Errors
-    /// When the system gives none.
     pub fn start(&mut self) -> Result<(), Reason> {
         let threads = self.work.drain(..).map(|work| {
             let spec = ThreadSpec::new(format!("take-{}", work.thread), work.config.cpu(work.thread));
@@ -104,9 +98,6 @@ impl ReceiverThreads {
     }
 
     /// Whether no thread has failed.
-    ///
-    /// # Errors
-    /// The failure of a thread, once.
     pub fn check(&self) -> Result<(), Reason> {
         self.started.as_ref().map_or(Ok(()), |(_, ended)| ended.check(Duration::ZERO))
     }

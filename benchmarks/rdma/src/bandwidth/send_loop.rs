@@ -76,9 +76,6 @@ impl<'a> SendLoop<'a> {
     }
 
     /// Sends until `stop`, the sizes as ordered, and waits until all of it is done; how many messages that were.
-    ///
-    /// # Errors
-    /// When the device or the path does not deliver.
     pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let mut size = usize::MAX;
@@ -117,9 +114,6 @@ impl<'a> SendLoop<'a> {
 
     /// Sends one message of the largest size for every slot, or for as many as are not too much, and waits until all
     /// are done.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
     pub fn once(&mut self) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let last = self.endpoint.config.sizes.len() - 1;

@@ -27,9 +27,6 @@ const LAST: u64 = 1;
 pub const PORT: &str = "port";
 
 /// The part of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the device refuses.
 pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;

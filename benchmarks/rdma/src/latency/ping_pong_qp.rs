@@ -85,9 +85,6 @@ pub struct PingPongQp {
 
 impl PingPongQp {
     /// The first queue pair of `endpoint`, which is connected.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn new(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let failed = || preparing(&label, "preparing requests");
@@ -123,9 +120,6 @@ impl PingPongQp {
     }
 
     /// Posts the receives; before the far end may send.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn post_receives(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
         let label = endpoint.config.label();
         let at = endpoint.layout.at(0, Side::In, 0) as usize;
@@ -150,9 +144,6 @@ impl PingPongQp {
     }
 
     /// Sends a message of so many bytes with a number, or asks for so many.
-    ///
-    /// # Errors
-    /// When the device or the path fails.
     #[inline]
     pub fn post_send(&mut self, bytes: u64, number: u32) -> Result<(), Reason> {
         while self.posted - self.completed >= self.config.depth as u64 {
@@ -237,9 +228,6 @@ impl PingPongQp {
     }
 
     /// Waits until the last request is done.
-    ///
-    /// # Errors
-    /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn done(&mut self) -> Result<(), Reason> {
         let mut silence = Silence::default();
@@ -262,9 +250,6 @@ impl PingPongQp {
     }
 
     /// The next message; none when none came for so long that it counts as lost.
-    ///
-    /// # Errors
-    /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn wait_recv(&mut self) -> Result<Option<Received>, Reason> {
         let mut silence = Silence::default();
@@ -284,9 +269,6 @@ impl PingPongQp {
     }
 
     /// The next message, if one is there.
-    ///
-    /// # Errors
-    /// When the device fails.
     #[inline]
     pub fn poll_recv(&mut self) -> Result<Option<Received>, Reason> {
         let count = wait(&self.receives, &mut self.completions[..1], &mut self.misses);
@@ -342,9 +324,6 @@ impl PingPongQp {
     }
 
     /// Waits for a mark; false when it did not come for so long that it counts as lost.
-    ///
-    /// # Errors
-    /// When the device or the path fails, or stays silent.
     #[inline]
     pub fn await_mark(&mut self, mark: u8) -> Result<bool, Reason> {
         let mut silence = Silence::default();
@@ -359,9 +338,6 @@ impl PingPongQp {
     }
 
     /// Tells the far end, which looks at memory, of what size messages are from now on.
-    ///
-    /// # Errors
-    /// When the device or the path fails.
     pub fn send_size(&mut self, bytes: u64) -> Result<(), Reason> {
         if let Some(list) = &mut self.sizes {
             self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);

@@ -51,9 +51,6 @@ impl Requester {
     }
 
     /// Asks until `stop`, each size for an equal part of the time; the histograms of all.
-    ///
-    /// # Errors
-    /// When the far end or the path does not answer.
     pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
         let count = self.sizes.len() as u32;
         let (begin, each) = (Nanos(now_ns()), stop.left() / count);
@@ -79,9 +76,6 @@ impl Requester {
     }
 
     /// One message and what comes of it: when it began and ended; none when it was lost.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
     #[inline]
     pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Reason> {
         self.number = self.number.wrapping_add(1);
@@ -131,9 +125,6 @@ impl Requester {
     }
 
     /// Sends one message of the largest size, for the check of the data.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
     pub fn last(&mut self) -> Result<(), Reason> {
         let largest = self.sizes.last().copied().unwrap_or(1);
         self.qp.send_size(largest)?;

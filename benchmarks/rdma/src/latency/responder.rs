@@ -22,9 +22,6 @@ pub struct Responder {
 
 impl Responder {
     /// Starts it.
-    ///
-    /// # Errors
-    /// When the system gives no thread, or does not pin it.
     pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Reason> {
         let (over, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let own = (Arc::clone(&over), Arc::clone(&served));
@@ -43,9 +40,6 @@ impl Responder {
     }
 
     /// Its failure, once.
-    ///
-    /// # Errors
-    /// That failure.
     pub fn check(&self) -> Result<(), Reason> {
         self.ended.check(Duration::ZERO)
     }

@@ -49,9 +49,6 @@ pub struct Copied {
 }
 
 /// Copies all of `from` into the empty file `to`; none when `stop` came first.
-///
-/// # Errors
-/// When either file system refuses, or cannot do it this way.
 pub fn copy(
     from: &OwnedFd,
     to: &OwnedFd,

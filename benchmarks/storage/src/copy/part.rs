@@ -48,9 +48,6 @@ pub struct CopyWorker {
 
 impl CopyWorker {
     /// The worker of `case` at `place`, with the file made that is copied.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or the file does not fit or cannot be made.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case carries no {what}"));

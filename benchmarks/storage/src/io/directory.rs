@@ -18,9 +18,6 @@ pub struct Directory<'a> {
 
 impl<'a> Directory<'a> {
     /// The directories that a parameter names on a machine.
-    ///
-    /// # Errors
-    /// When it names none, or a file system that takes no files.
     pub fn all(machine: &'a Machine, wanted: &str, writes: &str) -> Result<Vec<Self>, Reason> {
         match wanted {
             "auto" => Ok(vec![Self { path: wanted.to_owned(), file_system: None, disk: None }]),

@@ -41,9 +41,6 @@ pub enum Source {
 }
 
 /// Makes the files, or has those that were found reach as far as the job needs them.
-///
-/// # Errors
-/// When they cannot be made there, or there is no room for them.
 pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
@@ -167,9 +164,6 @@ fn not_direct(place: &str, why: DirectError) -> Reason {
 type Place = (PathBuf, OwnedFd, Option<String>);
 
 /// Opens the directory called `wanted`; `auto` is the current one, unless that is in memory or takes no files.
-///
-/// # Errors
-/// When there is no such directory.
 pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Reason> {
     let (path, at, _) = place(wanted)?;
     Ok((path, at))

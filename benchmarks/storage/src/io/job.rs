@@ -88,9 +88,6 @@ pub struct JobSpec {
 
 impl JobSpec {
     /// Reads the parameters of a case.
-    ///
-    /// # Errors
-    /// A contradiction between two of them.
     pub fn of(params: &Params) -> Result<Self, Reason> {
         let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
         let word = |name: &str| params.text(name).map_err(protocol);

@@ -60,8 +60,6 @@ pub struct IoWorkerSpec {
 }
 
 impl IoWorkerSpec {
-    /// # Errors
-    /// When the case was not planned by the same version.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let job = Arc::new(JobSpec::of(&case.params)?);
         Ok(Self { job, bindings: place.bindings.clone(), budget: case.budget })
@@ -90,9 +88,6 @@ fn deadline(budget: &Budget) -> Nanos {
 
 impl IoWorker {
     /// The worker of `case` at `place`, with its files made or found.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or the file system refuses.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         Self::prepare_with(FdStore::lent(Purpose::Files), case, place)
     }

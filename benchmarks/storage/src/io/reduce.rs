@@ -39,9 +39,6 @@ pub fn mean_rate(part: &PartRecord) -> Option<f64> {
 }
 
 /// What trials without rounds come to.
-///
-/// # Errors
-/// When there is no time in which all threads worked.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let job = JobSpec::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();

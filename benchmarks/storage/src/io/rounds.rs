@@ -61,9 +61,6 @@ fn without_samples(part: &PartRecord) -> PartRecord {
 }
 
 /// Figures of the rounds in which each trial was steady, and what became of all of them.
-///
-/// # Errors
-/// When no round has a time in which all threads worked.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (mut trials, mut told) = (Vec::new(), Vec::new());
     let mut by_round: Vec<Vec<Vec<f64>>> = Vec::new();

@@ -70,9 +70,6 @@ pub struct IoTeam {
 impl IoTeam {
     /// Starts a thread for each part of the job, pinned to the bindings in turn; without bindings nobody is pinned.
     /// `run` is a number that no other run has.
-    ///
-    /// # Errors
-    /// When a thread cannot be started or pinned.
     pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Reason> {
         allow_files(job.threads as u64);
         let payload = Arc::new(Payload::new(run, job.compressible));
@@ -109,9 +106,6 @@ impl IoTeam {
 
     /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered`
     /// bytes of each file are laid out already.
-    ///
-    /// # Errors
-    /// As [`Self::make`].
     pub fn prepare(
         &self,
         files: &[OwnedFd],
@@ -134,9 +128,6 @@ impl IoTeam {
     }
 
     /// Has all threads work together until `until` or until `stop` says so; `flush` has each flush its file then.
-    ///
-    /// # Errors
-    /// As [`Self::make`].
     pub fn run(
         &self,
         stop: &Stop,
@@ -153,9 +144,6 @@ impl IoTeam {
     }
 
     /// Has every thread read `most` blocks back, as far as it comes before `until`; what all checks so far found.
-    ///
-    /// # Errors
-    /// As [`Self::make`].
     pub fn read_back(&self, most: u64, until: Nanos, deadline: Nanos) -> Result<Vec<Checked>, Reason> {
         self.tell(self.threads.len(), deadline, move |thread| thread.read_back(most, until))
     }

@@ -167,9 +167,6 @@ impl IoQueue {
     }
 
     /// Writes generation 0 of every block of the part but the first `laid`, as it lies, unless it is `over` before that.
-    ///
-    /// # Errors
-    /// What went wrong with a request.
     pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
         let mut next = laid;
         let blocks = self.tools.job.blocks;
@@ -181,9 +178,6 @@ impl IoQueue {
     }
 
     /// Goes through its blocks until `over`, or once.
-    ///
-    /// # Errors
-    /// What went wrong with a request.
     pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Reason> {
         let once = self.tools.job.once;
         let source =
@@ -192,9 +186,6 @@ impl IoQueue {
     }
 
     /// Reads blocks from all over the part and checks them, until `over`, `most` at most.
-    ///
-    /// # Errors
-    /// What went wrong with a request.
     pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
         // What was made ahead will not come any more, and is not on the device.
         let unwritten: Vec<u64> =

@@ -34,9 +34,6 @@ pub struct MetadataWorker {
 
 impl MetadataWorker {
     /// The worker of `case` at `place`, with the folders made.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or the file system refuses.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let (threads, files) = (params.count("threads")?, params.count("files")?);

@@ -27,9 +27,6 @@ pub struct Together {
 }
 
 /// Runs rounds until `stop`; what was done whole.
-///
-/// # Errors
-/// The first refusal of the file system.
 pub fn run(
     by_thread: &mut [Files],
     bindings: &[Binding],

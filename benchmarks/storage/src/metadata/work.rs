@@ -103,9 +103,6 @@ pub struct Files {
 
 impl Files {
     /// The share of `thread` in the folder at `path`, which `sharing` threads use, with files of `size` bytes.
-    ///
-    /// # Errors
-    /// When the folder cannot be opened.
     pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Reason> {
         let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
@@ -138,9 +135,6 @@ impl Files {
     }
 
     /// Does `operation` to all files of the round; makes at most `most` until `until`.
-    ///
-    /// # Errors
-    /// When the file system refuses.
     pub fn pass(
         &mut self,
         operation: FileOperation,

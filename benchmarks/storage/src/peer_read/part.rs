@@ -36,9 +36,6 @@ struct Writer {
 }
 
 /// The writer of `case` at `place`.
-///
-/// # Errors
-/// When the case was not planned by the same version, or the file system refuses.
 pub fn writer(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let job = Arc::new(JobSpec::of(&case.params)?);
     let deadline = Nanos(clock::now_ns()).plus(case.budget.prepare.since(EARLIER));
@@ -71,9 +68,6 @@ impl Running for Writer {
 }
 
 /// The reader of `case` at `place`; it touches no file before the writer has written.
-///
-/// # Errors
-/// When the case was not planned by the same version.
 pub fn reader(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let (spec, own) = (IoWorkerSpec::of(case, place)?, place.part.clone());
     Prepared::new(place, (), move |peers| {

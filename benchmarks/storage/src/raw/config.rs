@@ -37,9 +37,6 @@ pub struct RawConfig {
 
 impl RawConfig {
     /// Reads a case.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version.
     pub fn of(case: &Case) -> Result<Self, Reason> {
         let disks: Vec<String> = case.planned.text("disks")?.split(' ').map(str::to_owned).collect();
         if disks.iter().any(String::is_empty) {

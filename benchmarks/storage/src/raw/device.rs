@@ -31,9 +31,6 @@ pub struct Disk {
 impl Disk {
     /// Opens the disk called `name`, looks whether the file is that disk, and reads a block of it, so that one which
     /// sleeps begins to turn before the clock does.
-    ///
-    /// # Errors
-    /// When it is not there, may not be read, or does not read.
     pub fn open(root: &SysRoot, name: &str, config: &RawConfig) -> Result<Self, Reason> {
         // sysfs cannot have slashes in a name (`cciss!c0d0`), the folder of devices has them.
         let path = root.locate(format!("/dev/{}", name.replace('!', "/")));
@@ -92,9 +89,6 @@ impl Disk {
     }
 
     /// An engine of the calling thread that reads the disk.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
     pub fn engine(&self, config: &RawConfig) -> Result<Box<dyn Engine>, Reason> {
         let file = || {
             let copy = self.file.try_clone();

@@ -40,9 +40,6 @@ pub struct RawWorker {
 
 impl RawWorker {
     /// The worker of `case` at `place`, with the disks opened.
-    ///
-    /// # Errors
-    /// When the case was not planned by the same version, or a disk cannot be opened.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let (config, root, bindings) = (RawConfig::of(case)?, SysRoot::live(), place.bindings.clone());
         let open = |name: &String| Disk::open(&root, name, &config);

@@ -66,9 +66,6 @@ pub struct Job<'a> {
 }
 
 /// Reads blocks of the zone one after the other, or in an order of their own.
-///
-/// # Errors
-/// When the disk or the engine fails.
 pub fn read(
     engine: &mut dyn Engine,
     job: &Job<'_>,

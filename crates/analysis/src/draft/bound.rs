@@ -36,9 +36,6 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of one metric over the cases that measured it.
-    ///
-    /// # Errors
-    /// A fragment, when there is none or one cannot be believed.
     pub(super) fn of(cases: &[(&CaseRecord, &MetricRecord)]) -> Result<Self, String> {
         let Some((_, first)) = cases.first() else { return Err("nothing measured it".to_owned()) };
         let (unit, better) = (first.unit, first.better);
@@ -81,9 +78,6 @@ impl Spread {
 
     /// The bound: beyond the worst by [`MADS`] median absolute deviations, or by [`FLOOR_PERCENT`] of the median where that
     /// is more; rounded to three digits, away from the good ones.
-    ///
-    /// # Errors
-    /// A fragment, when the rule comes to no bound that could be met and missed.
     pub fn bound(&self) -> Result<Bar, String> {
         let room = (MADS * self.mad).max(FLOOR_PERCENT / 100.0 * self.median.abs());
         if room == 0.0 {

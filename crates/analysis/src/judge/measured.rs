@@ -18,9 +18,6 @@ pub(super) struct Measured<'a> {
 }
 
 /// What `case` measured of the criterion's metric: one number, or the rows of a series that its `at` picks.
-///
-/// # Errors
-/// A fragment that says what is not there.
 pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Result<Vec<Measured<'a>>, String> {
     let name = &criterion.metric;
     if let Some(metric) = case.metrics.get(name) {
@@ -50,9 +47,6 @@ pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Resul
 
 impl Measured<'_> {
     /// The number that `of` names.
-    ///
-    /// # Errors
-    /// A fragment, when there are too few samples for it.
     pub fn statistic(&self, of: Statistic) -> Result<f64, String> {
         let summary = &self.summary;
         match (of, self.better) {

@@ -34,9 +34,6 @@ impl<'a> Peers<'a> {
     }
 
     /// The median over all nodes that measured what `case` did, of the number that `value` takes from each.
-    ///
-    /// # Errors
-    /// A fragment, when too few nodes measured it.
     pub fn median(
         &self,
         case: &CaseRecord,

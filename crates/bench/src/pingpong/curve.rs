@@ -93,9 +93,6 @@ impl PingPongCurve {
     }
 
     /// Metrics, series and findings of the curve for messages in `mode`.
-    ///
-    /// # Errors
-    /// When no size was reached.
     pub fn measures(&self, mode: Mode) -> Result<Measures, Reason> {
         let mut measures = Measures::default();
         let peak = self.peak().ok_or_else(|| {

@@ -33,9 +33,6 @@ pub struct Buffers {
 impl Buffers {
     /// For messages of up to `largest` bytes. With `rotate` the messages walk through `region` bytes each way, which is
     /// to be well above the last-level cache; without, every message lies in one and the same place.
-    ///
-    /// # Errors
-    /// When there is not so much memory.
     pub fn new(largest: usize, region: usize, rotate: bool) -> Result<Self, Reason> {
         let bytes = Self::bytes(largest, region, rotate);
         let memory = Aligned::filled(bytes, 0x5a).map_err(|error| {
@@ -45,9 +42,6 @@ impl Buffers {
     }
 
     /// The same in memory that a card knows, of [`Self::bytes`] bytes at least.
-    ///
-    /// # Errors
-    /// When it is smaller.
     pub fn registered(
         memory: Arc<MemoryRegion>,
         largest: usize,
@@ -94,9 +88,6 @@ impl Buffers {
     }
 
     /// The same to be written to, beside one that is only read.
-    ///
-    /// # Errors
-    /// As [`Self::own`].
     pub fn own_both(&mut self, out: Range<usize>, into: Range<usize>) -> Result<(&[u8], &mut [u8]), Reason> {
         match &mut self.memory {
             Memory::Own(memory) => {

@@ -13,45 +13,24 @@ use super::Buffers;
 /// Every call but [`PingPongTransport::wait`] ends in bounded time: a peer that is silent for seconds is an error, not a wait.
 pub trait PingPongTransport: Send {
     /// Makes the connection of this number the one in use, if there are several; each is fresh when it is first used.
-    ///
-    /// # Errors
-    /// When there is none of that number.
     fn switch_to(&mut self, number: usize) -> Result<(), Reason>;
 
     /// Waits until something arrives, however long that takes; false when the peer has closed the connection instead.
-    ///
-    /// # Errors
-    /// When the connection broke.
     fn wait(&mut self) -> Result<bool, Reason>;
 
     /// Sends a few bytes.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     fn tell(&mut self, bytes: &[u8]) -> Result<(), Reason>;
 
     /// Receives a few bytes.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     fn hear(&mut self, bytes: &mut [u8]) -> Result<(), Reason>;
 
     /// Sends a message; it may still be on its way when this returns.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     fn send(&mut self, memory: &Buffers, message: Range<usize>) -> Result<(), Reason>;
 
     /// Receives a message.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     fn receive(&mut self, memory: &mut Buffers, message: Range<usize>) -> Result<(), Reason>;
 
     /// Sends one message and receives another at the same time.
-    ///
-    /// # Errors
-    /// When the peer is gone or silent.
     fn exchange(&mut self, memory: &mut Buffers, out: Range<usize>, into: Range<usize>)
     -> Result<(), Reason>;
 }

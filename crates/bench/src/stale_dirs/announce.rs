@@ -48,9 +48,6 @@ impl Announced {
 
     /// Removes it as [`remove`](super::remove) does, for no longer than `until`, if it is there. Only for who knows
     /// that nobody makes anything in it any more.
-    ///
-    /// # Errors
-    /// Why it stays, as a fragment.
     pub fn remove(&self, until: &Stop) -> Result<(), String> {
         remove_in(self.above.as_fd(), OsStr::new(&self.name), Some(until)).map(drop)
     }

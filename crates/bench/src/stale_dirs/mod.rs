@@ -70,9 +70,6 @@ pub fn name(bench: &str, number: u64) -> String {
 }
 
 /// Everything in `directory` that has a name of ours, by name; `directory` itself when it has one.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn find(directory: &Path) -> io::Result<Vec<StaleDir>> {
     if directory.file_name().is_some_and(|name| is_name(&name.to_string_lossy())) {
         return fs::symlink_metadata(directory).map(|_| vec![of(directory.to_owned())]);

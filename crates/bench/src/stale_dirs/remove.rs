@@ -49,9 +49,6 @@ pub fn remove(path: &Path, until: Option<&Stop>) -> Result<Inside, String> {
 }
 
 /// The same for the folder `name` in the folder `above`.
-///
-/// # Errors
-/// As [`remove`].
 pub(super) fn remove_in(above: BorrowedFd<'_>, name: &OsStr, until: Option<&Stop>) -> Result<Inside, String> {
     Walk { removes: false, until }.folder(above, name)?;
     let removed = Walk { removes: true, until }.folder(above, name)?;

@@ -87,9 +87,6 @@ impl Listener {
     }
 
     /// What the peer must know.
-    ///
-    /// # Errors
-    /// When the system does not tell the port.
     pub fn address(&self) -> Result<PeerAddress, Reason> {
         let port = self
             .listener
@@ -101,9 +98,6 @@ impl Listener {
 
     /// The peer's connections, `count` of them, in the order of their numbers. Strangers are turned away without being
     /// waited for; the port is closed afterwards.
-    ///
-    /// # Errors
-    /// When not all come in time.
     pub fn accept(self, count: usize) -> Result<Accepted, Reason> {
         admit::admit(self.listener, &self.key, count)
     }
@@ -119,9 +113,6 @@ pub struct Accepted {
 
 impl Accepted {
     /// The only connection of a peer that makes one.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn only(mut self) -> Result<TcpStream, Reason> {
         self.streams.pop().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was asked for"))
     }

@@ -31,9 +31,6 @@ impl PeerAddress {
     }
 
     /// Reads the offer's data.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn read(data: &serde_json::Value) -> Result<Self, Reason> {
         Self::deserialize(data).map_err(|error| {
             Reason::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
@@ -60,9 +57,6 @@ impl PeerAddress {
 
     /// Connects `from` an endpoint to the part that offers this, as its connection of this number. The stream is
     /// blocking, without deadlines, and without Nagle's algorithm.
-    ///
-    /// # Errors
-    /// What each address answered.
     pub fn connect(&self, from: &Endpoint<'_>, number: u32) -> Result<TcpStream, Reason> {
         let key = Key::from_hex(&self.key)
             .ok_or_else(|| Reason::new(Cause::Protocol, "the peer's key is malformed"))?;

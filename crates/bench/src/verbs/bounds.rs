@@ -39,9 +39,6 @@ fn unknown(reason: &str) -> Limit {
 
 /// Bounds on the payload of messages of so many bytes that gets one way: a path is as wide as its narrower end, so that
 /// one end alone bounds it. Of several ports the bounds are added up.
-///
-/// # Errors
-/// Why nothing bounds it.
 pub fn one_way(verb: VerbKind, largest: u64, case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let pairs = end::ends_of(case, site).ok_or("the inventory no longer has the ports of this case")?;
     let each = pairs.iter().map(|ends| of_pair(verb, largest, case, ends));

@@ -85,9 +85,6 @@ impl RdmaConfig {
     }
 
     /// Those of the end at `place`, for each of its ports; at least one. They share the bindings.
-    ///
-    /// # Errors
-    /// As [`Self::of`].
     pub fn all(method: Method, case: &Case, place: &PartPlacement) -> Result<Vec<Self>, Reason> {
         let missing = || Reason::new(Cause::Protocol, "the case carries no port");
         let labels = port_list::ports_of(case, place.index).ok_or_else(missing)?;

@@ -85,17 +85,11 @@ impl ConnectionInfo {
     }
 
     /// Those of the part at `index` with several ports, in their order.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Reason> {
         read(peers, index)
     }
 
     /// The GIDs as entries of a table.
-    ///
-    /// # Errors
-    /// When one of them is none.
     pub fn entries(&self) -> Result<Vec<GidEntry>, Reason> {
         let read = |gid: &GidInfo| {
             gid.entry()

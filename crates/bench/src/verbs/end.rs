@@ -54,9 +54,6 @@ pub fn ends_of<'a>(case: &Case, site: &'a Site) -> Option<Vec<[End<'a>; 2]>> {
 }
 
 /// The ports of a node that are asked for: by name, or all that are active.
-///
-/// # Errors
-/// When the node has none, or not that one.
 pub fn wanted<'a>(node: &'a SiteNode, word: &str, param: &str) -> Result<Vec<End<'a>>, Reason> {
     let all = ports(node)?;
     let labels = || all.iter().map(End::label).collect::<Vec<_>>().join(", ");
@@ -160,9 +157,6 @@ fn no_other_card(own: End<'_>, node: &SiteNode) -> String {
 
 /// Whether two devices are on cards of their own: they sit in different slots of PCI, and the image of their firmware
 /// has another number, which all functions of a card share (InfiniBand Architecture Specification, SystemImageGUID).
-///
-/// # Errors
-/// Why it cannot be told.
 pub fn are_distinct(one: &Hca, other: &Hca) -> Result<bool, String> {
     if one.name == other.name {
         return Ok(false);

@@ -299,9 +299,6 @@ impl RdmaEndpoint {
 
     /// Writes the content of this generation into the first `slots` that each queue pair of this end sends from; `of`
     /// says of which slot's content.
-    ///
-    /// # Errors
-    /// When the layout is wrong, which it is not.
     pub fn fill_out(&self, generation: u64, slots: u64, of: impl Fn(u64) -> u64) -> Result<(), Reason> {
         let mut bytes = vec![0; self.layout.stride as usize];
         for pair in 0..self.pairs.len() {
@@ -314,9 +311,6 @@ impl RdmaEndpoint {
     }
 
     /// Marks everything that comes to this end as not come.
-    ///
-    /// # Errors
-    /// As [`Self::fill_out`].
     pub fn poison_in(&self) -> Result<(), Reason> {
         let bytes = [POISON; PIECE];
         for pair in 0..self.pairs.len() {
@@ -336,9 +330,6 @@ impl RdmaEndpoint {
     }
 
     /// The bytes of a slot that came to this end, behind the first `skip`.
-    ///
-    /// # Errors
-    /// As [`Self::fill_out`].
     pub fn came(&self, pair: usize, slot: u64, skip: usize, bytes: usize) -> Result<Vec<u8>, Reason> {
         let mut found = vec![0; bytes];
         let at = self.layout.at(pair, Side::In, slot) as usize + skip;
@@ -368,9 +359,6 @@ pub fn drained() -> Instant {
 }
 
 /// Pages of a part's parameters; those of benchmarks without the parameter are the system's own.
-///
-/// # Errors
-/// When the parameter is none.
 pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Reason> {
     match params.get(crate::PAGES.name) {
         Some(_) => crate::pages(params),
@@ -379,9 +367,6 @@ pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Reason> {
 }
 
 /// Pins the calling thread where the plan has placed it.
-///
-/// # Errors
-/// When the system refuses.
 pub fn pin(config: &RdmaConfig, thread: usize) -> Result<(), Reason> {
     config.cpu(thread).map_or(Ok(()), crate::pin)
 }

@@ -16,9 +16,6 @@ pub const QKEY: u32 = 0x1357_2468;
 const INLINES: [u32; 5] = [220, 128, 64, 32, 0];
 
 /// A queue pair whose ends are told on these queues, ready to be connected.
-///
-/// # Errors
-/// When the device refuses.
 pub fn queue_pair(
     config: &RdmaConfig,
     pd: &Arc<ProtectionDomain>,

@@ -128,9 +128,6 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
 }
 
 /// Bindings for so many threads of each end, next to the cards.
-///
-/// # Errors
-/// When an end has no such CPUs.
 pub fn place_threads(
     site: &Site,
     params: &Params,
@@ -156,9 +153,6 @@ fn place_threads_of_pairs(
 
 /// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes;
 /// where an interface is asked for, that under which it is.
-///
-/// # Errors
-/// When a node has none.
 pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
     let [first, second] = both(site)?;
     let asked = params.text(crate::ends::INTERFACE.name).ok().filter(|name| *name != "auto");

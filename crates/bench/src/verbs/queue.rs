@@ -41,9 +41,6 @@ fn patience(root: &SysRoot, device: &str) -> u32 {
 }
 
 /// The queues of what is sent and of what is received, one of each a thread.
-///
-/// # Errors
-/// When the device has not got so many.
 pub fn queues(config: &RdmaConfig, device: &Arc<RdmaDevice>) -> Result<(Vec<Queue>, Vec<Queue>), Reason> {
     let label = config.label();
     let of_thread = config.queue_pairs.div_ceil(config.threads);
@@ -64,9 +61,6 @@ pub fn queues(config: &RdmaConfig, device: &Arc<RdmaDevice>) -> Result<(Vec<Queu
 
 /// Asks a queue once; where it has nothing, sleeps until an event or offers the processor to others now and then.
 /// `misses` counts how often it had nothing, from one call to the next.
-///
-/// # Errors
-/// When the device fails.
 #[inline]
 pub fn wait(queue: &Queue, into: &mut [WorkCompletion], misses: &mut u32) -> Result<usize, VerbsError> {
     let mut count = queue.cq.poll(into)?;

@@ -35,9 +35,6 @@ impl System {
     }
 
     /// Loads the library.
-    ///
-    /// # Errors
-    /// When it cannot be had.
     pub fn verbs(&self) -> Result<Arc<Verbs>, VerbsError> {
         self.library.as_deref().map_or_else(Verbs::open, Verbs::open_at)
     }

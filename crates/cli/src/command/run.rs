@@ -20,9 +20,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
 }
 
 /// What `options` ask for.
-///
-/// # Errors
-/// When they name what there is not.
 pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     let mut named = Vec::new();
     for id in &options.benchmarks {

@@ -28,9 +28,6 @@ struct Tail {
 
 impl Output {
     /// Drains `stream` to its end on a thread.
-    ///
-    /// # Errors
-    /// When no thread can be started.
     pub(crate) fn drain(mut stream: impl Read + Send + 'static) -> io::Result<Self> {
         let tail = Arc::new(Mutex::new(Tail::default()));
         let (end, ended) = mpsc::channel();

@@ -23,9 +23,6 @@ impl Reports {
     }
 
     /// Sends one report. If the controller does not listen any more the main loop learns of it, and this is no error.
-    ///
-    /// # Errors
-    /// When the report does not fit a frame.
     pub(super) fn send(&self, report: &Report) -> Result<(), FrameError> {
         match self.to.lock().unwrap_or_else(PoisonError::into_inner).write(report) {
             Err(error) if error.is_hang_up() => {

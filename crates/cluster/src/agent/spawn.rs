@@ -30,9 +30,6 @@ pub(super) struct Handle {
 
 /// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it. On `store` it
 /// leaves files to those that come after it.
-///
-/// # Errors
-/// What was tried and what the system answered; nothing is left running.
 pub(super) fn start(
     id: WorkerId,
     reports: &Reports,

@@ -39,9 +39,6 @@ pub(super) struct Expected {
 /// Starts agents with `command` and lets them in until all are there.
 ///
 /// There is no deadline before the first one: a job may wait for its nodes for hours, and the person can end that.
-///
-/// # Errors
-/// When nobody came.
 pub(super) fn gather(
     launcher: &str,
     command: &mut Command,

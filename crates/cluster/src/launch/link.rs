@@ -100,9 +100,6 @@ impl Drop for WriteHalf {
 impl Link {
     /// Starts an agent with `command`; what it says goes to `heard`, which is bounded, so that a controller that is
     /// busy slows its agents instead of filling up.
-    ///
-    /// # Errors
-    /// What was tried and what the system answered.
     pub(super) fn start(
         link: usize,
         command: &mut Command,
@@ -116,9 +113,6 @@ impl Link {
     }
 
     /// Takes over the connection of an agent that has proved who it is.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub(super) fn adopt(link: usize, stream: TcpStream, heard: SyncSender<Heard>) -> io::Result<Self> {
         let (read, write) = (stream.try_clone()?, WriteHalf(stream.try_clone()?));
         let closed = Arc::new(AtomicBool::new(false));

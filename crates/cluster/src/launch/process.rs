@@ -27,9 +27,6 @@ pub(super) struct Pipes {
 
 impl Process {
     /// Starts `command` with pipes for its three streams.
-    ///
-    /// # Errors
-    /// What was tried and what the system answered.
     pub(super) fn start(command: &mut Command) -> Result<(Self, Pipes), String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

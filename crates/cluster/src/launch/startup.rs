@@ -237,9 +237,6 @@ impl AgentStartup {
     }
 
     /// The fleet of those who are here.
-    ///
-    /// # Errors
-    /// When nobody is; the agents are gone then.
     pub(super) fn finish(mut self) -> Result<LinkedFleet, LaunchError> {
         if self.arrived() == 0 {
             let count = self.missing.len();

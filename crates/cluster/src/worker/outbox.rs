@@ -29,17 +29,11 @@ impl Outbox {
     }
 
     /// Sends one message.
-    ///
-    /// # Errors
-    /// When the message does not fit a frame. A supervisor that is gone ends the process.
     pub(super) fn send(&mut self, message: &FromWorker) -> Result<(), Reason> {
         self.write(message).map_err(|error| refused("a message", &error))
     }
 
     /// Sends samples in batches.
-    ///
-    /// # Errors
-    /// When a single sample does not fit a frame.
     pub(super) fn send_samples(&mut self, samples: &[Sample]) -> Result<(), Reason> {
         samples
             .chunks(BATCH)

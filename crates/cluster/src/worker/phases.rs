@@ -26,9 +26,6 @@ pub(super) struct Task {
 }
 
 /// Runs the part as ordered until `Finish`.
-///
-/// # Errors
-/// Why the part cannot go on.
 pub(super) fn serve(
     registry: &Registry,
     task: &Task,

@@ -29,9 +29,6 @@ impl<'a> PhaseSink<'a> {
     }
 
     /// Sends what is still held.
-    ///
-    /// # Errors
-    /// When some sample of the phase could not be sent.
     pub(super) fn finish(mut self) -> Result<(), Reason> {
         self.flush();
         self.sent

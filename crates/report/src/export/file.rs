@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 ///
 /// What is no plain file, such as a pipe or `/dev/stdout`, is written to directly: a rename would put a file in its
 /// place. A symbolic link stays one.
-///
-/// # Errors
-/// When the file cannot be made, written or renamed; the temporary file is gone then.
 pub fn put(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(there) if !there.is_file() => return fill(OpenOptions::new().write(true).open(path)?, write),

@@ -77,9 +77,6 @@ struct Part {
 }
 
 /// The page of `others` against `baseline`.
-///
-/// # Errors
-/// When a template cannot be filled, which would be a mistake of ours.
 pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io::Result<String> {
     let names: Vec<&str> = others.iter().map(|other| other.run.name).collect();
     let title = format!("{} against {}", names.join(", "), baseline.name);

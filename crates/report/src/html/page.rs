@@ -69,9 +69,6 @@ struct Unfinished {
 }
 
 /// `document` as one page.
-///
-/// # Errors
-/// When a template cannot be filled, which would be a mistake of ours.
 pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<String> {
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);

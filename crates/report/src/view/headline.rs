@@ -88,9 +88,6 @@ pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -
 }
 
 /// How long a run took.
-///
-/// # Errors
-/// What became of it, where it did not end by itself.
 pub fn took(run: &RunInfo) -> Result<String, String> {
     match &run.ended {
         None => Err("did not end".to_owned()),

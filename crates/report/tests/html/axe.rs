@@ -8,9 +8,6 @@ use std::process::Command;
 const PACKAGE: &str = "axe-core@4.14.1";
 
 /// The checker's script, from where an earlier call has put it, or else fetched.
-///
-/// # Errors
-/// Why it cannot be had.
 pub fn script() -> Result<String, String> {
     let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
     let place = store.join(PACKAGE).join("axe.min.js");

@@ -64,9 +64,6 @@ fn noting(readings: Vec<SettingReading>, note: &str) -> Vec<SettingReading> {
 }
 
 /// Whether a process of this name (proc_pid_comm(5)) runs on the host.
-///
-/// # Errors
-/// Why a process that was not seen may be there all the same.
 pub(super) fn is_running(root: &SysRoot, machine: &Machine, name: &str) -> Result<bool, String> {
     let processes = root.numbered("/proc", "").map_err(|error| error.to_string())?;
     // A process may end while we look.

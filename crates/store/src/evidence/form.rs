@@ -15,9 +15,6 @@ pub const END: usize = 2 * BLOCK;
 const TIME: u64 = 315_532_800;
 
 /// What stands before the contents of a file of `bytes` bytes.
-///
-/// # Errors
-/// A name that no archive can hold.
 pub fn preamble(name: &str, bytes: u64) -> io::Result<Vec<u8>> {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);

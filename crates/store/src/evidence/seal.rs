@@ -88,9 +88,6 @@ impl<T: Read> Read for Summed<T> {
 }
 
 /// The sum of all that can be read, in hexadecimal.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn sum_of(from: &mut dyn Read) -> io::Result<String> {
     let mut summed = Summed::new(from);
     let mut buffer = vec![0; 1 << 16];

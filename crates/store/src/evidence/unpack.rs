@@ -36,9 +36,6 @@ impl Packing {
 
 impl Unpacker {
     /// Reads the archive from `file`, up to the seal.
-    ///
-    /// # Errors
-    /// When it does not begin as that form does.
     pub fn new(packing: Packing, file: Take<File>) -> io::Result<Self> {
         let file = BufReader::new(file);
         Ok(match packing {

@@ -33,9 +33,6 @@ pub struct Resumed {
 impl RunFolder {
     /// Makes the folder of a new run in `home` and writes `run.json`. `info.id` is replaced by the id of the folder,
     /// which no other run has; read it back from [`Journal::info`].
-    ///
-    /// # Errors
-    /// When the folder or its first files cannot be made: an error of environment, before anything is measured.
     pub fn create(home: &Home, mut info: RunInfo) -> Result<Journal, StoreError> {
         let runs = home.runs();
         fs::create_dir_all(&runs).map_err(|source| StoreError::io("making", &runs, source))?;

@@ -54,17 +54,11 @@ impl Gpu {
     }
 
     /// Free and total memory in bytes.
-    ///
-    /// # Errors
-    /// When the driver does not tell.
     pub fn memory(&self) -> Result<(u64, u64), GpuError> {
         self.entered()?.memory()
     }
 
     /// Lets kernels and copies of this device reach the memory of `peer`. `false` when the hardware cannot.
-    ///
-    /// # Errors
-    /// When the driver refuses for another reason.
     pub fn reach(&self, peer: &Self) -> Result<bool, GpuError> {
         let driver = self.entered()?;
         if !driver.reaches(self.0.device, peer.0.device)? {

@@ -16,9 +16,6 @@ pub struct Gate {
 
 impl Gate {
     /// A gate for streams of every device of this process; `gpu` is one of them.
-    ///
-    /// # Errors
-    /// When a page cannot be had or pinned.
     pub fn new(gpu: &Gpu) -> Result<Arc<Self>, GpuError> {
         let bytes = rustix::param::page_size();
         let request = MapRequest { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };

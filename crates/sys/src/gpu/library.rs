@@ -33,17 +33,11 @@ unsafe impl Sync for Library {}
 
 impl Library {
     /// Loads the library called `name`, looked for where the dynamic linker looks (dlopen(3)).
-    ///
-    /// # Errors
-    /// When there is none, or the linker refuses it.
     pub fn open(name: &str) -> Result<Self, LibraryError> {
         Self::load(name.as_bytes(), name)
     }
 
     /// Loads the library at `path`.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn open_at(path: &Path) -> Result<Self, LibraryError> {
         Self::load(path.as_os_str().as_bytes(), &path.display().to_string())
     }

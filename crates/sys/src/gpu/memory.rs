@@ -16,9 +16,6 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     /// Takes `bytes` on the device. Their content is whatever was there.
-    ///
-    /// # Errors
-    /// When the device has not that much left.
     pub fn take(gpu: &Gpu, bytes: usize) -> Result<Arc<Self>, GpuError> {
         let address = gpu.entered()?.allocate(bytes)?;
         Ok(Arc::new(Self { gpu: gpu.clone(), address, bytes }))
@@ -123,9 +120,6 @@ pub enum Span<'a> {
 
 impl Span<'_> {
     /// The address as devices see it, when `bytes` from there on are all there.
-    ///
-    /// # Errors
-    /// When they are not.
     pub fn address(&self, bytes: usize) -> Result<u64, GpuError> {
         let (start, offset, size) = match self {
             Self::Device(memory, offset) => (memory.address, *offset, memory.bytes),

@@ -27,9 +27,6 @@ impl Module {
     }
 
     /// The kernel of this name.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn function(&self, name: &CStr) -> Result<Function, GpuError> {
         // SAFETY: the module is loaded, and stays so while the function lives.
         let raw = unsafe { self.0.gpu.entered()?.function(self.0.raw, name)? };

@@ -32,9 +32,6 @@ struct Kept {
 
 impl Stream {
     /// A queue of its own.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let raw = gpu.entered()?.stream()?;
         Ok(Self { gpu: gpu.clone(), raw, kept: RefCell::default() })
@@ -69,9 +66,6 @@ impl Stream {
     }
 
     /// Queues a copy between the memories of two devices.
-    ///
-    /// # Errors
-    /// As [`Self::copy`].
     pub fn copy_between(
         &self,
         to: (&Arc<DeviceMemory>, usize),
@@ -89,9 +83,6 @@ impl Stream {
     }
 
     /// Copies plain memory to the device and waits for the end of it.
-    ///
-    /// # Errors
-    /// As [`Self::copy`].
     pub fn copy_in(&self, to: Span<'_>, from: &[u8]) -> Result<(), GpuError> {
         let there = to.address(from.len())?;
         let driver = self.gpu.entered()?;
@@ -102,9 +93,6 @@ impl Stream {
     }
 
     /// Copies from the device to plain memory and waits for the end of it.
-    ///
-    /// # Errors
-    /// As [`Self::copy`].
     pub fn copy_out(&self, to: &mut [u8], from: Span<'_>) -> Result<(), GpuError> {
         let here = from.address(to.len())?;
         let driver = self.gpu.entered()?;
@@ -115,9 +103,6 @@ impl Stream {
     }
 
     /// Queues setting every byte to `value`.
-    ///
-    /// # Errors
-    /// As [`Self::copy`].
     pub fn set(&self, at: Span<'_>, value: u8, bytes: usize) -> Result<(), GpuError> {
         let there = at.address(bytes)?;
         let driver = self.gpu.entered()?;
@@ -127,9 +112,6 @@ impl Stream {
     }
 
     /// Queues a kernel.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     ///
     /// # Safety
     /// The arguments are what the kernel takes, as 64-bit numbers, and it keeps to the memory of `spans`, `gates` and
@@ -153,9 +135,6 @@ impl Stream {
     }
 
     /// Waits until everything is done, and lets go of what was kept.
-    ///
-    /// # Errors
-    /// When anything in it failed, or the device is lost.
     pub fn finish(&self) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
         // SAFETY: the stream is ours.
@@ -209,9 +188,6 @@ pub struct Event {
 
 impl Event {
     /// A mark that is nowhere yet.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Ok(Self { gpu: gpu.clone(), raw: gpu.entered()?.event()? })
     }
@@ -229,9 +205,6 @@ impl Event {
     }
 
     /// Nanoseconds of the device's clock from `self` to `later`. Both streams must be finished.
-    ///
-    /// # Errors
-    /// When they are not, or belong to different devices.
     pub fn until_ns(&self, later: &Self) -> Result<f64, GpuError> {
         if !self.gpu.is(&later.gpu) {
             return Err(GpuError::Stranger { what: "the event" });

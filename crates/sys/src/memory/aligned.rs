@@ -16,9 +16,6 @@ pub struct Aligned {
 
 impl Aligned {
     /// `len` bytes, each of them `byte`, written once, so that every page is there.
-    ///
-    /// # Errors
-    /// When there is not so much memory.
     pub fn filled(len: usize, byte: u8) -> Result<Self, TryReserveError> {
         let mut memory = Vec::new();
         // Sizes near the end of the address space are refused here and not in the addition.

@@ -23,9 +23,6 @@ pub struct ThreadTime {
 
 impl ThreadTime {
     /// Of the calling thread (getrusage(2), `RUSAGE_THREAD`, and `/proc/thread-self/schedstat`).
-    ///
-    /// # Errors
-    /// What the kernel answers.
     pub fn now() -> Result<Self, Errno> {
         // SAFETY: an all-zero structure of plain numbers is a valid one.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -95,9 +92,6 @@ impl HostTime {
 }
 
 /// The machine's times now. The kernel counts them in ticks, of which a CPU has a hundred a second.
-///
-/// # Errors
-/// When they cannot be read, or are something else.
 pub fn host_time(root: &SysRoot) -> Result<HostTime, ReadError> {
     let text = root.text(STAT)?;
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "));

@@ -11,9 +11,6 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Paces what the socket sends to so many bytes a second at most (socket(7), `SO_MAX_PACING_RATE`). TCP does it by
 /// itself since Linux 4.13, without the queueing discipline `fq`.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(), Errno> {
     // SAFETY: the pointer is to a number of the length that is told.
     let rc = unsafe {
@@ -29,9 +26,6 @@ pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(
 }
 
 /// The rate that the kernel paces the socket to at most, in bytes a second; none when it does not.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
     let mut rate = 0_u64;
     let mut length = size_of::<u64>() as libc::socklen_t;
@@ -55,9 +49,6 @@ pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
 
 /// Lets a blocked receiver sleep until `bytes` have come, or its deadline (socket(7), `SO_RCVLOWAT`; the kernel counts
 /// none as one). A receiver that is woken for every packet costs the sender time as well, who does the waking.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: the pointer is to a number of the length that is told.
@@ -74,17 +65,11 @@ pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno>
 }
 
 /// Bytes that have come and were not read yet.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn unread(socket: impl AsFd) -> Result<u64, Errno> {
     rustix::io::ioctl_fionread(socket)
 }
 
 /// The congestion controls that any process may choose now; others come with their module.
-///
-/// # Errors
-/// When the kernel does not tell.
 pub fn available_congestion_controls(root: &SysRoot) -> Result<Vec<String>, ReadError> {
     Ok(root.text(AVAILABLE)?.split_whitespace().map(str::to_owned).collect())
 }

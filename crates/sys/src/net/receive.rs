@@ -27,9 +27,6 @@ pub trait Pull: Send {
     fn last(&self) -> &[u8];
 
     /// Ends what is under way, before another way is taken; how many bytes it took by then.
-    ///
-    /// # Errors
-    /// What the kernel answers.
     fn settle(&mut self) -> Result<usize, Errno> {
         Ok(0)
     }
@@ -53,9 +50,6 @@ pub struct ReadPlain {
 
 impl ReadPlain {
     /// Takes at most `room` bytes a call, from byte `total` of the stream on.
-    ///
-    /// # Errors
-    /// When there is no descriptor or no memory left.
     pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, room: Room::new(room, total)? })
     }
@@ -83,9 +77,6 @@ pub struct ReadTruncated {
 
 impl ReadTruncated {
     /// Takes at most `room` bytes a call.
-    ///
-    /// # Errors
-    /// When there is no descriptor left.
     pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, room: room.max(1) })
     }
@@ -134,9 +125,6 @@ unsafe impl Send for ReadMapped {}
 
 impl ReadMapped {
     /// Takes at most `room` bytes a call.
-    ///
-    /// # Errors
-    /// When the socket's protocol cannot be mapped.
     pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
         let room = room.next_multiple_of(rustix::param::page_size()).max(rustix::param::page_size());
         let socket = own(socket)?;

@@ -21,9 +21,6 @@ pub struct Room {
 
 impl Room {
     /// Room for `room` bytes at once, at least one, of a stream of which `total` bytes have come.
-    ///
-    /// # Errors
-    /// When there is not so much memory.
     pub fn new(room: usize, total: u64) -> Result<Self, Errno> {
         let room = room.max(1);
         let memory = Aligned::filled(room.saturating_add(SMALLEST_PAGE), 0).map_err(|_| Errno::NOMEM)?;

@@ -22,9 +22,6 @@ pub trait Push: Send {
     fn push(&mut self, from: usize, len: usize) -> Result<usize, Errno>;
 
     /// Ends what is under way, before another way is taken; how many bytes it handed over by then.
-    ///
-    /// # Errors
-    /// What the kernel answers.
     fn settle(&mut self) -> Result<usize, Errno> {
         Ok(0)
     }
@@ -53,9 +50,6 @@ pub struct SendPlain {
 
 impl SendPlain {
     /// Sends `source` to `socket`.
-    ///
-    /// # Errors
-    /// When there is no descriptor left.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, source })
     }
@@ -80,9 +74,6 @@ pub struct SendFile {
 
 impl SendFile {
     /// Sends `source` to `socket`.
-    ///
-    /// # Errors
-    /// When there is no descriptor left.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, source })
     }
@@ -118,9 +109,6 @@ const CODE_ZEROCOPY_COPIED: u8 = 1;
 
 impl SendPinned {
     /// Sends `source` to `socket`.
-    ///
-    /// # Errors
-    /// When the socket's protocol cannot do it.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         let socket = own(socket)?;
         let on: libc::c_int = 1;

@@ -27,9 +27,6 @@ unsafe impl Sync for Source {}
 
 impl Source {
     /// A copy of `bytes`.
-    ///
-    /// # Errors
-    /// When the system has no memory for it, or refuses.
     pub fn new(bytes: &[u8]) -> std::io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let mut file = File::from(memfd_create("seatrial-source", flags)?);

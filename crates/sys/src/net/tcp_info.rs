@@ -99,9 +99,6 @@ impl TcpInfo {
 }
 
 /// Asks the kernel.
-///
-/// # Errors
-/// When the socket is of another protocol.
 pub fn tcp_info(socket: impl AsFd) -> Result<TcpInfo, Errno> {
     let mut room = [0_u8; ROOM];
     let mut length = ROOM as libc::socklen_t;

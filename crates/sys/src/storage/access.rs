@@ -63,9 +63,6 @@ pub enum DirectError {
 }
 
 /// Opens the way of `file` past the page cache and tells what requests must be aligned to.
-///
-/// # Errors
-/// When there is no such way. The file is then as it was.
 pub fn direct(root: &SysRoot, file: impl AsFd) -> Result<Alignment, DirectError> {
     let file = file.as_fd();
     let flags = fcntl_getfl(file).map_err(DirectError::Asked)?;
@@ -83,9 +80,6 @@ pub fn direct(root: &SysRoot, file: impl AsFd) -> Result<Alignment, DirectError>
 }
 
 /// Sends requests through the page cache again.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn buffered(file: impl AsFd) -> Result<(), Errno> {
     let flags = fcntl_getfl(file.as_fd())?;
     fcntl_setfl(file.as_fd(), flags.difference(OFlags::DIRECT))

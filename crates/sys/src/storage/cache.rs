@@ -41,9 +41,6 @@ pub struct Resident {
 }
 
 /// How much of the first `len` bytes of `file` the page cache holds.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn resident(file: impl AsFd, len: u64) -> Result<Resident, Errno> {
     if len == 0 {
         return Ok(Resident { bytes: 0, method: "cachestat" });
@@ -56,9 +53,6 @@ pub fn resident(file: impl AsFd, len: u64) -> Result<Resident, Errno> {
 }
 
 /// Writes what is dirty and has the page cache drop the file. Pages that somebody maps or locks stay.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn forget(file: impl AsFd) -> Result<(), Errno> {
     fdatasync(file.as_fd())?;
     fadvise(file.as_fd(), 0, None, Advice::DontNeed)

@@ -59,9 +59,6 @@ impl Device {
 }
 
 /// The device that `file` is, or that its file system says it lies on.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn device_of(file: impl AsFd) -> Result<Device, Errno> {
     let told = fstat(file)?;
     let is_device = FileType::from_raw_mode(told.st_mode) == FileType::BlockDevice;
@@ -70,9 +67,6 @@ pub fn device_of(file: impl AsFd) -> Result<Device, Errno> {
 }
 
 /// Whether the device has queues to poll for completions.
-///
-/// # Errors
-/// When it does not tell.
 pub fn polls(root: &SysRoot, device: Device) -> Result<bool, ReadError> {
     let whole = device.whole(root).unwrap_or(device);
     root.value::<u32>(format!("{}/queue/io_poll", whole.folder())).map(|flag| flag == 1)
@@ -96,9 +90,6 @@ impl Moved {
 }
 
 /// What the device, or the partition, has moved since it was there, for everybody.
-///
-/// # Errors
-/// When there is no such device, or it has no counters.
 pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadError> {
     let path = format!("{}/stat", device.folder());
     let text = root.text(&path)?;
@@ -113,9 +104,6 @@ pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadErro
 }
 
 /// What this process has caused to be fetched from and sent to the storage layer (proc_pid_io(5)).
-///
-/// # Errors
-/// When the kernel does not count it.
 pub fn moved_by_process(root: &SysRoot) -> Result<Moved, ReadError> {
     const PATH: &str = "/proc/self/io";
     let text = root.text(PATH)?;

@@ -76,9 +76,6 @@ pub trait Engine {
 
     /// Starts what is queued and waits until at least `count` requests are over, or none is left; adds those and all
     /// others that are over to `done`.
-    ///
-    /// # Errors
-    /// As [`Self::hand_over`].
     fn wait(&mut self, count: usize, done: &mut Vec<Completion>) -> Result<(), Errno>;
 
     /// Requests queued or under way.

@@ -63,18 +63,12 @@ pub struct Item {
 
 impl FdStore {
     /// An empty one.
-    ///
-    /// # Errors
-    /// What the system answers.
     pub fn new() -> io::Result<Self> {
         let (put, take) = UnixDatagram::pair()?;
         Ok(Self { put: put.into(), take: take.into() })
     }
 
     /// Lets the process that `command` will start use it too, as its one for `purpose`.
-    ///
-    /// # Errors
-    /// When a descriptor cannot be copied.
     pub fn lend(&self, command: &mut Command, purpose: Purpose) -> io::Result<()> {
         let (put, take) = (self.put.try_clone()?, self.take.try_clone()?);
         let (put, take) = (inherit(command, put), inherit(command, take));

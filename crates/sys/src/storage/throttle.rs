@@ -37,9 +37,6 @@ impl IoThrottle {
 
 /// The limits on `device`, and on the disk that it is a partition of, from all groups around this process. Without
 /// control groups there are none.
-///
-/// # Errors
-/// When a file of a group that is there cannot be read.
 pub fn throttle(root: &SysRoot, device: Device) -> Result<IoThrottle, ReadError> {
     let mut found = IoThrottle::default();
     let whole = device.whole(root).unwrap_or(device);

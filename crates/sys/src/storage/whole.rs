@@ -5,9 +5,6 @@ use std::os::fd::AsFd;
 use rustix::io::{Errno, pread, pwrite};
 
 /// Reads `bytes` from `offset` on; how many there were, which are fewer only where the file ends.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn read_whole(file: impl AsFd, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
     whole(bytes.len(), |done| pread(file.as_fd(), &mut bytes[done..], offset + done as u64))
 }

@@ -33,25 +33,16 @@ pub struct DeviceEntry {
 
 impl Verbs {
     /// Loads the library, looked for where the dynamic linker looks.
-    ///
-    /// # Errors
-    /// When there is none, or one from before 2006.
     pub fn open() -> Result<Arc<Self>, VerbsError> {
         Ok(Arc::new(Self { table: Table::open()? }))
     }
 
     /// Loads the library at `path`.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn open_at(path: &Path) -> Result<Arc<Self>, VerbsError> {
         Ok(Arc::new(Self { table: Table::open_at(path)? }))
     }
 
     /// The devices that the library sees; none where the kernel has no driver for one or the library no provider.
-    ///
-    /// # Errors
-    /// When the kernel offers RDMA to no program.
     pub fn devices(self: &Arc<Self>) -> Result<Vec<DeviceEntry>, VerbsError> {
         let list = List::of(self)?;
         Ok(list.devices().iter().map(|&device| self.entry(device)).collect())
@@ -222,9 +213,6 @@ impl RdmaDevice {
     }
 
     /// What a port is at the moment; ports are counted from 1.
-    ///
-    /// # Errors
-    /// When there is no such port, or the device does not answer.
     pub fn port(&self, port: u8) -> Result<PortAbout, VerbsError> {
         if port == 0 || port > self.about.ports {
             return Err(VerbsError::NoPort { device: self.name.clone(), port, ports: self.about.ports });
@@ -238,9 +226,6 @@ impl RdmaDevice {
     }
 
     /// The addresses of a port.
-    ///
-    /// # Errors
-    /// When the kernel's files do not tell them.
     pub fn gids(&self, root: &SysRoot, port: u8) -> Result<GidTable, VerbsError> {
         GidTable::read(root, &self.name, port)
     }
@@ -259,9 +244,6 @@ impl RdmaDevice {
     }
 
     /// The next thing that happens to the device or to what was made on it; none where nothing does in time.
-    ///
-    /// # Errors
-    /// When the system does not let us wait.
     pub fn event(&self, timeout: Duration) -> Result<Option<AsyncEvent>, VerbsError> {
         let refused =
             |errno| VerbsError::Refused { call: "ibv_get_async_event", what: self.name.clone(), errno };

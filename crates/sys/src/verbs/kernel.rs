@@ -81,9 +81,6 @@ impl QueuePair {
 
     /// Posts a range of receives, in their order. Waits for nothing.
     ///
-    /// # Errors
-    /// As [`Self::post_send`].
-    ///
     /// # Panics
     /// When the range is beyond the end of the list.
     #[inline]

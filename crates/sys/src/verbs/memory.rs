@@ -34,9 +34,6 @@ impl fmt::Debug for ProtectionDomain {
 
 impl ProtectionDomain {
     /// A new one.
-    ///
-    /// # Errors
-    /// When the device has no more of them.
     pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_alloc_pd)(device.context.as_ptr()) };
@@ -247,9 +244,6 @@ impl MemoryRegion {
     }
 
     /// Copies bytes out.
-    ///
-    /// # Errors
-    /// When they are beyond the end.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), VerbsError> {
         self.check(offset, into.len())?;
         // SAFETY: the range is mapped, as just checked, and `into` is memory of its own: only `start` leads to ours.
@@ -261,9 +255,6 @@ impl MemoryRegion {
     }
 
     /// Copies bytes in.
-    ///
-    /// # Errors
-    /// When they would be beyond the end.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), VerbsError> {
         self.check(offset, from.len())?;
         // SAFETY: as in `read`.
@@ -272,9 +263,6 @@ impl MemoryRegion {
     }
 
     /// Sets bytes to one value.
-    ///
-    /// # Errors
-    /// When they would be beyond the end.
     pub fn fill(&self, offset: usize, bytes: usize, value: u8) -> Result<(), VerbsError> {
         self.check(offset, bytes)?;
         // SAFETY: as in `read`.

@@ -253,9 +253,6 @@ impl QueuePair {
     }
 
     /// From RESET to INIT: receives may be posted from here on.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn init(&self, init: &Init) -> Result<(), VerbsError> {
         let mut attr = QpAttr::zeroed();
         (attr.qp_state, attr.port_num, attr.pkey_index) = (INIT, init.port, init.pkey_index);
@@ -299,9 +296,6 @@ impl QueuePair {
     }
 
     /// The same for datagrams, which have no peer.
-    ///
-    /// # Errors
-    /// When the device refuses, or it is a connection.
     pub fn ready(&self) -> Result<(), VerbsError> {
         if self.transport != Transport::Ud {
             return Err(VerbsError::Config { why: "a connection needs a peer: see `connect`".to_owned() });
@@ -314,9 +308,6 @@ impl QueuePair {
     }
 
     /// To ERR: whatever is posted ends with [`Status::Flushed`](super::Status::Flushed), and nothing more is done.
-    ///
-    /// # Errors
-    /// When the device refuses.
     pub fn fail(&self) -> Result<(), VerbsError> {
         let mut attr = QpAttr::zeroed();
         attr.qp_state = ERROR;
@@ -324,9 +315,6 @@ impl QueuePair {
     }
 
     /// The state that the device has it in.
-    ///
-    /// # Errors
-    /// When the device does not answer.
     pub fn state(&self) -> Result<State, VerbsError> {
         let (mut attr, mut init) = (QpAttr::zeroed(), QpInitAttr::zeroed());
         // SAFETY: the queue pair is alive, as are both structures.

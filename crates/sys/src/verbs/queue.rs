@@ -33,9 +33,6 @@ impl fmt::Debug for CompletionChannel {
 
 impl CompletionChannel {
     /// A new one.
-    ///
-    /// # Errors
-    /// When the device has no more of them.
     pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_create_comp_channel)(device.context.as_ptr()) };
@@ -58,9 +55,6 @@ impl CompletionChannel {
     /// Waits for an event and takes it: the number of the queue that it is of, or none where no event comes in time.
     ///
     /// The queue must be armed again before it tells anything more.
-    ///
-    /// # Errors
-    /// When the device is gone.
     pub fn wait(&self, timeout: Duration) -> Result<Option<u64>, VerbsError> {
         let refused = |errno| VerbsError::Refused {
             call: "ibv_get_cq_event",
@@ -208,9 +202,6 @@ impl CompletionQueue {
     }
 
     /// Takes as many completions as there are and as `into` has room for; how many. Waits for nothing.
-    ///
-    /// # Errors
-    /// When the queue has failed.
     #[inline]
     pub fn poll(&self, into: &mut [WorkCompletion]) -> Result<usize, VerbsError> {
         let room = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
@@ -230,9 +221,6 @@ impl CompletionQueue {
     }
 
     /// Lets the next completion raise an event. What came before raises none: poll once more before you wait.
-    ///
-    /// # Errors
-    /// When the queue has failed.
     #[inline]
     pub fn arm(&self, solicited_only: bool) -> Result<(), VerbsError> {
         // SAFETY: the queue is alive.
@@ -241,9 +229,6 @@ impl CompletionQueue {
     }
 
     /// Asks the queue until `want` completions came, and hands over each.
-    ///
-    /// # Errors
-    /// When not all come in time, or the queue fails.
     pub fn collect(
         &self,
         want: usize,
@@ -272,9 +257,6 @@ impl CompletionQueue {
     }
 
     /// The same, asleep until an event tells of completions. The channel must be this queue's alone.
-    ///
-    /// # Errors
-    /// As [`Self::collect`], and when the queue has no channel.
     pub fn collect_by_events(
         &self,
         want: usize,

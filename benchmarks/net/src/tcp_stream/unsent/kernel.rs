@@ -14,9 +14,6 @@ const SIOCOUTQ: Opcode = 0x5411;
 const SIOCOUTQNSD: Opcode = 0x894b;
 
 /// Bytes that were not acknowledged, and those of them that were not sent.
-///
-/// # Errors
-/// When the socket's protocol does not tell.
 pub fn outstanding(socket: impl AsFd) -> Result<(i32, i32), Errno> {
     // SAFETY: the kernel writes one `int`.
     let unsent = unsafe { ioctl(&socket, Getter::<SIOCOUTQNSD, i32>::new()) }?;

@@ -16,9 +16,6 @@ pub struct Cgroup {
 
 impl Cgroup {
     /// A group of `controller`, with `settings` written into it in this order.
-    ///
-    /// # Errors
-    /// Why there can be none: no such hierarchy, or no right to make a group in it.
     pub fn new(controller: &str, settings: &[(&str, &str)]) -> Result<Self, String> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let own = groups.lines().find_map(|line| {

@@ -59,8 +59,6 @@ pub(super) enum Word {
 pub(super) struct Sender<W>(pub(super) W);
 
 impl<W: Write> Sender<W> {
-    /// # Errors
-    /// As [`FrameWriter`](crate::frame::FrameWriter).
     pub(super) fn down(&mut self, message: &Down) -> Result<(), FrameError> {
         match message {
             Down::Command(child, command) => self.put(*child, command),
@@ -68,8 +66,6 @@ impl<W: Write> Sender<W> {
         }
     }
 
-    /// # Errors
-    /// As [`FrameWriter`](crate::frame::FrameWriter).
     pub(super) fn up(&mut self, message: &Up) -> Result<(), FrameError> {
         match message {
             Up::Report(child, report) => self.put(*child, report),
@@ -89,9 +85,6 @@ pub(super) struct Receiver<R>(pub(super) R);
 
 impl<R: Read> Receiver<R> {
     /// The next from a controller; none at the end of the stream.
-    ///
-    /// # Errors
-    /// As [`FrameReader`].
     pub(super) fn down(&mut self) -> Result<Option<Down>, FrameError> {
         Ok(match self.address()? {
             None => None,
@@ -101,9 +94,6 @@ impl<R: Read> Receiver<R> {
     }
 
     /// The next from a relay; none at the end of the stream.
-    ///
-    /// # Errors
-    /// As [`FrameReader`].
     pub(super) fn up(&mut self) -> Result<Option<Up>, FrameError> {
         Ok(match self.address()? {
             None => None,

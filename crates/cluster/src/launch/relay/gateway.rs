@@ -47,9 +47,6 @@ struct Shared {
 
 impl Gateway {
     /// Starts a relay of `build`. What its children say goes to `heard` as from the links that begin with `first`.
-    ///
-    /// # Errors
-    /// What the system answered. What becomes of the relay afterwards is heard as the loss of its children.
     pub(in crate::launch) fn start(
         start: RelayStart,
         build: &str,

@@ -176,9 +176,6 @@ fn listen(
 }
 
 /// Passes on what the children say, until none is left.
-///
-/// # Errors
-/// When the controller does not listen any more.
 fn pass_on(
     gathered: Gathered,
     share: &Share,

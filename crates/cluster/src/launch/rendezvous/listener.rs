@@ -38,9 +38,6 @@ pub(in crate::launch) struct RendezvousListener {
 
 impl RendezvousListener {
     /// Opens a port on every address, since nobody knows yet by which one the nodes reach us.
-    ///
-    /// # Errors
-    /// When no port or random number can be had.
     pub(in crate::launch) fn open() -> io::Result<Self> {
         // A kernel without IPv6 has no `::`.
         let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
@@ -65,9 +62,6 @@ impl RendezvousListener {
     }
 
     /// What the agents must know.
-    ///
-    /// # Errors
-    /// When the kernel does not tell our addresses.
     pub(in crate::launch) fn ticket(&self) -> io::Result<RendezvousTicket> {
         let mut addresses: Vec<IpAddr> = if_addrs::get_if_addrs()?
             .into_iter()

@@ -36,9 +36,6 @@ impl RendezvousTicket {
 
 /// Reads a ticket from `from` and calls. `first` is an address to try before all others: what the launcher says
 /// the controller is reached by.
-///
-/// # Errors
-/// What was tried and what the system answered.
 pub(crate) fn dial_back(from: impl Read, first: Option<IpAddr>) -> Result<TcpStream, String> {
     let read = FrameReader::new(from).read::<RendezvousTicket>();
     let ticket = match read {

@@ -108,9 +108,6 @@ fn word(text: &str) -> String {
 
 /// Follows the node's lines until its agent runs, and sends the binary if it is asked for; how far that is, and whether
 /// the node had a copy already, is noted in `copying`.
-///
-/// # Errors
-/// What the node answered, or what became of the connection.
 pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write, copying: &Copying) -> Result<(), String> {
     let mut chatter = 0;
     // A node that cannot keep the copy stops reading it and then says why, which is told instead of the broken pipe.

@@ -46,9 +46,6 @@ pub(in crate::launch) struct Client {
 
 impl Client {
     /// A client called with `words` first. The binary is the running one, of `build`.
-    ///
-    /// # Errors
-    /// When the binary's size cannot be read.
     pub(in crate::launch) fn new(words: Vec<OsString>, build: &str) -> io::Result<Self> {
         Ok(Self { words, build: build.to_owned(), size: boot::size()? })
     }

@@ -37,17 +37,11 @@ impl Cuda {
     pub const LIBRARY: &'static str = "libcuda.so.1";
 
     /// Loads the system's driver and starts it.
-    ///
-    /// # Errors
-    /// When there is none, or it finds no device.
     pub fn open() -> Result<Arc<dyn Driver>, GpuError> {
         Self::start(&Library::open(Self::LIBRARY)?)
     }
 
     /// Loads the driver at `path` and starts it.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn open_at(path: &Path) -> Result<Arc<dyn Driver>, GpuError> {
         Self::start(&Library::open_at(path)?)
     }

@@ -90,17 +90,11 @@ impl Nvml {
     pub const LIBRARY: &'static str = "libnvidia-ml.so.1";
 
     /// Loads the system's library and starts it.
-    ///
-    /// # Errors
-    /// When there is none, or no driver answers it.
     pub fn open() -> Result<Self, NvmlError> {
         Self::start(&Library::open(Self::LIBRARY)?)
     }
 
     /// Loads the library at `path` and starts it.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn open_at(path: &Path) -> Result<Self, NvmlError> {
         Self::start(&Library::open_at(path)?)
     }
@@ -112,9 +106,6 @@ impl Nvml {
     }
 
     /// Version of the driver: `580.159.03`.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn driver_version(&self) -> Result<String, NvmlError> {
         let mut version = [0; 96];
         ask!(self, driver_version(version.as_mut_ptr(), version.len() as c_uint))?;
@@ -122,9 +113,6 @@ impl Nvml {
     }
 
     /// All devices. One that does not answer is left out.
-    ///
-    /// # Errors
-    /// When they cannot be counted.
     pub fn devices(&self) -> Result<Vec<Handle<'_>>, NvmlError> {
         let mut count = 0;
         ask!(self, count(&raw mut count))?;
@@ -145,9 +133,6 @@ impl Nvml {
 
 impl Handle<'_> {
     /// Its place on the PCI bus in the kernel's form: `0000:3b:00.0`.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn pci_address(&self) -> Result<String, NvmlError> {
         let mut pci = PciInfo::EMPTY;
         ask!(self.nvml, pci(self.device, &raw mut pci))?;
@@ -155,9 +140,6 @@ impl Handle<'_> {
     }
 
     /// The product's name: `NVIDIA H200`.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn name(&self) -> Result<String, NvmlError> {
         let mut name = [0; 96];
         ask!(self.nvml, name(self.device, name.as_mut_ptr(), name.len() as c_uint))?;
@@ -165,9 +147,6 @@ impl Handle<'_> {
     }
 
     /// Its unique id: `GPU-…`.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn uuid(&self) -> Result<String, NvmlError> {
         let mut uuid = [0; 96];
         ask!(self.nvml, uuid(self.device, uuid.as_mut_ptr(), uuid.len() as c_uint))?;
@@ -175,9 +154,6 @@ impl Handle<'_> {
     }
 
     /// All memory, and what of it is free, in bytes.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn memory(&self) -> Result<(u64, u64), NvmlError> {
         let mut memory = Memory::default();
         ask!(self.nvml, memory(self.device, &raw mut memory))?;

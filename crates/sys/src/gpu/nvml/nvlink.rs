@@ -20,9 +20,6 @@ pub struct NvLinks {
 
 impl Handle<'_> {
     /// The device's NVLinks; a device without any has `count` 0.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn nvlinks(&self) -> Result<NvLinks, NvmlError> {
         let count = match self.field(NVLINK_COUNT, 0) {
             Ok(count) => u32::try_from(count).unwrap_or(0),

@@ -50,9 +50,6 @@ pub struct Errors {
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident = $field:ident) => {
         $(#[$doc])*
-        ///
-        /// # Errors
-        /// When the library does not tell.
         pub fn $name(&self) -> Result<u32, NvmlError> {
             let mut value: c_uint = 0;
             ask!(self.nvml, $field(self.device, &raw mut value))?;
@@ -85,9 +82,6 @@ impl Handle<'_> {
     }
 
     /// A clock now, in MHz.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, clock(self.device, which as c_uint, &raw mut value))?;
@@ -95,9 +89,6 @@ impl Handle<'_> {
     }
 
     /// The highest that a clock can be, in MHz.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn max_clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, max_clock(self.device, which as c_uint, &raw mut value))?;
@@ -105,9 +96,6 @@ impl Handle<'_> {
     }
 
     /// Why the clocks are what they are.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn throttle(&self) -> Result<Throttle, NvmlError> {
         let mut bits = 0;
         ask!(self.nvml, throttle(self.device, &raw mut bits))?;
@@ -115,9 +103,6 @@ impl Handle<'_> {
     }
 
     /// Temperature of the chip in degrees Celsius.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn temperature(&self) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, temperature(self.device, 0, &raw mut value))?;
@@ -148,9 +133,6 @@ impl Handle<'_> {
     }
 
     /// Whether the driver stays loaded while nobody uses the device.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn persistence(&self) -> Result<bool, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, persistence(self.device, &raw mut value))?;
@@ -158,9 +140,6 @@ impl Handle<'_> {
     }
 
     /// Whether the device is cut into instances (MIG). A device that cannot be is not.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn is_cut(&self) -> Result<bool, NvmlError> {
         let (mut now, mut later): (c_uint, c_uint) = (0, 0);
         match ask!(self.nvml, mig(self.device, &raw mut now, &raw mut later)) {
@@ -171,9 +150,6 @@ impl Handle<'_> {
     }
 
     /// Who may compute on it: `default`, `exclusive` or `prohibited`.
-    ///
-    /// # Errors
-    /// When the library does not tell.
     pub fn compute_mode(&self) -> Result<&'static str, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, compute_mode(self.device, &raw mut value))?;

@@ -26,9 +26,6 @@ unsafe impl Send for Xids<'_> {}
 
 impl<'a> Handle<'a> {
     /// Listens for errors.
-    ///
-    /// # Errors
-    /// When the library or the device does not report events.
     pub fn xids(&self) -> Result<Xids<'a>, NvmlError> {
         let mut set: EventSet = ptr::null_mut();
         ask!(self.nvml, event_set(&raw mut set))?;

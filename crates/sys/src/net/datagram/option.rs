@@ -18,9 +18,6 @@ pub fn segment(socket: impl AsFd, bytes: u16) -> Result<(), Errno> {
 }
 
 /// Lets the kernel hand over in one piece what came as several datagrams of one size (udp(7), `UDP_GRO`; Linux 5.0).
-///
-/// # Errors
-/// As [`segment`].
 pub fn receive_coalesced(socket: impl AsFd, on: bool) -> Result<(), Errno> {
     set(socket, libc::SOL_UDP, libc::UDP_GRO, c_int::from(on))
 }
@@ -37,9 +34,6 @@ pub struct ReceiveBuffer {
 
 /// Asks for a receive buffer of `bytes`, or for none in particular; past the system's maximum where we may. What was
 /// granted can be less.
-///
-/// # Errors
-/// What the kernel answers.
 pub fn grant_receive_buffer(socket: impl AsFd, bytes: Option<u64>) -> Result<ReceiveBuffer, Errno> {
     let mut forced = false;
     if let Some(bytes) = bytes {
@@ -69,9 +63,6 @@ pub fn path_mtu(socket: impl AsFd) -> Result<u32, Errno> {
 
 /// Makes the kernel refuse (`EMSGSIZE`) what would have to be sent in fragments, instead of fragmenting it (ip(7),
 /// `IP_PMTUDISC_DO`).
-///
-/// # Errors
-/// What the kernel answers.
 pub fn refuse_fragments(socket: impl AsFd) -> Result<(), Errno> {
     match family(&socket)? {
         libc::AF_INET6 => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO),
@@ -81,9 +72,6 @@ pub fn refuse_fragments(socket: impl AsFd) -> Result<(), Errno> {
 
 /// Makes a send that this node's own queue dropped fail with `ENOBUFS`. Without it the kernel counts such a datagram as
 /// sent (ip(7), `IP_RECVERR`; net/ipv4/udp.c, `udp_send_skb`).
-///
-/// # Errors
-/// What the kernel answers.
 pub fn report_local_drops(socket: impl AsFd) -> Result<(), Errno> {
     match family(&socket)? {
         libc::AF_INET6 => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
@@ -106,9 +94,6 @@ pub fn drops(socket: impl AsFd) -> Result<u32, Errno> {
 
 /// Lets the calling thread wake up from a sleep as early as it can be, instead of up to 50 us later, which the kernel
 /// takes to bundle timers (prctl(2), `PR_SET_TIMERSLACK`).
-///
-/// # Errors
-/// What the kernel answers.
 pub fn fine_timers() -> Result<(), Errno> {
     // SAFETY: this operation takes a number and touches no memory.
     let rc = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };

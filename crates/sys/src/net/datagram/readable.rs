@@ -22,9 +22,6 @@ impl<'a> Readable<'a> {
     }
 
     /// Waits until something can be read from one of them, or an error; whether it can. A signal ends the waiting.
-    ///
-    /// # Errors
-    /// What the kernel answers.
     pub fn wait(&mut self, most: Duration) -> Result<bool, Errno> {
         let millis = libc::c_int::try_from(most.as_millis()).unwrap_or(libc::c_int::MAX);
         // SAFETY: the kernel reads and writes as many entries as it is told, which are there.

@@ -33,9 +33,6 @@ enum Fit {
 ///
 /// RoCE version 2 goes before version 1, as switches with lossless queues and routers know it; both ends must speak the
 /// same. Then an address of IPv4 goes before one of IPv6, of one network before two, and those of the link come last.
-///
-/// # Errors
-/// When no two fit, with both tables.
 pub fn choose(first: &[GidEntry], second: &[GidEntry]) -> Result<GidChoice, VerbsError> {
     let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
     let fitting = pairs.filter_map(|(one, other)| Some((rank(one, other)?, one, other)));

@@ -19,9 +19,6 @@ pub struct GidTable {
 
 impl GidTable {
     /// Reads the table of a port.
-    ///
-    /// # Errors
-    /// When the kernel's files do not tell it.
     pub fn read(root: &SysRoot, device: &str, port: u8) -> Result<Self, VerbsError> {
         let folder = format!("{CLASS}/{device}/ports/{port}");
         let is_infiniband = root.text(format!("{folder}/link_layer"))? == "InfiniBand";
