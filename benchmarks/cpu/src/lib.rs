@@ -7,4 +7,4 @@ pub mod clock;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&clock::Clock];
+pub const BENCHMARKS: &[Benchmark] = &[clock::BENCHMARK];

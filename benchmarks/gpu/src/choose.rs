@@ -175,9 +175,9 @@ mod tests {
         let mut seen = 0;
         for bench in crate::BENCHMARKS {
             for cores in [0, 1] {
-                let cases = plan(*bench, &[], confined(&[1], cores)).expect("a plan");
+                let cases = plan(bench, &[], confined(&[1], cores)).expect("a plan");
                 for binding in cases.iter().flat_map(|case| &case.places).flat_map(|place| &place.bindings) {
-                    assert_eq!(binding.memory, Some(1), "{} from node {cores}", bench.about().id);
+                    assert_eq!(binding.memory, Some(1), "{} from node {cores}", bench.about.id);
                     seen += 1;
                 }
             }

@@ -44,5 +44,5 @@ pub use worker::{GpuWorkload, part};
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] =
-    &[&host_copy::HostCopy, &host_copy_all::HostCopyAll, &peer_copy::PeerCopy, &memory::Memory];
+pub const BENCHMARKS: &[Benchmark] =
+    &[host_copy::BENCHMARK, host_copy_all::BENCHMARK, peer_copy::BENCHMARK, memory::BENCHMARK];

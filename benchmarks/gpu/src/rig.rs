@@ -66,14 +66,14 @@ pub fn site(machine: Machine) -> Site {
 }
 
 /// The benchmark's defaults with some parameters changed, as typed.
-pub fn params(bench: &dyn Benchmark, changed: &[(&str, &str)]) -> Params {
-    let about = bench.about();
+pub fn params(bench: &Benchmark, changed: &[(&str, &str)]) -> Params {
+    let about = bench.about;
 
     seatrial_testkit::params(about, changed)
 }
 
 /// The cases that the changed parameters make on `machine`.
-pub fn plan(bench: &dyn Benchmark, changed: &[(&str, &str)], machine: Machine) -> Result<Vec<Case>, Reason> {
+pub fn plan(bench: &Benchmark, changed: &[(&str, &str)], machine: Machine) -> Result<Vec<Case>, Reason> {
     bench.plan(&params(bench, changed), &site(machine))
 }
 
@@ -143,7 +143,7 @@ pub type Make = fn(&Case, &PartPlacement, &Path) -> Part;
 
 /// What one trial of the first case amounts to, with the driver at `library`.
 pub fn measured(
-    bench: &dyn Benchmark,
+    bench: &Benchmark,
     make: Make,
     changed: &[(&str, &str)],
     gpus: u32,

@@ -17,5 +17,5 @@ mod tests;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] =
-    &[&bandwidth::Bandwidth, &latency::Latency, &loaded_latency::LoadedLatency, &pipeline::Pipeline];
+pub const BENCHMARKS: &[Benchmark] =
+    &[bandwidth::BENCHMARK, latency::BENCHMARK, loaded_latency::BENCHMARK, pipeline::BENCHMARK];

@@ -18,12 +18,12 @@ pub mod udp_stream;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[
-    &rr::RequestResponse,
-    &connect::Connect,
-    &tcp_stream::TcpStream,
-    &udp_stream::UdpStream,
-    &eth_receive::EthReceive,
-    &pingpong::PingPong,
-    &mtu::Mtu,
+pub const BENCHMARKS: &[Benchmark] = &[
+    rr::BENCHMARK,
+    connect::BENCHMARK,
+    tcp_stream::BENCHMARK,
+    udp_stream::BENCHMARK,
+    eth_receive::BENCHMARK,
+    pingpong::BENCHMARK,
+    mtu::BENCHMARK,
 ];

@@ -11,8 +11,8 @@ use seatrial_bench::{Benchmark, Running, Sink, Stop};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The defaults of `bench`, but for what is `changed`.
-pub fn params(bench: &dyn Benchmark, changed: &[(&str, &str)]) -> Params {
-    let about = bench.about();
+pub fn params(bench: &Benchmark, changed: &[(&str, &str)]) -> Params {
+    let about = bench.about;
 
     seatrial_testkit::params(about, changed)
 }
@@ -81,13 +81,13 @@ impl Sink for Kept {
 pub type Ends = (Box<dyn Running>, Box<dyn Running>);
 
 /// Both ends of `case` in this process, connected; the first is the one that reaches for the other.
-pub fn try_ends(bench: &dyn Benchmark, case: &Case) -> Result<Ends, Reason> {
+pub fn try_ends(bench: &Benchmark, case: &Case) -> Result<Ends, Reason> {
     let parts = case.places.iter().map(|place| bench.part(case, place));
     let mut ends = seatrial_bench::testing::connect_all(parts, &[])?.into_iter();
     Ok((ends.next().expect("a first end"), ends.next().expect("a second end")))
 }
 
 /// The same where nothing can go wrong.
-pub fn ends(bench: &dyn Benchmark, case: &Case) -> Ends {
+pub fn ends(bench: &Benchmark, case: &Case) -> Ends {
     try_ends(bench, case).expect("connected")
 }

@@ -9,11 +9,11 @@ fn every_benchmark_between_nodes_places_its_threads_so_and_says_it() {
     let node = |name| eight_cores(name, vec![card("eth0", 1, Some(&[4]))]);
     let site = Site { nodes: vec![node("n1"), node("n2")] };
     let mut seen = 0;
-    for bench in crate::BENCHMARKS.iter().filter(|bench| bench.about().param("affinity").is_some()) {
-        let name = bench.about().id;
-        let mut params = bench.about().defaults();
+    for bench in crate::BENCHMARKS.iter().filter(|bench| bench.about.param("affinity").is_some()) {
+        let name = bench.about.id;
+        let mut params = bench.about.defaults();
         seen += 1;
-        if bench.about().param("flows").is_some() {
+        if bench.about.param("flows").is_some() {
             params.set("flows", 1_u64);
         }
         for (affinity, cpu, off) in [("auto", 5, true), ("irq", 4, false)] {

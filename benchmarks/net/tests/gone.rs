@@ -75,8 +75,8 @@ impl Sink for Nothing {
     fn evidence(&mut self, _: &str, _: serde_json::Value) {}
 }
 
-fn case(bench: &dyn Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
-    let about = bench.about();
+fn case(bench: &Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
+    let about = bench.about;
     let mut params: Params = about.defaults();
     let usual = [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")];
     for (name, value) in usual.iter().chain(changed) {

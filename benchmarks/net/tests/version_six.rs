@@ -22,7 +22,7 @@ const TRIES: usize = 20;
 /// Measures once between the two.
 fn measured(name: &str, pair: &Pair) -> Result<(), String> {
     let quick = [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")];
-    let about = bench(name).about();
+    let about = bench(name).about;
     let own: Vec<(&str, &str)> = quick.into_iter().filter(|(name, _)| about.param(name).is_some()).collect();
     let case = case(name, 2, &own);
     fn fine<T>(what: &str, done: Result<T, Reason>) -> Result<T, String> {

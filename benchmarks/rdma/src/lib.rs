@@ -5,6 +5,7 @@
 pub mod atomic;
 mod bandwidth;
 mod latency;
+mod method;
 pub mod read_bw;
 pub mod read_lat;
 pub mod send_bw;
@@ -18,13 +19,13 @@ pub mod write_poll_lat;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[
-    &write_bw::WRITE_BANDWIDTH,
-    &read_bw::READ_BANDWIDTH,
-    &send_bw::SEND_BANDWIDTH,
-    &write_lat::WRITE_LATENCY,
-    &read_lat::READ_LATENCY,
-    &send_lat::SEND_LATENCY,
-    &write_poll_lat::WRITE_POLL_LATENCY,
-    &atomic::Atomic,
+pub const BENCHMARKS: &[Benchmark] = &[
+    write_bw::BENCHMARK,
+    read_bw::BENCHMARK,
+    send_bw::BENCHMARK,
+    write_lat::BENCHMARK,
+    read_lat::BENCHMARK,
+    send_lat::BENCHMARK,
+    write_poll_lat::BENCHMARK,
+    atomic::BENCHMARK,
 ];

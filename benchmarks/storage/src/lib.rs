@@ -16,5 +16,5 @@ pub mod raw;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[&dyn Benchmark] =
-    &[&file::File, &peer_read::PeerRead, &raw::Raw, &metadata::Metadata, &copy::Copy];
+pub const BENCHMARKS: &[Benchmark] =
+    &[file::BENCHMARK, peer_read::BENCHMARK, raw::BENCHMARK, metadata::BENCHMARK, copy::BENCHMARK];

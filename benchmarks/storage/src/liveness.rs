@@ -46,14 +46,14 @@ impl Running for Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_bench::Benchmark;
+
     use seatrial_bench::testing::connected;
     use seatrial_model::{Params, Subject};
 
     #[test]
     fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {
-        let budget = seatrial_bench::budget(&crate::file::File.about().defaults()).expect("a budget");
-        let case = Case::new(crate::file::File.about(), "n1", Subject::node(), &Params::default(), budget);
+        let budget = seatrial_bench::budget(&crate::file::BENCHMARK.about.defaults()).expect("a budget");
+        let case = Case::new(crate::file::BENCHMARK.about, "n1", Subject::node(), &Params::default(), budget);
         let place = PartPlacement::new("worker", 0, "n1", Vec::new());
         let folder = tempfile::tempdir().expect("a folder");
         let check = check_directories(&case, &place, &[folder.path().to_str().expect("text")]);

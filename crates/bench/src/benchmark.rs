@@ -10,40 +10,56 @@ use crate::Part;
 /// distinct, so that there is a wire on the way.
 pub const DISTINCT_CARDS: &str = "distinct_cards";
 
-/// A measuring test. Everything but [`Benchmark::part`] is pure and runs where the plan is made.
-pub trait Benchmark: Sync {
+/// A measuring test: its definition, and the functions that make its cases, limits, parts and metrics of it. All but
+/// `part` and `liveness_check` are pure and run where the plan is made.
+#[derive(Clone, Copy)]
+pub struct Benchmark {
     /// The one definition that list, help, docs and checks come from.
-    fn about(&self) -> &'static About;
+    pub about: &'static About,
 
     /// What a study of factors may be asked for beside the parameters themselves.
-    fn factors(&self) -> &'static [Factor] {
-        &[]
-    }
+    pub factors: &'static [Factor],
 
-    /// The cases that `params` (one value each) make on `site`; one case a subject.
-    ///
-    /// # Errors
-    /// A [`Reason`] of cause `inapplicable` when there is nothing here to measure, or of another cause when it
-    /// should be measurable but cannot be (a contradiction in the parameters, no memory for the arrays).
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason>;
+    /// The cases that parameters (one value each) make on a site; one case a subject. Fails with cause `inapplicable`
+    /// when there is nothing to measure, or with another cause when it should be measurable but cannot be (a
+    /// contradiction in the parameters, no memory for the arrays).
+    pub plan: fn(&'static About, &Params, &Site) -> Result<Vec<Case>, Reason>,
 
     /// What the hardware could do, by metric; every metric has an entry.
-    fn limits(&self, case: &Case, site: &Site) -> Limits;
+    pub limits: fn(&'static About, &Case, &Site) -> Limits,
 
-    /// The part of `case` that runs at `place`, inside the worker's process. Allocates nothing yet.
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part;
+    /// The part of a case that runs at a place, inside the worker's process. Allocates nothing yet.
+    pub part: fn(&Case, &PartPlacement) -> Part,
 
-    /// A part that does no more than touch the subject of `case` while it connects, in the cheapest way that hangs where the
-    /// case would. It is asked for before a case whose subject hung; without one the case runs as it is.
-    fn liveness_check(&self, _case: &Case, _place: &PartPlacement) -> Option<Part> {
-        None
+    /// A part that only touches the subject of the case while it connects, in the cheapest way that hangs where the
+    /// case would. It runs before a case whose subject hung; without one the case runs as it is.
+    pub liveness_check: fn(&Case, &PartPlacement) -> Option<Part>,
+
+    /// Makes metrics and series of what the parts of all trials so far said. Fails when the samples do not make a
+    /// number that could be trusted.
+    pub reduce: fn(&Case, &[PartRecord]) -> Result<Measures, Reason>,
+}
+
+impl Benchmark {
+    /// Calls the field `plan`.
+    pub fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+        (self.plan)(self.about, params, site)
     }
 
-    /// Makes metrics and series of what the parts of all trials so far said.
-    ///
-    /// # Errors
-    /// A [`Reason`] when the samples do not make a number that could be trusted.
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason>;
+    /// Calls the field `limits`.
+    pub fn limits(&self, case: &Case, site: &Site) -> Limits {
+        (self.limits)(self.about, case, site)
+    }
+
+    /// Calls the field `part`.
+    pub fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+        (self.part)(case, place)
+    }
+
+    /// Calls the field `reduce`.
+    pub fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        (self.reduce)(case, parts)
+    }
 }
 
 /// Where a part puts what it observed.

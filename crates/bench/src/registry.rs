@@ -9,20 +9,20 @@ use crate::Benchmark;
 #[derive(Clone, Copy)]
 pub struct Registry {
     /// Benchmarks that can run, by family.
-    pub families: &'static [&'static [&'static dyn Benchmark]],
+    pub families: &'static [&'static [Benchmark]],
     /// Benchmarks that profiles may name already.
     pub planned: &'static [Planned],
 }
 
 impl Registry {
     /// Benchmarks that can run, in the order of lists.
-    pub fn benchmarks(&self) -> impl Iterator<Item = &'static dyn Benchmark> {
-        self.families.iter().copied().flatten().copied()
+    pub fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
+        self.families.iter().copied().flatten()
     }
 
     /// The benchmark called `id`.
-    pub fn find(&self, id: &str) -> Option<&'static dyn Benchmark> {
-        self.benchmarks().find(|bench| bench.about().id == id)
+    pub fn find(&self, id: &str) -> Option<&'static Benchmark> {
+        self.benchmarks().find(|bench| bench.about.id == id)
     }
 
     /// The benchmark still to come called `id`.
@@ -32,7 +32,7 @@ impl Registry {
 
     /// All definitions, in the order of the list.
     pub fn abouts(&self) -> impl Iterator<Item = &'static About> {
-        self.benchmarks().map(Benchmark::about)
+        self.benchmarks().map(|bench| bench.about)
     }
 
     /// The id nearest to a typo.
@@ -42,6 +42,6 @@ impl Registry {
 }
 
 /// The benchmark called `id` among those of a family.
-pub fn find(benchmarks: &[&'static dyn Benchmark], id: &str) -> Option<&'static dyn Benchmark> {
-    benchmarks.iter().copied().find(|bench| bench.about().id == id)
+pub fn find(benchmarks: &'static [Benchmark], id: &str) -> Option<&'static Benchmark> {
+    benchmarks.iter().find(|bench| bench.about.id == id)
 }

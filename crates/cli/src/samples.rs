@@ -11,7 +11,7 @@ pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
     let registry = seatrial_registry::REGISTRY;
     let lacks = |record: &CaseRecord| record.metrics.values().any(|metric| metric.samples_file.is_some());
     for record in records.iter_mut().filter(|record| lacks(record)) {
-        let bench = registry.find(&record.bench).filter(|bench| bench.about().version == record.version);
+        let bench = registry.find(&record.bench).filter(|bench| bench.about.version == record.version);
         let case = run.plan.present().into_iter().flat_map(Plan::cases).find(|case| case.id == record.case);
         let (Some(bench), Some(case)) = (bench, case) else { continue };
         let Some(parts) = run.samples(&record.case).ok().and_then(seatrial_store::Piece::into_present) else {

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn case(node: &str, source: &str, size: u64) -> Case {
-        let about = seatrial_registry::REGISTRY.find("storage.file").expect("shipped").about();
+        let about = seatrial_registry::REGISTRY.find("storage.file").expect("shipped").about;
         let budget = Budget {
             trials: 1,
             max_trials: 1,

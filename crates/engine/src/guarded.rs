@@ -20,8 +20,8 @@ pub fn guarded<T>(
 }
 
 /// The cases that `bench` plans.
-pub fn planned(bench: &dyn Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    guarded(bench.about().id, "planning its cases", || bench.plan(params, site))
+pub fn planned(bench: &Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    guarded(bench.about.id, "planning its cases", || bench.plan(params, site))
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {

@@ -55,13 +55,13 @@ impl LoadSweeps {
         let mut loads: HashMap<(&str, &str, &'static str), Value> = HashMap::new();
         for case in planned.iter().filter(|case| stands_alone(&case.origin)) {
             let Some(bench) = registry.find(&case.bench) else { continue };
-            for spec in bench.about().params {
+            for spec in bench.about.params {
                 let (Kind::Load(least, _), Some(value)) = (spec.kind, case.params.get(spec.name)) else {
                     continue;
                 };
                 let first =
                     loads.entry((&case.group, &case.bench, spec.name)).or_insert_with(|| value.clone());
-                let position = |name: &str| bench.about().params.iter().position(|spec| spec.name == name);
+                let position = |name: &str| bench.about.params.iter().position(|spec| spec.name == name);
                 if first != value {
                     let axis = axes.entry((&case.group, &case.bench)).or_insert((spec.name, least));
                     if position(spec.name) < position(axis.0) {

@@ -45,8 +45,8 @@ impl Plan {
                 id: test.bench.clone(),
                 nearest: registry.nearest(&test.bench).map(str::to_owned),
             })?;
-            let placements = placements(bench.about(), test, &inputs)?;
-            for params in combinations(test, bench.about())? {
+            let placements = placements(bench.about, test, &inputs)?;
+            for params in combinations(test, bench.about)? {
                 let mut cores = Cores::default();
                 let mut step = None;
                 for placement in &placements.sites {
@@ -57,10 +57,10 @@ impl Plan {
                     plan.add(test, bench, &params, placement, &mut cores, &mut seen)?;
                 }
                 for (name, reason) in &placements.alone {
-                    plan.settle(test, bench.about(), &params, name, reason.clone());
+                    plan.settle(test, bench.about, &params, name, reason.clone());
                 }
                 for unreached in &placements.unreached {
-                    plan.settle_unreached(test, bench.about(), &params, unreached);
+                    plan.settle_unreached(test, bench.about, &params, unreached);
                 }
             }
         }
@@ -73,13 +73,13 @@ impl Plan {
     fn add(
         &mut self,
         test: &Test,
-        bench: &dyn Benchmark,
+        bench: &Benchmark,
         params: &Params,
         placement: &Placement,
         cores: &mut Cores,
         seen: &mut HashSet<CaseId>,
     ) -> Result<(), PlanError> {
-        let about = bench.about();
+        let about = bench.about;
         let Placement { site, tag, too_few } = placement;
         let first = site.nodes.first().map_or("", |node| node.name.as_str());
         let at_once = tag.as_ref().is_some_and(Tag::is_at_once);

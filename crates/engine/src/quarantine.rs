@@ -28,8 +28,8 @@ pub struct LivenessCheck {
 impl LivenessCheck {
     /// The look that `case` is to be preceded by after what is `done`; none where nothing hung, or where there is no way to
     /// look. Depends on records alone, so that a run that is gone on with does the same.
-    pub fn before(case: &Case, bench: &dyn Benchmark, done: &[CaseRecord]) -> Option<Self> {
-        case.places.first().and_then(|place| bench.liveness_check(case, place))?;
+    pub fn before(case: &Case, bench: &Benchmark, done: &[CaseRecord]) -> Option<Self> {
+        case.places.first().and_then(|place| (bench.liveness_check)(case, place))?;
         let first = hung_before(case, done)?;
         Some(Self { case: case.clone(), first })
     }
@@ -91,7 +91,7 @@ mod tests {
 
     fn case(directory: &str) -> Case {
         let bench = seatrial_registry::REGISTRY.find("storage.metadata").expect("a benchmark");
-        let about = bench.about();
+        let about = bench.about;
         let mut params: Params = about.defaults();
         params.set("directory", directory);
         let thread = seatrial_model::machine::CpuThread {

@@ -43,7 +43,7 @@ pub fn recompute(
     let Some(bench) = registry.find(&case.bench) else {
         return Recomputation::Cannot(format!("this build has no benchmark {}", case.bench));
     };
-    let here = bench.about().version;
+    let here = bench.about.version;
     if here != recorded.version {
         return Recomputation::Cannot(format!(
             "it was measured by version {} of {}, this build has version {here}",

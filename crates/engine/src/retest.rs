@@ -125,7 +125,7 @@ impl<'a, S: Study> Retest<'a, S> {
     /// The record of the node that is left of `lost`, for which there is no other partner.
     fn nobody(&self, lost: &CaseRecord, stays: usize, why: &str) -> CaseRecord {
         let nodes = vec![lost.nodes[stays].clone()];
-        let about = self.registry.find(&lost.bench).map(seatrial_bench::Benchmark::about);
+        let about = self.registry.find(&lost.bench).map(|bench| bench.about);
         let id = about.map_or_else(
             || lost.case.clone(),
             |about| {

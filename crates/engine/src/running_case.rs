@@ -45,7 +45,7 @@ pub struct RunningCase {
     concurrent_counts: Vec<(u32, u32)>,
     /// The liveness check that its first trial is instead of a measurement.
     pub check: Option<LivenessCheck>,
-    pub bench: &'static dyn Benchmark,
+    pub bench: &'static Benchmark,
     parts: Vec<PartRecord>,
     number: u32,
     counted: u32,
@@ -61,7 +61,7 @@ pub struct RunningCase {
 impl RunningCase {
     /// Starts the first trial, or the liveness check that is to precede it.
     pub fn start(
-        bench: &'static dyn Benchmark,
+        bench: &'static Benchmark,
         queued: QueuedCase,
         check: Option<LivenessCheck>,
         clocks: Vec<Option<Offset>>,
@@ -268,7 +268,7 @@ impl RunningCase {
     /// Whether the headline, the first metric there is, is known precisely enough or the trials are used up.
     fn is_enough(&self, measures: &Measures) -> bool {
         let Budget { trials, max_trials, precision_percent, .. } = self.case.budget;
-        let mut metrics = self.bench.about().metrics.iter();
+        let mut metrics = self.bench.about.metrics.iter();
         let headline = metrics.find_map(|metric| measures.metrics.get(metric.name));
         let rule = StopRule {
             target_half_width: precision_percent / 100.0,

@@ -25,13 +25,8 @@ pub fn has_converged(values: &Values, precision_percent: f64) -> bool {
 /// # Errors
 /// A [`Reason`] when the measures are not what the benchmark declares: empty, not finite, of another unit. That is a
 /// defect of the benchmark, told as such instead of as a number.
-pub fn record(
-    bench: &dyn Benchmark,
-    case: &Case,
-    measures: Measures,
-    site: &Site,
-) -> Result<CaseRecord, Reason> {
-    let about = bench.about();
+pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -> Result<CaseRecord, Reason> {
+    let about = bench.about;
     let mut limits = bench.limits(case, site);
     let mut record = CaseRecord::measured(case);
     let Measures { mut metrics, series, evidence, findings } = measures;

@@ -105,9 +105,9 @@ fn every_default_parses() {
 fn every_case_survives_the_wire_and_has_a_limit_or_a_reason_for_every_metric() {
     let site = site(machine());
     for bench in REGISTRY.benchmarks() {
-        let about = bench.about();
+        let about = bench.about;
         let cases = bench
-            .plan(&bench.about().defaults(), &site)
+            .plan(&bench.about.defaults(), &site)
             .unwrap_or_else(|reason| panic!("{}: {reason}", about.id));
         assert!(!cases.is_empty(), "{}: an empty plan without a reason", about.id);
         for case in cases {
@@ -130,9 +130,9 @@ fn every_case_survives_the_wire_and_has_a_limit_or_a_reason_for_every_metric() {
 #[test]
 fn an_empty_machine_is_told_with_a_reason_and_never_panics() {
     for bench in REGISTRY.benchmarks() {
-        let reason = bench.plan(&bench.about().defaults(), &site(Machine::default()));
+        let reason = bench.plan(&bench.about.defaults(), &site(Machine::default()));
         let reason = reason.expect_err("nothing is known of the machine, so nothing can be planned");
-        assert!(reason.text.len() > 10, "{}: {reason}", bench.about().id);
+        assert!(reason.text.len() > 10, "{}: {reason}", bench.about.id);
     }
 }
 
@@ -140,8 +140,8 @@ fn an_empty_machine_is_told_with_a_reason_and_never_panics() {
 fn no_samples_make_no_number() {
     let site = site(machine());
     for bench in REGISTRY.benchmarks() {
-        for case in bench.plan(&bench.about().defaults(), &site).expect("a plan") {
-            assert!(bench.reduce(&case, &[]).is_err(), "{}: numbers from nothing", bench.about().id);
+        for case in bench.plan(&bench.about.defaults(), &site).expect("a plan") {
+            assert!(bench.reduce(&case, &[]).is_err(), "{}: numbers from nothing", bench.about.id);
         }
     }
 }

@@ -12,8 +12,8 @@ const MARK: &str = "<!-- Made by `cargo xtask generate` from the benchmark's own
 /// The pages of all benchmarks, and a list of them.
 pub fn pages(registry: &Registry) -> Vec<File> {
     let pages = registry.benchmarks().map(|bench| {
-        let about = bench.about();
-        File::new(format!("docs/benchmarks/{}.md", about.id), &page(about, bench.factors()))
+        let about = bench.about;
+        File::new(format!("docs/benchmarks/{}.md", about.id), &page(about, bench.factors))
     });
     pages.chain([File::new("docs/benchmarks/README.md", &index(registry))]).collect()
 }

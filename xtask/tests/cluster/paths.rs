@@ -189,6 +189,6 @@ fn jumbo_frames() {
         rig.lab.head("ip link set dev n1 mtu 9000");
         let found = told(&hole.unwrap(), "mtu-mismatch");
         assert_eq!(found.len(), 2, "both ways: {found:?}");
-        assert!(found.iter().all(|text| text.contains("nothing tells the sender")), "{found:?}");
+        assert!(found.iter().all(|text| text.contains("receives no ICMP message")), "{found:?}");
     });
 }

@@ -12,14 +12,9 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
-};
+use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Clock;
 
 const ABOUT: About = About {
     id: "cpu.clock",
@@ -65,24 +60,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("all cores of the node"),
 };
 
-impl Benchmark for Clock {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        seatrial_bench::each_node(site, |node| plan::plan(&ABOUT, params, node))
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::Worker::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: |about, params, site| seatrial_bench::each_node(site, |node| plan::plan(about, params, node)),
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::Worker::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

@@ -11,9 +11,9 @@ use seatrial_sys::affinity;
 use serde_json::{Value, json};
 
 use super::lap::SLICE;
-use super::{ABOUT, Clock, part};
+use super::{ABOUT, BENCHMARK, part};
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 fn machine(cores: u32) -> Machine {
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
@@ -23,7 +23,7 @@ fn machine(cores: u32) -> Machine {
 fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    Clock.plan(&params, &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
 /// A sample of a block of `cycles` at `gigahertz`, in a slice of a CPU.
@@ -65,7 +65,7 @@ fn record(trial: u32, samples: Vec<Sample>, evidence: Evidence) -> PartRecord {
 
 /// What these trials on a machine of `cores` come to.
 fn reduced(cores: u32, trials: &[PartRecord]) -> Measures {
-    Clock.reduce(&plan(machine(cores), &[]).expect("a plan"), trials).expect("clocks")
+    BENCHMARK.reduce(&plan(machine(cores), &[]).expect("a plan"), trials).expect("clocks")
 }
 
 fn kinds(measures: &Measures) -> Vec<&str> {
@@ -152,8 +152,9 @@ fn a_clock_that_comes_up_late_or_never_is_told() {
 
 #[test]
 fn nothing_measured_is_no_clock() {
-    let reason =
-        Clock.reduce(&plan(machine(1), &[]).unwrap(), &[record(0, Vec::new(), Evidence::new())]).unwrap_err();
+    let reason = BENCHMARK
+        .reduce(&plan(machine(1), &[]).unwrap(), &[record(0, Vec::new(), Evidence::new())])
+        .unwrap_err();
     assert_eq!(reason.cause, Cause::TooShort);
 }
 
@@ -178,7 +179,7 @@ fn a_virtual_machine_is_named_as_the_reason_for_having_no_limit() {
     let guest = Machine { virtualization: known, ..machine(1) };
     let case = plan(guest.clone(), &[]).unwrap();
     let site = Site { nodes: vec![SiteNode::new("n1", guest)] };
-    for (name, limit) in Clock.limits(&case, &site) {
+    for (name, limit) in BENCHMARK.limits(&case, &site) {
         assert!(matches!(&limit, Limit::Unknown { reason } if reason.contains("(kvm)")), "{name}: {limit:?}");
     }
 }
@@ -194,14 +195,14 @@ fn here(set: &[(&str, &str)]) -> Case {
 /// Runs the case's part until what it says comes to clocks of all that was asked for: where others hold the CPUs, a core
 /// may go without a full slice for a while.
 fn measured(case: &Case) -> (Measures, Evidence, Integrity) {
-    let mut part = connected(Clock.part(case, &case.places[0])).expect("prepared");
+    let mut part = connected(BENCHMARK.part(case, &case.places[0])).expect("prepared");
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(80)), &mut kept).expect("warmed up");
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     for _ in 0..200 {
         kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(Duration::from_millis(500)), &mut kept).expect("measured");
-        let measures = Clock.reduce(case, &[record(0, kept.samples, kept.evidence.clone())]);
+        let measures = BENCHMARK.reduce(case, &[record(0, kept.samples, kept.evidence.clone())]);
         let is_whole = |measures: &Measures| !kinds(measures).contains(&"core-not-measured");
         if let Some(measures) = measures.ok().filter(is_whole) {
             return (measures, kept.evidence, part.verify().expect("verified"));

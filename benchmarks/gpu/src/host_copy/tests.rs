@@ -4,16 +4,16 @@ use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Outcome, PartPlacement, Reason};
 
-use super::{HostCopy, part};
+use super::{BENCHMARK, part};
 use crate::rig::{Fake, close, findings, machine, measured, median, plan, site, trial};
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Part;
 
 fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
     crate::part(case, place, Some(library.to_owned()), part::ready)
 }
 
 fn error(changed: &[(&str, &str)], fake: &Fake) -> Reason {
-    measured(&HostCopy, make, changed, 1, &fake.library()).expect_err("an error")
+    measured(&BENCHMARK, make, changed, 1, &fake.library()).expect_err("an error")
 }
 
 const SMALL: (&str, &str) = ("size", "1 MiB");
@@ -23,7 +23,7 @@ fn each_direction_has_the_rate_that_its_link_was_given() {
     for engine in ["copy", "sm"] {
         let fake = Fake::new("h2d=50 d2h=40 load_ns=500");
         let (record, measures) =
-            measured(&HostCopy, make, &[SMALL, ("engine", engine)], 1, &fake.library()).expect("measured");
+            measured(&BENCHMARK, make, &[SMALL, ("engine", engine)], 1, &fake.library()).expect("measured");
         // Kernels that copy both ways share their blocks, so that both directions end together.
         let into = if engine == "sm" { 40.0 } else { 50.0 };
         for (metric, expected) in [
@@ -47,7 +47,7 @@ fn each_direction_has_the_rate_that_its_link_was_given() {
 fn plain_memory_is_copied_in_both_directions_by_two_threads() {
     let fake = Fake::new("");
     let (record, measures) =
-        measured(&HostCopy, make, &[SMALL, ("memory", "pageable")], 1, &fake.library()).expect("measured");
+        measured(&BENCHMARK, make, &[SMALL, ("memory", "pageable")], 1, &fake.library()).expect("measured");
     // The host's clock counts here, so that there is no figure to hold it against.
     assert!(median(&measures, "h2d") > 0.0 && median(&measures, "d2h") > 0.0);
     assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
@@ -57,7 +57,7 @@ fn plain_memory_is_copied_in_both_directions_by_two_threads() {
 fn a_sweep_has_a_row_for_every_size_and_direction() {
     let fake = Fake::new("h2d=50 copy_ns=1000");
     let changed = [("size", "64 KiB:192 KiB:64 KiB"), ("direction", "h2d")];
-    let (_, measures) = measured(&HostCopy, make, &changed, 1, &fake.library()).expect("measured");
+    let (_, measures) = measured(&BENCHMARK, make, &changed, 1, &fake.library()).expect("measured");
     let rows = &measures.series["by_size"];
     let sizes: Vec<_> = rows.iter().filter_map(|row| row.at.text("size").ok()).collect();
     assert_eq!(sizes, ["64 KiB", "128 KiB", "192 KiB"]);
@@ -70,7 +70,7 @@ fn a_sweep_has_a_row_for_every_size_and_direction() {
 fn one_wrong_word_is_corrupt_data_with_its_place_in_either_direction() {
     for (direction, way) in [("h2d", "to"), ("d2h", "from")] {
         let fake = Fake::new("corrupt=2:8200");
-        let (record, _) = measured(&HostCopy, make, &[SMALL, ("direction", direction)], 1, &fake.library())
+        let (record, _) = measured(&BENCHMARK, make, &[SMALL, ("direction", direction)], 1, &fake.library())
             .expect("measured");
         let Integrity::Corrupt { wrong, first, .. } = record.integrity else {
             panic!("{:?}", record.integrity)
@@ -115,11 +115,11 @@ fn a_gpu_that_fails_leaves_the_case_of_the_other_as_it_was() {
         ["fail=cuDevicePrimaryCtxRetain@0:46", "fail=cuMemAlloc@0:2", "fail=cuStreamSynchronize@0:719:9"]
     {
         let fake = Fake::new(&format!("devices=2 h2d=50 {words}"));
-        let cases = plan(&HostCopy, &[SMALL, ("direction", "h2d")], machine(2)).expect("a plan");
+        let cases = plan(&BENCHMARK, &[SMALL, ("direction", "h2d")], machine(2)).expect("a plan");
         let run = |case: &Case| trial(make(case, &case.places[0], &fake.library()), &case.places[0]);
         run(&cases[0]).expect_err(words);
         let record = run(&cases[1]).expect("measured");
-        let measures = HostCopy.reduce(&cases[1], std::slice::from_ref(&record)).expect("figures");
+        let measures = BENCHMARK.reduce(&cases[1], std::slice::from_ref(&record)).expect("figures");
         close(median(&measures, "h2d"), 50.0);
     }
 }
@@ -128,7 +128,7 @@ fn a_gpu_that_fails_leaves_the_case_of_the_other_as_it_was() {
 fn a_gpu_that_others_compute_on_is_measured_and_they_are_told() {
     let fake = Fake::new("others=2");
     let (_, measures) =
-        measured(&HostCopy, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
+        measured(&BENCHMARK, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
     let [finding] = findings(&measures)[..] else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "gpu-shared");
     assert!(finding.text.contains("[4000001,4000002]"), "{}", finding.text);
@@ -139,7 +139,7 @@ fn the_warm_up_goes_on_until_the_clocks_no_longer_rise() {
     let warm_up = |words: &str| {
         let fake = Fake::new(words);
         let (record, _) =
-            measured(&HostCopy, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
+            measured(&BENCHMARK, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
         let told = &record.evidence["warm_up"];
         assert_eq!(told["by"], "clocks and rates");
         // Where this machine starves the test for seconds, the time of the warm-up ends it before.
@@ -155,7 +155,7 @@ fn the_memory_of_every_node_is_a_row_and_the_slowest_of_the_others_a_share_of_th
     let mut two = machine(1);
     two.numa.push(seatrial_model::machine::NumaNode { id: 1, ..two.numa[0].clone() });
     let changed = [("scope", "matrix"), ("direction", "h2d"), ("size", "1 MiB")];
-    let case = plan(&HostCopy, &changed, two).expect("a plan").remove(0);
+    let case = plan(&BENCHMARK, &changed, two).expect("a plan").remove(0);
     assert_eq!(case.planned.text("memory_nodes"), Ok("0 1"));
     let sample = |node: u64, end: u64| {
         let mut at = seatrial_model::Params::default();
@@ -178,7 +178,7 @@ fn the_memory_of_every_node_is_a_row_and_the_slowest_of_the_others_a_share_of_th
         integrity: Integrity::Verified { checked: 1 },
         evidence: seatrial_model::Evidence::new(),
     };
-    let measures = HostCopy.reduce(&case, &[record]).expect("figures");
+    let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
     close(median(&measures, "h2d"), 50.0);
     close(median(&measures, "h2d_remote"), 20.0);
     assert_eq!(measures.evidence["h2d_remote_percent_of_near"].as_f64().map(f64::round), Some(40.0));
@@ -202,7 +202,7 @@ fn memory_elsewhere_on_one_node_is_not_hidden_by_the_others() {
 
 #[test]
 fn a_driver_that_is_not_there_or_too_old_is_told() {
-    let cases = plan(&HostCopy, &[SMALL], machine(1)).expect("a plan");
+    let cases = plan(&BENCHMARK, &[SMALL], machine(1)).expect("a plan");
     let nowhere = Path::new("/nowhere/libcuda.so.1");
     let missing = make(&cases[0], &cases[0].places[0], nowhere).prepare().err().expect("no driver");
     let expected =
@@ -212,7 +212,7 @@ fn a_driver_that_is_not_there_or_too_old_is_told() {
     if let seatrial_model::machine::Known::Known(gpus) = &mut other.gpus {
         gpus.remove(0);
     }
-    let case = plan(&HostCopy, &[SMALL], other).expect("a plan").remove(0);
+    let case = plan(&BENCHMARK, &[SMALL], other).expect("a plan").remove(0);
     let fake = Fake::new("devices=1");
     let hidden = make(&case, &case.places[0], &fake.library()).prepare().err().expect("not shown");
     assert!(hidden.text.contains("CUDA does not show this GPU to this process"), "{hidden}");
@@ -222,7 +222,7 @@ fn a_driver_that_is_not_there_or_too_old_is_told() {
 fn a_reduced_link_a_cut_gpu_and_an_error_of_the_driver_are_found() {
     let fake = Fake::new("gen_now=3 mig=1 throttle=4 xid=63");
     let (_, measures) =
-        measured(&HostCopy, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
+        measured(&BENCHMARK, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
     let found = findings(&measures);
     let kinds: Vec<&str> = found.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["pcie-link-reduced", "gpu-xid", "gpu-throttled", "mig"]);
@@ -233,7 +233,7 @@ fn a_reduced_link_a_cut_gpu_and_an_error_of_the_driver_are_found() {
 fn a_cpuset_without_the_gpu_s_node_is_told_and_measured_all_the_same() {
     let mut far = machine(1);
     far.cpu.threads.iter_mut().for_each(|thread| thread.node = Some(1));
-    let case = plan(&HostCopy, &[SMALL], far).expect("a plan").remove(0);
+    let case = plan(&BENCHMARK, &[SMALL], far).expect("a plan").remove(0);
     assert_eq!(case.findings[0].kind, "remote-cores");
     assert_eq!(case.places[0].bindings[0].memory, Some(0), "the memory is next to the GPU still");
 }
@@ -243,11 +243,11 @@ fn a_cpuset_without_the_memory_of_the_gpu_s_node_is_told_and_no_other_memory_pas
     let mut two = machine(1);
     two.numa.push(seatrial_model::machine::NumaNode { id: 1, ..two.numa[0].clone() });
     two.confinement.memory_nodes = seatrial_model::machine::Known::Known(vec![1]);
-    let case = plan(&HostCopy, &[SMALL], two.clone()).expect("a plan").remove(0);
+    let case = plan(&BENCHMARK, &[SMALL], two.clone()).expect("a plan").remove(0);
     let kinds: Vec<&str> = case.findings.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["remote-memory"]);
     assert_eq!((case.places[0].bindings[0].memory, case.planned.text("memory_nodes")), (Some(1), Ok("1")));
-    let reason = plan(&HostCopy, &[SMALL, ("scope", "matrix")], two).expect_err("one node is left");
+    let reason = plan(&BENCHMARK, &[SMALL, ("scope", "matrix")], two).expect_err("one node is left");
     assert_eq!(reason.cause, Cause::Inapplicable);
     assert!(reason.text.contains("of 2 a cpuset leaves 1 to this process"), "{reason}");
 }
@@ -263,19 +263,19 @@ fn what_cannot_hold_together_is_refused_in_the_plan() {
         (vec![("size", "8 GiB")], Cause::NoSpace),
         (vec![("gpu", "7")], Cause::Missing),
     ] {
-        let reason = plan(&HostCopy, &changed, machine(1)).expect_err("refused");
+        let reason = plan(&BENCHMARK, &changed, machine(1)).expect_err("refused");
         assert_eq!(reason.cause, cause, "{changed:?}: {reason}");
     }
-    let reason = plan(&HostCopy, &[], machine(0)).expect_err("no GPU");
+    let reason = plan(&BENCHMARK, &[], machine(0)).expect_err("no GPU");
     assert_eq!((reason.cause, reason.text.as_str()), (Cause::Inapplicable, "this node has no GPU"));
 }
 
 #[test]
 fn both_directions_together_have_twice_the_limit_of_one() {
-    let case = plan(&HostCopy, &[], machine(1)).expect("a plan").remove(0);
-    let limits = HostCopy.limits(&case, &site(machine(1)));
+    let case = plan(&BENCHMARK, &[], machine(1)).expect("a plan").remove(0);
+    let limits = BENCHMARK.limits(&case, &site(machine(1)));
     let value = |metric: &str| {
-        let spec = HostCopy.about().metric(metric).expect("a metric");
+        let spec = BENCHMARK.about.metric(metric).expect("a metric");
         limits[metric].record(spec.better, spec.unit).expect("of its dimension").value
     };
     close(value("h2d").expect("known"), 60.65);

@@ -5,9 +5,9 @@ use std::path::Path;
 use seatrial_model::machine::{Known, NumaNode};
 use seatrial_model::{Case, Cause, Integrity, PartPlacement};
 
-use super::{HostCopyAll, part};
+use super::{BENCHMARK, part};
 use crate::rig::{Fake, close, machine, measured, median, plan, refused_here, site, trial};
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Part;
 
 fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
     crate::part(case, place, Some(library.to_owned()), part::ready)
@@ -18,7 +18,7 @@ const SMALL: (&str, &str) = ("block", "256 KiB");
 #[test]
 fn the_sum_is_that_of_all_gpus_and_each_stands_in_the_series() {
     let fake = Fake::new("devices=2 h2d=50 d2h=40");
-    let (record, measures) = measured(&HostCopyAll, make, &[SMALL], 2, &fake.library()).expect("measured");
+    let (record, measures) = measured(&BENCHMARK, make, &[SMALL], 2, &fake.library()).expect("measured");
     for (metric, expected) in
         [("h2d_sum", 800.0), ("d2h_sum", 640.0), ("both_sum", 1440.0), ("h2d_least", 400.0)]
     {
@@ -32,7 +32,7 @@ fn the_sum_is_that_of_all_gpus_and_each_stands_in_the_series() {
 fn the_whole_memory_is_gone_through_with_two_blocks_of_the_host() {
     let fake = Fake::new("devices=2 memory=8388608 h2d=50 d2h=40");
     let changed = [SMALL, ("coverage", "memory")];
-    let (record, measures) = measured(&HostCopyAll, make, &changed, 2, &fake.library()).expect("measured");
+    let (record, measures) = measured(&BENCHMARK, make, &changed, 2, &fake.library()).expect("measured");
     close(median(&measures, "h2d_sum"), 800.0);
     close(median(&measures, "d2h_sum"), 640.0);
     // 10/11 of 8 MiB are 29 blocks of 256 KiB; ten rounds, two GPUs, to each and from each.
@@ -47,7 +47,7 @@ fn the_whole_memory_is_gone_through_with_two_blocks_of_the_host() {
 fn more_blocks_than_marks_are_all_copied() {
     let fake = Fake::new("memory=8388608 h2d=50");
     let changed = [("block", "16 KiB"), ("coverage", "memory"), ("direction", "h2d")];
-    let (record, measures) = measured(&HostCopyAll, make, &changed, 1, &fake.library()).expect("measured");
+    let (record, measures) = measured(&BENCHMARK, make, &changed, 1, &fake.library()).expect("measured");
     close(median(&measures, "h2d_sum"), 400.0);
     let bytes: f64 = record.samples.iter().map(|sample| sample.amount.value()).sum();
     // 10/11 of 8 MiB are 465 blocks; ten rounds.
@@ -67,7 +67,7 @@ fn a_gpu_that_cannot_be_used_or_is_lost_leaves_the_others_measured_and_no_sum() 
         ("devices=1", "does not show this GPU"),
     ] {
         let fake = Fake::new(words);
-        let (_, measures) = measured(&HostCopyAll, make, &[SMALL], 2, &fake.library()).expect("measured");
+        let (_, measures) = measured(&BENCHMARK, make, &[SMALL], 2, &fake.library()).expect("measured");
         assert!(measures.metrics.is_empty(), "{words}");
         let gpus: Vec<_> = measures.series["by_gpu"].iter().map(|row| row.at.count("gpu")).collect();
         assert!(gpus.contains(&Ok(0)), "{words}");
@@ -81,7 +81,7 @@ fn a_gpu_that_cannot_be_used_or_is_lost_leaves_the_others_measured_and_no_sum() 
 fn a_wrong_word_tells_its_gpu_and_place() {
     let fake = Fake::new("devices=2 corrupt=0:2056");
     let changed = [SMALL, ("direction", "h2d")];
-    let (record, _) = measured(&HostCopyAll, make, &changed, 2, &fake.library()).expect("measured");
+    let (record, _) = measured(&BENCHMARK, make, &changed, 2, &fake.library()).expect("measured");
     let Integrity::Corrupt { first, .. } = record.integrity else { panic!("{:?}", record.integrity) };
     assert_eq!(first, "h2d: host to GPU 0000:10:00.0: the first wrong word is at byte 2056");
 }
@@ -96,7 +96,7 @@ fn blocks_lie_where_a_cpuset_lets_them_and_each_gpu_is_told() {
         gpus.iter_mut().for_each(|gpu| gpu.pci.numa_node = Known::Known(1));
     }
     far.confinement.memory_nodes = Known::Known(vec![0]);
-    let case = plan(&HostCopyAll, &[SMALL], far).expect("a plan").remove(0);
+    let case = plan(&BENCHMARK, &[SMALL], far).expect("a plan").remove(0);
     let told: Vec<_> = case.findings.iter().map(|one| (one.subject.as_str(), one.kind.as_str())).collect();
     let both = |gpu| [(gpu, "remote-cores"), (gpu, "remote-memory")];
     assert_eq!(told, [both("gpu:0"), both("gpu:1")].concat());
@@ -111,11 +111,11 @@ fn blocks_lie_where_a_cpuset_lets_them_and_each_gpu_is_told() {
 
 #[test]
 fn blocks_that_do_not_fit_are_refused_in_the_plan_and_limits_add_up() {
-    let reason = plan(&HostCopyAll, &[("block", "4 GiB")], machine(2)).expect_err("too large");
+    let reason = plan(&BENCHMARK, &[("block", "4 GiB")], machine(2)).expect_err("too large");
     assert_eq!(reason.cause, Cause::NoSpace);
-    let case = plan(&HostCopyAll, &[], machine(2)).expect("a plan").remove(0);
-    let limits = HostCopyAll.limits(&case, &site(machine(2)));
-    let spec = HostCopyAll.about().metric("h2d_sum").expect("a metric");
+    let case = plan(&BENCHMARK, &[], machine(2)).expect("a plan").remove(0);
+    let limits = BENCHMARK.limits(&case, &site(machine(2)));
+    let spec = BENCHMARK.about.metric("h2d_sum").expect("a metric");
     let limit = limits["h2d_sum"].record(spec.better, spec.unit).expect("a rate");
     close(limit.value.expect("known"), 2.0 * 60.65 * 8.0);
 }

@@ -8,13 +8,10 @@ mod tests;
 mod variant;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
 };
 
-use seatrial_bench::{Benchmark, Part};
-
-pub struct Memory;
+use seatrial_bench::Benchmark;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
@@ -60,24 +57,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("the GPU and its memory"),
 };
 
-impl Benchmark for Memory {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        crate::part(case, place, None, part::ready)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(&ABOUT, case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| crate::part(case, place, None, part::ready),
+    liveness_check: |_, _| None,
+    reduce: |case, parts| reduce::reduce(&ABOUT, case, parts),
+};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, PartPlacement, Row};
 
-use super::{Memory, part};
+use super::{BENCHMARK, part};
 use crate::rig::{Fake, close, machine, measured, median, plan};
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Part;
 
 fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
     crate::part(case, place, Some(library.to_owned()), part::ready)
@@ -16,7 +16,7 @@ fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
 fn every_kernel_has_the_rate_that_the_device_was_given() {
     let fake = Fake::new("local=1000");
     let (record, measures) =
-        measured(&Memory, make, &[("array", "1 MiB")], 1, &fake.library()).expect("measured");
+        measured(&BENCHMARK, make, &[("array", "1 MiB")], 1, &fake.library()).expect("measured");
     // The device moves 1000 GB/s of each array, whatever it does with it; the driver's copy of one array takes the time
     // of one, and its bytes count twice.
     for kernel in ["read", "write", "copy", "triad"] {
@@ -40,8 +40,8 @@ fn a_device_or_a_driver_that_cannot_keep_lines_in_its_cache_is_measured_without(
         // The third text that is translated: those of every benchmark and of every device come first.
         ("fail=cuModuleLoadDataEx:222:2", "ptxas fatal: as planned by the test"),
     ] {
-        let (_, measures) =
-            measured(&Memory, make, &[("array", "1 MiB")], 1, &Fake::new(words).library()).expect("measured");
+        let (_, measures) = measured(&BENCHMARK, make, &[("array", "1 MiB")], 1, &Fake::new(words).library())
+            .expect("measured");
         let names = |row: &Row| row.at.text("variant").expect("a name").to_owned();
         let names: Vec<String> = measures.series["by_variant"].iter().map(names).collect();
         assert_eq!(names.len(), 14, "{names:?}");
@@ -55,7 +55,7 @@ fn a_device_or_a_driver_that_cannot_keep_lines_in_its_cache_is_measured_without(
 fn a_driver_without_waits_for_memory_is_held_by_a_kernel() {
     let fake = Fake::lacking("cuStreamWaitValue32", "");
     let (_, measures) =
-        measured(&Memory, make, &[("array", "1 MiB"), ("kernel", "copy")], 1, &fake.library())
+        measured(&BENCHMARK, make, &[("array", "1 MiB"), ("kernel", "copy")], 1, &fake.library())
             .expect("measured");
     assert_eq!(measures.evidence["held_by"], "kernel");
     close(median(&measures, "copy"), 1000.0);
@@ -65,7 +65,7 @@ fn a_driver_without_waits_for_memory_is_held_by_a_kernel() {
 fn a_copy_with_one_wrong_word_is_corrupt_and_tells_the_place() {
     let fake = Fake::new("corrupt=0:4104");
     let (record, _) =
-        measured(&Memory, make, &[("array", "1 MiB"), ("kernel", "memcpy")], 1, &fake.library())
+        measured(&BENCHMARK, make, &[("array", "1 MiB"), ("kernel", "memcpy")], 1, &fake.library())
             .expect("measured");
     let Integrity::Corrupt { wrong, first, .. } = record.integrity else { panic!("{:?}", record.integrity) };
     assert!(wrong > 0);
@@ -75,19 +75,19 @@ fn a_copy_with_one_wrong_word_is_corrupt_and_tells_the_place() {
 #[test]
 fn a_full_device_has_no_space_and_an_array_that_cannot_fit_is_refused_in_the_plan() {
     let fake = Fake::new("memory=2097152");
-    let error = measured(&Memory, make, &[("array", "1 MiB")], 1, &fake.library()).expect_err("full");
+    let error = measured(&BENCHMARK, make, &[("array", "1 MiB")], 1, &fake.library()).expect_err("full");
     assert_eq!(error.cause, Cause::NoSpace);
     assert!(error.text.contains("2 MiB of 2 MiB are free"), "{error}");
-    let reason = plan(&Memory, &[("array", "128 MiB")], machine(1)).expect_err("too large");
+    let reason = plan(&BENCHMARK, &[("array", "128 MiB")], machine(1)).expect_err("too large");
     assert_eq!(reason.cause, Cause::NoSpace);
 }
 
 #[test]
 fn the_limit_is_clock_times_width() {
     let site = crate::rig::site(machine(1));
-    let case = plan(&Memory, &[], machine(1)).expect("a plan").remove(0);
-    for (metric, limit) in Memory.limits(&case, &site) {
-        let spec = Memory.about().metric(&metric).expect("a metric");
+    let case = plan(&BENCHMARK, &[], machine(1)).expect("a plan").remove(0);
+    for (metric, limit) in BENCHMARK.limits(&case, &site) {
+        let spec = BENCHMARK.about.metric(&metric).expect("a metric");
         let record = limit.record(spec.better, spec.unit).expect("a rate");
         assert_eq!(record.value, Some(1250.0), "{metric}");
     }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use seatrial_model::{Case, Cause, Integrity, Measures, PartPlacement};
 
-use super::{PeerCopy, part};
+use super::{BENCHMARK, part};
 use crate::rig::{Fake, close, machine, measured, median, plan, site};
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Part;
 
 fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
     crate::part(case, place, Some(library.to_owned()), part::ready)
@@ -23,7 +23,7 @@ fn every_pair_and_group_has_the_rate_of_its_links() {
     for engine in ["copy", "sm"] {
         let fake = Fake::new("devices=3 peer=400 load_ns=200");
         let changed = [SMALL, ("engine", engine)];
-        let (record, measures) = measured(&PeerCopy, make, &changed, 3, &fake.library()).expect("measured");
+        let (record, measures) = measured(&BENCHMARK, make, &changed, 3, &fake.library()).expect("measured");
         for (metric, expected) in [
             ("write", 400.0),
             ("read", 400.0),
@@ -50,7 +50,7 @@ fn a_gpu_that_cannot_be_used_leaves_the_other_pairs_measured() {
     // The second is lost in the middle of its work.
     for words in ["fail=cuDevicePrimaryCtxRetain@2:46", "fail=cuMemcpyPeerAsync@2:719:30"] {
         let fake = Fake::new(&format!("devices=3 {words}"));
-        let (_, measures) = measured(&PeerCopy, make, &[SMALL], 3, &fake.library()).expect("measured");
+        let (_, measures) = measured(&BENCHMARK, make, &[SMALL], 3, &fake.library()).expect("measured");
         assert!(measures.metrics.is_empty(), "the slowest pair may be one that is missing");
         let between = |row: &seatrial_model::Row| (row.at.count("from"), row.at.count("to"));
         let pairs: Vec<_> = measures.series["pairs"].iter().map(between).collect();
@@ -63,7 +63,7 @@ fn a_gpu_that_cannot_be_used_leaves_the_other_pairs_measured() {
 #[test]
 fn gpus_that_do_not_reach_each_other_are_copied_by_way_of_the_host() {
     let fake = Fake::new("devices=2 no_peers");
-    let (_, measures) = measured(&PeerCopy, make, &[SMALL], 2, &fake.library()).expect("measured");
+    let (_, measures) = measured(&BENCHMARK, make, &[SMALL], 2, &fake.library()).expect("measured");
     close(median(&measures, "write"), 400.0);
     assert!(!measures.metrics.contains_key("latency"));
     assert!(measures.findings.iter().any(|finding| finding.kind == "no-peer-access"));
@@ -79,7 +79,7 @@ fn what_redirects_traffic_between_gpus_without_links_of_their_own_is_told() {
                 gpu.redirected_by = seatrial_model::machine::Known::Known(vec!["0000:00:01.0".to_owned()]);
             }
         }
-        let case = plan(&PeerCopy, &[SMALL], machine).expect("a plan").remove(0);
+        let case = plan(&BENCHMARK, &[SMALL], machine).expect("a plan").remove(0);
         case.findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>()
     };
     assert_eq!((kinds(0), kinds(2)), (vec!["peer-redirected".to_owned()], Vec::new()));
@@ -88,7 +88,7 @@ fn what_redirects_traffic_between_gpus_without_links_of_their_own_is_told() {
 #[test]
 fn a_wrong_word_tells_its_pair_and_place() {
     let fake = Fake::new("devices=2 corrupt=0:80");
-    let (record, _) = measured(&PeerCopy, make, &[SMALL], 2, &fake.library()).expect("measured");
+    let (record, _) = measured(&BENCHMARK, make, &[SMALL], 2, &fake.library()).expect("measured");
     let Integrity::Corrupt { first, .. } = record.integrity else { panic!("{:?}", record.integrity) };
     let expected = "write: GPU 0000:10:00.0 to GPU 0000:11:00.0: the first wrong word is at byte 80";
     assert_eq!(first, expected);
@@ -96,12 +96,12 @@ fn a_wrong_word_tells_its_pair_and_place() {
 
 #[test]
 fn one_gpu_has_no_peer_and_a_size_beyond_memory_is_refused() {
-    assert_eq!(plan(&PeerCopy, &[], machine(1)).expect_err("one GPU").cause, Cause::Inapplicable);
-    assert_eq!(plan(&PeerCopy, &[("size", "128 MiB")], machine(2)).expect_err("full").cause, Cause::NoSpace);
-    let case = plan(&PeerCopy, &[SMALL], machine(2)).expect("a plan").remove(0);
-    let limits = PeerCopy.limits(&case, &site(machine(2)));
+    assert_eq!(plan(&BENCHMARK, &[], machine(1)).expect_err("one GPU").cause, Cause::Inapplicable);
+    assert_eq!(plan(&BENCHMARK, &[("size", "128 MiB")], machine(2)).expect_err("full").cause, Cause::NoSpace);
+    let case = plan(&BENCHMARK, &[SMALL], machine(2)).expect("a plan").remove(0);
+    let limits = BENCHMARK.limits(&case, &site(machine(2)));
     let value = |metric: &str| {
-        let spec = PeerCopy.about().metric(metric).expect("a metric");
+        let spec = BENCHMARK.about.metric(metric).expect("a metric");
         limits[metric].record(spec.better, spec.unit).expect("of its dimension").value
     };
     assert_eq!((value("write"), value("both_read"), value("latency")), (Some(500.0), Some(1000.0), None));

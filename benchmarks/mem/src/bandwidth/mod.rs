@@ -9,13 +9,10 @@ mod team;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Bandwidth;
 
 /// Words of the parameter `kernel`.
 pub const KERNELS: &[&str] = &["read", "write", "copy", "scale", "add", "triad", "memcpy", "memset"];
@@ -90,24 +87,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("memory and all cores of the node"),
 };
 
-impl Benchmark for Bandwidth {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::BandwidthWorker::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::BandwidthWorker::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

@@ -8,11 +8,11 @@ use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
 use super::team::BLOCK;
-use super::{ABOUT, Bandwidth};
+use super::{ABOUT, BENCHMARK};
 use crate::kernel::{Isa, Kernel, Pass, Store};
 use crate::shard::{ArrayShard, ShardSpec};
+use seatrial_bench::Stop;
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Stop};
 
 const GIB: u64 = 1 << 30;
 
@@ -57,7 +57,7 @@ fn machine(nodes: u32, memory: u64) -> Machine {
 fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    Bandwidth.plan(&params, &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
 fn array(case: &Case) -> u64 {
@@ -151,7 +151,7 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
 fn a_machine_that_hides_its_memory_has_no_limit_and_says_why() {
     let case = plan(machine(1, 64), &[]).unwrap();
     let site = Site { nodes: vec![SiteNode::new("n1", machine(1, 64))] };
-    let limit = Bandwidth.limits(&case, &site).remove("bandwidth").unwrap();
+    let limit = BENCHMARK.limits(&case, &site).remove("bandwidth").unwrap();
     assert!(matches!(limit, seatrial_model::Limit::Unknown { reason } if !reason.is_empty()));
 }
 
@@ -201,7 +201,7 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
     here.cpu.threads.retain(|thread| allowed.contains(thread.id));
     here.cpu.isa = Known::Known(Isa::available().iter().map(|isa| isa.feature().to_owned()).collect());
     let case = plan(here, &[("array", "32 MiB"), ("kernel", "copy")]).unwrap();
-    let mut part = connected(Bandwidth.part(&case, &case.places[0])).unwrap();
+    let mut part = connected(BENCHMARK.part(&case, &case.places[0])).unwrap();
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::ZERO), &mut kept).unwrap();
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
@@ -225,7 +225,7 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
             integrity: Integrity::Verified { checked: 1 },
             evidence: kept.evidence,
         };
-        match Bandwidth.reduce(&case, &[record]) {
+        match BENCHMARK.reduce(&case, &[record]) {
             Ok(measures) => {
                 let rows = measures.series["by_threads"].iter();
                 let threads: Vec<_> = rows.map(|row| row.at.get("threads").cloned()).collect();

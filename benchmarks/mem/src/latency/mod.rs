@@ -9,13 +9,10 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Latency;
 
 const ABOUT: About = About {
     id: "mem.latency",
@@ -77,24 +74,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("one core and the last-level cache next to it"),
 };
 
-impl Benchmark for Latency {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        plan::limits(&ABOUT)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::LatencyWorker::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: |about, _, _| plan::limits(about),
+    part: |case, place| Part::alone(case, place, part::LatencyWorker::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

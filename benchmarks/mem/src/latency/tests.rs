@@ -11,9 +11,9 @@ use seatrial_model::{
 use seatrial_sys::affinity;
 
 use super::part::{CHANNEL, LatencyWorker};
-use super::{ABOUT, Latency};
+use super::{ABOUT, BENCHMARK};
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -58,7 +58,7 @@ fn machine(nodes: u32, memory: u64) -> Machine {
 fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    Latency.plan(&params, &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
 fn chosen(case: &Case, name: &str) -> Option<u64> {
@@ -147,7 +147,7 @@ fn the_time_of_a_trial_grows_with_what_is_to_be_visited() {
 #[test]
 fn no_metric_has_a_limit_and_each_says_why() {
     let case = plan(machine(1, 64 * GIB), &[]).unwrap();
-    for (metric, limit) in Latency.limits(&case, &Site::default()) {
+    for (metric, limit) in BENCHMARK.limits(&case, &Site::default()) {
         assert!(matches!(limit, Limit::Unknown { reason } if reason.contains("[[limit]]")), "{metric}");
     }
 }
@@ -181,7 +181,7 @@ fn record(trial: u32, kept: Kept, integrity: Integrity) -> PartRecord {
 #[test]
 fn a_worker_visits_every_size_and_ends_where_the_order_says() {
     let case = small_case();
-    let mut part = connected(Latency.part(&case, &case.places[0])).unwrap();
+    let mut part = connected(BENCHMARK.part(&case, &case.places[0])).unwrap();
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut kept).unwrap();
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
@@ -202,7 +202,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
             && kept.evidence.contains_key("pages")
             && kept.evidence.contains_key("clock")
     );
-    let measures = Latency.reduce(&case, &[record(0, kept, integrity)]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, kept, integrity)]).unwrap();
     let sizes: Vec<Value> =
         measures.series["by_size"].iter().filter_map(|row| row.at.get("size").cloned()).collect();
     assert_eq!((sizes.len(), &sizes[0], &sizes[16]), (17, &Value::from("4 KiB"), &Value::from("1 MiB")));
@@ -252,7 +252,7 @@ fn the_largest_ring_is_the_headline_and_all_trials_count() {
         ),
         verified(1, vec![sample(&[("size", size("128 MiB"))], 8)]),
     ];
-    let measures = Latency.reduce(&case, &parts).unwrap();
+    let measures = BENCHMARK.reduce(&case, &parts).unwrap();
     assert_eq!(measures.metrics["latency"].trials, [vec![100.0], vec![125.0]]);
     assert_eq!(measures.metrics["l1"].trials, [vec![1.0]]);
     assert!(!measures.metrics.contains_key("l3"), "that size was never visited");
@@ -264,7 +264,7 @@ fn the_largest_ring_is_the_headline_and_all_trials_count() {
 fn a_run_without_the_largest_ring_has_no_headline() {
     let case = plan(machine(1, 64 * GIB), &[]).unwrap();
     let parts = [verified(0, vec![sample(&[("size", Value::from("16 KiB"))], 1000)])];
-    assert_eq!(Latency.reduce(&case, &parts).unwrap_err().cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&case, &parts).unwrap_err().cause, Cause::TooShort);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn local_and_remote_are_the_slowest_pairs() {
         sample(&[("cpu_node", Value::Count(cpus)), ("memory_node", Value::Count(memory))], hops)
     };
     let parts = [verified(0, vec![pair(0, 0, 10), pair(0, 1, 5), pair(1, 0, 4), pair(1, 1, 8)])];
-    let measures = Latency.reduce(&case, &parts).unwrap();
+    let measures = BENCHMARK.reduce(&case, &parts).unwrap();
     assert_eq!(measures.metrics["local"].trials, [vec![125.0]]);
     assert_eq!(measures.metrics["remote"].trials, [vec![250.0]]);
     assert_eq!(measures.series["matrix"].len(), 4);
@@ -287,7 +287,8 @@ fn base_pages_are_told_when_nobody_asked_for_them() {
         let case = plan(machine(1, 64 * GIB), set).unwrap();
         let mut part = verified(0, vec![sample(&[("size", Value::from("128 MiB"))], 10)]);
         part.evidence.insert("pages".to_owned(), serde_json::json!({ "kind": "base", "huge_percent": 0.0 }));
-        let kinds = Latency.reduce(&case, &[part]).unwrap().findings.into_iter().map(|finding| finding.kind);
+        let kinds =
+            BENCHMARK.reduce(&case, &[part]).unwrap().findings.into_iter().map(|finding| finding.kind);
         kinds.collect::<Vec<_>>()
     };
     assert_eq!(with(&[]), ["base-pages"]);

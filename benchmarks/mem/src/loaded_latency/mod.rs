@@ -8,14 +8,9 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
-};
+use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct LoadedLatency;
 
 const LOAD_AXIS: &[AxisSpec] = &[AxisSpec { name: "load", unit: Unit::Percent }];
 
@@ -63,24 +58,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("memory and all cores of the node"),
 };
 
-impl Benchmark for LoadedLatency {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::LoadedLatencyWorker::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::LoadedLatencyWorker::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

@@ -12,10 +12,10 @@ use seatrial_sys::affinity;
 
 use super::part::{CHASE, LOAD, LoadedLatencyWorker};
 use super::team::FLAT_BLOCK;
-use super::{ABOUT, LoadedLatency};
+use super::{ABOUT, BENCHMARK};
 use crate::kernel::Isa;
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -58,7 +58,7 @@ fn machine(cache: u64, memory: u64) -> Machine {
 fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    LoadedLatency.plan(&params, &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
 fn cpus(case: &Case) -> Vec<u32> {
@@ -106,7 +106,7 @@ fn ring_and_arrays_take_half_of_what_is_available_and_a_lack_is_told() {
 fn the_bandwidth_of_a_part_of_the_machine_has_no_limit() {
     let case = plan(machine(32 * MIB, GIB), &[("loaders", "node")]).unwrap();
     let site = Site { nodes: vec![SiteNode::new("n1", machine(32 * MIB, GIB))] };
-    let limits = LoadedLatency.limits(&case, &site);
+    let limits = BENCHMARK.limits(&case, &site);
     assert!(matches!(&limits["bandwidth"], Limit::Unknown { reason } if reason.contains("one NUMA node")));
 }
 
@@ -150,7 +150,7 @@ fn warm_up(part: &mut dyn Running, kept: &mut Kept) {
 fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
     for load in ["read", "copy"] {
         let case = small_case(load);
-        let mut part = connected(LoadedLatency.part(&case, &case.places[0])).unwrap();
+        let mut part = connected(BENCHMARK.part(&case, &case.places[0])).unwrap();
         let mut kept = Kept::default();
         warm_up(part.as_mut(), &mut kept);
         assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
@@ -179,7 +179,7 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
             idle.map(|sample| sample.amount.value()).all(|moved| moved <= most),
             "{load}: idle loaders went on"
         );
-        let measures = LoadedLatency.reduce(&case, &[record(0, kept.samples)]).unwrap();
+        let measures = BENCHMARK.reduce(&case, &[record(0, kept.samples)]).unwrap();
         for name in ["curve", "delivered"] {
             let steps: Vec<_> =
                 measures.series[name].iter().map(|row| row.at.count("load").unwrap()).collect();
@@ -237,7 +237,7 @@ fn trial(knee: u64) -> Vec<Sample> {
 #[test]
 fn the_knee_is_found_in_every_trial_and_told() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
-    let measures = LoadedLatency.reduce(&case, &[record(0, trial(60)), record(2, trial(50))]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, trial(60)), record(2, trial(50))]).unwrap();
     assert_eq!(measures.metrics["knee"].trials, [vec![60.0], vec![50.0]]);
     assert_eq!(measures.metrics["idle"].trials, [vec![100.0], vec![100.0]]);
     assert_eq!(measures.metrics["loaded"].trials, [vec![2000.0], vec![2000.0]]);
@@ -262,7 +262,7 @@ fn the_knee_is_found_in_every_trial_and_told() {
 fn a_latency_that_does_not_take_off_has_no_knee() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     let even = (0..=10).flat_map(|tenth| step(10 * tenth, 100 + tenth, 10 * tenth)).collect();
-    let measures = LoadedLatency.reduce(&case, &[record(0, even)]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, even)]).unwrap();
     assert!(!measures.metrics.contains_key("knee"));
     assert_eq!(measures.findings[0].kind, "no-knee");
 }
@@ -272,7 +272,7 @@ fn a_bend_in_one_trial_of_three_is_no_knee() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     let even =
         |number| record(number, (0..=10).flat_map(|tenth| step(10 * tenth, 100, 10 * tenth)).collect());
-    let measures = LoadedLatency.reduce(&case, &[record(0, trial(60)), even(1), even(2)]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, trial(60)), even(1), even(2)]).unwrap();
     assert!(!measures.metrics.contains_key("knee"));
     assert_eq!(measures.findings[0].kind, "no-knee");
 }
@@ -281,10 +281,10 @@ fn a_bend_in_one_trial_of_three_is_no_knee() {
 fn a_bend_in_the_noise_is_no_knee() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     let bent = (0..=10).flat_map(|tenth| step(10 * tenth, if tenth < 7 { 100 } else { 119 }, 10 * tenth));
-    let measures = LoadedLatency.reduce(&case, &[record(0, bent.collect())]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, bent.collect())]).unwrap();
     assert_eq!(measures.findings[0].kind, "no-knee");
     let more = (0..=10).flat_map(|tenth| step(10 * tenth, if tenth < 7 { 100 } else { 121 }, 10 * tenth));
-    let measures = LoadedLatency.reduce(&case, &[record(0, more.collect())]).unwrap();
+    let measures = BENCHMARK.reduce(&case, &[record(0, more.collect())]).unwrap();
     assert_eq!(measures.metrics["knee"].trials, [vec![60.0]]);
 }
 
@@ -292,5 +292,5 @@ fn a_bend_in_the_noise_is_no_knee() {
 fn a_curve_without_its_ends_is_no_result() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     let cut: Vec<Sample> = trial(60).into_iter().take(12).collect();
-    assert_eq!(LoadedLatency.reduce(&case, &[record(0, cut)]).unwrap_err().cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&case, &[record(0, cut)]).unwrap_err().cause, Cause::TooShort);
 }

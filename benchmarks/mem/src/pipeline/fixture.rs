@@ -4,8 +4,7 @@ use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Dimm, Dimms, Known,
 use seatrial_model::{Bytes, Case, Quantity, Reason, Site, SiteNode, Unit};
 
 use super::scenario::{Operation, Scenario, Step, Transpose};
-use super::{ABOUT, Pipeline};
-use seatrial_bench::Benchmark;
+use super::{ABOUT, BENCHMARK};
 
 pub const GIB: u64 = 1 << 30;
 
@@ -94,5 +93,5 @@ pub fn site(machine: Machine) -> Site {
 /// The plan for `machine` with some parameters `set`.
 pub fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
-    Pipeline.plan(&params, &site(machine)).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site(machine)).map(|mut cases| cases.remove(0))
 }

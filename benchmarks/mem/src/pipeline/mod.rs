@@ -20,14 +20,9 @@ mod stream;
 mod tests;
 mod window;
 
-use seatrial_model::{
-    About, AxisSpec, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
-};
+use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Pipeline;
 
 const ABOUT: About = About {
     id: "mem.pipeline",
@@ -119,24 +114,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("memory and all cores of the node"),
 };
 
-impl Benchmark for Pipeline {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        limits::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::PipelineWorker::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: limits::limits,
+    part: |case, place| Part::alone(case, place, part::PipelineWorker::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

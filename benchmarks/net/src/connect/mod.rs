@@ -9,14 +9,9 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, Site, Unit,
-};
+use seatrial_model::{About, Cost, Interaction, Kind, MetricSpec, ParamSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Connect;
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
@@ -56,28 +51,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("one core of each of two nodes, and what counts connections on the way"),
 };
 
-impl Benchmark for Connect {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        seatrial_bench::no_limits(&ABOUT)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, part::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[seatrial_bench::affinity::UNPINNED],
+    plan: plan::plan,
+    limits: |about, _, _| seatrial_bench::no_limits(about),
+    part: |case, place| Part::new(case, place, part::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

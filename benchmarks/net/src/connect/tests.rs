@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Sample, Site};
 
-use super::Connect;
+use super::BENCHMARK;
 use crate::rig::{self, Kept};
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 fn planned(exchange: &str) -> Case {
     let site = Site { nodes: vec![rig::node("n1", 1)] };
-    let params = rig::params(&Connect, &[("exchange", exchange)]);
-    rig::anywhere(Connect.plan(&params, &site).expect("planned").remove(0))
+    let params = rig::params(&BENCHMARK, &[("exchange", exchange)]);
+    rig::anywhere(BENCHMARK.plan(&params, &site).expect("planned").remove(0))
 }
 
 fn ends(case: &Case) -> rig::Ends {
-    rig::ends(&Connect, case)
+    rig::ends(&BENCHMARK, case)
 }
 
 /// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
@@ -48,7 +48,7 @@ fn connections_are_made_timed_and_counted() {
         // One more for the check of the data.
         assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
         let part = kept.record("client", Integrity::Verified { checked: 1 });
-        let measures = Connect.reduce(&case, &[part]).expect("numbers");
+        let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
         for name in ["connect", "rate", "slowest"] {
             assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
         }
@@ -107,7 +107,7 @@ fn packets_of_connections_that_carry_nothing_prove_the_path_too() {
             integrity: Integrity::Verified { checked: 1 },
             evidence: BTreeMap::from([("connections".to_owned(), latencies.to_evidence())]),
         };
-        let measures = Connect.reduce(&case, &[part]).expect("numbers");
+        let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
         let row = |from: &str, to: &str, bytes: u64| serde_json::json!({ "from": from, "to": to, "bytes": bytes, "buffered": 0 });
         let wanted = serde_json::json!([row("n1", "n2", 3 * there), row("n2", "n1", 3 * back)]);
         assert_eq!(measures.evidence["moved"], wanted, "exchange={exchange}");
@@ -116,5 +116,5 @@ fn packets_of_connections_that_carry_nothing_prove_the_path_too() {
 
 #[test]
 fn nothing_measured_is_no_number() {
-    assert_eq!(Connect.reduce(&planned("false"), &[]).expect_err("nothing").cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&planned("false"), &[]).expect_err("nothing").cause, Cause::TooShort);
 }

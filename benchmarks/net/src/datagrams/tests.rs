@@ -10,8 +10,7 @@ use serde_json::json;
 
 use super::record::{Counts, Effort, Received, Sent, SentFlow, Tally};
 use crate::rig;
-use crate::udp_stream::UdpStream;
-use seatrial_bench::Benchmark;
+use crate::udp_stream::BENCHMARK;
 
 fn node(name: &str, cores: u32) -> SiteNode {
     let nic = Nic {
@@ -33,7 +32,7 @@ fn site(names: &[&str], cores: u32) -> Site {
 }
 
 fn planned(names: &[&str], cores: u32, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    Ok(UdpStream.plan(&rig::params(&UdpStream, changed), &site(names, cores))?.remove(0))
+    Ok(BENCHMARK.plan(&rig::params(&BENCHMARK, changed), &site(names, cores))?.remove(0))
 }
 
 fn pair(changed: &[(&str, &str)]) -> Case {
@@ -97,7 +96,7 @@ fn parameters_that_cannot_hold_together_are_refused_before_anything_runs() {
 fn the_limit_is_what_headers_leave_of_the_port_both_ways_when_both_are_used() {
     let limit = |changed: &[(&str, &str)]| {
         let case = pair(changed);
-        let limits = UdpStream.limits(&case, &site(&["n1", "n2"], 8));
+        let limits = BENCHMARK.limits(&case, &site(&["n1", "n2"], 8));
         let record =
             limits["throughput"].record(Better::Higher, Unit::GigabitsPerSecond).expect("of the dimension");
         record.value.expect("a bound")
@@ -163,7 +162,7 @@ impl Made {
     }
 
     fn reduced(&self) -> Result<Measures, Reason> {
-        UdpStream.reduce(&pair(&[("flows", "2")]), &self.parts())
+        BENCHMARK.reduce(&pair(&[("flows", "2")]), &self.parts())
     }
 
     fn finding(&self, kind: &str) -> Option<String> {
@@ -249,7 +248,7 @@ fn a_trial_in_which_the_sender_was_late_is_left_out_while_most_were_not() {
             made.parts().into_iter().map(move |part| PartRecord { trial: trial as u32, ..part })
         };
         let parts: Vec<PartRecord> = kinds.iter().enumerate().flat_map(numbered).collect();
-        UdpStream.reduce(&pair(&[("flows", "2")]), &parts)
+        BENCHMARK.reduce(&pair(&[("flows", "2")]), &parts)
     };
     let whole = Made::whole();
     let measures = reduced(&[&whole, &late, &whole]).expect("two of three");
@@ -267,7 +266,7 @@ fn counts_that_did_not_come_over_make_no_number() {
     made = Made::whole();
     made.slices.clear();
     assert_eq!(made.reduced().expect_err("no time").cause, Cause::TooShort);
-    assert_eq!(UdpStream.reduce(&pair(&[]), &[]).expect_err("nothing").cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&pair(&[]), &[]).expect_err("nothing").cause, Cause::TooShort);
 }
 
 #[test]
@@ -300,7 +299,7 @@ fn both_ways(there: u64, back: u64) -> Measures {
     };
     // A day between the clocks of the nodes.
     let parts = [end(0, there, 0, 1e6), end(1, back, 86_400_000, 2e6)];
-    UdpStream.reduce(&pair(&[("direction", "both")]), &parts).expect("numbers")
+    BENCHMARK.reduce(&pair(&[("direction", "both")]), &parts).expect("numbers")
 }
 
 #[test]
@@ -338,7 +337,7 @@ fn searched(trials: &[&[(u64, u64, &str)]]) -> Result<Measures, Reason> {
         evidence: BTreeMap::from([("steps".to_owned(), steps.iter().map(step).collect())]),
     };
     let parts: Vec<PartRecord> = trials.iter().enumerate().map(part).collect();
-    UdpStream.reduce(&pair(&[("rate", "search")]), &parts)
+    BENCHMARK.reduce(&pair(&[("rate", "search")]), &parts)
 }
 
 #[test]
@@ -386,6 +385,6 @@ fn a_search_goes_one_way_and_has_the_time_that_its_steps_take() {
     }
     let case = pair(&[("rate", "search"), ("time", "2 s")]);
     assert_eq!(case.budget.measure, Nanos::millis(18 * (500 + 400)));
-    let limits = UdpStream.limits(&case, &site(&["n1", "n2"], 8));
+    let limits = BENCHMARK.limits(&case, &site(&["n1", "n2"], 8));
     assert!(matches!(limits["loss_free"], seatrial_model::Limit::Chain(_)));
 }

@@ -6,15 +6,10 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartPlacement, PartRecord,
-    Reason, Site,
-};
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
 
 use crate::datagrams::{self as stream, METRICS, SERIES};
 use seatrial_bench::{Benchmark, Part};
-
-pub struct EthReceive;
 
 const ABOUT: About = About {
     id: "net.eth_receive",
@@ -48,28 +43,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("the link to a port with 9 Gbit/s, and cores at both ends"),
 };
 
-impl Benchmark for EthReceive {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        stream::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, stream::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        stream::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[seatrial_bench::affinity::UNPINNED],
+    plan: plan::plan,
+    limits: stream::limits,
+    part: |case, place| Part::new(case, place, stream::prepare),
+    liveness_check: |_, _| None,
+    reduce: stream::reduce,
+};

@@ -3,9 +3,8 @@
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Site, SiteNode};
 
-use super::EthReceive;
+use super::BENCHMARK;
 use crate::rig;
-use seatrial_bench::Benchmark;
 
 fn nic(name: &str, mbit: u64, network: &str) -> Nic {
     Nic {
@@ -26,9 +25,9 @@ fn node(name: &str, nics: Vec<Nic>) -> SiteNode {
 }
 
 fn planned(nics: &[Nic]) -> Vec<Case> {
-    let params = rig::params(&EthReceive, &[]);
+    let params = rig::params(&BENCHMARK, &[]);
     let site = Site { nodes: ["n1", "n2"].map(|name| node(name, nics.to_vec())).to_vec() };
-    EthReceive.plan(&params, &site).expect("a plan")
+    BENCHMARK.plan(&params, &site).expect("a plan")
 }
 
 #[test]
@@ -58,7 +57,7 @@ fn the_load_is_more_than_what_is_demanded_and_less_than_the_port_carries() {
             node("n2", vec![nic("eth1", 10_000, "10.1.0.0/24")]),
         ],
     };
-    let limit = EthReceive.limits(case, &site).remove("throughput").expect("a limit");
+    let limit = BENCHMARK.limits(case, &site).remove("throughput").expect("a limit");
     let record = limit
         .record(seatrial_model::Better::Higher, seatrial_model::Unit::GigabitsPerSecond)
         .expect("of the dimension");

@@ -13,14 +13,9 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Case, Cost, Interaction, Limits, Measures, MetricSpec, ParamSpec, Params, PartPlacement,
-    PartRecord, Reason, Site, Unit,
-};
+use seatrial_model::{About, Cost, Interaction, MetricSpec, ParamSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Mtu;
 
 const fn size(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::Byte).doc(doc)
@@ -51,24 +46,12 @@ const ABOUT: About = About {
     interaction: Interaction::Passive,
 };
 
-impl Benchmark for Mtu {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, part::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::new(case, place, part::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

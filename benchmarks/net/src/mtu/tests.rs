@@ -7,9 +7,9 @@ use seatrial_model::{
     Better, Case, Integrity, Limit, Nanos, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode, Unit,
 };
 
-use super::Mtu;
+use super::BENCHMARK;
 use crate::rig::{self, Kept};
-use seatrial_bench::{Benchmark, Stop};
+use seatrial_bench::Stop;
 
 fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
     let nic = Nic {
@@ -26,16 +26,16 @@ fn node(name: &str, interface: &str, mtu: u64) -> SiteNode {
 }
 
 fn planned(nodes: Vec<SiteNode>) -> (Case, Site) {
-    let params = rig::params(&Mtu, &[]);
+    let params = rig::params(&BENCHMARK, &[]);
     let site = Site { nodes };
-    let case = Mtu.plan(&params, &site).expect("planned").remove(0);
+    let case = BENCHMARK.plan(&params, &site).expect("planned").remove(0);
     (case, site)
 }
 
 #[test]
 fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     let (case, site) = planned(vec![node("n1", "eth0", 9000), node("n2", "ens1", 1500)]);
-    let limits = Mtu.limits(&case, &site);
+    let limits = BENCHMARK.limits(&case, &site);
     let Limit::Chain(bounds) = &limits["path"] else { panic!("{limits:?}") };
     let told: Vec<String> = bounds.iter().map(|bound| format!("{} {}", bound.value, bound.formula)).collect();
     assert_eq!(told, ["9000 B MTU of n1/eth0", "1500 B MTU of n2/ens1"]);
@@ -48,7 +48,7 @@ fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     // The loopback's is one byte more than an IP packet can have.
     let (case, site) = planned(vec![node("n1", "lo", 65_536)]);
     assert!(
-        matches!(&Mtu.limits(&case, &site)["path"], Limit::Chain(bounds) if bounds[0].value.value() == 65_535.0)
+        matches!(&BENCHMARK.limits(&case, &site)["path"], Limit::Chain(bounds) if bounds[0].value.value() == 65_535.0)
     );
 }
 
@@ -64,13 +64,13 @@ fn a_plan_between_different_mtus_counts_the_waits_for_what_is_lost() {
 
 /// Searches over the loopback once.
 fn searched(case: &Case) -> Result<seatrial_model::Measures, Reason> {
-    let (mut client, _server) = rig::try_ends(&Mtu, case)?;
+    let (mut client, _server) = rig::try_ends(&BENCHMARK, case)?;
     let mut kept = Kept::default();
     client.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept)?;
     let integrity = client.verify()?;
     assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
     let part = kept.record("client", integrity);
-    Ok(Mtu.reduce(case, &[part]).expect("reduced"))
+    Ok(BENCHMARK.reduce(case, &[part]).expect("reduced"))
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn packets_that_are_lost_on_the_way_are_a_problem_with_both_ends_named() {
         integrity: Integrity::Verified { checked: 1 },
         evidence: [("connection".to_owned(), connection)].into_iter().collect(),
     };
-    let measures = Mtu.reduce(&case, &[part]).expect("reduced");
+    let measures = BENCHMARK.reduce(&case, &[part]).expect("reduced");
     assert_eq!(measures.metrics["path"].trials, [[1500.0]]);
     let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "mtu-mismatch");

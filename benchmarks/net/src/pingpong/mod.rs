@@ -13,14 +13,12 @@ mod transferred;
 mod verbs;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Measures, MetricSpec, ParamSpec, PartRecord,
+    Reason, SeriesSpec, Unit,
 };
 
 use seatrial_bench::pingpong::{Mode, PingPongCurve};
 use seatrial_bench::{Benchmark, Part};
-
-pub struct PingPong;
 
 const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
 
@@ -76,40 +74,28 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("one core of each of two nodes, and the link between them"),
 };
 
-impl Benchmark for PingPong {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[seatrial_bench::affinity::UNPINNED],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::new(case, place, part::prepare),
+    liveness_check: |_, _| None,
+    reduce,
+};
 
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
+fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let curve = PingPongCurve::of(parts);
+    let mode = plan::mode(case)?;
+    let mut measures = curve.measures(mode)?;
+    transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
+    if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
+        measures.findings.extend(advice::window(&curve, connection));
+        measures.evidence.insert("connection".to_owned(), connection.clone());
     }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
+    if let Some(device) = parts.iter().find_map(|part| part.evidence.get("device")) {
+        measures.evidence.insert("device".to_owned(), device.clone());
     }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, part::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        let curve = PingPongCurve::of(parts);
-        let mode = plan::mode(case)?;
-        let mut measures = curve.measures(mode)?;
-        transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
-        if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
-            measures.findings.extend(advice::window(&curve, connection));
-            measures.evidence.insert("connection".to_owned(), connection.clone());
-        }
-        if let Some(device) = parts.iter().find_map(|part| part.evidence.get("device")) {
-            measures.evidence.insert("device".to_owned(), device.clone());
-        }
-        measures.findings.extend(advice::not_reached(case, &curve));
-        Ok(measures)
-    }
+    measures.findings.extend(advice::not_reached(case, &curve));
+    Ok(measures)
 }

@@ -5,10 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use seatrial_model::machine::{Caches, Known, Machine, Memory};
 use seatrial_model::{Bytes, Case, Cause, Integrity, Phase, Site, SiteNode};
 
-use super::PingPong;
+use super::BENCHMARK;
 use super::tcp::TcpTransport;
 use crate::rig::{self, Kept};
-use seatrial_bench::Benchmark;
 
 fn machine() -> Machine {
     // A small cache, so that the region of different buffers is no large one either.
@@ -18,11 +17,11 @@ fn machine() -> Machine {
 
 fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, seatrial_model::Reason> {
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    PingPong.plan(&rig::params(&PingPong, changed), &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&rig::params(&BENCHMARK, changed), &site).map(|mut cases| cases.remove(0))
 }
 
 fn ends(case: &Case) -> rig::Ends {
-    rig::ends(&PingPong, case)
+    rig::ends(&BENCHMARK, case)
 }
 
 #[test]
@@ -39,7 +38,7 @@ fn sizes_are_measured_checked_and_reduced_in_every_mode() {
             drop(leader);
             follower.verify().expect("followed to the end");
             let part = kept.record("leader", checked);
-            let measures = PingPong.reduce(&case, &[part]).expect("reduced");
+            let measures = BENCHMARK.reduce(&case, &[part]).expect("reduced");
             assert!(measures.metrics["throughput"].trials[0].iter().all(|rate| *rate > 0.0));
             assert_eq!(measures.metrics.contains_key("latency"), mode == "pingpong");
             let rows = &measures.series["by_size"];
@@ -93,7 +92,7 @@ fn sizes_that_were_not_reached_are_told() {
     let mut kept = Kept::until(10);
     leader.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("measured");
     let part = kept.record("leader", Integrity::Verified { checked: 1 });
-    let findings = PingPong.reduce(&case, &[part]).expect("reduced").findings;
+    let findings = BENCHMARK.reduce(&case, &[part]).expect("reduced").findings;
     let told = findings.iter().find(|finding| finding.kind == "not-reached").expect("told");
     assert!(told.text.starts_with("30 sizes above 32 B"), "{}", told.text);
 }
@@ -121,9 +120,9 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
         };
         let machine = Machine { nics: Known::Known(vec![nic]), ..machine() };
         let site = Site { nodes: ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec() };
-        let params = rig::params(&PingPong, &[("mode", mode)]);
-        let case = PingPong.plan(&params, &site).expect("a plan").remove(0);
-        let limits = PingPong.limits(&case, &site);
+        let params = rig::params(&BENCHMARK, &[("mode", mode)]);
+        let case = BENCHMARK.plan(&params, &site).expect("a plan").remove(0);
+        let limits = BENCHMARK.limits(&case, &site);
         assert!(matches!(limits["latency"], seatrial_model::Limit::Unknown { .. }));
         match &limits["throughput"] {
             seatrial_model::Limit::Chain(bounds) => {

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use seatrial_model::{Case, Cause, Integrity, Params, Phase, Reason, Site, SiteNode};
 
-use super::RequestResponse;
+use super::BENCHMARK;
 use crate::rig::{self, Kept};
-use seatrial_bench::{Benchmark, Stop};
+use seatrial_bench::Stop;
 
 fn node(name: &str) -> SiteNode {
     rig::node(name, 2)
 }
 
 fn params(changed: &[(&str, &str)]) -> Params {
-    rig::params(&RequestResponse, changed)
+    rig::params(&BENCHMARK, changed)
 }
 
 fn planned(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
     let site = Site { nodes: nodes.iter().map(|name| node(name)).collect() };
-    RequestResponse.plan(&params(changed), &site).expect("a plan").remove(0)
+    BENCHMARK.plan(&params(changed), &site).expect("a plan").remove(0)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn two_nodes_are_client_and_server_and_one_is_both() {
 #[test]
 fn an_interface_of_one_node_alone_is_refused() {
     let site = Site { nodes: vec![node("n1")] };
-    let reason = RequestResponse.plan(&params(&[("interface", "eth0")]), &site).expect_err("refused");
+    let reason = BENCHMARK.plan(&params(&[("interface", "eth0")]), &site).expect_err("refused");
     assert_eq!(reason.cause, Cause::Missing);
 }
 
@@ -63,7 +63,7 @@ fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
 
 fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Reason> {
     let case = unpinned(changed);
-    let (mut client, mut server) = rig::ends(&RequestResponse, &case);
+    let (mut client, mut server) = rig::ends(&BENCHMARK, &case);
     let mut kept = Kept::until(8);
     let stop = kept.stop.clone();
     std::thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Re
     })?;
     assert_eq!(kept.facts["connection"]["interface"], "lo");
     let part = kept.record("client", Integrity::Verified { checked: 1 });
-    let measures = RequestResponse.reduce(&case, &[part]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     for name in ["round_trip", "rate", "slowest"] {
         assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{name}");
     }
@@ -122,7 +122,7 @@ fn a_stream_beside_the_requests_moves_bytes_either_way() {
 fn a_message_that_no_datagram_holds_is_a_contradiction() {
     let site = Site { nodes: vec![node("n1")] };
     let params = params(&[("protocol", "udp"), ("response", "64 KiB")]);
-    assert_eq!(RequestResponse.plan(&params, &site).expect_err("refused").cause, Cause::Contradiction);
+    assert_eq!(BENCHMARK.plan(&params, &site).expect_err("refused").cause, Cause::Contradiction);
 }
 
 /// A responder that answers late when it is told to, over TCP: what an open loop must show for every request that waits.
@@ -226,7 +226,7 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
 #[test]
 fn a_server_that_goes_is_told_and_not_waited_for() {
     let case = unpinned(&[]);
-    let (mut client, server) = rig::ends(&RequestResponse, &case);
+    let (mut client, server) = rig::ends(&BENCHMARK, &case);
     drop(server);
     let error = client.run(Phase::Measure, &Stop::after(Duration::from_secs(30)), &mut Kept::default());
     assert_eq!(error.expect_err("nobody answers").cause, Cause::IoError);
@@ -235,5 +235,5 @@ fn a_server_that_goes_is_told_and_not_waited_for() {
 #[test]
 fn nothing_measured_is_no_number() {
     let case = planned(&["n1", "n2"], &[]);
-    assert_eq!(RequestResponse.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
 }

@@ -5,15 +5,15 @@ use std::time::Duration;
 use seatrial_model::{Integrity, Nanos, PartRecord, Phase, Sample};
 use seatrial_sys::clock::now_ns;
 
-use super::RequestResponse;
+use super::BENCHMARK;
 use super::client::CHANNELS;
 use super::config::RrConfig;
 use super::request_loop::RequestLoop;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};
 use crate::rig::Kept;
-use seatrial_bench::{Benchmark, Sink, Stop};
 use seatrial_bench::{PeerAddress, Sliced};
+use seatrial_bench::{Sink, Stop};
 
 /// The time that `part` of them do not exceed, by the definition: the smallest that at least so many are no longer than.
 fn percentile(sorted: &[u64], part: f64) -> f64 {
@@ -41,7 +41,7 @@ fn told(raw: &[u64]) -> seatrial_model::Measures {
         integrity: Integrity::Verified { checked: 1 },
         evidence: kept.facts,
     };
-    RequestResponse.reduce(&unpinned(&[]), &[part]).expect("numbers")
+    BENCHMARK.reduce(&unpinned(&[]), &[part]).expect("numbers")
 }
 
 fn hold_against(raw: &[u64], parts: &[(&str, f64)]) {
@@ -81,7 +81,7 @@ fn percentiles_of_any_distribution_are_those_of_the_sorted_raw_samples() {
 fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
     let config = RrConfig::of(&case, &case.places[0]).expect("config");
-    let server = RequestResponse.part(&case, &case.places[1]).prepare().expect("listening");
+    let server = BENCHMARK.part(&case, &case.places[1]).prepare().expect("listening");
     let address = PeerAddress::read(&server.offer().data).expect("told");
     let stop = Stop::after(Duration::from_secs(120));
     let raw = std::thread::scope(|scope| {

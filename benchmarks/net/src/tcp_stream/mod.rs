@@ -24,13 +24,10 @@ mod tests;
 mod unsent;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Factor, Interaction, Kind, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct TcpStream;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
@@ -157,28 +154,12 @@ const FACTORS: &[Factor] = &[
     Factor { name: "mtu", doc: "Packets as of an MTU of 1500 B.", off: &[("mtu", "1500")] },
 ];
 
-impl Benchmark for TcpStream {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        FACTORS
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, part::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: FACTORS,
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::new(case, place, part::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

@@ -1,17 +1,12 @@
 //! `net.udp_stream`: datagrams at a rate or as fast as they go, and exactly what became of them.
 
-use seatrial_model::{
-    About, Case, Cost, Factor, Interaction, Limits, Measures, ParamSpec, Params, PartPlacement, PartRecord,
-    Reason, Site,
-};
+use seatrial_model::{About, Cost, Interaction, ParamSpec};
 
 use seatrial_bench::{Benchmark, Part};
 
 use crate::datagrams::{
     self, BATCH, BUFFER, FLOWS, FRAGMENT, MESSAGE, METRICS, OFFLOAD, PACING, PORT, RATE, SERIES, THREADS,
 };
-
-pub struct UdpStream;
 
 const ABOUT: About = About {
     id: "net.udp_stream",
@@ -50,28 +45,12 @@ const ABOUT: About = About {
     ),
 };
 
-impl Benchmark for UdpStream {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        datagrams::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        datagrams::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, datagrams::prepare)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        datagrams::reduce(case, parts)
-    }
-}
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[seatrial_bench::affinity::UNPINNED],
+    plan: datagrams::plan,
+    limits: datagrams::limits,
+    part: |case, place| Part::new(case, place, datagrams::prepare),
+    liveness_check: |_, _| None,
+    reduce: datagrams::reduce,
+};

@@ -10,13 +10,13 @@ use seatrial_model::{Case, PartRecord, Phase, Reason, Site, SiteNode};
 use super::space::Pair;
 
 /// The benchmark of this name.
-pub fn bench(name: &str) -> &'static dyn Benchmark {
+pub fn bench(name: &str) -> &'static Benchmark {
     find(seatrial_net::BENCHMARKS, name).expect("shipped")
 }
 
 /// A case between two nodes of so many CPUs, whose threads run where there is room.
 pub fn case(name: &str, cpus: u32, changed: &[(&str, &str)]) -> Case {
-    let about = bench(name).about();
+    let about = bench(name).about;
     let params = seatrial_testkit::params(about, changed);
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
     let cpu = Cpu { threads: (0..cpus).map(thread).collect(), ..Cpu::default() };

@@ -3,10 +3,9 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use seatrial_bench::Benchmark;
 use seatrial_bench::Stop;
 use seatrial_model::{Cause, Integrity, Phase};
-use seatrial_net::udp_stream::UdpStream;
+use seatrial_net::udp_stream::BENCHMARK;
 
 use crate::rig::{Ends, Kept, case};
 
@@ -39,7 +38,7 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
         sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
         receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
     ];
-    match UdpStream.reduce(&case, &parts) {
+    match BENCHMARK.reduce(&case, &parts) {
         Ok(measures) => assert!(measures.findings.iter().any(|finding| finding.kind == "strangers")),
         // The machine kept the sender from its CPU.
         Err(reason) => assert_eq!(reason.cause, Cause::Underloaded, "{reason}"),
@@ -95,7 +94,7 @@ fn a_port_that_is_taken_is_named() {
     let taken = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
     let port = taken.local_addr().expect("told").port().to_string();
     let case = case(&["n1"], &[("port", &port)]);
-    let error = UdpStream.part(&case, &case.places[1]).prepare().err().expect("taken");
+    let error = BENCHMARK.part(&case, &case.places[1]).prepare().err().expect("taken");
     assert_eq!(error.cause, Cause::IoError);
     assert!(error.text.contains(&format!("port {port}")), "{}", error.text);
 }

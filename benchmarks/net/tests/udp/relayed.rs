@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use seatrial_bench::Benchmark;
 use seatrial_model::{Integrity, Phase};
-use seatrial_net::udp_stream::UdpStream;
+use seatrial_net::udp_stream::BENCHMARK;
 
 use crate::relay::{Deed, Relay, Relayed};
 use crate::rig::{Ends, Kept, case};
@@ -112,7 +111,7 @@ fn losses_at_the_head_in_bursts_and_at_the_tail_are_counted_exactly_and_hidden_b
         sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
         receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
     ];
-    match UdpStream.reduce(&case, &parts) {
+    match BENCHMARK.reduce(&case, &parts) {
         Ok(measures) => {
             assert!(
                 (measures.metrics["loss"].trials[0][0] - loss).abs() < 1e-9,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use seatrial_bench::testing::{Enter, at_once, prepare_all};
-use seatrial_bench::{Benchmark, Offer, Running, Sink, Stop};
+use seatrial_bench::{Offer, Running, Sink, Stop};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Sample, Site, SiteNode};
-use seatrial_net::udp_stream::UdpStream;
+use seatrial_net::udp_stream::BENCHMARK;
 use serde_json::Value;
 
 /// Far more than anything here takes.
@@ -56,7 +56,7 @@ pub const ROOM: (&str, &str) = ("buffer", "64 MiB");
 
 /// A case between two nodes, or of one with itself. Nobody is pinned: the machine may have other CPUs than these.
 pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
-    let about = UdpStream.about();
+    let about = BENCHMARK.about;
     let mut params: Params = about.defaults();
     // A thousand datagrams a second.
     let usual = [("affinity", "none"), ("message", "100 B"), ("rate", "0.8 Mbit/s"), ("threads", "1"), ROOM];
@@ -69,7 +69,7 @@ pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
     let machine = Machine { cpu, ..Machine::default() };
     let node = |name: &&str| SiteNode::new(*name, machine.clone());
     let site = Site { nodes: nodes.iter().map(node).collect() };
-    UdpStream.plan(&params, &site).expect("a plan").remove(0)
+    BENCHMARK.plan(&params, &site).expect("a plan").remove(0)
 }
 
 /// The two parts of a case, and where each lives: a namespace is entered by the thread that works in it.
@@ -86,7 +86,7 @@ impl<'a> Ends<'a> {
         change: impl FnOnce(&mut [Offer]),
     ) -> Result<Self, Reason> {
         let (parts, mut offers) =
-            prepare_all(case.places.iter().map(|place| UdpStream.part(case, place)), &enter)?;
+            prepare_all(case.places.iter().map(|place| BENCHMARK.part(case, place)), &enter)?;
         change(&mut offers);
         let parts =
             at_once(parts, &enter, |part| part.connect(&offers)).into_iter().collect::<Result<_, _>>()?;

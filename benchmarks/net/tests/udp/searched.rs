@@ -3,9 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use seatrial_bench::Benchmark;
 use seatrial_model::{Cause, Integrity, Phase, Reason};
-use seatrial_net::udp_stream::UdpStream;
+use seatrial_net::udp_stream::BENCHMARK;
 use serde_json::Value;
 
 use crate::rig::{Ends, case};
@@ -82,7 +81,7 @@ fn try_search() -> Option<Result<Searched, String>> {
         sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
         receiver.record("receiver", 1, integrity),
     ];
-    let found = UdpStream.reduce(&case, &parts);
+    let found = BENCHMARK.reduce(&case, &parts);
     let found = found.map(|measures| measures.metrics["loss_free"].trials[0][0] * 1e9 / 8.0 / 1000.0);
     Some(Ok((found, starved)))
 }
@@ -133,7 +132,7 @@ fn a_link_that_takes_all_that_can_be_offered_is_said_to_be_not_reached() {
             sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
             receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
         ];
-        let measures = UdpStream.reduce(&case, &parts);
+        let measures = BENCHMARK.reduce(&case, &parts);
         let kinds: Vec<_> =
             measures.iter().flat_map(|all| &all.findings).map(|one| one.kind.as_str()).collect();
         if steps[0]["lost"] == 0 && steps[0]["sent"] != 0 {

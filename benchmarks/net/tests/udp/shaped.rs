@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use seatrial_bench::Benchmark;
 use seatrial_model::{Cause, Integrity, Phase};
-use seatrial_net::udp_stream::UdpStream;
+use seatrial_net::udp_stream::BENCHMARK;
 
 use crate::rig::{Ends, Kept, case};
 use crate::space::{Net, Pair};
@@ -177,7 +176,7 @@ fn what_the_senders_queue_drops_without_a_word_is_found_there() {
         sender.record("sender", 0, Integrity::Unverified { why: "the other end checks".to_owned() }),
         receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
     ];
-    let measures = UdpStream.reduce(&case(&["n1", "n2"], &[]), &parts).expect("numbers");
+    let measures = BENCHMARK.reduce(&case(&["n1", "n2"], &[]), &parts).expect("numbers");
     let finding = measures.findings.iter().find(|finding| finding.kind == "datagrams-lost").expect("told");
     assert!(finding.text.contains("in the sender's queue"), "{}", finding.text);
 }

@@ -6,15 +6,12 @@ mod reduce;
 mod run;
 
 use seatrial_model::{
-    About, AxisSpec, Case, Cost, Factor, Interaction, Kind, Limit, Limits, Measures, MetricSpec, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Cost, Interaction, Kind, Limit, MetricSpec, ParamSpec, SeriesSpec, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
 use seatrial_bench::verbs::{self, Method, RemoteCompletion, params as p};
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Atomic;
 
 const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
 
@@ -86,31 +83,17 @@ const BY_PORT: SeriesSpec = SeriesSpec::higher_is_better(
 )
 .doc("Where several ports are measured together: atomics a second by port of the first node.");
 
-impl Benchmark for Atomic {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        verbs::plan_ports(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        let mut limits = seatrial_bench::no_limits(&ABOUT);
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[seatrial_bench::affinity::UNPINNED],
+    plan: verbs::plan_ports,
+    limits: |about, _, _| {
+        let mut limits = seatrial_bench::no_limits(about);
         let reason = "no card states how many atomics it does".to_owned();
         limits.insert("rate".to_owned(), Limit::Unknown { reason });
         limits
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, |case, place| part::prepare(METHOD, case, place))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+    },
+    part: |case, place| Part::new(case, place, |case, place| part::prepare(METHOD, case, place)),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     fn case(port: &str, peer_port: &str) -> Case {
-        let about = seatrial_bench::find(crate::BENCHMARKS, "rdma.atomic").expect("there").about();
+        let about = seatrial_bench::find(crate::BENCHMARKS, "rdma.atomic").expect("there").about;
         let params: Params = about.defaults();
         let budget = seatrial_bench::budget(&params).expect("a budget");
         let mut case = Case::new(about, "n1", Subject::device("hca", port), &params, budget);

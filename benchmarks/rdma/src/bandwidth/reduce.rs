@@ -214,7 +214,7 @@ mod tests {
 
     fn case(changed: &[(&str, &str)]) -> Case {
         let bench = seatrial_bench::find(crate::BENCHMARKS, "rdma.write_bw").expect("there");
-        let about = bench.about();
+        let about = bench.about;
         let params = seatrial_testkit::params(about, changed);
         let budget = seatrial_bench::budget(&params).expect("a budget");
         let mut case =

@@ -11,45 +11,23 @@ mod reduce;
 mod requester;
 mod responder;
 
-use seatrial_model::{
-    About, AxisSpec, Case, Factor, Limits, Measures, MetricSpec, Params, PartPlacement, PartRecord, Reason,
-    SeriesSpec, Site, Unit,
-};
+use seatrial_model::{About, AxisSpec, MetricSpec, SeriesSpec, Unit};
 
-use seatrial_bench::verbs::{Method, plan_ports};
+use seatrial_bench::verbs::plan_ports;
 use seatrial_bench::{Benchmark, Part};
 
-/// A benchmark of one message at a time: its definition, and how its messages go.
-pub struct Exchange {
-    pub about: &'static About,
-    /// The verb, and how the far end learns of a message.
-    pub method: Method,
-}
+use crate::method::HasMethod;
 
-impl Benchmark for Exchange {
-    fn about(&self) -> &'static About {
-        self.about
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        &[seatrial_bench::affinity::UNPINNED]
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan_ports(self.about, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        seatrial_bench::no_limits(self.about)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        let method = self.method;
-        Part::new(case, place, move |case, place| part::prepare(method, case, place))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(self.method, case, parts)
+/// The benchmark that `about` defines, of the method `M`.
+pub const fn benchmark<M: HasMethod>(about: &'static About) -> Benchmark {
+    Benchmark {
+        about,
+        factors: &[seatrial_bench::affinity::UNPINNED],
+        plan: plan_ports,
+        limits: |about, _, _| seatrial_bench::no_limits(about),
+        part: |case, place| Part::new(case, place, |case, place| part::prepare(M::METHOD, case, place)),
+        liveness_check: |_, _| None,
+        reduce: |case, parts| reduce::reduce(M::METHOD, case, parts),
     }
 }
 

@@ -169,7 +169,7 @@ mod tests {
     const SEND: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
 
     fn case(transport: &str) -> Case {
-        let about = seatrial_bench::find(crate::BENCHMARKS, "rdma.send_lat").expect("there").about();
+        let about = seatrial_bench::find(crate::BENCHMARKS, "rdma.send_lat").expect("there").about;
         let mut params: Params = about.defaults();
         params.set("transport", transport);
         let budget = seatrial_bench::budget(&params).expect("a budget");

@@ -3,12 +3,17 @@
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::bandwidth::{BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT};
+use crate::bandwidth::{self, BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
+use crate::method::HasMethod;
+use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-pub static READ_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
+/// The method of the benchmark.
+pub struct ReadBw;
 
-const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
+impl HasMethod for ReadBw {
+    const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
+}
 
 const ABOUT: About = About {
     id: "rdma.read_bw",
@@ -50,3 +55,5 @@ const ABOUT: About = About {
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
 };
+
+pub const BENCHMARK: Benchmark = bandwidth::benchmark::<ReadBw>(&ABOUT);

@@ -3,12 +3,17 @@
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::latency::{BY_PORT, BY_SIZE, COMPLETION_METRICS, Exchange};
+use crate::latency::{self, BY_PORT, BY_SIZE, COMPLETION_METRICS};
+use crate::method::HasMethod;
+use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-pub static READ_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
+/// The method of the benchmark.
+pub struct ReadLat;
 
-const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
+impl HasMethod for ReadLat {
+    const METHOD: Method = Method { verb: VerbKind::Read, remote_completion: RemoteCompletion::None };
+}
 
 const ABOUT: About = About {
     id: "rdma.read_lat",
@@ -40,3 +45,5 @@ const ABOUT: About = About {
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("a core of one node for each port"),
 };
+
+pub const BENCHMARK: Benchmark = latency::benchmark::<ReadLat>(&ABOUT);

@@ -3,14 +3,17 @@
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::bandwidth::{
-    BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, Stream, THROUGHPUT,
-};
+use crate::bandwidth::{self, BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
+use crate::method::HasMethod;
+use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-pub static SEND_BANDWIDTH: Stream = Stream { about: &ABOUT, method: METHOD };
+/// The method of the benchmark.
+pub struct SendBw;
 
-const METHOD: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
+impl HasMethod for SendBw {
+    const METHOD: Method = Method { verb: VerbKind::Send, remote_completion: RemoteCompletion::Cqe };
+}
 
 const ABOUT: About = About {
     id: "rdma.send_bw",
@@ -54,3 +57,5 @@ const ABOUT: About = About {
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
 };
+
+pub const BENCHMARK: Benchmark = bandwidth::benchmark::<SendBw>(&ABOUT);

@@ -34,7 +34,7 @@ pub fn trial(case: &Case, parts: Vec<Part>, time: Duration) -> Vec<PartRecord> {
 
 fn measured(id: &str, changed: &[(&str, &str)]) {
     let bench = find(crate::BENCHMARKS, id).expect("there");
-    let about = bench.about();
+    let about = bench.about;
     let params = seatrial_testkit::params(about, changed);
     let site = Site { nodes: vec![SiteNode::new("n1", seatrial_inventory::read(&SysRoot::live()))] };
     let case = bench.plan(&params, &site).expect("planned").remove(0);

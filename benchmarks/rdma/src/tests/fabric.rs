@@ -182,7 +182,7 @@ fn what_the_port_has_not_is_refused_in_one_sentence() {
         assert_eq!((error.cause, error.text.as_str()), (cause, text));
     }
     // What no port has is no value of the parameter.
-    let about = find(crate::BENCHMARKS, "rdma.write_bw").expect("there").about();
+    let about = find(crate::BENCHMARKS, "rdma.write_bw").expect("there").about;
     for (name, value, most) in [
         ("service_level", "16", "15"),
         ("traffic_class", "256", "255"),

@@ -71,12 +71,12 @@ fn node(name: &str, hcas: Vec<Hca>) -> SiteNode {
     SiteNode::new(name, machine)
 }
 
-fn write_bw() -> &'static dyn Benchmark {
+fn write_bw() -> &'static Benchmark {
     find(crate::BENCHMARKS, "rdma.write_bw").expect("there")
 }
 
-fn planned_of(bench: &dyn Benchmark, site: &Site, changed: &[(&str, &str)]) -> Result<Vec<Case>, Reason> {
-    let about = bench.about();
+fn planned_of(bench: &Benchmark, site: &Site, changed: &[(&str, &str)]) -> Result<Vec<Case>, Reason> {
+    let about = bench.about;
     let params = seatrial_testkit::params(about, changed);
     bench.plan(&params, site)
 }
@@ -289,17 +289,17 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
 fn every_benchmark_takes_several_ports_as_one_case_with_its_threads_next_to_each() {
     let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
     for bench in crate::BENCHMARKS {
-        let id = bench.about().id;
-        let threads = bench.about().param("threads").is_some();
+        let id = bench.about.id;
+        let threads = bench.about.param("threads").is_some();
         let asked = [("device", "mlx5_0+mlx5_1"), ("queue_pairs", "4"), ("threads", "2")];
         let asked = if threads { &asked[..] } else { &asked[..1] };
-        let cases = planned_of(*bench, &site, asked).unwrap_or_else(|reason| panic!("{id}: {reason}"));
+        let cases = planned_of(bench, &site, asked).unwrap_or_else(|reason| panic!("{id}: {reason}"));
         let [case] = cases.as_slice() else { panic!("{id}: {cases:?}") };
         assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1", "mlx5_0/1+mlx5_1/1"), "{id}");
         let cpus: Vec<u32> = case.places[1].bindings.iter().map(|binding| binding.cpu).collect();
         assert_eq!(cpus, if threads { vec![0, 1, 4, 5] } else { vec![0, 4] }, "{id}");
-        assert!(bench.about().series("by_port").is_some(), "{id}");
-        let reason = planned_of(*bench, &site, &[("peer_device", "mlx5_0+mlx5_1")]).expect_err("refused");
+        assert!(bench.about.series("by_port").is_some(), "{id}");
+        let reason = planned_of(bench, &site, &[("peer_device", "mlx5_0+mlx5_1")]).expect_err("refused");
         assert_eq!(reason.cause, Cause::Contradiction, "{id}: {reason}");
     }
 }

@@ -128,7 +128,7 @@ const SMALL: [(&str, &str); 3] = [("affinity", "none"), ("size", "4 KiB"), ("pag
 pub fn case(id: &str, changed: &[(&str, &str)]) -> Case {
     let bench = find(crate::BENCHMARKS, id).expect("there");
     let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
-    let small = SMALL.into_iter().filter(|(name, _)| bench.about().param(name).is_some());
+    let small = SMALL.into_iter().filter(|(name, _)| bench.about.param(name).is_some());
     let all: Vec<(&str, &str)> = small.chain(changed.iter().copied()).collect();
     planned_of(bench, &site, &all).expect("planned").remove(0)
 }

@@ -3,12 +3,17 @@
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::latency::{BY_PORT, BY_SIZE, Exchange, HALF_RTT_METRICS};
+use crate::latency::{self, BY_PORT, BY_SIZE, HALF_RTT_METRICS};
+use crate::method::HasMethod;
+use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-pub static WRITE_LATENCY: Exchange = Exchange { about: &ABOUT, method: METHOD };
+/// The method of the benchmark.
+pub struct WriteLat;
 
-const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
+impl HasMethod for WriteLat {
+    const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
+}
 
 const ABOUT: About = About {
     id: "rdma.write_lat",
@@ -42,3 +47,5 @@ const ABOUT: About = About {
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("a core of both nodes for each port"),
 };
+
+pub const BENCHMARK: Benchmark = latency::benchmark::<WriteLat>(&ABOUT);

@@ -7,14 +7,9 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec, Params,
-    PartPlacement, PartRecord, Reason, Site, Unit,
-};
+use seatrial_model::{About, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Unit};
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Copy;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
@@ -70,29 +65,15 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("both directories' file systems and what they lie on"),
 };
 
-impl Benchmark for Copy {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::CopyWorker::prepare)
-    }
-
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::CopyWorker::prepare),
+    liveness_check: |case, place| {
         let both = [case.params.text("from").ok()?, case.planned.text("to").ok()?];
         Some(crate::liveness::check_directories(case, place, &both))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+    },
+    reduce: reduce::reduce,
+};

@@ -6,10 +6,10 @@ use std::time::Duration;
 use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium};
 use seatrial_model::{Case, Cause, Integrity, Limit, PartRecord, Phase, Reason, Site, SiteNode};
 
-use super::Copy;
+use super::BENCHMARK;
 use super::part::CopyWorker;
 use seatrial_bench::testing::Kept;
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -19,9 +19,9 @@ fn site(systems: Vec<FileSystem>, disks: Vec<Disk>) -> Site {
 }
 
 fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    let about = Copy.about();
+    let about = BENCHMARK.about;
     let params = seatrial_testkit::params(about, changed);
-    Copy.plan(&params, site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, site).map(|mut cases| cases.remove(0))
 }
 
 /// A worker that copies 2.5 MiB from one folder to another, on whatever CPU there is.
@@ -69,7 +69,7 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
             integrity,
             evidence: kept.evidence,
         };
-        let measures = Copy.reduce(&case, &[record]).expect("figures");
+        let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.metrics.contains_key("unsynced"), sync == "end");
         let first = |name: &str| measures.metrics[name].trials[0][0];
         assert!(first("throughput") > 0.0 && first("user") >= 0.0 && first("system") >= 0.0);
@@ -98,7 +98,7 @@ fn a_copy_that_was_not_finished_is_no_copy() {
     worker.run(Phase::Measure, &Stop::after(Duration::ZERO), &mut kept).expect("ends");
     assert!(kept.samples.is_empty());
     assert!(matches!(worker.verify(), Ok(Integrity::Unverified { .. })));
-    assert_eq!(Copy.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn from_disk_to_disk_the_slower_link_is_the_limit_and_within_one_there_is_none()
     let between = planned(&site, &[("from", "/data1"), ("to", "/data2/x")]).expect("a plan");
     assert_eq!(between.subject.as_str(), "fs:/data1->/data2");
     assert_eq!(between.facts.get("fill_percent"), Some(&seatrial_model::Value::Number(87.5)));
-    let Limit::Chain(bounds) = &Copy.limits(&between, &site)["throughput"] else { panic!("no limit") };
+    let Limit::Chain(bounds) = &BENCHMARK.limits(&between, &site)["throughput"] else { panic!("no limit") };
     let values: Vec<String> = bounds.iter().map(|bound| bound.value.to_string()).collect();
     assert_eq!(values, ["600 MB/s", "300 MB/s"]);
     let unbounded = [
@@ -141,7 +141,7 @@ fn from_disk_to_disk_the_slower_link_is_the_limit_and_within_one_there_is_none()
     ];
     for changed in unbounded {
         let case = planned(&site, changed).expect("a plan");
-        assert!(matches!(Copy.limits(&case, &site)["throughput"], Limit::Unknown { .. }), "{changed:?}");
+        assert!(matches!(BENCHMARK.limits(&case, &site)["throughput"], Limit::Unknown { .. }), "{changed:?}");
     }
 }
 

@@ -1,14 +1,10 @@
 //! `storage.file`: how fast files are read and written in a directory, by threads, block size and queue depth.
 
-use seatrial_model::{
-    About, Case, Cost, Interaction, Limits, Measures, Need, Params, PartPlacement, PartRecord, Reason, Site,
-};
+use seatrial_model::{About, Cost, Interaction, Need};
 
 use crate::io::specs::{self, latency, rate};
 use crate::io::{job, limit, part, plan, reduce, rounds};
 use seatrial_bench::{Benchmark, Part};
-
-pub struct File;
 
 pub(crate) const ABOUT: About = About {
     id: "storage.file",
@@ -40,32 +36,20 @@ pub(crate) const ABOUT: About = About {
     interaction: Interaction::Loads("the file system of the directory and what it lies on"),
 };
 
-impl Benchmark for File {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        limit::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::IoWorker::prepare)
-    }
-
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: limit::limits,
+    part: |case, place| Part::alone(case, place, part::IoWorker::prepare),
+    liveness_check: |case, place| {
         Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    },
+    reduce: |case, parts| {
         if job::JobSpec::of(&case.params)?.rounds > 1 {
             rounds::reduce(case, parts)
         } else {
             reduce::reduce(case, parts)
         }
-    }
-}
+    },
+};

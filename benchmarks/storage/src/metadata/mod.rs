@@ -9,13 +9,10 @@ mod tests;
 mod work;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Metadata;
 
 const OPERATION: &[AxisSpec] = &[AxisSpec { name: "operation", unit: Unit::Count }];
 
@@ -68,28 +65,14 @@ const ABOUT: About = About {
     ),
 };
 
-impl Benchmark for Metadata {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        plan::limits(&ABOUT)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::MetadataWorker::prepare)
-    }
-
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: |about, _, _| plan::limits(about),
+    part: |case, place| Part::alone(case, place, part::MetadataWorker::prepare),
+    liveness_check: |case, place| {
         Some(crate::liveness::check_directories(case, place, &[case.params.text("directory").ok()?]))
-    }
-
-    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(parts)
-    }
-}
+    },
+    reduce: |_, parts| reduce::reduce(parts),
+};

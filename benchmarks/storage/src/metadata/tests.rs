@@ -7,13 +7,13 @@ use std::time::Duration;
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
 use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
 
-use super::Metadata;
+use super::BENCHMARK;
 use super::part::MetadataWorker;
 use super::work::{FileOperation, Files};
 use crate::folder::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
 use seatrial_bench::testing::Kept;
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 fn machine(systems: Vec<FileSystem>) -> Machine {
     let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -22,10 +22,10 @@ fn machine(systems: Vec<FileSystem>) -> Machine {
 }
 
 fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    let about = Metadata.about();
+    let about = BENCHMARK.about;
     let params = seatrial_testkit::params(about, changed);
     let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    Metadata.plan(&params, &site).map(|mut cases| cases.remove(0))
+    BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
 /// A worker in `directory` on whatever CPU there is.
@@ -77,9 +77,9 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
         };
         let mut cut_off = record.clone();
         cut_off.samples.retain(|sample| sample.at.text("operation") == Ok("create"));
-        let why = Metadata.reduce(&case, &[cut_off]).expect_err("no round is whole");
+        let why = BENCHMARK.reduce(&case, &[cut_off]).expect_err("no round is whole");
         assert!(why.cause == Cause::TooShort && why.text.contains("raise -p time="), "{why}");
-        let measures = Metadata.reduce(&case, &[record]).expect("figures");
+        let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.series["by_operation"].len(), FileOperation::ALL.len());
         assert!(measures.metrics["operations"].trials[0].iter().all(|rate| *rate > 0.0));
         assert!(measures.metrics.contains_key("slowest") && measures.evidence.contains_key("clean_up"));
@@ -284,5 +284,5 @@ fn the_file_system_of_the_path_is_the_subject_and_memory_and_read_only_ones_are_
 #[test]
 fn nothing_done_is_no_number() {
     let case = planned(machine(Vec::new()), &[]).expect("a plan");
-    assert_eq!(Metadata.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
+    assert_eq!(BENCHMARK.reduce(&case, &[]).expect_err("nothing").cause, Cause::TooShort);
 }

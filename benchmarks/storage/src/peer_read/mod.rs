@@ -6,17 +6,12 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Case, Cost, Interaction, Limits, Measures, Need, ParamSpec, Params, PartPlacement, PartRecord,
-    Reason, Site,
-};
+use seatrial_model::{About, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord};
 
 use crate::folder::leftovers;
 use crate::io::specs;
 use crate::io::{limit, reduce};
 use seatrial_bench::{Benchmark, Part};
-
-pub struct PeerRead;
 
 /// The name of the part that reads.
 const READER: &str = "reader";
@@ -84,32 +79,22 @@ fn as_file(case: &Case) -> Case {
     Case { params: whole(&case.params), ..case.clone() }
 }
 
-impl Benchmark for PeerRead {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        limit::limits(&ABOUT, &as_file(case), site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: |about, case, site| limit::limits(about, &as_file(case), site),
+    part: |case, place| {
         let prepare = if place.part == READER { part::reader } else { part::writer };
         Part::new(&as_file(case), place, prepare)
-    }
-
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+    },
+    liveness_check: |case, place| {
         Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    },
+    reduce: |case, parts| {
         let readers: Vec<PartRecord> = parts.iter().filter(|part| part.part == READER).cloned().collect();
         let mut measures = reduce::reduce(&as_file(case), &readers)?;
         measures.findings.extend(leftovers(parts));
         Ok(measures)
-    }
-}
+    },
+};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use seatrial_model::machine::{Cpu, CpuThread, Known, Machine};
 use seatrial_model::{Case, Cause, Integrity, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
-use super::PeerRead;
+use super::BENCHMARK;
 use seatrial_bench::testing::Kept;
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 fn node(name: &str, boot: &str) -> SiteNode {
     let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
@@ -17,13 +17,13 @@ fn node(name: &str, boot: &str) -> SiteNode {
 }
 
 fn planned(nodes: Vec<SiteNode>, directory: &str, changed: &[(&str, &str)]) -> Result<Case, Reason> {
-    let about = PeerRead.about();
+    let about = BENCHMARK.about;
     let mut params: Params = about.defaults();
     params.set("directory", directory);
     for (name, value) in [("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")].iter().chain(changed) {
         params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
     }
-    let mut case = PeerRead.plan(&params, &Site { nodes })?.remove(0);
+    let mut case = BENCHMARK.plan(&params, &Site { nodes })?.remove(0);
     case.places.iter_mut().for_each(|place| place.bindings.clear());
     Ok(case)
 }
@@ -40,7 +40,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 /// Both parts, ready; `between` sees the directory when the writer is ready and the reader has opened nothing yet.
 fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Running>; 2], Reason> {
-    let [reader, writer] = [0, 1].map(|at| PeerRead.part(case, &case.places[at]).prepare());
+    let [reader, writer] = [0, 1].map(|at| BENCHMARK.part(case, &case.places[at]).prepare());
     let (reader, writer) = (reader?, writer?);
     let offers = [&reader, &writer].map(|part| part.offer().clone());
     between();
@@ -58,7 +58,7 @@ fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason>
         integrity: Integrity::Verified { checked: 1 },
         evidence: kept.evidence.clone(),
     };
-    PeerRead.reduce(case, &[record])
+    BENCHMARK.reduce(case, &[record])
 }
 
 #[test]

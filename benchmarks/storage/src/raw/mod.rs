@@ -11,15 +11,12 @@ mod tests;
 mod zones;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Limits, Measures, MetricSpec, Need, ParamSpec,
-    Params, PartPlacement, PartRecord, Reason, SeriesSpec, Site, Unit,
+    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
 };
 
 use seatrial_sys::root::SysRoot;
 
 use seatrial_bench::{Benchmark, Part};
-
-pub struct Raw;
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
@@ -109,33 +106,19 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("the disk, or with together=true all disks of the node"),
 };
 
-impl Benchmark for Raw {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        plan::plan(&ABOUT, params, site)
-    }
-
-    fn limits(&self, case: &Case, site: &Site) -> Limits {
-        plan::limits(&ABOUT, case, site)
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::alone(case, place, part::RawWorker::prepare)
-    }
-
-    fn liveness_check(&self, case: &Case, place: &PartPlacement) -> Option<Part> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::RawWorker::prepare),
+    liveness_check: |case, place| {
         let config = config::RawConfig::of(case).ok()?;
         Some(crate::liveness::check(case, place, move || {
             let root = SysRoot::live();
             // Opening one reads a block of it.
             config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
         }))
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-        reduce::reduce(case, parts)
-    }
-}
+    },
+    reduce: reduce::reduce,
+};

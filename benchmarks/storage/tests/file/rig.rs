@@ -140,13 +140,13 @@ pub fn or_skip<T>(made: Result<T, String>) -> Option<T> {
     }
 }
 
-pub fn bench() -> &'static dyn Benchmark {
+pub fn bench() -> &'static Benchmark {
     find(seatrial_storage::BENCHMARKS, "storage.file").expect("shipped")
 }
 
 /// A case in `directory`, whose threads run where there is room.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
-    let about = bench().about();
+    let about = bench().about;
     let mut params: Params = about.defaults();
     params.set("directory", text(directory).as_str());
     for (name, value) in changed {

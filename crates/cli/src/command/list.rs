@@ -41,7 +41,7 @@ fn overview(style: TextStyle) -> String {
 /// The page of whatever has this name.
 fn page(name: &str, style: TextStyle) -> Option<String> {
     let registry = seatrial_registry::REGISTRY;
-    let bench = registry.find(name).map(|bench| list::page(bench.about(), bench.factors(), style));
+    let bench = registry.find(name).map(|bench| list::page(bench.about, bench.factors, style));
     bench
         .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, style)))
         .or_else(|| Pattern::find(name).map(|known| list::pattern_page(&pattern(known), style)))
@@ -57,7 +57,7 @@ fn page(name: &str, style: TextStyle) -> Option<String> {
 
 fn alias_page(alias: &Alias, registry: &Registry, style: TextStyle) -> Option<String> {
     let (bench, under) = (registry.find(alias.bench)?, Pattern::find(alias.pattern)?);
-    Some(list::alias_page(alias, &pattern(under), bench.about(), bench.factors(), style))
+    Some(list::alias_page(alias, &pattern(under), bench.about, bench.factors, style))
 }
 
 fn unknown(name: &str) -> CliError {

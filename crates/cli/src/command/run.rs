@@ -26,12 +26,12 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         let found = Named::find(id, options.pattern.as_deref());
         named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
-    let abouts: Vec<_> = named.iter().map(|named| named.bench.about()).collect();
+    let abouts: Vec<_> = named.iter().map(|named| named.bench.about).collect();
     let shares = params::share_out(&options.params, &abouts)?;
     let factors = factors(options, &named)?;
     let tests = named.iter().zip(shares).map(|(named, params)| Test {
         id: named.group.clone(),
-        bench: named.bench.about().id.to_owned(),
+        bench: named.bench.about.id.to_owned(),
         pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| options.pattern.clone()),
         params,
         rounds: options.rounds,
@@ -54,7 +54,7 @@ fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
 /// What somebody named: a benchmark, perhaps by a name that says its pattern too.
 struct Named {
     group: String,
-    bench: &'static dyn Benchmark,
+    bench: &'static Benchmark,
     alias: Option<&'static Alias>,
 }
 
@@ -95,7 +95,7 @@ fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors
             return Err(CliError::Usage("--factors: a factor has no name".to_owned()));
         }
         let is_known =
-            bench.about().param(name).is_some() || bench.factors().iter().any(|factor| factor.name == name);
+            bench.about.param(name).is_some() || bench.factors.iter().any(|factor| factor.name == name);
         let settings = seatrial_settings::registry();
         let is_it = |id: &&str| *id == name || id.split_once('.').is_some_and(|(_, last)| last == name);
         let setting = settings.abouts().map(|about| about.id).find(is_it).filter(|_| !is_known);

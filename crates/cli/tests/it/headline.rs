@@ -88,7 +88,7 @@ fn every_benchmark_is_known_by_the_metric_that_it_declares_first() {
 
 #[test]
 fn metrics_are_written_in_the_order_in_which_they_are_declared() {
-    let about = seatrial_registry::REGISTRY.find("net.tcp_stream").expect("shipped").about();
+    let about = seatrial_registry::REGISTRY.find("net.tcp_stream").expect("shipped").about;
     let text = serde_json::to_string(&measured(about)).expect("written");
     let read: CaseRecord = serde_json::from_str(&text).expect("read");
     let names: Vec<&str> = read.metrics.keys().map(String::as_str).collect();

@@ -232,7 +232,7 @@ fn the_list_names_benchmarks_and_profiles_and_explains_them() {
     let list = home.seatrial("list").run().exits(0).shows("mem.bandwidth").shows("host");
     list.shows("rdma.write_bw").shows("mpi.collective planned");
     let page = home.seatrial("list mem.bandwidth").run().exits(0);
-    for spec in seatrial_registry::REGISTRY.find("mem.bandwidth").expect("shipped").about().params {
+    for spec in seatrial_registry::REGISTRY.find("mem.bandwidth").expect("shipped").about.params {
         assert!(page.out.contains(spec.name), "no '{}' in:\n{}", spec.name, page.out);
     }
     home.seatrial("list host").run().exits(0).shows("[[criterion]]");

@@ -43,9 +43,9 @@ pub(super) fn serve(
             protocol(format!("{} has no place {}, it has {}", case.id, task.place, case.places.len()))
         })?;
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
-    let check = if case.origin.liveness_check { bench.liveness_check(case, place) } else { None };
+    let check = if case.origin.liveness_check { (bench.liveness_check)(case, place) } else { None };
     let mut stage = Stage::New(check.unwrap_or_else(|| bench.part(case, place)));
-    let mut served = Served { evidence: Evidence::new(), probes: bench.about().probes, phase_stop, outbox };
+    let mut served = Served { evidence: Evidence::new(), probes: bench.about.probes, phase_stop, outbox };
     // The channel ends only with the control thread, which takes the process with it.
     while let Ok(order) = orders.recv() {
         stage = match (order, stage) {

@@ -14,8 +14,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getpid, getppid, kill_process};
 use seatrial_bench::{Benchmark, Part, Prepared, Registry, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement,
-    PartRecord, Phase, Quantity, Reason, Sample, Site,
+    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement, Phase,
+    Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
@@ -23,7 +23,7 @@ use seatrial_sys::storage::{FdStore, Purpose};
 use serde_json::json;
 
 /// The benchmarks of a worker of this binary.
-pub static REGISTRY: Registry = Registry { families: &[&[&Toy]], planned: &[] };
+pub static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
 
 pub static ABOUT: About = About {
     id: "toy.part",
@@ -51,29 +51,15 @@ pub fn share_channel(fd: RawFd) -> RawFd {
     channel.into_raw_fd()
 }
 
-struct Toy;
-
-impl Benchmark for Toy {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, _: &Params, _: &Site) -> Result<Vec<Case>, Reason> {
-        Ok(Vec::new())
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        Limits::new()
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, prepare)
-    }
-
-    fn reduce(&self, _: &Case, _: &[PartRecord]) -> Result<Measures, Reason> {
-        Ok(Measures::default())
-    }
-}
+const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: |_, _, _| Ok(Vec::new()),
+    limits: |_, _, _| Limits::new(),
+    part: |case, place| Part::new(case, place, prepare),
+    liveness_check: |_, _| None,
+    reduce: |_, _| Ok(Measures::default()),
+};
 
 struct ToyPart {
     does: String,

@@ -35,8 +35,8 @@ impl Level {
 ///
 /// # Errors
 /// [`PlanError`] for whatever is not one baseline against something else.
-pub fn levels(bench: &dyn Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
-    let about = bench.about();
+pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
+    let about = bench.about;
     let baseline = baseline(about, test)?;
     let mut levels = vec![Level { label: BASELINE.to_owned(), params: baseline.clone() }];
     for factor in typed {
@@ -80,19 +80,15 @@ fn baseline(about: &About, test: &Test) -> Result<Params, PlanError> {
 type Off = Vec<(String, Value)>;
 
 /// The labels and values that `typed` stands for: one, or one for each other word of a choice.
-fn variations(
-    bench: &dyn Benchmark,
-    baseline: &Params,
-    typed: &str,
-) -> Result<Vec<(String, Off)>, PlanError> {
-    let about = bench.about();
+fn variations(bench: &Benchmark, baseline: &Params, typed: &str) -> Result<Vec<(String, Off)>, PlanError> {
+    let about = bench.about;
     if let Some((name, value)) = typed.split_once('=') {
         let spec = spec(bench, name.trim())?;
         let value = parse(about, spec, value)?;
         return Ok(vec![(format!("{}={value}", spec.name), vec![(spec.name.to_owned(), value)])]);
     }
     let name = typed.trim();
-    if let Some(factor) = bench.factors().iter().find(|factor| factor.name == name) {
+    if let Some(factor) = bench.factors.iter().find(|factor| factor.name == name) {
         return Ok(vec![(factor.name.to_owned(), declared(bench, factor)?)]);
     }
     let spec = spec(bench, name)?;
@@ -106,8 +102,8 @@ fn variations(
     Ok(off.into_iter().map(|value| (label(&value), vec![(name.to_owned(), value)])).collect())
 }
 
-fn declared(bench: &dyn Benchmark, factor: &Factor) -> Result<Off, PlanError> {
-    let about = bench.about();
+fn declared(bench: &Benchmark, factor: &Factor) -> Result<Off, PlanError> {
+    let about = bench.about;
     let one =
         |(name, value): &(&str, &str)| Ok(((*name).to_owned(), parse(about, spec(bench, name)?, value)?));
     factor.off.iter().map(one).collect()
@@ -137,11 +133,11 @@ fn parse(about: &About, spec: &ParamSpec, typed: &str) -> Result<Value, PlanErro
     spec.parse(typed).map_err(|why| PlanError::Param(invalid(why)))
 }
 
-fn spec(bench: &dyn Benchmark, name: &str) -> Result<&'static ParamSpec, PlanError> {
-    let about = bench.about();
+fn spec(bench: &Benchmark, name: &str) -> Result<&'static ParamSpec, PlanError> {
+    let about = bench.about;
     about.param(name).ok_or_else(|| {
         let names = about.params.iter().map(|spec| spec.name);
-        let known: Vec<&str> = bench.factors().iter().map(|factor| factor.name).chain(names).collect();
+        let known: Vec<&str> = bench.factors.iter().map(|factor| factor.name).chain(names).collect();
         PlanError::UnknownFactor {
             bench: about.id.to_owned(),
             name: name.to_owned(),

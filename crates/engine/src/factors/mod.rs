@@ -48,7 +48,7 @@ impl Factors {
         })?;
         one_by_one(test)?;
         let levels = level::levels(bench, test, &self.typed)?;
-        let headline = bench.about().metrics.first().map_or("", |metric| metric.name);
+        let headline = bench.about.metrics.first().map_or("", |metric| metric.name);
         let (mut plan, mut of_levels) = (Plan::default(), Vec::new());
         for level in &levels {
             let own = Plan::new(&[level.test(test)], registry, inputs).map_err(|error| match error {

@@ -128,10 +128,10 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
 #[test]
 fn every_declared_factor_fits_the_parameters_of_its_benchmark() {
     for bench in seatrial_registry::REGISTRY.benchmarks() {
-        for factor in bench.factors() {
+        for factor in bench.factors {
             assert!(factor.doc.ends_with('.') && !factor.off.is_empty(), "{}", factor.name);
             for (name, value) in factor.off {
-                let spec = bench.about().param(name).unwrap_or_else(|| panic!("{name} of {}", factor.name));
+                let spec = bench.about.param(name).unwrap_or_else(|| panic!("{name} of {}", factor.name));
                 spec.parse(value).unwrap_or_else(|why| panic!("{}: {why}", factor.name));
             }
         }

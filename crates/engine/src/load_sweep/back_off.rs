@@ -61,7 +61,7 @@ impl<'a, S: Study> BackOff<'a, S> {
         params.set(sweep.axis, load);
         let mut cases = guarded::planned(bench, &params, &site).ok()?;
         let at = cases.iter().position(|case| case.subject == like.subject)?;
-        let mut case = cases.swap_remove(at).in_group(bench.about(), &like.group);
+        let mut case = cases.swap_remove(at).in_group(bench.about, &like.group);
         case.origin.load_sweep = Some(sweep.axis.to_owned());
         Some(case)
     }

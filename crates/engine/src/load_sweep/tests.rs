@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Benchmark;
 use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::profile::Test;
@@ -13,9 +13,6 @@ use seatrial_model::{
 
 use super::*;
 use crate::{Finished, Plan, PlanInputs, Runner, Sweep};
-
-/// A benchmark with two loads, of which the first that is swept counts.
-struct Toy;
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> ParamSpec {
     ParamSpec::new(name, kind, default).doc("")
@@ -40,12 +37,11 @@ const ABOUT: About = About {
     interaction: Interaction::Passive,
 };
 
-impl Benchmark for Toy {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+/// A benchmark with two loads, of which the first that is swept counts.
+const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: |about, params, site| {
         let budget = Budget {
             trials: 1,
             max_trials: 1,
@@ -56,29 +52,23 @@ impl Benchmark for Toy {
             precision_percent: 100.0,
         };
         let node = &site.nodes[0].name;
-        let mut case = Case::new(&ABOUT, node, Subject::node(), params, budget);
+        let mut case = Case::new(about, node, Subject::node(), params, budget);
         case.places = vec![PartPlacement::new("worker", 0, node.clone(), Vec::new())];
         Ok(vec![case])
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        Limits::new()
-    }
-
-    fn part(&self, _: &Case, _: &PartPlacement) -> Part {
-        unreachable!("its workers are scripted")
-    }
-
-    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    },
+    limits: |_, _, _| Limits::new(),
+    part: |_, _| unreachable!("its workers are scripted"),
+    liveness_check: |_, _| None,
+    reduce: |_, parts| {
         let rates = |part: &PartRecord| part.samples.iter().map(|sample| sample.amount.value()).collect();
         let trials = parts.iter().map(rates).collect();
         let mut measures = Measures::default();
         measures.metrics.insert("rate".to_owned(), Values { unit: Unit::PerSecond, trials });
         Ok(measures)
-    }
-}
+    },
+};
 
-static REGISTRY: Registry = Registry { families: &[&[&Toy]], planned: &[] };
+static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
 
 fn site() -> Site {
     Site { nodes: vec![SiteNode::new("n1", Machine::default())] }

@@ -41,7 +41,7 @@ mod tests {
         let registry = seatrial_registry::REGISTRY;
         for alias in ALIASES {
             let bench = registry.find(alias.bench).unwrap_or_else(|| panic!("{}", alias.id));
-            assert_eq!(bench.about().parts.len(), 2, "{}", alias.id);
+            assert_eq!(bench.about.parts.len(), 2, "{}", alias.id);
             assert!(Pattern::find(alias.pattern).is_some(), "{}", alias.id);
             assert!(registry.find(alias.id).is_none() && registry.find_planned(alias.id).is_none());
             assert!(alias.doc.ends_with('.') && !alias.title.ends_with('.'), "{}", alias.id);

@@ -139,7 +139,7 @@ fn another_version_of_the_benchmark_is_told_and_not_guessed_at() {
 fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     let (case, site) = case();
     let registry = seatrial_registry::REGISTRY;
-    let about = registry.find("storage.file").expect("registered").about();
+    let about = registry.find("storage.file").expect("registered").about;
     let mut params = Params::default();
     for spec in about.params {
         params.set(spec.name, spec.parse(spec.default).expect("a default is valid"));

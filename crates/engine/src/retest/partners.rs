@@ -134,7 +134,7 @@ pub(super) fn with_partner(
     // Of a case that was never planned nobody knows the port.
     let fits = |case: &Case| wanted == "->" || without_nodes(&case.subject, &case.nodes) == wanted;
     let at = cases.iter().position(fits)?;
-    Some(cases.swap_remove(at).in_group(bench.about(), &lost.group))
+    Some(cases.swap_remove(at).in_group(bench.about, &lost.group))
 }
 
 /// A subject without the names of nodes: `n1/eth0->n2/eth0` is `/eth0->/eth0`, and `n1->n2` is `->`.

@@ -35,7 +35,7 @@ impl EventLoop<'_, '_> {
     }
 
     /// Those of `members` that are to be tried, with their benchmarks; the others are recorded with the reason why not.
-    fn wanted(&mut self, members: Vec<QueuedCase>) -> Vec<(&'static dyn Benchmark, QueuedCase)> {
+    fn wanted(&mut self, members: Vec<QueuedCase>) -> Vec<(&'static Benchmark, QueuedCase)> {
         let mut wanted = Vec::new();
         for member in members {
             let id = &member.case.bench;
@@ -54,7 +54,7 @@ impl EventLoop<'_, '_> {
         wanted
     }
 
-    fn start_group(&mut self, members: Vec<(&'static dyn Benchmark, QueuedCase)>, hosts: Vec<NodeIndex>) {
+    fn start_group(&mut self, members: Vec<(&'static Benchmark, QueuedCase)>, hosts: Vec<NodeIndex>) {
         self.last_group += 1;
         let group = GroupKey(self.last_group);
         let keys = (0..members.len()).map(|number| CaseKey { group, number });
@@ -72,7 +72,7 @@ impl EventLoop<'_, '_> {
     fn start_case(
         &mut self,
         key: CaseKey,
-        bench: &'static dyn Benchmark,
+        bench: &'static Benchmark,
         queued: QueuedCase,
         check: Option<LivenessCheck>,
     ) {

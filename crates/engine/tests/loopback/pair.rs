@@ -6,35 +6,23 @@ use std::time::Duration;
 
 use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, PartRecord, Phase,
-    Quantity, Reason, Sample, Site, Unit, Values,
+    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, Phase, Quantity, Reason,
+    Sample, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
 use crate::toy;
 
-pub struct Pair;
-
 static ABOUT: About = toy::about("toy.pair", &[toy::FAULT], &["sender", "receiver"]);
 
-impl Benchmark for Pair {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-        Ok(vec![toy::case(&ABOUT, ABOUT.parts, params, site)])
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        Limits::new()
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, if place.part == "sender" { sender } else { receiver })
-    }
-
-    fn reduce(&self, _: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: |about, params, site| Ok(vec![toy::case(about, ABOUT.parts, params, site)]),
+    limits: |_, _, _| Limits::new(),
+    part: |case, place| Part::new(case, place, if place.part == "sender" { sender } else { receiver }),
+    liveness_check: |_, _| None,
+    reduce: |_, parts| {
         let trials = parts.iter().map(|part| part.trial).max().map_or(0, |last| last + 1);
         let (mut rates, mut lost) = (Vec::new(), Vec::new());
         for trial in 0..trials {
@@ -55,8 +43,8 @@ impl Benchmark for Pair {
             .insert("throughput".to_owned(), Values { unit: Unit::MegabytesPerSecond, trials: rates });
         measures.metrics.insert("lost".to_owned(), Values { unit: Unit::Byte, trials: lost });
         Ok(measures)
-    }
-}
+    },
+};
 
 struct End {
     fault: String,

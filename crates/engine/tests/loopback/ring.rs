@@ -5,14 +5,12 @@ use std::net::{TcpListener, TcpStream};
 
 use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement,
-    PartRecord, Phase, Quantity, Reason, Sample, Site, Unit, Values,
+    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement, Phase,
+    Quantity, Reason, Sample, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
 use crate::toy;
-
-pub struct Ring;
 
 static ABOUT: About =
     toy::about("toy.ring", &[ParamSpec::new("parts", Kind::Count(2, 16), "3").doc("How many.")], &["link"]);
@@ -20,25 +18,17 @@ static ABOUT: About =
 /// The token that tells everybody to end.
 const LAST: u8 = 255;
 
-impl Benchmark for Ring {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn plan(&self, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: |about, params, site| {
         let count = params.count("parts").expect("resolved") as usize;
-        Ok(vec![toy::case(&ABOUT, &vec!["link"; count], params, site)])
-    }
-
-    fn limits(&self, _: &Case, _: &Site) -> Limits {
-        Limits::new()
-    }
-
-    fn part(&self, case: &Case, place: &PartPlacement) -> Part {
-        Part::new(case, place, link)
-    }
-
-    fn reduce(&self, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+        Ok(vec![toy::case(about, &vec!["link"; count], params, site)])
+    },
+    limits: |_, _, _| Limits::new(),
+    part: |case, place| Part::new(case, place, link),
+    liveness_check: |_, _| None,
+    reduce: |case, parts| {
         let trials = parts.iter().map(|part| part.trial).max().map_or(0, |last| last + 1);
         let mut laps = Vec::new();
         for trial in 0..trials {
@@ -60,8 +50,8 @@ impl Benchmark for Ring {
         let mut measures = Measures::default();
         measures.metrics.insert("laps".to_owned(), Values { unit: Unit::PerSecond, trials: laps });
         Ok(measures)
-    }
-}
+    },
+};
 
 struct Link {
     is_first: bool,

@@ -1,15 +1,14 @@
 //! What the toys share: their registry, their definition, their cases.
 
-use seatrial_bench::{Benchmark, Registry};
+use seatrial_bench::Registry;
 use seatrial_model::{
     About, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Site,
     Subject, Unit,
 };
 
-use crate::pair::Pair;
-use crate::ring::Ring;
+use crate::{pair, ring};
 
-pub static REGISTRY: Registry = Registry { families: &[&[&Pair as &dyn Benchmark, &Ring]], planned: &[] };
+pub static REGISTRY: Registry = Registry { families: &[&[pair::BENCHMARK, ring::BENCHMARK]], planned: &[] };
 
 const METRICS: &[MetricSpec] = &[
     MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond)

@@ -22,7 +22,7 @@ fn run(input: &[u8]) {
     let mut recorded = CaseRecord::measured(&case);
     let registry = seatrial_registry::REGISTRY;
     if let Some(bench) = registry.find(&case.bench) {
-        recorded.version = bench.about().version;
+        recorded.version = bench.about.version;
     }
     if let Recomputation::Record(record) = recompute(registry, &case, &recorded, &parts, &site) {
         // The engine takes a panic of a benchmark for a reason; it is a finding all the same.

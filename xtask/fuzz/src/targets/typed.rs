@@ -65,7 +65,7 @@ fn plan(id: &str, typed: &str) {
         let _ = setting.about().parse(typed);
     }
     let Some(bench) = seatrial_registry::REGISTRY.find(id) else { return };
-    let about = bench.about();
+    let about = bench.about;
     let mut params: Params =
         about.params.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect();
     for (name, value) in typed.split(' ').filter_map(|word| word.split_once('=')) {

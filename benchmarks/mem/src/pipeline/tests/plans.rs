@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use seatrial_model::machine::{Known, NumaNode};
 use seatrial_model::{Bytes, Case, Cause, Limit, Nanos, Severity};
 
-use crate::pipeline::Pipeline;
+use crate::pipeline::BENCHMARK;
 use crate::pipeline::fixture::{GIB, machine, plan, site, with_modules};
 use crate::pipeline::window::LEAD;
-use seatrial_bench::Benchmark;
 
 fn memory(case: &Case) -> u64 {
     case.planned.bytes("memory").unwrap().unwrap().get()
@@ -147,7 +146,7 @@ fn a_single_core_is_enough() {
 }
 
 fn limit(case: &Case, machine: seatrial_model::machine::Machine, metric: &str) -> Limit {
-    Pipeline.limits(case, &site(machine)).remove(metric).expect("every metric has one")
+    BENCHMARK.limits(case, &site(machine)).remove(metric).expect("every metric has one")
 }
 
 #[test]

@@ -9,7 +9,7 @@ use seatrial_model::{Cause, Phase, Reason};
 
 use super::rig::{Both, Enter, Kept, alone, assert_verified, pair_of_nodes};
 use super::space::{Net, Pair};
-use seatrial_bench::{Benchmark, Running, Stop};
+use seatrial_bench::{Running, Stop};
 
 /// The last, for nodes of our own: a plain user may not choose just any congestion control.
 const PLAIN: [(&str, &str); 3] = [("send", "write"), ("receive", "read"), ("congestion", "cubic")];
@@ -107,7 +107,7 @@ fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
 #[test]
 fn an_address_that_leads_nowhere_is_told_with_what_it_answered() {
     let case = alone(&PLAIN[..2]);
-    let client = crate::tcp_stream::TcpStream.part(&case, &case.places[0]).prepare().expect("ready");
+    let client = crate::tcp_stream::BENCHMARK.part(&case, &case.places[0]).prepare().expect("ready");
     // A port of the loopback on which nobody listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|open| open.local_addr()).expect("a port");
     let reach =

@@ -10,7 +10,6 @@ use super::super::closing::{TAIL, receive_end, send_end};
 use super::super::config::Name;
 use super::super::pattern::{Check, PERIOD, bytes};
 use super::rig::{Both, Kept, alone, metrics};
-use seatrial_bench::Benchmark;
 use seatrial_bench::Direction;
 use seatrial_bench::Stop;
 
@@ -159,7 +158,7 @@ fn a_flipped_bit_a_lost_byte_and_a_repeated_period_are_found() {
 #[test]
 fn a_congestion_control_that_is_not_there_is_missing_and_the_others_are_named() {
     let case = alone(&[("congestion", "warp")]);
-    let error = crate::tcp_stream::TcpStream.part(&case, &case.places[0]).prepare().err().expect("refused");
+    let error = crate::tcp_stream::BENCHMARK.part(&case, &case.places[0]).prepare().err().expect("refused");
     assert!(matches!(error.cause, Cause::Missing | Cause::Denied), "{error}");
     assert!(error.text.contains("congestion=warp") && error.text.contains("reno"), "{error}");
 }

@@ -4,8 +4,7 @@ use seatrial_model::{Case, Cause, Evidence, Integrity, Nanos, Params, PartRecord
 use serde_json::json;
 
 use super::rig::{alone, metrics};
-use crate::tcp_stream::TcpStream;
-use seatrial_bench::Benchmark;
+use crate::tcp_stream::BENCHMARK;
 
 /// A slice of a flow: milliseconds and megabytes.
 fn slice(direction: &str, flow: u64, start: u64, end: u64, megabytes: f64) -> Sample {
@@ -60,7 +59,7 @@ fn flows_are_summed_over_the_time_that_all_have() {
     near(&found["throughput"], &[6.0; 7]);
     near(&found["slowest"], &[6.0]);
     near(&found["fairness"], &[36.0 / 40.0]);
-    let series = TcpStream.reduce(&case("2", "forward"), &records).expect("numbers").series;
+    let series = BENCHMARK.reduce(&case("2", "forward"), &records).expect("numbers").series;
     let rates: Vec<f64> = series["by_flow"].iter().flat_map(|row| row.values.trials.concat()).collect();
     near(&rates, &[4.0, 2.0]);
 }
@@ -119,7 +118,7 @@ fn directions_that_were_not_measured_for_equally_long_are_both_counted_whole() {
 fn a_flow_that_is_missing_or_alone_in_its_time_makes_no_number() {
     let refused = |flows, samples| {
         let records = [record("server", 0, samples, Evidence::new())];
-        TcpStream.reduce(&case(flows, "forward"), &records).expect_err("no number")
+        BENCHMARK.reduce(&case(flows, "forward"), &records).expect_err("no number")
     };
     let reason = refused("2", steady("forward", 0, 0, 1000, 4.0));
     assert_eq!(reason.cause, Cause::TooShort);
@@ -176,7 +175,7 @@ fn what_held_most_flows_up_is_found_and_what_did_not_is_not() {
             record("server", 0, steady("forward", 0, 0, 1000, 4.0), told(&end(false, cpu, 0), 500)),
         ]
     };
-    let measures = TcpStream.reduce(&case("1", "forward"), &records(30)).expect("numbers");
+    let measures = BENCHMARK.reduce(&case("1", "forward"), &records(30)).expect("numbers");
     let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "limited-by-receive-window");
     assert!(
@@ -186,7 +185,7 @@ fn what_held_most_flows_up_is_found_and_what_did_not_is_not() {
     );
     assert_eq!(measures.evidence["limited_by"], json!({ "receive-window": 1 }));
     // The receiver's CPU is busy: its window is shut for that reason, and nothing is to be mended.
-    let measures = TcpStream.reduce(&case("1", "forward"), &records(97)).expect("numbers");
+    let measures = BENCHMARK.reduce(&case("1", "forward"), &records(97)).expect("numbers");
     assert_eq!(measures.findings, []);
     assert_eq!(measures.evidence["limited_by"], json!({ "receiver-cpu": 1 }));
 }

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use seatrial_model::{Integrity, Measures, PartRecord, Reason};
 
-use super::super::TcpStream;
+use super::super::BENCHMARK;
 use super::super::method::{RECEIVES, SENDS};
 use super::super::record::End;
 use super::rig::{Both, alone, assert_verified, metrics};
-use seatrial_bench::Benchmark;
 
 const SPAN: Duration = Duration::from_millis(120);
 
@@ -128,7 +127,7 @@ fn packets_are_no_larger_than_they_were_asked_to_be() {
 #[test]
 fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() {
     let case = alone(&[("protocol", "mptcp")]);
-    if let Err(error) = TcpStream.part(&case, &case.places[1]).prepare() {
+    if let Err(error) = BENCHMARK.part(&case, &case.places[1]).prepare() {
         assert_eq!(error.cause, seatrial_model::Cause::Inapplicable, "{error}");
         assert!(error.text.starts_with("this kernel has no mptcp"), "{error}");
         return;

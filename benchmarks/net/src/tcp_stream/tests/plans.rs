@@ -3,8 +3,7 @@
 use seatrial_model::{Better, Cause, Limit, Site, Unit};
 
 use super::rig::{node, params, planned, with_card};
-use crate::tcp_stream::TcpStream;
-use seatrial_bench::Benchmark;
+use crate::tcp_stream::BENCHMARK;
 
 fn cpus(case: &seatrial_model::Case, place: usize) -> Vec<u32> {
     case.places[place].bindings.iter().map(|binding| binding.cpu).collect()
@@ -39,7 +38,7 @@ fn cpus_that_cannot_be_had_are_refused_with_the_reason() {
         ("near", Cause::Contradiction, "it is auto, none, far"),
         ("far", Cause::Inapplicable, "no NUMA node"),
     ] {
-        let reason = TcpStream.plan(&params(&[("affinity", affinity)]), &site).expect_err("refused");
+        let reason = BENCHMARK.plan(&params(&[("affinity", affinity)]), &site).expect_err("refused");
         assert!(reason.cause == cause && reason.text.contains(word), "{affinity}: {reason}");
     }
     for both in [
@@ -47,7 +46,7 @@ fn cpus_that_cannot_be_had_are_refused_with_the_reason() {
         [("protocol", "mptcp"), ("receive", "zerocopy")],
         [("protocol", "sctp"), ("mtu", "1500")],
     ] {
-        let reason = TcpStream.plan(&params(&both), &site).expect_err("refused");
+        let reason = BENCHMARK.plan(&params(&both), &site).expect_err("refused");
         assert_eq!(reason.cause, Cause::Contradiction, "{both:?}: {reason}");
     }
 }
@@ -58,7 +57,7 @@ fn the_slower_end_bounds_what_is_left_after_headers() {
     let site = Site { nodes: nodes.clone() };
     let case = planned(nodes.clone(), &[]);
     let limit = |case: &seatrial_model::Case, metric: &str| {
-        let record = TcpStream.limits(case, &site)[metric].record(Better::Higher, Unit::GigabitsPerSecond);
+        let record = BENCHMARK.limits(case, &site)[metric].record(Better::Higher, Unit::GigabitsPerSecond);
         record.expect("of the dimension").value
     };
     // 10 Gbit/s x 1448 / 1538: the smaller MTU counts, as both must agree to it.
@@ -76,7 +75,7 @@ fn the_slower_end_bounds_what_is_left_after_headers() {
 #[test]
 fn without_a_wire_there_is_no_limit_and_the_reason_says_so() {
     let nodes = vec![node("n1")];
-    let limits = TcpStream.limits(&planned(nodes.clone(), &[]), &Site { nodes });
+    let limits = BENCHMARK.limits(&planned(nodes.clone(), &[]), &Site { nodes });
     let Limit::Unknown { reason } = &limits["throughput"] else { panic!("{limits:?}") };
     assert!(reason.contains("loopback"), "{reason}");
 }

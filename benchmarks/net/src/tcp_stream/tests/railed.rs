@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::figures::{end, steady};
 use super::rig::{params, with_card};
-use crate::tcp_stream::TcpStream;
-use seatrial_bench::Benchmark;
+use crate::tcp_stream::BENCHMARK;
 
 /// Two cards in networks of their own: 10 Gbit/s, and one of this rate; the second has its interrupts on CPU 0.
 fn node_with_rails(name: &str, mbit: u64) -> SiteNode {
@@ -31,13 +30,13 @@ fn site() -> Site {
 }
 
 fn planned(changed: &[(&str, &str)]) -> Result<seatrial_model::Case, Reason> {
-    Ok(TcpStream.plan(&params(changed), &site())?.remove(0))
+    Ok(BENCHMARK.plan(&params(changed), &site())?.remove(0))
 }
 
 #[test]
 fn the_limit_is_the_sum_of_the_rails() {
     let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
-    let limits = TcpStream.limits(&case, &site());
+    let limits = BENCHMARK.limits(&case, &site());
     let record =
         limits["throughput"].record(Better::Higher, Unit::GigabitsPerSecond).expect("of the dimension");
     let value = record.value.expect("known");
@@ -71,7 +70,7 @@ fn rails_that_cannot_be_had_are_refused_with_the_reason() {
         assert!(reason.cause == cause && reason.text.contains(word), "{changed:?}: {reason}");
     }
     let alone = Site { nodes: vec![node_with_rails("n1", 25_000)] };
-    let reason = TcpStream.plan(&params(&[("rails", "eth0"), ("flows", "1")]), &alone).expect_err("refused");
+    let reason = BENCHMARK.plan(&params(&[("rails", "eth0"), ("flows", "1")]), &alone).expect_err("refused");
     assert_eq!(reason.cause, Cause::Missing);
 }
 
@@ -89,7 +88,7 @@ fn rates_are_told_rail_by_rail() {
         integrity: Integrity::Verified { checked: 1 },
         evidence: Evidence::new(),
     };
-    let measures = TcpStream.reduce(&case, &[part]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     let rails: Vec<(Params, f64)> =
         measures.series["by_rail"].iter().map(|row| (row.at.clone(), row.values.trials[0][0])).collect();
     assert_eq!(rails.iter().map(|(at, _)| at.count("rail")).collect::<Vec<_>>(), [Ok(0), Ok(1)]);
@@ -115,7 +114,7 @@ fn each_rail_is_to_be_proved_by_its_own_bytes() {
         integrity: Integrity::Verified { checked: 1 },
         evidence: Evidence::from([("ends".to_owned(), json!(ends))]),
     };
-    let measures = TcpStream.reduce(&case, &[part]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     let row = |rail: &str, bytes: u64, buffered: u64| json!({ "from": "n1", "to": "n2", "interface": rail, "bytes": bytes, "buffered": buffered });
     assert_eq!(measures.evidence["moved"], json!([row("eth0", 107, 20), row("eth1", 40, 10)]));
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
-use super::super::TcpStream;
+use super::super::BENCHMARK;
 use super::super::config::TcpStreamConfig;
 use super::super::part::prepare_with;
 use crate::rig;
 pub use crate::rig::Kept;
 pub use seatrial_bench::testing::Enter;
 use seatrial_bench::testing::{at_once, prepare_all};
-use seatrial_bench::{Benchmark, Offer, Part, Running, Stop};
+use seatrial_bench::{Offer, Part, Running, Stop};
 
 pub fn node(name: &str) -> SiteNode {
     rig::node(name, 4)
@@ -36,11 +36,11 @@ pub fn with_card(name: &str, mtu: u64) -> SiteNode {
 }
 
 pub fn params(changed: &[(&str, &str)]) -> Params {
-    rig::params(&TcpStream, changed)
+    rig::params(&BENCHMARK, changed)
 }
 
 pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
-    TcpStream.plan(&params(changed), &Site { nodes }).expect("a plan").remove(0)
+    BENCHMARK.plan(&params(changed), &Site { nodes }).expect("a plan").remove(0)
 }
 
 /// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
@@ -155,7 +155,7 @@ impl Both {
         let mut seen = Vec::new();
         for _ in 0..40 {
             let records = Self::connected(case.clone(), |_| ()).measured(span);
-            match TcpStream.reduce(case, &records) {
+            match BENCHMARK.reduce(case, &records) {
                 Ok(measures) if is_enough(&measures) => return (records, measures),
                 other => seen.push(other.map(|measures| measures.metrics)),
             }
@@ -186,6 +186,6 @@ pub fn assert_verified(records: &[PartRecord], what: &str) {
 
 /// Values of the only trial by metric.
 pub fn metrics(case: &Case, records: &[PartRecord]) -> BTreeMap<String, Vec<f64>> {
-    let measures = TcpStream.reduce(case, records).expect("numbers");
+    let measures = BENCHMARK.reduce(case, records).expect("numbers");
     measures.metrics.into_iter().map(|(name, values)| (name, values.trials.concat())).collect()
 }

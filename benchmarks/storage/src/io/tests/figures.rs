@@ -4,8 +4,7 @@ use seatrial_model::{Integrity, Nanos, Params, PartRecord, Quantity, Sample, Uni
 use serde_json::json;
 
 use super::rig::case;
-use crate::file::File;
-use seatrial_bench::Benchmark;
+use crate::file::BENCHMARK;
 
 fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
     let mut at = Params::default();
@@ -50,7 +49,7 @@ fn only_the_time_that_all_threads_work_counts() {
     ]);
     let evidence =
         json!({ "threads": threads, "start_ns": 1_000_000_000, "cpu_ns": 5_000_000, "requests": 1000 });
-    let measures = File.reduce(&case, &[record(all, evidence)]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[record(all, evidence)]).expect("numbers");
     let of = |name: &str| &measures.metrics[name].trials[0];
     let near = |values: &[f64], wanted: &[f64]| {
         assert_eq!(values.len(), wanted.len(), "{values:?}");
@@ -76,12 +75,12 @@ fn samples_of_strangers_cost_no_more_memory_than_they_have_themselves() {
     let case = case(std::path::Path::new("/x"), &[]);
     let mut far = samples(0, &[(1000, 1100, 10, 0), (1100, 1200, 10, 0)]);
     far.extend(samples((1 << 60) - 1, &[(1000, 1100, 10, 0)]));
-    File.reduce(&case, &[record(far, json!({}))]).unwrap_err();
+    BENCHMARK.reduce(&case, &[record(far, json!({}))]).unwrap_err();
     // As if it had lasted for 500 years.
     let mut long = samples(0, &[(0, 100, 10, 0), (100, 200, 10, 0)]);
     long.last_mut().expect("four").end = Nanos(u64::MAX);
     long[2].end = Nanos(u64::MAX);
-    let measures = File.reduce(&case, &[record(long, json!({}))]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[record(long, json!({}))]).expect("numbers");
     assert!(measures.metrics["throughput"].trials[0].len() <= 1 << 20);
 }
 
@@ -92,11 +91,13 @@ fn a_throttle_and_a_cache_are_found() {
         "throttle": { "read_bytes_per_s": 20_971_520, "written_bytes_per_s": null },
         "moved": { "source": "device", "read_per_byte": 0.4 },
     });
-    let measures = File.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), evidence)]).expect("numbers");
+    let measures =
+        BENCHMARK.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), evidence)]).expect("numbers");
     let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.to_string()).collect();
     assert_eq!(kinds, ["storage-throttled", "read-from-elsewhere"]);
     let sound = json!({ "throttle": null, "moved": { "source": "device", "read_per_byte": 1.01 } });
-    let measures = File.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), sound)]).expect("numbers");
+    let measures =
+        BENCHMARK.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), sound)]).expect("numbers");
     assert!(measures.findings.is_empty());
 }
 
@@ -115,7 +116,7 @@ fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_
         let thread = |ns: &u64| json!({ "stopped_ns": 600_000_000, "second_pass_ns": ns });
         let threads: Vec<_> = second_pass.iter().map(thread).collect();
         let evidence = json!({ "start_ns": 1_000_000_000, "threads": threads });
-        let measures = File.reduce(&case, &[record(all, evidence)]).expect("numbers");
+        let measures = BENCHMARK.reduce(&case, &[record(all, evidence)]).expect("numbers");
         measures.findings.into_iter().map(|one| (one.kind.to_string(), one.text)).collect::<Vec<_>>()
     };
     let told = of("write", 30, &[300_000_000, 300_000_000]);
@@ -161,7 +162,7 @@ fn only_steady_rounds_count_and_the_others_are_told() {
         measures.findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>()
     };
     let falls_then_stays = in_rounds(&[900, 600, 300, 100, 100, 110, 100, 90, 100, 100, 100, 100, 100]);
-    let measures = File.reduce(&case, &[falls_then_stays]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[falls_then_stays]).expect("numbers");
     assert_eq!(measures.metrics["throughput"].trials, [[100.0, 100.0, 110.0, 100.0, 90.0]]);
     assert_eq!(measures.metrics["cpu_per_io"].trials, [[3.0, 4.0, 5.0, 6.0, 7.0]]);
     assert_eq!(measures.series["by_round"].len(), 13);
@@ -169,11 +170,11 @@ fn only_steady_rounds_count_and_the_others_are_told() {
     assert_eq!(measures.evidence["steady"][0]["reached_after_rounds"], 8);
     assert!(kinds(&measures).is_empty());
     let never = in_rounds(&[900, 700, 500, 400, 300, 200]);
-    let measures = File.reduce(&case, &[never]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[never]).expect("numbers");
     assert_eq!(measures.metrics["throughput"].trials, [[700.0, 500.0, 400.0, 300.0, 200.0]]);
     assert_eq!(kinds(&measures), ["steady-state-not-reached"]);
     let left = in_rounds(&[100, 100, 100, 100, 100, 100, 40]);
-    let measures = File.reduce(&case, &[left]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[left]).expect("numbers");
     assert_eq!(measures.metrics["throughput"].trials, [[100.0; 5]]);
     assert_eq!(kinds(&measures), ["steady-state-left"]);
 }
@@ -183,7 +184,7 @@ fn a_round_in_which_nobody_worked_is_not_steady_and_none_of_the_figures() {
     let case = case(std::path::Path::new("/x"), &[("operation", "write"), ("steady", "true")]);
     let mut part = in_rounds(&[100, 100, 100, 100, 100, 100, 100]);
     part.samples.retain(|sample| sample.at.count("round") != Ok(3));
-    let measures = File.reduce(&case, &[part]).expect("numbers");
+    let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
     assert_eq!(measures.metrics["throughput"].trials, [[100.0; 4]]);
     assert_eq!(measures.series["by_round"][3].values.trials, [[0.0]]);
     assert_eq!(measures.evidence["steady"][0]["reached_after_rounds"], serde_json::Value::Null);

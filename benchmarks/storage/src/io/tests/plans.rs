@@ -6,8 +6,7 @@ use seatrial_model::machine::{
 use seatrial_model::{Cause, Limit, Reason, Site, SiteNode};
 
 use super::rig::{machine, params};
-use crate::file::File;
-use seatrial_bench::Benchmark;
+use crate::file::BENCHMARK;
 
 fn disk(name: &str, mounts: &[&str]) -> Disk {
     Disk {
@@ -65,7 +64,7 @@ fn site() -> Site {
 }
 
 fn planned(changed: &[(&str, &str)]) -> Result<Vec<seatrial_model::Case>, Reason> {
-    File.plan(&params(changed), &site())
+    BENCHMARK.plan(&params(changed), &site())
 }
 
 #[test]
@@ -76,7 +75,7 @@ fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
     assert_eq!(case.subject.as_str(), "fs:/data 1");
     assert_eq!(case.facts.text("kind"), Ok("fs"));
     assert_eq!((case.planned.text("disks"), case.planned.text("source")), (Ok("sdb"), Ok("/dev/sdb1")));
-    let limits = File.limits(&case, &site());
+    let limits = BENCHMARK.limits(&case, &site());
     let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
     assert!(bounds.iter().any(|bound| bound.value.to_string() == "600 MB/s"), "{bounds:?}");
     let Limit::Chain(bounds) = &limits["iops"] else { panic!("{limits:?}") };
@@ -122,7 +121,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 fn what_has_no_limit_says_why() {
     let why = |changed: &[(&str, &str)]| {
         let case = planned(changed).expect("a plan").remove(0);
-        match File.limits(&case, &site()).remove("throughput") {
+        match BENCHMARK.limits(&case, &site()).remove("throughput") {
             Some(Limit::Unknown { reason }) => reason,
             other => panic!("{other:?}"),
         }
@@ -171,8 +170,8 @@ fn a_server_is_limited_by_the_interface_in_its_network() {
         server.server = Some("10.1.0.9".to_owned());
         server.options = options.iter().map(|option| (*option).to_owned()).collect();
         let all = [&[("directory", "/home/x")], changed].concat();
-        let case = File.plan(&params(&all), &site).expect("a plan").remove(0);
-        File.limits(&case, &site)
+        let case = BENCHMARK.plan(&params(&all), &site).expect("a plan").remove(0);
+        BENCHMARK.limits(&case, &site)
     };
     let two = || vec![nic("eth0", "192.168.0.0/24", 1_000), nic("eth1", "10.1.0.0/16", 10_000)];
     let limits = limit(two(), &[], &[]);
@@ -197,8 +196,8 @@ fn what_a_control_group_lets_through_is_a_limit() {
     let Known::Known(disks) = &mut site.nodes[0].machine.disks else { panic!("composed") };
     disks[1].throttle = Some(DiskThrottle { read_bytes: Some(50_000_000), ..DiskThrottle::default() });
     let all = [("directory", "/data 1"), ("size", "1 MiB"), ("block", "4 KiB")];
-    let case = File.plan(&params(&all), &site).expect("a plan").remove(0);
-    let limits = File.limits(&case, &site);
+    let case = BENCHMARK.plan(&params(&all), &site).expect("a plan").remove(0);
+    let limits = BENCHMARK.limits(&case, &site);
     let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
     let told: Vec<_> = bounds.iter().map(|one| (one.value.to_string(), one.provenance.as_str())).collect();
     assert_eq!(told, [("600 MB/s".to_owned(), "disk link"), ("50 MB/s".to_owned(), "control group")]);

@@ -6,12 +6,12 @@ use std::time::Duration;
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 
-use crate::file::File;
+use crate::file::BENCHMARK;
+use seatrial_bench::Stop;
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Stop};
 
 pub fn params(changed: &[(&str, &str)]) -> Params {
-    let about = File.about();
+    let about = BENCHMARK.about;
 
     seatrial_testkit::params(about, changed)
 }
@@ -24,13 +24,13 @@ pub fn machine() -> Machine {
 /// A case on this machine, in a small folder; its threads run where there is room.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     let mut params = params(&[("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")]);
-    let about = File.about();
+    let about = BENCHMARK.about;
     params.set("directory", directory.to_str().expect("UTF-8"));
     for (name, value) in changed {
         params.set(name, about.param(name).expect("a parameter").parse(value).expect("a value"));
     }
     let site = Site { nodes: vec![SiteNode::new("n1", machine())] };
-    let mut case = File.plan(&params, &site).expect("a plan").remove(0);
+    let mut case = BENCHMARK.plan(&params, &site).expect("a plan").remove(0);
     case.places[0].bindings.clear();
     case
 }
@@ -38,7 +38,7 @@ pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
 /// What a trial says.
 pub fn played(case: &Case) -> Result<PartRecord, Reason> {
     let place = &case.places[0];
-    let mut part = connected(File.part(case, place))?;
+    let mut part = connected(BENCHMARK.part(case, place))?;
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), &mut Kept::default())?;
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(Duration::from(case.budget.measure)), &mut kept)?;
@@ -52,7 +52,7 @@ pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
     for _ in 0..100 {
         let record = played(case)?;
         assert!(matches!(record.integrity, Integrity::Verified { checked: 1.. }), "{:?}", record.integrity);
-        match File.reduce(case, std::slice::from_ref(&record)) {
+        match BENCHMARK.reduce(case, std::slice::from_ref(&record)) {
             Err(reason) if reason.cause == Cause::TooShort => {}
             measures => return Ok((record, measures?)),
         }

@@ -5,8 +5,7 @@ use seatrial_model::{Cause, Evidence, Integrity, Nanos, Params, PartRecord, Samp
 use serde_json::json;
 
 use super::{disk, planned, site};
-use crate::raw::Raw;
-use seatrial_bench::Benchmark;
+use crate::raw::BENCHMARK;
 use seatrial_bench::Latencies;
 
 /// A slice of 100 ms at `rate` MB/s.
@@ -39,7 +38,7 @@ fn the_slowest_zone_is_the_headline_and_both_ends_have_their_own() {
             |(at, rate)| [slice("alone", "position", at, rate), slice("alone", "position", at, rate)];
         part(number, rates.into_iter().flat_map(slices).collect(), Evidence::new())
     };
-    let measures = Raw.reduce(&case, &[trial(0), trial(1)]).expect("figures");
+    let measures = BENCHMARK.reduce(&case, &[trial(0), trial(1)]).expect("figures");
     assert_eq!(measures.metrics["throughput"].trials, [[90.0, 90.0], [90.0, 90.0]]);
     assert_eq!(measures.metrics["first"].trials[0], [200.0, 200.0]);
     assert_eq!(measures.metrics["last"].trials[0], [110.0, 110.0]);
@@ -62,7 +61,7 @@ fn disks_that_share_a_way_show_it_in_the_ratio() {
         // The slice that only one of them has counts for its row and for no sum.
         of("together", 0, 200),
     ];
-    let measures = Raw.reduce(&case, &[part(0, samples, Evidence::new())]).expect("figures");
+    let measures = BENCHMARK.reduce(&case, &[part(0, samples, Evidence::new())]).expect("figures");
     assert_eq!(measures.metrics["throughput"].trials, [[150.0, 150.0]]);
     assert_eq!(measures.metrics["alone"].trials, [[300.0]]);
     assert_eq!(measures.metrics["sharing"].trials, [[0.5]]);
@@ -77,7 +76,7 @@ fn a_limit_of_a_control_group_and_bytes_from_elsewhere_are_told() {
     let throttle = json!({ "read_bytes_s": 20_971_520, "reads_s": null });
     evidence.insert("disks".to_owned(), json!([{ "name": "sda", "throttle": throttle }]));
     let samples = vec![slice("alone", "position", 0, 20)];
-    let measures = Raw.reduce(&case, &[part(0, samples, evidence)]).expect("figures");
+    let measures = BENCHMARK.reduce(&case, &[part(0, samples, evidence)]).expect("figures");
     let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["path-unconfirmed", "throttled-by-control-group"]);
     assert!(measures.findings[1].text.contains("sda (bytes a second: 20971520"));
@@ -88,7 +87,7 @@ fn nothing_read_is_no_number() {
     for changed in [&[][..], &[("together", "true")]] {
         let disks = vec![disk("sda", DiskBus::Sata), disk("sdb", DiskBus::Sata)];
         let case = planned(&site(disks), changed).expect("a plan").remove(0);
-        let reason = Raw.reduce(&case, &[part(0, Vec::new(), Evidence::new())]).expect_err("nothing");
+        let reason = BENCHMARK.reduce(&case, &[part(0, Vec::new(), Evidence::new())]).expect_err("nothing");
         assert_eq!(reason.cause, Cause::TooShort);
     }
 }
@@ -103,7 +102,7 @@ fn random_reads_are_counted_in_requests_and_timed_one_by_one() {
         let samples = vec![slice("random", "position", 0, 4096), slice("random", "position", 0, 2048)];
         part(number, samples, [("latencies".to_owned(), latencies.to_evidence())].into())
     };
-    let measures = Raw.reduce(&case, &[trial(0), trial(1)]).expect("figures");
+    let measures = BENCHMARK.reduce(&case, &[trial(0), trial(1)]).expect("figures");
     assert_eq!(measures.metrics["throughput"].trials, [[4096.0, 2048.0], [4096.0, 2048.0]]);
     assert_eq!(measures.metrics["iops"].trials[0], [1_000_000.0, 500_000.0]);
     let near = |name: &str, wanted: f64| {

@@ -10,9 +10,9 @@ use seatrial_model::{Case, Cause, Integrity, Phase};
 use serde_json::{Value, json};
 
 use super::{disk, planned, site};
-use crate::raw::Raw;
+use crate::raw::BENCHMARK;
+use seatrial_bench::Stop;
 use seatrial_bench::testing::{Kept, connected};
-use seatrial_bench::{Benchmark, Stop};
 use seatrial_testkit::starved::{Watch, explains};
 
 /// What the child is told by the environment: disks, parameters, seconds, a control group to enter, where to answer.
@@ -120,7 +120,7 @@ fn measures_when_it_is_told_to() {
 /// One trial, on whatever CPU there is.
 fn measured(mut case: Case, time: Duration) -> Value {
     case.places[0].bindings.clear();
-    let mut part = connected(Raw.part(&case, &case.places[0])).expect("opened");
+    let mut part = connected(BENCHMARK.part(&case, &case.places[0])).expect("opened");
     // The first requests after a rest find the throttle with a step's worth of bytes to give.
     part.run(Phase::WarmUp, &Stop::after(time / 10), &mut Kept::default()).expect("read");
     let mut kept = Kept::default();
@@ -131,7 +131,7 @@ fn measured(mut case: Case, time: Duration) -> Value {
         ref other => panic!("{other:?}"),
     };
     let record = kept.record(&case.places[0], integrity);
-    let measures = Raw.reduce(&case, std::slice::from_ref(&record)).expect("figures");
+    let measures = BENCHMARK.reduce(&case, std::slice::from_ref(&record)).expect("figures");
     let zones = measures.series.get("by_zone").into_iter().flatten();
     let rates: Vec<f64> = zones.flat_map(|row| row.values.trials.concat()).collect();
     let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.clone()).collect();
@@ -195,7 +195,7 @@ fn requests_that_are_no_whole_sectors_are_refused_before_the_clock_starts() {
         let site = site(vec![disk(large.name(), DiskBus::Loop)]);
         let mut case = planned(&site, &changed).expect("a plan").remove(0);
         case.places[0].bindings.clear();
-        connected(Raw.part(&case, &case.places[0])).map(drop)
+        connected(BENCHMARK.part(&case, &case.places[0])).map(drop)
     };
     let error = prepared("6 KiB", "direct").expect_err("one sector and a half");
     assert_eq!(error.cause, Cause::Missing, "{error}");

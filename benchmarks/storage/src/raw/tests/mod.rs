@@ -7,8 +7,7 @@ mod plans;
 use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine};
 use seatrial_model::{Case, Params, Reason, Site, SiteNode};
 
-use super::Raw;
-use seatrial_bench::Benchmark;
+use super::BENCHMARK;
 
 /// A disk of 4 TB.
 fn disk(name: &str, bus: DiskBus) -> Disk {
@@ -33,11 +32,11 @@ fn site(disks: Vec<Disk>) -> Site {
 }
 
 fn params(changed: &[(&str, &str)]) -> Params {
-    let about = Raw.about();
+    let about = BENCHMARK.about;
 
     seatrial_testkit::params(about, changed)
 }
 
 fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Vec<Case>, Reason> {
-    Raw.plan(&params(changed), site)
+    BENCHMARK.plan(&params(changed), site)
 }

@@ -4,8 +4,7 @@ use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Medium};
 use seatrial_model::{Cause, Limit, Value};
 
 use super::{disk, machine, planned, site};
-use crate::raw::Raw;
-use seatrial_bench::Benchmark;
+use crate::raw::BENCHMARK;
 
 #[test]
 fn every_disk_is_a_case_of_its_own_and_what_is_no_disk_is_not() {
@@ -77,11 +76,11 @@ fn the_link_of_the_disk_is_its_limit() {
     let sata = Disk { link_gbit_s: Known::Known(6.0), ..disk("sda", DiskBus::Sata) };
     let site = site(vec![sata, disk("sdb", DiskBus::Sata)]);
     let case = planned(&site, &[("disk", "sda")]).expect("a plan").remove(0);
-    let limits = Raw.limits(&case, &site);
+    let limits = BENCHMARK.limits(&case, &site);
     let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
     assert_eq!(bounds[0].value.to_string(), "600 MB/s");
     let all = planned(&site, &[("together", "true")]).expect("a plan").remove(0);
-    assert!(matches!(Raw.limits(&all, &site)["throughput"], Limit::Unknown { .. }));
+    assert!(matches!(BENCHMARK.limits(&all, &site)["throughput"], Limit::Unknown { .. }));
 }
 
 #[test]
@@ -107,7 +106,7 @@ fn random_reads_have_their_own_size_and_number_and_are_not_of_all_disks_at_once(
     let sata = Disk { link_gbit_s: Known::Known(6.0), ..disk("sda", DiskBus::Sata) };
     let one = site(vec![sata]);
     let case = planned(&one, &[("pattern", "random")]).expect("a plan").remove(0);
-    let limits = Raw.limits(&case, &one);
+    let limits = BENCHMARK.limits(&case, &one);
     let Limit::Chain(bounds) = &limits["iops"] else { panic!("{limits:?}") };
     assert!((bounds[0].value.value() - 600e6 / 4096.0).abs() < 1.0, "{bounds:?}");
 }

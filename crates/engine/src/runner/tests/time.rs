@@ -15,7 +15,7 @@ fn cases(names: &[&str]) -> (Site, Vec<Case>) {
     case.budget.warm_up = Nanos::secs(2);
     case.budget.measure = Nanos::secs(TRIAL - 2);
     case.budget.overhead = Nanos(0);
-    let about = seatrial_registry::REGISTRY.find("net.rr").expect("shipped").about();
+    let about = seatrial_registry::REGISTRY.find("net.rr").expect("shipped").about;
     (site, names.iter().map(|name| case.clone().in_group(about, name)).collect())
 }
 
