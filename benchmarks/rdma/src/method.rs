@@ -1,0 +1,9 @@
+//! What tells the benchmarks of one kind apart.
+
+use seatrial_bench::verbs::Method;
+
+/// A benchmark of RDMA requests of one method.
+pub trait HasMethod {
+    /// The verb, and how the far end learns of a message.
+    const METHOD: Method;
+}
