@@ -263,7 +263,7 @@ fn files_that_are_missing_too_many_twice_or_in_another_order_are_named() {
 #[test]
 fn a_path_that_leads_elsewhere_is_refused_wherever_it_stands() {
     for path in ["../a", "/etc/passwd", "a/../b", "a//b", "a/b/c", ".hidden", "", "a\\b", "a\nb", NAME] {
-        refused(&archive(&[(path, "1")], &[]), "no path within a run folder");
+        refused(&archive(&[(path, "1")], &[]), "not a path within a run folder");
     }
     let mut outside = preamble("x", 1).unwrap();
     // The builder of the tar crate refuses such a name, a hand does not.
