@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Case, Evidence, Finding, Measures, PartRecord, Severity, Subject};
+use seatrial_model::{Case, Evidence, Fact, Finding, Measures, PartRecord, Severity, Subject};
 use serde_json::{Value, json};
 
-use super::watch::findings_of;
+use super::watch::{GpuReadings, findings_of};
 use seatrial_bench::numa_check;
 
 /// What of the last part's evidence stands in the case's.
 const KEPT: [&str; 10] =
-    ["gpu", "gpus", "place", "places", "pages", "held_by", "watch", "warm_up", "missing", "apart"];
+    ["gpu", "gpus", "place", "places", "pages", "held_by", GpuReadings::NAME, "warm_up", "missing", "apart"];
 
 /// Puts evidence and findings into `measures`: what the parts left, GPUs that are missing, memory elsewhere.
 pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
@@ -20,8 +20,10 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
         }
     }
     // A process that ended before the last trial took its share of those before.
-    for seen in parts.iter().filter_map(|part| part.evidence.get("watch")?.as_object()).flatten() {
-        add_others(measures.evidence.get_mut("watch"), seen);
+    if let Some(mut kept) = GpuReadings::of(&measures.evidence) {
+        let all = parts.iter().filter_map(|part| GpuReadings::of(&part.evidence));
+        all.for_each(|seen| add_others(&mut kept, seen));
+        kept.put(&mut measures.evidence);
     }
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
     measures.findings.extend(findings_of(case, parts));
@@ -33,20 +35,17 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     measures.findings.extend(restless(parts));
 }
 
-/// Adds the other processes that were seen on the GPU at an address to what is kept of that GPU.
-fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
-    let Some(kept) = kept.and_then(|kept| kept.get_mut(address)?.as_object_mut()) else { return };
-    for pid in seen["others"].as_array().into_iter().flatten() {
-        if let Some(others) = kept.get_mut("others").and_then(Value::as_array_mut)
-            && !others.contains(pid)
-        {
-            others.push(pid.clone());
+/// Adds the other processes of `seen` to what is `kept` of the same GPUs.
+fn add_others(kept: &mut GpuReadings, seen: GpuReadings) {
+    for (address, seen) in seen.0 {
+        let Some(kept) = kept.0.get_mut(&address) else { continue };
+        for pid in seen.processes.others.into_iter().flatten() {
+            let others = kept.processes.others.get_or_insert_default();
+            if !others.contains(&pid) {
+                others.push(pid);
+            }
         }
-    }
-    for (pid, name) in seen["other_names"].as_object().into_iter().flatten() {
-        if let Some(names) = kept.get_mut("other_names").and_then(Value::as_object_mut) {
-            names.insert(pid.clone(), name.clone());
-        }
+        kept.processes.other_names.extend(seen.processes.other_names);
     }
 }
 
@@ -85,7 +84,9 @@ fn restless(parts: &[PartRecord]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::Integrity;
+    use seatrial_model::{Integrity, OtherProcesses};
+
+    use crate::watch::GpuReading;
 
     #[test]
     fn memory_elsewhere_is_told_of_the_gpu_that_it_belongs_to() {
@@ -116,11 +117,16 @@ mod tests {
 
     #[test]
     fn a_process_that_was_there_in_any_trial_is_kept() {
-        let seen = |others: Value, names: Value| json!({ "0000:10:00.0": { "others": others, "other_names": names } });
-        let mut kept = seen(json!([]), json!({}));
-        let earlier = seen(json!([4711]), json!({ "4711": "python3" }));
+        let seen = |others: &[u32], names: &[(&str, &str)]| {
+            let other_names = names.iter().map(|(pid, name)| (pid.to_string(), name.to_string())).collect();
+            let mut reading = GpuReading::default();
+            reading.processes = OtherProcesses { others: Some(others.to_vec()), other_names };
+            GpuReadings([("0000:10:00.0".to_owned(), reading)].into())
+        };
+        let mut kept = seen(&[], &[]);
+        let earlier = seen(&[4711], &[("4711", "python3")]);
         for _ in 0..2 {
-            earlier.as_object().into_iter().flatten().for_each(|gpu| add_others(Some(&mut kept), gpu));
+            add_others(&mut kept, earlier.clone());
         }
         assert_eq!(kept, earlier);
     }

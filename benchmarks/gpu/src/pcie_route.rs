@@ -6,15 +6,14 @@ use std::collections::BTreeSet;
 use seatrial_inventory::{pci_path, reduced_link};
 use seatrial_model::machine::Known;
 use seatrial_sys::root::SysRoot;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// The PCIe links between one GPU and the processor.
 #[derive(Debug)]
 pub(super) struct PcieRoute {
     root: SysRoot,
     address: String,
-    /// By link: its name, and every state below what both its ends can do that it was seen in.
-    links: Vec<(String, BTreeSet<String>)>,
+    links: Vec<LinkStates>,
     looks: u32,
     unreadable: Option<String>,
 }
@@ -37,37 +36,57 @@ impl PcieRoute {
         for link in path.links() {
             let upper = link.upper.map(|end| format!(" - {}", end.address));
             let name = format!("{}{}", link.lower.address, upper.unwrap_or_default());
-            let at = self.links.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
-                self.links.push((name, BTreeSet::new()));
+            let at = self.links.iter().position(|known| known.link == name).unwrap_or_else(|| {
+                self.links.push(LinkStates { link: name, reduced: BTreeSet::new() });
                 self.links.len() - 1
             });
-            self.links[at].1.extend(reduced_link(&link));
+            self.links[at].reduced.extend(reduced_link(&link));
         }
     }
 
     /// For the record: the links, and the states below their best that they were seen in.
-    pub fn evidence(&self) -> Value {
+    pub fn evidence(&self) -> Way {
         match (&self.unreadable, self.looks) {
-            (Some(why), 0) => json!({ "unreadable": why }),
-            _ => self.links.iter().map(|(name, states)| json!({ "link": name, "reduced": states })).collect(),
+            (Some(why), 0) => Way::Unreadable { unreadable: why.clone() },
+            _ => Way::Links(self.links.clone()),
         }
     }
 }
 
+/// What was seen of the links between a GPU and the processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Way {
+    Links(Vec<LinkStates>),
+    Unreadable { unreadable: String },
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self::Links(Vec::new())
+    }
+}
+
+/// A link, and every state below what both its ends can do that it was seen in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct LinkStates {
+    link: String,
+    reduced: BTreeSet<String>,
+}
+
 /// A sentence for every link that was seen below what its ends can do.
-pub(super) fn reduced(seen: &Value) -> Vec<String> {
-    let told = |link: &Value| {
-        let states: Vec<&str> = link["reduced"].as_array()?.iter().filter_map(Value::as_str).collect();
-        let name = link["link"].as_str()?;
+pub(super) fn reduced(seen: &Way) -> Vec<String> {
+    let Way::Links(links) = seen else { return Vec::new() };
+    let told = |LinkStates { link: name, reduced: states }: &LinkStates| {
         (!states.is_empty()).then(|| {
-            let states = states.join("; ");
+            let states = states.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
             format!(
                 "link {name} on the way to the processor ran at {states} under load: reseat the cards, look at risers and \
                  the firmware's settings"
             )
         })
     };
-    seen.as_array().into_iter().flatten().filter_map(told).collect()
+    links.iter().filter_map(told).collect()
 }
 
 #[cfg(test)]
@@ -113,7 +132,7 @@ mod tests {
         let expected = "link 0000:01:00.0 - 0000:00:01.0 on the way to the processor ran at 32 GT/s x8, both its ends can do \
                         32 GT/s x16 under load: reseat the cards, look at risers and the firmware's settings";
         assert_eq!(told, [expected]);
-        assert_eq!(route.evidence().as_array().map(Vec::len), Some(2));
+        assert!(matches!(route.evidence(), Way::Links(links) if links.len() == 2));
     }
 
     #[test]
@@ -121,7 +140,8 @@ mod tests {
         let (_dir, root) = tree();
         let mut route = PcieRoute::of(&root, "0000:99:00.0");
         route.read_link();
-        assert!(route.evidence()["unreadable"].as_str().is_some_and(|why| why.contains("0000:99:00.0")));
+        let seen = route.evidence();
+        assert!(matches!(&seen, Way::Unreadable { unreadable } if unreadable.contains("0000:99:00.0")));
         assert!(reduced(&route.evidence()).is_empty());
     }
 }

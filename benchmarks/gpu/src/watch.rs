@@ -1,11 +1,62 @@
 //! What the GPU's own counters and clocks saw while it was measured.
 
-use seatrial_model::{Case, Finding, PartRecord, Severity, Subject};
+use std::collections::BTreeMap;
+
+use super::pcie_route::{PcieRoute, Way};
+use seatrial_model::{Case, Fact, Finding, GpuProcesses, OtherProcesses, PartRecord, Severity, Subject};
 use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
 use seatrial_sys::root::SysRoot;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::pcie_route::PcieRoute;
+/// What was read of each GPU of a case, by its PCI address; the other processes are read as [`GpuProcesses`] too.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GpuReadings(pub BTreeMap<String, GpuReading>);
+
+impl Fact for GpuReadings {
+    const NAME: &'static str = GpuProcesses::NAME;
+}
+
+/// What the management library and sysfs told of one GPU over a measuring phase; none where they do not tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GpuReading {
+    /// Why there is no management library; all but `way` is missing then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable: Option<String>,
+    #[serde(flatten)]
+    pub processes: OtherProcesses,
+    readings: usize,
+    processors_mhz: Option<Range>,
+    processors_mhz_max: Option<u32>,
+    memory_mhz: Option<Range>,
+    memory_mhz_max: Option<u32>,
+    pcie_generation: Option<Range>,
+    pcie_generation_max: Option<u32>,
+    pcie_width: Option<Range>,
+    pcie_width_max: Option<u32>,
+    throttle_bits: u64,
+    throttled_by: Vec<String>,
+    temperature_c: Option<u32>,
+    pcie_replays: Option<u64>,
+    ecc_corrected: Option<u64>,
+    ecc_uncorrected: Option<u64>,
+    nvlinks_active: Option<usize>,
+    nvlinks: Option<u32>,
+    persistence: Option<bool>,
+    mig: Option<bool>,
+    compute_mode: Option<String>,
+    xids: Option<Vec<u64>>,
+    xids_unreadable: Option<String>,
+    way: Way,
+}
+
+/// The lowest and the highest of several readings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Range {
+    least: u32,
+    most: u32,
+}
 
 /// Watches all GPUs of a case.
 #[derive(Debug)]
@@ -29,9 +80,8 @@ impl<'a> Watches<'a> {
     }
 
     /// For the record: what was seen of each, by its address.
-    pub fn end(self) -> Value {
-        let seen = self.0.into_iter().map(|(address, watch)| (address, watch.end()));
-        Value::Object(seen.collect::<Map<String, Value>>())
+    pub fn end(self) -> GpuReadings {
+        GpuReadings(self.0.into_iter().map(|(address, watch)| (address, watch.end())).collect())
     }
 }
 
@@ -93,10 +143,11 @@ impl<'a> Watch<'a> {
     }
 
     /// For the record: what was seen.
-    fn end(self) -> Value {
+    fn end(self) -> GpuReading {
+        let way = self.route.evidence();
         let handle = match self.handle {
             Ok(handle) => handle,
-            Err(why) => return json!({ "unreadable": why, "way": self.route.evidence() }),
+            Err(why) => return GpuReading { unreadable: Some(why), way, ..GpuReading::default() },
         };
         let (xids, deaf) = match self.xids {
             Ok(xids) => (Some(xids.seen()), None),
@@ -106,39 +157,38 @@ impl<'a> Watch<'a> {
         let grown = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
         let range = |of: fn(&WatchReading) -> Option<u32>| {
             let seen: Vec<u32> = self.readings.iter().filter_map(of).collect();
-            Some(json!({ "least": seen.iter().min()?, "most": seen.iter().max()? }))
+            Some(Range { least: *seen.iter().min()?, most: *seen.iter().max()? })
         };
         let bits = self.readings.iter().fold(0, |all, reading| all | reading.throttle);
-        let causes: Vec<&str> = Throttle(bits).causes().collect();
         let links = handle.nvlinks().ok();
         let others = others(&handle);
-        json!({
-            "other_names": names(others.iter().flatten()),
-            "others": others,
-            "readings": self.readings.len(),
-            "processors_mhz": range(|reading| reading.processors_mhz),
-            "processors_mhz_max": handle.max_clock_mhz(Clock::Processors).ok(),
-            "memory_mhz": range(|reading| reading.memory_mhz),
-            "memory_mhz_max": handle.max_clock_mhz(Clock::Memory).ok(),
-            "pcie_generation": range(|reading| reading.generation),
-            "pcie_generation_max": handle.max_link_generation().ok(),
-            "pcie_width": range(|reading| reading.width),
-            "pcie_width_max": handle.max_link_width().ok(),
-            "throttle_bits": bits,
-            "throttled_by": causes,
-            "temperature_c": handle.temperature().ok(),
-            "pcie_replays": grown(self.before.replays, after.replays),
-            "ecc_corrected": grown(self.before.corrected, after.corrected),
-            "ecc_uncorrected": grown(self.before.uncorrected, after.uncorrected),
-            "nvlinks_active": links.as_ref().map(|links| links.active.len()),
-            "nvlinks": links.as_ref().map(|links| links.count),
-            "persistence": handle.persistence().ok(),
-            "mig": handle.is_cut().ok(),
-            "compute_mode": handle.compute_mode().ok(),
-            "xids": xids,
-            "xids_unreadable": deaf,
-            "way": self.route.evidence(),
-        })
+        GpuReading {
+            unreadable: None,
+            processes: OtherProcesses { other_names: names(others.iter().flatten()), others },
+            readings: self.readings.len(),
+            processors_mhz: range(|reading| reading.processors_mhz),
+            processors_mhz_max: handle.max_clock_mhz(Clock::Processors).ok(),
+            memory_mhz: range(|reading| reading.memory_mhz),
+            memory_mhz_max: handle.max_clock_mhz(Clock::Memory).ok(),
+            pcie_generation: range(|reading| reading.generation),
+            pcie_generation_max: handle.max_link_generation().ok(),
+            pcie_width: range(|reading| reading.width),
+            pcie_width_max: handle.max_link_width().ok(),
+            throttle_bits: bits,
+            throttled_by: Throttle(bits).causes().map(str::to_owned).collect(),
+            temperature_c: handle.temperature().ok(),
+            pcie_replays: grown(self.before.replays, after.replays),
+            ecc_corrected: grown(self.before.corrected, after.corrected),
+            ecc_uncorrected: grown(self.before.uncorrected, after.uncorrected),
+            nvlinks_active: links.as_ref().map(|links| links.active.len()),
+            nvlinks: links.as_ref().map(|links| links.count),
+            persistence: handle.persistence().ok(),
+            mig: handle.is_cut().ok(),
+            compute_mode: handle.compute_mode().ok().map(str::to_owned),
+            xids,
+            xids_unreadable: deaf,
+            way,
+        }
     }
 }
 
@@ -152,96 +202,86 @@ fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
 }
 
 /// The names of processes by their numbers, of those that still run.
-fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
+fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> BTreeMap<String, String> {
     let root = SysRoot::live();
     let name = |pid: &u32| {
         let name = root.text(format!("/proc/{pid}/comm")).ok()?;
-        Some((pid.to_string(), Value::from(name.trim_end())))
+        Some((pid.to_string(), name.trim_end().to_owned()))
     };
     pids.filter_map(name).collect()
 }
 
-/// What the evidence that [`Watches::end`] gives of a GPU means, for the GPU `subject`.
-fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
+/// What a reading of a GPU means, for the GPU `subject`.
+fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut tell = |kind: &str, severity, text: String| {
         found.push(Finding::new(kind, severity, subject.clone(), text));
     };
-    let number = |path: &str| seen.pointer(path).and_then(Value::as_u64);
-    for (what, unit) in [("generation", "generation"), ("width", "lanes")] {
-        let (now, most) = (number(&format!("/pcie_{what}/least")), number(&format!("/pcie_{what}_max")));
-        if let (Some(now), Some(most)) = (now, most)
+    for (now, most, unit) in [
+        (seen.pcie_generation, seen.pcie_generation_max, "generation"),
+        (seen.pcie_width, seen.pcie_width_max, "lanes"),
+    ] {
+        if let (Some(Range { least: now, .. }), Some(most)) = (now, most)
             && now < most
         {
             let text = format!(
                 "the PCI Express link ran at {unit} {now} under load, the GPU and its slot can do {most}: reseat the \
-                 card, reading at the riser and the firmware's settings"
+                 card, look at the riser and the firmware's settings"
             );
             tell("pcie-link-reduced", Severity::Problem, text);
         }
     }
-    super::pcie_route::reduced(&seen["way"]).into_iter().for_each(|text| {
+    super::pcie_route::reduced(&seen.way).into_iter().for_each(|text| {
         tell("pcie-way-reduced", Severity::Problem, text);
     });
-    let xids: Vec<String> = seen["xids"].as_array().into_iter().flatten().map(Value::to_string).collect();
+    let xids: Vec<String> = seen.xids.iter().flatten().map(u64::to_string).collect();
     if !xids.is_empty() {
         let text =
             format!("the driver reported Xid {} while it was measured; see the kernel log", xids.join(", "));
         tell("gpu-xid", Severity::Problem, text);
     }
-    let causes: Vec<&str> =
-        seen["throttled_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if !causes.is_empty() {
-        tell("gpu-throttled", Severity::Warning, format!("the GPU was held back by {}", causes.join(", ")));
+    if !seen.throttled_by.is_empty() {
+        let text = format!("the GPU was held back by {}", seen.throttled_by.join(", "));
+        tell("gpu-throttled", Severity::Warning, text);
     }
-    for (key, kind, severity, what) in [
-        (
-            "/pcie_replays",
-            "pcie-replays",
-            Severity::Warning,
-            "packets were sent again over the PCI Express link",
-        ),
-        ("/ecc_corrected", "ecc-corrected", Severity::Info, "errors of the GPU's memory were corrected"),
-        (
-            "/ecc_uncorrected",
-            "ecc-uncorrected",
-            Severity::Problem,
-            "errors of the GPU's memory were not corrected",
-        ),
+    let replays = "packets were sent again over the PCI Express link";
+    let corrected = "errors of the GPU's memory were corrected";
+    let uncorrected = "errors of the GPU's memory were not corrected";
+    for (count, kind, severity, what) in [
+        (seen.pcie_replays, "pcie-replays", Severity::Warning, replays),
+        (seen.ecc_corrected, "ecc-corrected", Severity::Info, corrected),
+        (seen.ecc_uncorrected, "ecc-uncorrected", Severity::Problem, uncorrected),
     ] {
-        if let Some(count) = number(key).filter(|count| *count > 0) {
+        if let Some(count) = count.filter(|count| *count > 0) {
             tell(kind, severity, format!("{count} {what} while it was measured"));
         }
     }
-    let others = seen["others"].as_array().map_or(0, Vec::len);
-    if others > 0 {
-        let which = seen["others"].to_string();
+    if let Some(others) = seen.processes.others.as_ref().filter(|others| !others.is_empty()) {
+        let pids: Vec<String> = others.iter().map(u32::to_string).collect();
+        let (count, pids) = (pids.len(), pids.join(", "));
         let text =
-            format!("{others} other processes compute on this GPU {which}: what they take is missing here");
+            format!("{count} other processes compute on this GPU ({pids}) and lower the measured rate");
         tell("gpu-shared", Severity::Warning, text);
     }
-    if seen["mig"].as_bool() == Some(true) {
+    if seen.mig == Some(true) {
         let text = "the GPU is cut into instances (MIG): the figures are those of one instance, limits are the whole's";
         tell("mig", Severity::Warning, text.to_owned());
     }
     found
 }
 
-/// The findings of all GPUs in the evidence of the parts of `case`, each once: `watch` holds what was seen of
-/// each one by its address.
+/// The findings of all GPUs in the evidence of the parts of `case`, each once.
 pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    for part in parts {
-        for (address, seen) in part.evidence.get("watch").and_then(Value::as_object).into_iter().flatten() {
-            let alone = case.subject.kind() == "gpu";
-            let subject = if alone { case.subject.clone() } else { Subject::device("gpu", address) };
-            for finding in findings(seen, &subject) {
-                if !found
-                    .iter()
-                    .any(|other| (&other.kind, &other.subject) == (&finding.kind, &finding.subject))
-                {
-                    found.push(finding);
-                }
+    for (address, seen) in
+        parts.iter().filter_map(|part| GpuReadings::of(&part.evidence)).flat_map(|readings| readings.0)
+    {
+        let alone = case.subject.kind() == "gpu";
+        let subject = if alone { case.subject.clone() } else { Subject::device("gpu", &address) };
+        for finding in findings(&seen, &subject) {
+            let same = |other: &Finding| (&other.kind, &other.subject) == (&finding.kind, &finding.subject);
+            if !found.iter().any(same) {
+                found.push(finding);
             }
         }
     }
@@ -250,10 +290,13 @@ pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn kinds(seen: &Value) -> Vec<String> {
-        findings(seen, &Subject::device("gpu", "0")).into_iter().map(|finding| finding.kind).collect()
+    fn kinds(seen: &serde_json::Value) -> Vec<String> {
+        let seen = GpuReading::deserialize(seen).expect("a reading");
+        findings(&seen, &Subject::device("gpu", "0")).into_iter().map(|finding| finding.kind).collect()
     }
 
     #[test]

@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
+use seatrial_model::{Case, Fact, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::gpu::nvml::Nvml;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::steady::Steady;
+use super::watch::GpuReadings;
 use super::{Opened, Watches, address_of};
 use seatrial_bench::pin;
 use seatrial_bench::{Part, Running, Sink, Stop};
@@ -90,7 +91,7 @@ impl<W: GpuWorkload> Running for Worker<W> {
             rounds += 1;
         }
         // Also of a phase that failed: what the GPU says then may be why.
-        out.evidence("watch", watches.end());
+        out.evidence(GpuReadings::NAME, json!(watches.end()));
         out.evidence("warm_up", self.warm_up.clone());
         workload.evidence(out);
         outcome.map(|_| ())

@@ -199,6 +199,48 @@ impl Fact for CompletedTrials {
     const NAME: &'static str = "trials_completed";
 }
 
+/// Other processes that computed on one GPU while it was measured, as its driver lists them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherProcesses {
+    /// Their process ids; none where the driver lists ids of another namespace (in a container) or lists nothing.
+    pub others: Option<Vec<u32>>,
+    /// The names of those that still ran at the end, by process id.
+    pub other_names: BTreeMap<String, String>,
+}
+
+/// The other processes on each GPU of a case, by its PCI address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GpuProcesses(pub BTreeMap<String, OtherProcesses>);
+
+impl Fact for GpuProcesses {
+    const NAME: &'static str = "watch";
+}
+
+/// What each flow of the last trial of a TCP stream lost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LastFlows(pub Vec<FlowLoss>);
+
+impl Fact for LastFlows {
+    const NAME: &'static str = "flows_of_last_trial";
+}
+
+/// The loss of one flow, beside other facts of the flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowLoss {
+    /// Shares of the flow's time and segments.
+    pub shares: LossShare,
+}
+
+/// The share of a flow's segments that were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LossShare {
+    /// 0 to 1; none where the kernel does not count.
+    pub lost: Option<f64>,
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -34,8 +34,9 @@ pub use alias::Alias;
 pub use case::{Budget, Case, CaseId};
 pub use event::{Event, Phase};
 pub use fact::{
-    CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, LogLine, Moved, MovedRows, NodeReadings, PathEnd,
-    ProbeReading, ProbeReadings, RepeatedTrials,
+    CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, LastFlows, LogLine,
+    LossShare, Moved, MovedRows, NodeReadings, OtherProcesses, PathEnd, ProbeReading, ProbeReadings,
+    RepeatedTrials,
 };
 pub use finding::{Finding, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};

@@ -131,7 +131,7 @@ fn a_gpu_that_others_compute_on_is_measured_and_they_are_told() {
         measured(&BENCHMARK, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
     let [finding] = findings(&measures)[..] else { panic!("{:?}", measures.findings) };
     assert_eq!(finding.kind, "gpu-shared");
-    assert!(finding.text.contains("[4000001,4000002]"), "{}", finding.text);
+    assert!(finding.text.contains("(4000001, 4000002)"), "{}", finding.text);
 }
 
 #[test]

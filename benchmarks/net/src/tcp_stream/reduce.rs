@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
+    Case, Cause, Fact, Finding, LastFlows, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
 };
 use serde_json::json;
 
@@ -304,7 +304,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
     measures.evidence.insert("limited_by".to_owned(), json!(counts));
     // Of all trials they would be the greater part of a record.
-    measures.evidence.insert("flows_of_last_trial".to_owned(), json!(last));
+    measures.evidence.insert(LastFlows::NAME.to_owned(), json!(last));
     for part in trials.last().iter().flat_map(|trial| &trial.parts) {
         let facts = ["methods", "host", "interface", "queues", "strangers"];
         let facts: BTreeMap<&str, _> =
@@ -331,7 +331,7 @@ fn blame(case: &Case, factors: &Factors) -> Option<Finding> {
     let text = format!("{}{many}: {text}", sender.name());
     let kind = format!("limited-by-{}", factor.word());
     let finding = Finding::new(&kind, Severity::Warning, case.subject.clone(), text);
-    Some(Finding { evidence: vec!["limited_by".to_owned(), "flows_of_last_trial".to_owned()], ..finding })
+    Some(Finding { evidence: vec!["limited_by".to_owned(), LastFlows::NAME.to_owned()], ..finding })
 }
 
 /// Why no trial gave a number.

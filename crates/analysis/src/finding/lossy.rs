@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Outcome, Severity, Subject, Unit};
-use serde_json::Value;
+use seatrial_model::{Fact, Finding, LastFlows, Outcome, Severity, Subject, Unit};
 
 use super::Rule;
 use super::speeds::is_named_slow;
@@ -108,13 +107,12 @@ impl Lossy<'_> {
 
 /// The largest share of a flow of the case.
 fn share_of(case: &CaseRecord) -> Option<f64> {
-    let flows = case.evidence.get("flows_of_last_trial").and_then(Value::as_array)?;
-    flows.iter().filter_map(|flow| flow.pointer("/shares/lost")?.as_f64()).reduce(f64::max)
+    LastFlows::of(&case.evidence)?.0.iter().filter_map(|flow| flow.shares.lost).reduce(f64::max)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use seatrial_model::{FlowLoss, LossShare};
 
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
@@ -128,8 +126,8 @@ mod tests {
             let value = rate(one, other);
             case.metrics.insert("throughput".to_owned(), metric(value, (value, value), no_limit()));
             if loses(one, other) {
-                let flows = json!([{ "shares": { "lost": 0.0102 } }]);
-                case.evidence.insert("flows_of_last_trial".to_owned(), flows);
+                let shares = LossShare { lost: Some(0.0102) };
+                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
                 let text = "0: 1.02 % of the segments were lost";
                 case.findings.push(Finding::new(OF_CASE, Severity::Warning, case.subject.clone(), text));
             }

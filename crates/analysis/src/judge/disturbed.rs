@@ -2,8 +2,7 @@
 
 use seatrial_model::disturbance::{CpuUse, Disturber, disturber};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Fact, NodeReadings};
-use serde_json::Value;
+use seatrial_model::{Fact, GpuProcesses, NodeReadings};
 
 /// Who used what `case` measured, if anybody did: a number that was missed then says nothing about the hardware. Processes
 /// on a GPU of the case come before the CPU time that others took of its nodes, which is judged by the shares that make the
@@ -17,14 +16,12 @@ pub(super) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
 
 /// Other processes that computed on a GPU of the case, as its driver lists them.
 fn on_a_gpu(case: &CaseRecord) -> Option<Disturber> {
-    let gpus = case.evidence.get("watch")?.as_object()?;
-    gpus.iter().find_map(|(address, seen)| {
-        let pids = seen["others"].as_array()?;
-        let named = |pid: &Value| match seen["other_names"][pid.to_string()].as_str() {
+    GpuProcesses::of(&case.evidence)?.0.iter().find_map(|(address, seen)| {
+        let named = |pid: &u32| match seen.other_names.get(&pid.to_string()) {
             Some(name) => format!("{name} (process {pid})"),
             None => format!("process {pid}"),
         };
-        let names: Vec<String> = pids.iter().map(named).collect();
+        let names: Vec<String> = seen.others.iter().flatten().map(named).collect();
         let name = names.join(", ");
         (!names.is_empty()).then(|| Disturber { text: format!("{name} computed on GPU {address}"), name })
     })

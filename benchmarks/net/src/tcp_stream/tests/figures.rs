@@ -1,6 +1,8 @@
 //! Exact numbers from made-up samples.
 
-use seatrial_model::{Case, Cause, Evidence, Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
+use seatrial_model::{
+    Case, Cause, Evidence, Fact, Integrity, LastFlows, Nanos, Params, PartRecord, Quantity, Sample, Unit,
+};
 use serde_json::json;
 
 use super::rig::{alone, metrics};
@@ -184,6 +186,9 @@ fn what_held_most_flows_up_is_found_and_what_did_not_is_not() {
         finding.text
     );
     assert_eq!(measures.evidence["limited_by"], json!({ "receive-window": 1 }));
+    let lost = measures.evidence[LastFlows::NAME][0]["shares"]["lost"].as_f64();
+    assert!(lost.is_some(), "{:?}", measures.evidence);
+    assert_eq!(LastFlows::of(&measures.evidence).expect("flows").0[0].shares.lost, lost);
     // The receiver's CPU is busy: its window is shut for that reason, and nothing is to be mended.
     let measures = BENCHMARK.reduce(&case("1", "forward"), &records(97)).expect("numbers");
     assert_eq!(measures.findings, []);
