@@ -115,7 +115,6 @@ fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result
     Ok(())
 }
 
-/// The options of before, each replaced by what was typed of it.
 fn replaced(mut before: NodeOptions, mut typed: NodeOptions) -> Result<NodeOptions, serde_json::Error> {
     // The three say together which nodes there are; these are the same, whoever says it.
     let replaced = if typed.nodelist.is_some() { &mut before } else { &mut typed };

@@ -74,7 +74,6 @@ struct NodeTime {
     planned: f64,
     /// Of the cases that have a record.
     spent: f64,
-    /// Of repeats in them.
     repeats: f64,
     /// Of the planned cases that have none.
     left: f64,

@@ -26,7 +26,6 @@ pub(crate) struct LoadSweep {
     axis: &'static str,
     /// The least that it may be.
     least: u64,
-    /// One of its cases.
     like: Case,
 }
 

@@ -114,7 +114,6 @@ impl RunningCase {
         }
     }
 
-    /// The record of a case that ended with its trial.
     fn failed(&self, reason: &Reason, end: TrialEnd, now: Nanos) -> CaseRecord {
         let record = self.without_numbers(reason, &end.parts, self.seconds(now));
         CaseRecord { lost: end.lost, ..record }

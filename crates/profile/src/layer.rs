@@ -68,7 +68,6 @@ pub(crate) struct SettingEntry {
     pub why: Option<String>,
 }
 
-/// One bound of a setting, with a value for each value that the setting has.
 #[derive(Debug)]
 pub(crate) struct SettingBound {
     pub key: &'static str,

@@ -91,7 +91,6 @@ pub fn tone(outcome: Outcome) -> Verdict {
     }
 }
 
-/// The ink of a verdict.
 pub fn ink(verdict: Verdict) -> Ink {
     match verdict {
         Verdict::Pass => Ink::Good,

@@ -38,7 +38,6 @@ pub struct RunRow {
 pub struct RunSummary {
     /// The command as typed; none when `run.json` is not to be read.
     pub command: Option<Vec<String>>,
-    /// Name of the profile, if any.
     pub profile: Option<String>,
     pub nodes: Vec<String>,
     /// When it started, by the clock of then.

@@ -29,11 +29,7 @@ pub enum AffinityError {
     },
     /// The kernel cut the mask to the cpuset without an error.
     #[error("asked for CPUs {asked}, the kernel granted {granted}")]
-    Narrowed {
-        /// The CPUs asked for.
-        asked: CpuSet,
-        granted: CpuSet,
-    },
+    Narrowed { asked: CpuSet, granted: CpuSet },
     /// The thread runs outside its set.
     #[error("thread runs on CPU {cpu}, outside {cpus}")]
     Strayed { cpu: u32, cpus: CpuSet },

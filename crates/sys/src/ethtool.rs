@@ -27,11 +27,9 @@ pub struct Ethtool<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
     pub receive: u32,
-    /// The most of them.
     pub receive_most: u32,
     /// Of packets to send.
     pub send: u32,
-    /// The most of them.
     pub send_most: u32,
 }
 
@@ -67,7 +65,6 @@ pub struct Pause {
 pub struct Channels {
     /// That receive and send.
     pub combined: u32,
-    /// The most of them.
     pub combined_most: u32,
     pub receive: u32,
     pub send: u32,

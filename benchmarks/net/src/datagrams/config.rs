@@ -129,12 +129,10 @@ impl UdpStreamConfig {
         self.directions.iter().any(|direction| direction.opposite().is_sender(self.index))
     }
 
-    /// The CPU of a sending thread.
     pub fn sending_cpu(&self, thread: usize) -> Option<u32> {
         self.cpus.get(thread).copied()
     }
 
-    /// The CPU of a receiving thread.
     pub fn receiving_cpu(&self, thread: usize) -> Option<u32> {
         let before = if self.sends() { self.threads } else { 0 };
         self.cpus.get(before + thread).copied()

@@ -112,7 +112,6 @@ pub struct Inbound {
     last: Option<(u64, u64)>,
 }
 
-/// A thread that receives.
 pub struct ReceiveThread {
     pub flows: Vec<Inbound>,
     pub sockets: Vec<UdpSocket>,

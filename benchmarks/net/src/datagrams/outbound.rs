@@ -37,7 +37,6 @@ pub struct Outbound {
     pub may_be_uncut: bool,
 }
 
-/// A thread that sends.
 pub struct SendThread {
     pub flows: Vec<Outbound>,
     pub out: Outgoing,

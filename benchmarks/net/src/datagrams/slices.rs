@@ -52,7 +52,6 @@ impl Slices {
         }
     }
 
-    /// As samples of a flow.
     pub fn samples(&self, flow: u16) -> Vec<Sample> {
         let at = Params::from([("flow", u64::from(flow).into())]);
         let sample = |(start, end, bytes): &(u64, u64, u64)| {

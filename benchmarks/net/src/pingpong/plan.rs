@@ -93,7 +93,6 @@ pub fn range(params: &Params) -> Result<(Bytes, Bytes), ParamError> {
     Ok((size("from")?, size("to")?))
 }
 
-/// Every size of a case.
 pub fn sizes_of(case: &Case) -> Result<Vec<u64>, ParamError> {
     let (from, to) = range(&case.params)?;
     let beside = match case.params.get("beside") {

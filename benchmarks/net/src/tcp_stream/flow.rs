@@ -44,7 +44,6 @@ pub struct Flow {
     moderation: Moderation,
 }
 
-/// The side it is on.
 enum Side {
     Sender {
         source: Arc<Source>,

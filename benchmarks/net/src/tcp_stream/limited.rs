@@ -74,7 +74,6 @@ pub enum Factor {
     Application,
     /// The receive window was too small for the path.
     ReceiveWindow,
-    /// The send buffer was.
     SendBuffer,
     /// Segments were lost, and not because a queue was full.
     Loss,
@@ -87,7 +86,6 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::SenderCpu => "sender-cpu",
@@ -123,7 +121,6 @@ impl Factor {
 /// Shares of the time, 0 to 1, that the verdict rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Shares {
-    /// Sender on a CPU.
     pub sender_cpu: f64,
     /// Sender ready, but without a CPU.
     pub sender_waited: Option<f64>,

@@ -47,7 +47,6 @@ pub trait Method: Copy + PartialEq + Send + Sync + 'static {
     const ALL: [Self; 4];
     const WORDS: &'static [&'static str];
 
-    /// The word for it.
     fn word(self) -> &'static str {
         let at = Self::ALL.iter().position(|other| *other == self).unwrap_or(0);
         Self::WORDS[at]

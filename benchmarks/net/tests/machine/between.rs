@@ -9,7 +9,6 @@ use seatrial_model::{Case, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::space::Pair;
 
-/// The benchmark of this name.
 pub fn bench(name: &str) -> &'static Benchmark {
     find(seatrial_net::BENCHMARKS, name).expect("shipped")
 }

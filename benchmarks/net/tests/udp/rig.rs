@@ -37,7 +37,6 @@ impl Kept {
         value.as_u64().unwrap_or_else(|| panic!("{name} of flow {flow} is {value}"))
     }
 
-    /// The record of the part.
     pub fn record(self, part: &str, index: u32, integrity: Integrity) -> PartRecord {
         PartRecord {
             part: part.to_owned(),

@@ -21,7 +21,6 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Starts it.
     pub fn start(qp: PingPongQp, config: &RdmaConfig) -> Result<Self, Reason> {
         let (over, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let own = (Arc::clone(&over), Arc::clone(&served));

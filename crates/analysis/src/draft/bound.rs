@@ -21,13 +21,11 @@ pub const FLOOR_PERCENT: f64 = 5.0;
 pub struct Spread {
     /// Values, one a case and run.
     pub count: usize,
-    /// The median of them.
     pub median: f64,
     /// Their median absolute deviation.
     pub mad: f64,
     /// The worst end of any of their 95 % intervals: beyond it no value of these runs lies.
     pub worst: f64,
-    /// The case that it is from.
     pub worst_case: String,
     pub unit: Unit,
     /// Which direction is good.

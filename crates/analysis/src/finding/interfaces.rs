@@ -117,7 +117,6 @@ fn find(records: &[CaseRecord], sort: &InterfaceCounterRule) -> Vec<Finding> {
     findings
 }
 
-/// One finding an interface.
 fn of_node(case: &CaseRecord, seen: &Seen, sort: &InterfaceCounterRule) -> Vec<Finding> {
     let mut interfaces: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for (key, count) in seen.counts().filter(|(_, count)| *count > 0) {

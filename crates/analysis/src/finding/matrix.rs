@@ -31,7 +31,6 @@ pub struct Matrix {
     pub params: Params,
     /// What the pairs are compared by.
     pub metric: String,
-    /// The unit of every number.
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,

@@ -134,7 +134,6 @@ fn find(records: &[CaseRecord], sort: &PortCounterRule) -> Vec<Finding> {
         .collect()
 }
 
-/// One finding a port.
 fn of_node(case: &CaseRecord, seen: &Seen, sort: &PortCounterRule) -> Vec<Finding> {
     let mut ports: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
     for (key, count) in seen.counts().filter(|(_, count)| *count > 0) {

@@ -27,7 +27,6 @@ pub(super) const LINK: Rule = Rule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
     pub node: String,
-    /// One of its cases.
     pub case: CaseId,
 }
 

@@ -13,7 +13,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{options, output};
 
-/// Makes profiles from runs.
 pub fn run(args: &ProfileArgs) -> Result<Exit, CliError> {
     match &args.command {
         ProfileCommand::Draft(args) => drafted(args),

@@ -72,7 +72,6 @@ impl LocalLauncher {
         self
     }
 
-    /// The command that is the agent.
     pub(super) fn agent(&self) -> Command {
         let is_own = self.program.as_os_str() == RUNNING;
         let mut command = if is_own { own_program() } else { Command::new(&self.program) };

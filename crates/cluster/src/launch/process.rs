@@ -50,7 +50,6 @@ impl Process {
         }
     }
 
-    /// Whether it has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)) | Err(_))
     }

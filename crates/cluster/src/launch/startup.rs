@@ -65,7 +65,6 @@ pub(super) struct AgentStartup {
 
 /// How agents stand in the fleet.
 enum Order {
-    /// As they were started.
     Started,
     Names,
     /// By the position of their names.

@@ -28,7 +28,6 @@ impl Outbox {
         Self(FrameWriter::new(channel))
     }
 
-    /// Sends one message.
     pub(super) fn send(&mut self, message: &FromWorker) -> Result<(), Reason> {
         self.write(message).map_err(|error| refused("a message", &error))
     }

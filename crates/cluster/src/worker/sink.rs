@@ -11,7 +11,6 @@ use super::outbox::Outbox;
 /// nothing is sent before the phase is over; a part that makes more pays for it, and memory stays bounded.
 const HELD: usize = 16_384;
 
-/// The sink of one phase.
 pub(super) struct PhaseSink<'a> {
     keep: bool,
     held: Vec<Sample>,

@@ -36,7 +36,6 @@ pub struct EventLoop<'r, 'a> {
     deadlines: BinaryHeap<Reverse<(Nanos, CaseKey)>>,
     /// Nodes without an agent, with the reason for cases that need them.
     lost: BTreeMap<NodeIndex, Reason>,
-    /// The host of each node.
     hosts: Vec<NodeIndex>,
     /// The numbers given out to groups and to workers so far.
     pub last_group: u64,

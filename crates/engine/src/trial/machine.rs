@@ -13,7 +13,6 @@ use crate::together::Together;
 /// What the trial wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Send this to a node.
     Send(NodeIndex, Command),
     /// Tell whoever watches that a phase began.
     Entered(Phase),
@@ -46,7 +45,6 @@ enum Stage {
     Killing,
 }
 
-/// How a trial ended.
 #[derive(Debug)]
 pub struct TrialEnd {
     /// What every part said, complete or not.

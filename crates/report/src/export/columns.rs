@@ -34,7 +34,6 @@ enum NumberSource<'a> {
 }
 
 impl<'a> ExportRow<'a> {
-    /// The metric that it is of.
     pub fn metric(&self) -> Option<&'a MetricRecord> {
         match self.number?.source {
             NumberSource::Metric(metric) => Some(metric),
@@ -49,7 +48,6 @@ impl<'a> ExportRow<'a> {
         }
     }
 
-    /// The summary of its number.
     pub fn summary(&self) -> Option<Summary> {
         self.metric().map(MetricRecord::summary).or_else(|| Some(self.place()?.summary.clone()))
     }

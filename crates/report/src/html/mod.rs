@@ -44,7 +44,6 @@ pub struct PageContext<'a> {
     pub folder: Option<&'a Path>,
     /// The profile that the run was judged against, for who plays which role.
     pub profile: Option<&'a Profile>,
-    /// What the nodes are.
     pub nodes: &'a [crate::inventory::Node],
     /// The settings of the nodes beside what the profile wants of them.
     pub settings: &'a [AuditedSetting],

@@ -25,7 +25,6 @@ pub enum SeriesView {
     Table(PageTable),
 }
 
-/// All series of one case.
 pub fn of_case(case: &CaseRecord) -> Vec<SeriesView> {
     let of = |(name, series): (&String, &SeriesRecord)| {
         let rows: Vec<&SeriesRow> = series.rows.iter().collect();

@@ -94,7 +94,6 @@ impl<'a> Shown<'a> {
         self.full.get(case).map_or(String::new(), |number| format!("case-{number}"))
     }
 
-    /// The judgements of a case.
     pub fn judgements(&self, case: &CaseRecord) -> &[&'a VerdictRecord] {
         self.judged.get(case.case.as_str()).map_or(&[], Vec::as_slice)
     }

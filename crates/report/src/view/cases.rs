@@ -29,7 +29,6 @@ pub fn verdicts(document: &Document) -> Verdicts<'_> {
     heaviest
 }
 
-/// The cases by id.
 pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
     document.results.iter().map(|record| (record.case.as_str(), record)).collect()
 }

@@ -15,7 +15,6 @@ const STEPS: f64 = 4.0;
 /// Distance from the median, as a part of it, that is the farthest step at least: noise is not to be seen.
 const STRONGEST: f64 = 0.05;
 
-/// A matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     /// What it is about, with its unit.
@@ -32,13 +31,11 @@ pub struct Matrix {
     pub note: String,
 }
 
-/// A number of a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixValue {
     pub value: f64,
     /// What else is said of it.
     pub more: String,
-    /// The case that it is of.
     pub case: Option<String>,
 }
 

@@ -270,7 +270,6 @@ impl<'a, T> Builder<'a, T> {
 }
 
 impl Table {
-    /// The cells of a column.
     pub fn cells(&self, column: usize) -> impl Iterator<Item = &Cell> {
         self.rows.iter().filter_map(move |row| row.cells.get(column))
     }

@@ -21,7 +21,6 @@ fn saved(page: &str) -> Saved {
     Saved { path, _folder: folder }
 }
 
-/// Pages of every kind.
 fn pages() -> [(&'static str, String); 11] {
     [
         ("host", page_of(&fixture::host())),

@@ -158,7 +158,6 @@ impl Chromium {
         (sheets.as_u64().expect("a count"), height / f64::from(SHEET_HEIGHT))
     }
 
-    /// The value of an expression.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.ask("Runtime.evaluate", asked);

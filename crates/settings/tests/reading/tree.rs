@@ -33,7 +33,6 @@ impl Tree {
         self
     }
 
-    /// With files in one folder.
     pub fn files(self, folder: &str, files: &[(&str, &str)]) -> Self {
         files.iter().fold(self, |tree, (name, content)| tree.file(&format!("{folder}/{name}"), content))
     }

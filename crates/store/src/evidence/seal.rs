@@ -27,13 +27,11 @@ impl Packing {
         }
     }
 
-    /// Bytes of a seal.
     pub const fn seal_bytes(self) -> usize {
         let (head, tail) = self.around_the_sum();
         head.len() + SUM + tail.len()
     }
 
-    /// The seal on what has this sum.
     pub fn seal(self, sum: &[u8]) -> Vec<u8> {
         let (head, tail) = self.around_the_sum();
         [head, sum, tail].concat()

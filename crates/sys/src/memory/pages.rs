@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A kind of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pages {
     /// The kernel's base pages (4 KiB on x86-64), huge ones forbidden even where the system's default is `always`.

@@ -32,7 +32,6 @@ const COPIED: u32 = 1 << 31;
 /// Makes notifications say so (`IORING_SEND_ZC_REPORT_USAGE`).
 const REPORT_USAGE: u16 = 1 << 3;
 
-/// The socket and its ring.
 pub(super) struct SocketRing {
     ring: IoUring,
     socket: OwnedFd,

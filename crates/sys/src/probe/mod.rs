@@ -44,7 +44,6 @@ pub trait Watch {
     fn end(self: Box<Self>) -> Difference;
 }
 
-/// Every probe there is.
 pub static PROBES: &[&dyn Probe] = &[
     &clock::ClockProbe,
     &cpu_freq::CpuFreq,
@@ -62,7 +61,6 @@ pub static PROBES: &[&dyn Probe] = &[
     &vmstat::VmStat,
 ];
 
-/// The probe of this name.
 pub fn probe(id: &str) -> Option<&'static dyn Probe> {
     PROBES.iter().copied().find(|probe| probe.id() == id)
 }

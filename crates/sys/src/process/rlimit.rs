@@ -26,7 +26,6 @@ pub struct Limit {
     pub hard: Option<u64>,
 }
 
-/// The limit on a resource.
 pub fn limit(resource: Resource) -> Limit {
     let Rlimit { current, maximum } = getrlimit(kernel(resource));
     Limit { soft: current, hard: maximum }

@@ -34,7 +34,6 @@ pub enum AlignmentSource {
 }
 
 impl AlignmentSource {
-    /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Statx => "statx",

@@ -12,7 +12,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",

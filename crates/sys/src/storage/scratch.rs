@@ -18,7 +18,6 @@ pub enum Hiding {
 }
 
 impl Hiding {
-    /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Nameless => "nameless",

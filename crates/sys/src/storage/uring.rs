@@ -23,7 +23,6 @@ pub struct Setup {
     pub polled: bool,
     /// Whether the memory is registered, so that its pages are not looked up for each request; else why not.
     pub fixed_buffers: Result<(), Errno>,
-    /// Whether the files are.
     pub fixed_files: Result<(), Errno>,
 }
 

@@ -47,7 +47,6 @@ pub enum VerbsError {
         "the kernel offers no RDMA to programs (ibv_get_device_list: {errno}): is the module ib_uverbs loaded?"
     )]
     NoKernel { errno: Errno },
-    /// There is no device of this name.
     #[error("no RDMA device {name}; {there}")]
     NoDevice {
         name: String,

@@ -42,7 +42,6 @@ impl ProtectionDomain {
         Ok(Arc::new(Self { device: device.clone(), raw: NonNull::new(raw).ok_or_else(refused)? }))
     }
 
-    /// The device that it is on.
     pub const fn device(&self) -> &Arc<RdmaDevice> {
         &self.device
     }

@@ -17,7 +17,6 @@ impl Deadline {
         Self { start: Instant::now(), timeout }
     }
 
-    /// What is left of it.
     pub fn left(&self) -> Duration {
         self.timeout.saturating_sub(self.start.elapsed())
     }

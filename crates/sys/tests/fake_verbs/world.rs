@@ -69,7 +69,6 @@ pub struct World {
     pub regions: HashMap<u32, (usize, usize)>,
     /// Queue pairs of groups, by their addresses.
     pub groups: HashSet<([u64; 2], u32)>,
-    /// What was counted, by its name.
     counts: HashMap<&'static str, u64>,
 }
 

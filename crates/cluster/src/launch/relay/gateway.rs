@@ -17,7 +17,6 @@ use crate::launch::startup::{Opening, same_build, tell_renewal};
 use crate::launch::words::never_came;
 use crate::message::{Command, PROTOCOL, Report};
 
-/// A relay to be started.
 pub(in crate::launch) struct RelayStart {
     pub(in crate::launch) opening: Opening,
     /// What starts it with a fresh copy of the binary.

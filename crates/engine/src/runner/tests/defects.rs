@@ -52,7 +52,6 @@ fn measured(site: &Site, cases: Vec<Case>) -> BTreeMap<String, (Outcome, Option<
     finished.records.into_iter().map(line).collect()
 }
 
-/// A case for each of these groups.
 fn groups(site: &Site, names: &[&str]) -> Vec<Case> {
     let case = plan(site, "alone", "2", "2").remove(0);
     names.iter().map(|name| case.clone().in_group(real().about, name)).collect()

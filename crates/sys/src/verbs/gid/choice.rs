@@ -6,9 +6,7 @@ use crate::verbs::VerbsError;
 /// The addresses that two ends talk by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidChoice {
-    /// That of the first.
     pub first: GidEntry,
-    /// That of the second.
     pub second: GidEntry,
     /// Why these, in words.
     pub why: String,
