@@ -1,6 +1,6 @@
 //! Disks and file systems.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 pub mod copy;
 mod device_bytes;
@@ -15,6 +15,6 @@ pub mod raw;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of lists.
+/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&file::File, &peer_read::PeerRead, &raw::Raw, &metadata::Metadata, &copy::Copy];
