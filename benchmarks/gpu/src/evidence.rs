@@ -1,4 +1,4 @@
-//! What parts of GPU benchmarks leave in their records, and what becomes of it in the case's.
+//! Evidence that parts of GPU benchmarks emit, and what the case keeps of it.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::watch::findings_of;
 use seatrial_bench::numa_check;
 
-/// What of the last part's evidence stands in the case's.
+/// Evidence that the case takes from the last part.
 const KEPT: [&str; 10] =
     ["gpu", "gpus", "place", "places", "pages", "held_by", "watch", "warm_up", "missing", "apart"];
 
-/// Puts evidence and findings into `measures`: what the parts left, GPUs that are missing, memory elsewhere.
+/// Adds evidence and findings to `measures`: from the parts, on missing GPUs, on misplaced memory.
 pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     for name in KEPT {
         if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
-    // A process that ended before the last trial took its share of those before.
+    // Other processes that ended before the last trial slowed down earlier ones.
     for seen in parts.iter().filter_map(|part| part.evidence.get("watch")?.as_object()).flatten() {
         add_others(measures.evidence.get_mut("watch"), seen);
     }
@@ -27,13 +27,16 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     measures.findings.extend(findings_of(case, parts));
     measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
     measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
-        let text = format!("not measured, so there are no figures of all GPUs or of the slowest: {why}");
+        let text = format!(
+            "this GPU was not measured, so there is no result for all GPUs or for the \
+            slowest: {why}"
+        );
         Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
     }));
     measures.findings.extend(restless(parts));
 }
 
-/// Adds the other processes that were seen on the GPU at an address to what is kept of that GPU.
+/// Adds other processes seen on a GPU to the evidence kept of that GPU.
 fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
     let Some(kept) = kept.and_then(|kept| kept.get_mut(address)?.as_object_mut()) else { return };
     for pid in seen["others"].as_array().into_iter().flatten() {
@@ -50,7 +53,7 @@ fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
     }
 }
 
-/// Memory that is not where it was to be: that of the only GPU, or of each by its address.
+/// Findings on memory off its NUMA node: of the only GPU, or of each GPU by address.
 fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     let each = part.evidence.get("places").and_then(Value::as_object).into_iter().flatten();
     let each = each.filter_map(|(address, place)| {
@@ -60,7 +63,7 @@ fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     numa_check(&part.evidence).into_iter().chain(each).collect()
 }
 
-/// GPUs that any trial had to do without, and why.
+/// GPUs that were missing in any trial, and why.
 pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
     let all = parts.iter().filter_map(|part| part.evidence.get("missing")?.as_object());
     all.flatten()
@@ -68,15 +71,15 @@ pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A finding when a warm-up ended before clocks and rates were steady.
+/// Finding: a warm-up ended before clocks and rates were steady.
 fn restless(parts: &[PartRecord]) -> Option<Finding> {
     let is = |part: &&PartRecord| part.evidence.get("warm_up").and_then(|told| told["steady"].as_bool());
     let count = parts.iter().filter(|part| is(part) == Some(false)).count();
     (count > 0).then(|| {
         let of = parts.len();
         let text = format!(
-            "in {count} of {of} trials neither more rounds nor more time of warm-up made the clocks of the GPUs and the \
-             rates agree within 2 %: see warm_up in the evidence"
+            "in {count} of {of} trials the GPU clocks and rates still varied by more than 2 % when the \
+             warm-up ended: see warm_up in the evidence"
         );
         Finding::new("gpu-not-steady", Severity::Info, Subject::node(), text)
     })

@@ -1,6 +1,6 @@
 //! Graphics processors.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 mod choose;
 mod evidence;
@@ -43,6 +43,6 @@ pub use worker::{GpuWorkload, part};
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of lists.
+/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&host_copy::HostCopy, &host_copy_all::HostCopyAll, &peer_copy::PeerCopy, &memory::Memory];

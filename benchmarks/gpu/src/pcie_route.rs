@@ -1,5 +1,5 @@
-//! The PCI Express links between a GPU and the processor, looked at under load: an idle device may lower its own, and a
-//! bridge above it may have come up with fewer lanes.
+//! The PCI Express links between a GPU and the CPU, read under load: an idle device may lower its link speed, and a
+//! bridge above it may have trained with fewer lanes.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,11 @@ use seatrial_model::machine::Known;
 use seatrial_sys::root::SysRoot;
 use serde_json::{Value, json};
 
-/// The PCIe links between one GPU and the processor.
 #[derive(Debug)]
 pub(super) struct PcieRoute {
     root: SysRoot,
     address: String,
-    /// By link: its name, and every state below what both its ends can do that it was seen in.
+    /// By link: its name, and every observed state below the capability of both its ends.
     links: Vec<(String, BTreeSet<String>)>,
     looks: u32,
     unreadable: Option<String>,
@@ -45,7 +44,7 @@ impl PcieRoute {
         }
     }
 
-    /// For the record: the links, and the states below their best that they were seen in.
+    /// Evidence: the links, and their observed states below the best.
     pub fn evidence(&self) -> Value {
         match (&self.unreadable, self.looks) {
             (Some(why), 0) => json!({ "unreadable": why }),
@@ -54,7 +53,7 @@ impl PcieRoute {
     }
 }
 
-/// A sentence for every link that was seen below what its ends can do.
+/// A sentence for every link that was observed below the capability of its ends.
 pub(super) fn reduced(seen: &Value) -> Vec<String> {
     let told = |link: &Value| {
         let states: Vec<&str> = link["reduced"].as_array()?.iter().filter_map(Value::as_str).collect();
@@ -62,8 +61,8 @@ pub(super) fn reduced(seen: &Value) -> Vec<String> {
         (!states.is_empty()).then(|| {
             let states = states.join("; ");
             format!(
-                "link {name} on the way to the processor ran at {states} under load: reseat the cards, look at risers and \
-                 the firmware's settings"
+                "link {name} between GPU and CPU ran at {states} under load: reseat the cards, check the \
+                 risers and the firmware settings"
             )
         })
     };
@@ -76,7 +75,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A GPU below a switch, whose own link to the root port has 8 of 16 lanes.
+    /// A GPU below a switch that is connected to the root port with 8 of 16 lanes.
     fn tree() -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());
@@ -110,8 +109,8 @@ mod tests {
         route.read_link();
         route.read_link();
         let told = reduced(&route.evidence());
-        let expected = "link 0000:01:00.0 - 0000:00:01.0 on the way to the processor ran at 32 GT/s x8, both its ends can do \
-                        32 GT/s x16 under load: reseat the cards, look at risers and the firmware's settings";
+        let expected = "link 0000:01:00.0 - 0000:00:01.0 between GPU and CPU ran at 32 GT/s x8, both its ends can do \
+                        32 GT/s x16 under load: reseat the cards, check the risers and the firmware settings";
         assert_eq!(told, [expected]);
         assert_eq!(route.evidence().as_array().map(Vec::len), Some(2));
     }

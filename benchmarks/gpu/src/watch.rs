@@ -1,4 +1,4 @@
-//! What the GPU's own counters and clocks saw while it was measured.
+//! Reads a GPU's clocks and counters while it is measured.
 
 use seatrial_model::{Case, Finding, PartRecord, Severity, Subject};
 use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
@@ -7,35 +7,33 @@ use serde_json::{Map, Value, json};
 
 use super::pcie_route::PcieRoute;
 
-/// Watches all GPUs of a case.
 #[derive(Debug)]
 pub struct Watches<'a>(Vec<(String, Watch<'a>)>);
 
 impl<'a> Watches<'a> {
-    /// Begins to watch the GPUs at these addresses.
     pub fn begin(nvml: &'a Result<Nvml, String>, addresses: &[String]) -> Self {
         let root = SysRoot::live();
         Self(addresses.iter().map(|address| (address.clone(), Watch::begin(nvml, &root, address))).collect())
     }
 
-    /// Looks at all of them, while they work.
+    /// Reads clocks and counters of all GPUs, while they work.
     pub fn take_reading(&mut self) {
         self.0.iter_mut().for_each(|(_, watch)| watch.take_reading());
     }
 
-    /// The lowest clock of each GPU's processors in MHz since this was asked last; none where nobody tells.
+    /// Each GPU's lowest multiprocessor clock in MHz since the last call; `None` where it is not reported.
     pub fn clocks(&mut self) -> Vec<Option<u32>> {
         self.0.iter_mut().map(|(_, watch)| watch.slowest.take()).collect()
     }
 
-    /// For the record: what was seen of each, by its address.
+    /// Evidence of each GPU, by address.
     pub fn end(self) -> Value {
         let seen = self.0.into_iter().map(|(address, watch)| (address, watch.end()));
         Value::Object(seen.collect::<Map<String, Value>>())
     }
 }
 
-/// Watches one GPU over a measuring phase. Where there is no management library, all of it says so.
+/// Watches one GPU during a measuring phase; without NVML, every value says so.
 #[derive(Debug)]
 struct Watch<'a> {
     handle: Result<Handle<'a>, String>,
@@ -46,7 +44,7 @@ struct Watch<'a> {
     slowest: Option<u32>,
 }
 
-/// One look at it under load.
+/// One reading under load.
 #[derive(Clone, Copy, Debug)]
 struct WatchReading {
     processors_mhz: Option<u32>,
@@ -77,7 +75,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes some ten microseconds to milliseconds.
+    /// Takes between ten microseconds and some milliseconds.
     fn take_reading(&mut self) {
         self.route.read_link();
         let Ok(handle) = &self.handle else { return };
@@ -92,7 +90,7 @@ impl<'a> Watch<'a> {
         self.readings.push(reading);
     }
 
-    /// For the record: what was seen.
+    /// Evidence of one GPU.
     fn end(self) -> Value {
         let handle = match self.handle {
             Ok(handle) => handle,
@@ -142,8 +140,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Other processes that compute on it. None where that cannot be told: who does not find itself in the list is in a
-/// container, where processes have other numbers.
+/// Other processes that compute on the GPU. `None` if this process is not in the list itself: in a container, process
+/// numbers differ.
 fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     let mut all = handle.processes().ok()?;
     let own = all.iter().position(|process| *process == std::process::id())?;
@@ -151,7 +149,7 @@ fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// The names of processes by their numbers, of those that still run.
+/// Names of the processes that still run.
 fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
     let root = SysRoot::live();
     let name = |pid: &u32| {
@@ -161,7 +159,7 @@ fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
     pids.filter_map(name).collect()
 }
 
-/// What the evidence that [`Watches::end`] gives of a GPU means, for the GPU `subject`.
+/// Findings from the evidence of [`Watches::end`] on one GPU.
 fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut tell = |kind: &str, severity, text: String| {
@@ -174,8 +172,8 @@ fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
             && now < most
         {
             let text = format!(
-                "the PCI Express link ran at {unit} {now} under load, the GPU and its slot can do {most}: reseat the \
-                 card, reading at the riser and the firmware's settings"
+                "the PCI Express link ran at {unit} {now} under load, but GPU and slot support {most}: \
+                 reseat the card, check the riser and the firmware settings"
             );
             tell("pcie-link-reduced", Severity::Problem, text);
         }
@@ -185,50 +183,50 @@ fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     });
     let xids: Vec<String> = seen["xids"].as_array().into_iter().flatten().map(Value::to_string).collect();
     if !xids.is_empty() {
-        let text =
-            format!("the driver reported Xid {} while it was measured; see the kernel log", xids.join(", "));
+        let text = format!(
+            "the driver reported Xid {} during the measurement; see the kernel log (dmesg)",
+            xids.join(", ")
+        );
         tell("gpu-xid", Severity::Problem, text);
     }
     let causes: Vec<&str> =
         seen["throttled_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if !causes.is_empty() {
-        tell("gpu-throttled", Severity::Warning, format!("the GPU was held back by {}", causes.join(", ")));
+        tell(
+            "gpu-throttled",
+            Severity::Warning,
+            format!("the GPU clock was throttled by {}", causes.join(", ")),
+        );
     }
     for (key, kind, severity, what) in [
-        (
-            "/pcie_replays",
-            "pcie-replays",
-            Severity::Warning,
-            "packets were sent again over the PCI Express link",
-        ),
-        ("/ecc_corrected", "ecc-corrected", Severity::Info, "errors of the GPU's memory were corrected"),
+        ("/pcie_replays", "pcie-replays", Severity::Warning, "packets were replayed on the PCI Express link"),
+        ("/ecc_corrected", "ecc-corrected", Severity::Info, "ECC errors of the GPU memory were corrected"),
         (
             "/ecc_uncorrected",
             "ecc-uncorrected",
             Severity::Problem,
-            "errors of the GPU's memory were not corrected",
+            "uncorrectable ECC errors of the GPU memory were counted",
         ),
     ] {
         if let Some(count) = number(key).filter(|count| *count > 0) {
-            tell(kind, severity, format!("{count} {what} while it was measured"));
+            tell(kind, severity, format!("{count} {what} during the measurement"));
         }
     }
     let others = seen["others"].as_array().map_or(0, Vec::len);
     if others > 0 {
         let which = seen["others"].to_string();
-        let text =
-            format!("{others} other processes compute on this GPU {which}: what they take is missing here");
+        let text = format!("{others} other processes compute on this GPU {which}: they lower the result");
         tell("gpu-shared", Severity::Warning, text);
     }
     if seen["mig"].as_bool() == Some(true) {
-        let text = "the GPU is cut into instances (MIG): the figures are those of one instance, limits are the whole's";
+        let text = "the GPU is in MIG mode: the results are those of one MIG instance, the limits those of \
+            the whole GPU";
         tell("mig", Severity::Warning, text.to_owned());
     }
     found
 }
 
-/// The findings of all GPUs in the evidence of the parts of `case`, each once: `watch` holds what was seen of
-/// each one by its address.
+/// Findings on all GPUs in the evidence of the parts of `case`, each finding once.
 pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for part in parts {
