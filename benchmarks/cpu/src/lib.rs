@@ -1,10 +1,10 @@
 //! Processor cores.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 pub mod clock;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of lists.
+/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] = &[&clock::Clock];

@@ -27,10 +27,9 @@ pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu
     if ours.is_empty() {
         let text = match all.len() {
             0 => "this node has no GPU".to_owned(),
-            count => format!(
-                "this node has no {VENDOR} GPU; its {count} GPUs of other vendors are not \
-                supported"
-            ),
+            count => {
+                format!("this node has no {VENDOR} GPU; its {count} GPUs of other vendors are not supported")
+            }
         };
         return Err(Reason::new(Cause::Inapplicable, text));
     }
@@ -82,8 +81,7 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
         }
         Known::Unknown(why) if machine.numa.len() > 1 => {
             let text = format!(
-                "the NUMA node of this GPU is not known: {why}; compare the nodes with -p \
-                    scope=matrix"
+                "the NUMA node of this GPU is not known: {why}; compare the nodes with -p scope=matrix"
             );
             findings.push(Finding::new("gpu-node-unknown", Severity::Info, subject(), text));
         }

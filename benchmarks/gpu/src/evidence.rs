@@ -28,8 +28,7 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
     measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
         let text = format!(
-            "this GPU was not measured, so there is no result for all GPUs or for the \
-            slowest: {why}"
+            "this GPU was not measured, so there is no result for all GPUs or for the slowest: {why}"
         );
         Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
     }));

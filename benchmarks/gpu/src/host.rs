@@ -34,10 +34,8 @@ impl Block {
         let memory = PinnedMemory::pin(gpu, held.map).map_err(|error| {
             let mut told = fault::preparing(address, "pinning host memory")(error);
             // Whatever the driver calls a limit of the host, it never means the device's memory.
-            told.text.push_str(
-                "; the host may limit the memory that a process pins (ulimit -l, control \
-                group)",
-            );
+            told.text
+                .push_str("; the host may limit the memory that a process pins (ulimit -l, control group)");
             told
         })?;
         Ok(Self { memory, place, pages })

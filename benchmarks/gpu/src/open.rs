@@ -60,8 +60,8 @@ impl Opened {
             self.gpu.memory().map_err(fault::preparing(&self.address, "reading its memory size"))?;
         if free < bytes {
             let text = format!(
-                "{}: {} of device memory are needed, but only {} of {} are free; another process may use \
-                 the rest (nvidia-smi)",
+                "{}: {} of device memory are needed, but only {} of {} are free; another process may use the \
+                 rest (nvidia-smi)",
                 self.address,
                 seatrial_model::Bytes(bytes).rounded(),
                 seatrial_model::Bytes(free).rounded(),

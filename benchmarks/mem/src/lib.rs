@@ -1,6 +1,6 @@
 //! Memory.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 pub mod bandwidth;
 mod chase;
@@ -16,6 +16,6 @@ mod tests;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of lists.
+/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&bandwidth::Bandwidth, &latency::Latency, &loaded_latency::LoadedLatency, &pipeline::Pipeline];

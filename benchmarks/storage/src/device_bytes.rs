@@ -38,12 +38,12 @@ fn finding<'a>(disk: &str, entries: impl Iterator<Item = &'a Value>) -> Option<F
         }
         None if (percent / 100.0 - 1.0).abs() <= TOLERANCE => return None,
         None if percent < 100.0 => format!(
-            "{disk} moved only {percent:.1} % of the bytes that were requested: a cache above it supplied the rest, or \
-             it was never moved"
+            "{disk} moved only {percent:.1} % of the bytes that were requested: a cache above it supplied \
+             the rest, or it was never moved"
         ),
         None => format!(
-            "{disk} moved {percent:.1} % of the bytes that were requested: another process used it meanwhile, or the \
-             kernel read ahead further than the test",
+            "{disk} moved {percent:.1} % of the bytes that were requested: another process used it \
+             meanwhile, or the kernel read ahead further than the test",
         ),
     };
     let finding = Finding::new("path-unconfirmed", Severity::Warning, Subject::device("disk", disk), text);

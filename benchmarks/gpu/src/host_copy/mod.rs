@@ -75,13 +75,11 @@ const ABOUT: About = About {
         latency("latency", "Time of one dependent load by a GPU multiprocessor from pinned host memory."),
         rate(
             "h2d_remote",
-            "With scope=matrix: host to device, from the slowest NUMA node that is not the \
-            GPU's own.",
+            "With scope=matrix: host to device, from the slowest NUMA node that is not the GPU's own.",
         ),
         rate(
             "d2h_remote",
-            "With scope=matrix: device to host, to the slowest NUMA node that is not the \
-            GPU's own.",
+            "With scope=matrix: device to host, to the slowest NUMA node that is not the GPU's own.",
         ),
     ],
     series: &[

@@ -59,14 +59,13 @@ const ABOUT: About = About {
         rate("throughput", "Bytes of the file over the time of a copy; with sync=end including the flush."),
         rate(
             "unsynced",
-            "With sync=end: bytes of the file over the time until all was written, before the \
-            flush.",
+            "With sync=end: bytes of the file over the time until all was written, before the flush.",
         ),
         share("user", "CPU time of the copying thread in user mode, in percent of the time of the copy."),
         share(
             "system",
-            "CPU time of the copying thread in the kernel, in percent; later write-back by the \
-            kernel is not counted.",
+            "CPU time of the copying thread in the kernel, in percent; later write-back by the kernel is not \
+             counted.",
         ),
     ],
     series: &[],

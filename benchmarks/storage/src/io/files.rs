@@ -105,8 +105,8 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
         && !job.block.is_multiple_of(offset as usize)
     {
         let text = format!(
-            "block={} cannot be used with direct access in {place}: requests must be multiples of {offset} B (by {}); \
-             use access=buffered or another block=",
+            "block={} cannot be used with direct access in {place}: requests must be multiples of {offset} B \
+             (by {}); use access=buffered or another block=",
             Bytes(job.block as u64),
             source.word()
         );

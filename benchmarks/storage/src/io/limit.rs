@@ -23,9 +23,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "written" | "durable" => written.clone(),
         "iops" => in_blocks(&sum, block),
         "fairness" => Limit::Unknown {
-            reason: "the index is at most 1 by definition; hardware does not \
-         bound it"
-                .to_owned(),
+            reason: "the index is at most 1 by definition; hardware does not bound it".to_owned(),
         },
         "cpu_per_io" => unbounded("the CPU time per block"),
         _ => unbounded("how long a request takes"),

@@ -26,11 +26,9 @@ pub fn error(when: When, what: &str, errno: Errno) -> Reason {
         }
         (Errno::NOSPC, _) => (Cause::NoSpace, "; no space is left: free some, or lower size="),
         (Errno::DQUOT, _) => (Cause::NoSpace, "; the disk quota is used up: lower size="),
-        (Errno::FBIG, _) => (
-            Cause::NoSpace,
-            "; the file is too large for the file system or ulimit -f: \
-            lower size=",
-        ),
+        (Errno::FBIG, _) => {
+            (Cause::NoSpace, "; the file is too large for the file system or ulimit -f: lower size=")
+        }
         (Errno::MLINK, _) => (Cause::NoSpace, "; the file system allows no more links"),
         (Errno::NOMEM, _) => (Cause::NoSpace, "; memory is short: lower block=, depth= or threads="),
         (Errno::ACCESS | Errno::PERM, _) => (Cause::Denied, "; name a writable directory"),

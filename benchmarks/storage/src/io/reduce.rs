@@ -241,8 +241,8 @@ fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "a control group (io.max) (io.max or blkio.throttle) limits this process: {}; the \
-        result is that limit, not the speed of the storage",
+        "a control group (io.max or blkio.throttle) limits this process: {}; the result is that limit, not \
+         the speed of the storage",
         told.join(", ")
     );
     Some(Finding::new("storage-throttled", Severity::Warning, case.subject.clone(), text))
@@ -269,9 +269,8 @@ fn first_writes(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding
         return None;
     }
     let text = format!(
-        "the first write of every block ran at {new:.0} MB/s, later writes at {again:.0} MB/s: the median \
-         is that of the longer part; measure first writes with -p work=once, later writes with -p \
-         overwrite=true"
+        "the first write of every block ran at {new:.0} MB/s, later writes at {again:.0} MB/s: the median is \
+         that of the longer part; measure first writes with -p work=once, later writes with -p overwrite=true"
     );
     let finding = Finding::new("first-writes", Severity::Info, case.subject.clone(), text);
     Some(Finding { evidence: vec!["threads".to_owned()], ..finding })

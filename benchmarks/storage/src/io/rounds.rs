@@ -126,8 +126,8 @@ fn findings(case: &Case, told: &[(SteadyState, Option<Window>)]) -> Vec<Finding>
             },
         );
         let text = format!(
-            "no steady state in {count} of {} trials: {how}; the results are those of the last rounds; \
-             raise -p rounds= or -p time=",
+            "no steady state in {count} of {} trials: {how}; the results are those of the last rounds; raise \
+             -p rounds= or -p time=",
             told.len()
         );
         found.push(finding("steady-state-not-reached", text));

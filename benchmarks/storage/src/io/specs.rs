@@ -11,8 +11,8 @@ pub const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 }
 
 pub const DIRECTORY: ParamSpec = ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-    "Directory for the files, as a full path; disks: one directory on each disk with a writable file \
-     system; auto: the current directory, or /var/tmp if that is in memory.",
+    "Directory for the files, as a full path; disks: one directory on each disk with a writable file system; \
+     auto: the current directory, or /var/tmp if that is in memory.",
 );
 
 pub const PATTERN: ParamSpec = ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq")
@@ -75,8 +75,8 @@ pub const CPU_PER_IO: MetricSpec =
     latency("cpu_per_io", "CPU time per block, including making and checking its data.");
 
 pub const FAIRNESS: MetricSpec = MetricSpec::higher_is_better("fairness", Unit::Ratio).doc(
-    "Jain's fairness index of the threads' rates: 1 when all are equal, 1 / threads when one thread does \
-     all the work.",
+    "Jain's fairness index of the threads' rates: 1 when all are equal, 1 / threads when one thread does all \
+     the work.",
 );
 
 pub const JOB: &[ParamSpec] = &[

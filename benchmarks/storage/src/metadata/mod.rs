@@ -28,8 +28,8 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-            "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is \
-             in memory.",
+            "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is in \
+             memory.",
         ),
         ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Number of threads."),
         ParamSpec::new("folder", Kind::Choice(&["own", "shared"]), "own")

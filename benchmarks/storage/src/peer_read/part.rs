@@ -72,13 +72,7 @@ pub fn reader(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     Prepared::new(place, (), move |peers| {
         let written = peers.iter().find(|offer| offer.part != own).map(|offer| offer.data.clone());
         let written: Written = serde_json::from_value(written.unwrap_or_default()).map_err(|error| {
-            Reason::new(
-                Cause::Protocol,
-                format!(
-                    "the writer's offer cannot be parsed: \
-                {error}"
-                ),
-            )
+            Reason::new(Cause::Protocol, format!("the writer's offer cannot be parsed: {error}"))
         })?;
         let deadline = Nanos(clock::now_ns()).plus(OPENING);
         let shown = written.folder.display().to_string();

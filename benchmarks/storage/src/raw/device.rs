@@ -53,8 +53,8 @@ impl Disk {
             })?;
             if !config.block.is_multiple_of(found.offset as usize) {
                 let text = format!(
-                    "block={} cannot be used with direct access on {shown}: requests must be multiples of \
-                     {} B (by {}); use mode=buffered or another block=",
+                    "block={} cannot be used with direct access on {shown}: requests must be multiples of {} \
+                     B (by {}); use mode=buffered or another block=",
                     Bytes(config.block as u64),
                     found.offset,
                     found.source.word()

@@ -43,8 +43,8 @@ const ABOUT: About = About {
              like hdparm -t.",
         ),
         ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq").doc(
-            "seq: sequentially in five zones from the first sector to the last; random: blocks from all \
-             over the disk, each once.",
+            "seq: sequentially in five zones from the first sector to the last; random: blocks from all over \
+             the disk, each once.",
         ),
         ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "auto")
             .word("auto")
@@ -70,13 +70,11 @@ const ABOUT: About = About {
         rate("last", "Read rate at the end of the disk: the inner tracks of a hard disk."),
         rate("alone", "With together=true: sum of the read rates of the disks, each read alone."),
         MetricSpec::higher_is_better("sharing", Unit::Ratio).doc(
-            "With together=true: rate of all disks at once over the sum of each alone; 1 when no shared \
-             link limits them.",
+            "With together=true: rate of all disks at once over the sum of each alone; 1 when no shared link \
+             limits them.",
         ),
-        MetricSpec::higher_is_better("iops", Unit::PerSecond).doc(
-            "With pattern=random: requests per \
-            second.",
-        ),
+        MetricSpec::higher_is_better("iops", Unit::PerSecond)
+            .doc("With pattern=random: requests per second."),
         latency("latency", "With pattern=random: median time of a request, from submission to completion."),
         latency("p99", "With pattern=random: 99th percentile of the time of a request."),
         latency("slowest", "With pattern=random: time of the slowest request."),
