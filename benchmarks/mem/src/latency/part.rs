@@ -157,7 +157,7 @@ impl Running for LatencyWorker {
             checked += of * size_of::<u64>() as u64;
         }
         if checked == 0 {
-            return Ok(Integrity::Unverified { why: "there is no ring".to_owned() });
+            return Ok(Integrity::Unverified { why: "no ring was laid".to_owned() });
         }
         Ok(Integrity::Verified { checked })
     }

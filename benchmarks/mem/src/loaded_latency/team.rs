@@ -122,7 +122,7 @@ fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
 
 fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Reason> {
     let load = ArrayShard::new(spec).map_err(|error| {
-        Reason::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
+        Reason::new(Cause::NoSpace, format!("cannot allocate memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);
     Ok(())

@@ -204,7 +204,7 @@ impl Check {
 
     fn integrity(self) -> Integrity {
         match self {
-            Self { words: 0, .. } => Integrity::Unverified { why: "no block was worked on".to_owned() },
+            Self { words: 0, .. } => Integrity::Unverified { why: "no block was processed".to_owned() },
             Self { words, wrong: 0, .. } => Integrity::Verified { checked: words * size_of::<u64>() as u64 },
             Self { words, wrong, first } => Integrity::Corrupt { wrong, of: words, first },
         }

@@ -62,7 +62,7 @@ const ABOUT: About = About {
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },
     interaction: Interaction::Loads(
-        "the file system of the directory, and the servers behind one of the network",
+        "the file system of the directory, and the servers of a network file system",
     ),
 };
 
