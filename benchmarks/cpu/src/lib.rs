@@ -6,5 +6,4 @@ pub mod clock;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] = &[&clock::Clock];

@@ -11,7 +11,6 @@ pub const GPU: ParamSpec = ParamSpec::new("gpu", Kind::Text, "auto")
     .word("auto")
     .doc("One GPU, by its index in the inventory or its PCI address; auto: every GPU.");
 
-/// Vendor of the supported driver.
 const VENDOR: &str = "NVIDIA";
 
 /// The GPUs that the parameter `gpu` names, among those with a supported driver.
@@ -102,18 +101,15 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
     (binding, findings)
 }
 
-/// Stores the GPUs of a case, for its part.
 pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
     let addresses: Vec<&str> = gpus.iter().map(|gpu| gpu.pci.address.as_str()).collect();
     case.planned.set("gpus", addresses.join(" ").as_str());
 }
 
-/// The PCI addresses that [`chosen`] stored.
 pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
     Ok(case.planned.text("gpus")?.split(' ').map(str::to_owned).collect())
 }
 
-/// Bound of both directions of a link together.
 pub fn both_ways(one: Bound) -> Bound {
     let value = Quantity::new(2.0 * one.value.value(), one.value.unit()).unwrap_or(one.value);
     Bound { value, formula: format!("2 x ({})", one.formula), provenance: one.provenance }
@@ -134,7 +130,6 @@ mod tests {
         two.cpu.threads.iter_mut().for_each(|thread| thread.node = Some(cores));
         two.confinement.memory_nodes = Known::Known(memory.to_vec());
         if let Known::Known(gpus) = &mut two.gpus {
-            // Enough for the defaults of every benchmark.
             gpus.iter_mut().for_each(|gpu| gpu.memory_bytes = Known::Known(64 << 30));
         }
         two

@@ -35,7 +35,6 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     measures.findings.extend(restless(parts));
 }
 
-/// Adds other processes seen on a GPU to the evidence kept of that GPU.
 fn add_others(kept: Option<&mut Value>, (address, seen): (&String, &Value)) {
     let Some(kept) = kept.and_then(|kept| kept.get_mut(address)?.as_object_mut()) else { return };
     for pid in seen["others"].as_array().into_iter().flatten() {
@@ -62,7 +61,6 @@ fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     numa_check(&part.evidence).into_iter().chain(each).collect()
 }
 
-/// GPUs that were missing in any trial, and why.
 pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
     let all = parts.iter().filter_map(|part| part.evidence.get("missing")?.as_object());
     all.flatten()
@@ -70,7 +68,6 @@ pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Finding: a warm-up ended before clocks and rates were steady.
 fn restless(parts: &[PartRecord]) -> Option<Finding> {
     let is = |part: &&PartRecord| part.evidence.get("warm_up").and_then(|told| told["steady"].as_bool());
     let count = parts.iter().filter(|part| is(part) == Some(false)).count();

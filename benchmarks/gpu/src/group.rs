@@ -10,9 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Opened, during};
 use seatrial_bench::Sink;
 
-/// State of a benchmark on one GPU.
 pub trait End {
-    /// Index of the GPU in the case.
     fn number(&self) -> usize;
 
     fn opened(&self) -> &Opened;
@@ -21,7 +19,6 @@ pub trait End {
 #[derive(Debug)]
 pub struct GpuGroup<E> {
     ends: Vec<E>,
-    /// Least number of GPUs.
     least: usize,
     missing: Map<String, Value>,
     about: Map<String, Value>,
@@ -66,12 +63,10 @@ impl<E: End> GpuGroup<E> {
         &mut self.ends
     }
 
-    /// The end with this number, while it works.
     pub fn find(&self, number: usize) -> Option<&E> {
         self.ends.iter().find(|end| end.number() == number)
     }
 
-    /// Drops GPU `number`, which failed at `doing`.
     pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Reason> {
         let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
             return Err(during("GPU", doing)(failed));
@@ -82,7 +77,6 @@ impl<E: End> GpuGroup<E> {
         if self.ends.len() < self.least { Err(error) } else { Ok(()) }
     }
 
-    /// Emits the GPUs, and why others are missing.
     pub fn evidence(&self, out: &mut dyn Sink) {
         out.evidence("gpus", Value::Object(self.about.clone()));
         out.evidence("missing", Value::Object(self.missing.clone()));

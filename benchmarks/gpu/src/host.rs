@@ -41,13 +41,11 @@ impl Block {
         Ok(Self { memory, place, pages })
     }
 
-    /// Wrong words among the first `count` words.
     pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<pattern::Wrong>, Reason> {
         let words = PinnedMemory::words(&mut self.memory).ok_or_else(busy)?;
         Ok(pattern.check(&words[..count.min(words.len())]))
     }
 
-    /// Fills the block again.
     pub fn fill(&mut self, pattern: Pattern) -> Result<(), Reason> {
         PinnedMemory::words_mut(&mut self.memory).map(|words| pattern.fill(words)).ok_or_else(busy)
     }

@@ -2,7 +2,6 @@
 
 use seatrial_model::Integrity;
 
-/// Bytes checked, wrong words, and a description of the first.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     checked: u64,

@@ -14,10 +14,8 @@ use super::ptx::{self, Hint, Op, SUMS, Shape, Walk};
 /// Most time that a kernel waits at a gate, so that a host that died does not leave a GPU busy.
 const LONGEST_WAIT_NS: u64 = 10_000_000_000;
 
-/// Threads per block of kernels that are not measured.
 const THREADS: u32 = 256;
 
-/// Blocks per multiprocessor of these kernels.
 const BLOCKS: u32 = 8;
 
 /// Kernels of every benchmark, and streaming kernels of the requested shapes; clones share them.
@@ -51,7 +49,6 @@ impl Tally {
 }
 
 impl Kernels {
-    /// Translates the PTX.
     pub fn load(gpu: &Gpu) -> Result<Self, GpuError> {
         let common = Module::load(gpu, &ptx::common(&[LINK_COPY.0]))?;
         let get = |name: &std::ffi::CStr| common.function(name);
@@ -105,7 +102,6 @@ impl Kernels {
         (self.0.gpu.properties().processors.max(1) * BLOCKS, THREADS)
     }
 
-    /// Fills `words` words from `at`.
     pub fn fill(
         &self,
         stream: &Stream,
@@ -119,7 +115,6 @@ impl Kernels {
         unsafe { stream.launch(&self.0.fill, self.everywhere(), &arguments, &[at]) }
     }
 
-    /// Counts the words from `at` that differ from `pattern`, and waits for the result.
     pub fn check(
         &self,
         stream: &Stream,
@@ -185,7 +180,6 @@ impl Kernels {
         unsafe { stream.launch(function, (blocks, shape.threads), &arguments, &spans) }
     }
 
-    /// Queues a copy of `bytes`, a multiple of 16, by the multiprocessors.
     pub fn copy(&self, stream: &Stream, to: Span<'_>, from: Span<'_>, bytes: usize) -> Result<(), GpuError> {
         let (shape, walk) = LINK_COPY;
         let whole = bytes as u64 / shape.tile() * shape.tile();
@@ -253,7 +247,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// Queues a kernel of one thread that waits for the gate, for at most [`LONGEST_WAIT_NS`].
+    /// Queues a kernel of one thread that waits for the gate, for at most `LONGEST_WAIT_NS`.
     pub fn wait(&self, stream: &Stream, gate: &Arc<Gate>) -> Result<(), GpuError> {
         stream.keep_gate(gate);
         let arguments = [gate.address(), u64::from(gate.wanted()), LONGEST_WAIT_NS];
@@ -266,16 +260,13 @@ impl Kernels {
     }
 }
 
-/// Streaming kernels, ready to run on a device.
 #[derive(Debug)]
 pub struct Streaming {
     kernels: Vec<(Shape, Function)>,
-    /// The shapes without a kernel, and why.
     pub left_out: Option<String>,
 }
 
 impl Streaming {
-    /// The kernel of a shape; `None` where it was left out.
     pub fn of(&self, shape: Shape) -> Option<Function> {
         self.kernels.iter().find(|(other, _)| *other == shape).map(|(_, function)| function.clone())
     }
@@ -318,12 +309,10 @@ impl Home {
 const LINE: usize = 128;
 
 impl Ring {
-    /// Loads of one lap round a ring of `bytes`.
     pub const fn lap(bytes: usize) -> u64 {
         (bytes / LINE) as u64
     }
 
-    /// A ring of `bytes` in device memory.
     pub fn on_device(gpu: &Gpu, bytes: usize) -> Result<Self, GpuError> {
         let memory = DeviceMemory::take(gpu, bytes)?;
         let mut words = vec![0; bytes / 8];
@@ -361,26 +350,10 @@ fn link(words: &mut [u64], start: u64) {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Arrays<'a> {
-    /// Adds up `from`; each block adds to one of [`SUMS`] words of `sums`.
-    Read {
-        from: Span<'a>,
-        sums: Span<'a>,
-    },
-    Write {
-        to: Span<'a>,
-        pattern: Pattern,
-    },
-    Copy {
-        to: Span<'a>,
-        from: Span<'a>,
-    },
-    /// `to = from + factor * and`.
-    Triad {
-        to: Span<'a>,
-        from: Span<'a>,
-        and: Span<'a>,
-        factor: u64,
-    },
+    Read { from: Span<'a>, sums: Span<'a> },
+    Write { to: Span<'a>, pattern: Pattern },
+    Copy { to: Span<'a>, from: Span<'a> },
+    Triad { to: Span<'a>, from: Span<'a>, and: Span<'a>, factor: u64 },
 }
 
 impl Arrays<'_> {

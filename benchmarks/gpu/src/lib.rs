@@ -43,6 +43,5 @@ pub use worker::{GpuWorkload, part};
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&host_copy::HostCopy, &host_copy_all::HostCopyAll, &peer_copy::PeerCopy, &memory::Memory];

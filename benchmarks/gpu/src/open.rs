@@ -20,7 +20,6 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens the system's driver, or for tests the one at `path`.
     pub fn driver(path: Option<&Path>) -> Result<Arc<dyn Driver>, Reason> {
         path.map_or_else(Cuda::open, Cuda::open_at).map_err(fault::preparing("GPU", "opening the driver"))
     }
@@ -39,7 +38,6 @@ impl Opened {
         Ok(Self { address: address.to_owned(), gpu, kernels })
     }
 
-    /// Evidence on the driver and the device.
     pub fn evidence(&self, driver: &Arc<dyn Driver>) -> serde_json::Value {
         let properties = self.gpu.properties();
         json!({
@@ -54,7 +52,6 @@ impl Opened {
         })
     }
 
-    /// Fails when less than `bytes` and a reserve are free on the device.
     pub fn require(&self, bytes: u64) -> Result<(), Reason> {
         let (free, total) =
             self.gpu.memory().map_err(fault::preparing(&self.address, "reading its memory size"))?;

@@ -14,7 +14,6 @@ pub struct Pattern {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
     pub count: u64,
-    /// Index of the first wrong word.
     pub first: u64,
 }
 
@@ -28,7 +27,6 @@ impl Pattern {
         self.first.wrapping_add(index.wrapping_mul(self.step))
     }
 
-    /// The sum of the words `0..count`, modulo 2^64.
     pub const fn sum(self, count: u64) -> u64 {
         // count * (count - 1) / 2 without overflow: one of the two factors is even.
         let pairs = if count.is_multiple_of(2) {
@@ -39,7 +37,6 @@ impl Pattern {
         self.first.wrapping_mul(count).wrapping_add(pairs.wrapping_mul(self.step))
     }
 
-    /// This pattern plus `factor` times `other`, word by word.
     pub const fn plus(self, factor: u64, other: Self) -> Self {
         Self {
             first: self.first.wrapping_add(factor.wrapping_mul(other.first)),
@@ -55,7 +52,6 @@ impl Pattern {
         }
     }
 
-    /// The wrong words; `None` when all are right.
     pub fn check(self, words: &[u64]) -> Option<Wrong> {
         let mut next = self.first;
         let mut wrong: Option<Wrong> = None;

@@ -44,7 +44,6 @@ impl PcieRoute {
         }
     }
 
-    /// Evidence: the links, and their observed states below the best.
     pub fn evidence(&self) -> Value {
         match (&self.unreadable, self.looks) {
             (Some(why), 0) => json!({ "unreadable": why }),

@@ -9,7 +9,6 @@
 use std::ffi::CString;
 use std::fmt::Write;
 
-/// Operation of a streaming kernel on each word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Adds up `a`; each block adds its sum to one of [`SUMS`] words at `x`.
@@ -49,7 +48,6 @@ impl Op {
 /// reads 29 % slower with 1 word, 2 % slower with 65536.
 pub const SUMS: u32 = 1024;
 
-/// Cache policy of a streaming kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     Plain,
@@ -63,7 +61,6 @@ pub enum Hint {
 impl Hint {
     pub const ALL: [Self; 3] = [Self::Plain, Self::Stream, Self::Keep];
 
-    /// Name, which is also part of kernel names.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -72,7 +69,6 @@ impl Hint {
         }
     }
 
-    /// Least compute capability.
     pub const fn least(self) -> (u32, u32) {
         match self {
             Self::Plain | Self::Stream => (5, 0),
@@ -88,7 +84,6 @@ impl Hint {
         }
     }
 
-    /// Instructions before the loop.
     const fn policy(self) -> &'static str {
         match self {
             Self::Plain | Self::Stream => "",
@@ -96,7 +91,6 @@ impl Hint {
         }
     }
 
-    /// Load of two words.
     fn load(self, [low, high]: [&str; 2], address: &str) -> String {
         match self {
             Self::Plain => format!("ld.global.v2.u64 {{{low}, {high}}}, [{address}];"),
@@ -105,7 +99,6 @@ impl Hint {
         }
     }
 
-    /// Store of two words.
     fn store(self, address: &str, [low, high]: [&str; 2]) -> String {
         match self {
             Self::Plain | Self::Keep => format!("st.global.v2.u64 [{address}], {{{low}, {high}}};"),
@@ -117,15 +110,12 @@ impl Hint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub op: Op,
-    /// Threads per block.
     pub threads: u32,
-    /// Vectors of 16 bytes per thread and tile.
     pub vectors: u32,
     pub hint: Hint,
 }
 
 impl Shape {
-    /// Bytes of a tile in each array.
     pub const fn tile(self) -> u64 {
         self.threads as u64 * self.vectors as u64 * 16
     }
@@ -136,7 +126,6 @@ impl Shape {
     }
 }
 
-/// Order in which blocks take tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walk {
     /// One tile per block; the device starts a block when another ends.

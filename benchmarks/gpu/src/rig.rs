@@ -17,7 +17,6 @@ pub use seatrial_bench::refused_here;
 
 use seatrial_bench::{Benchmark, Part, Sink, Stop};
 
-/// A machine of two cores and this many GPUs on one NUMA node.
 pub fn machine(gpus: u32) -> Machine {
     let thread = |id| CpuThread {
         id,
@@ -64,14 +63,12 @@ pub fn site(machine: Machine) -> Site {
     Site { nodes: vec![SiteNode::new("n1", machine)] }
 }
 
-/// The benchmark's defaults with some parameters changed, as typed.
 pub fn params(bench: &dyn Benchmark, changed: &[(&str, &str)]) -> Params {
     let about = bench.about();
 
     seatrial_testkit::params(about, changed)
 }
 
-/// The cases of the changed parameters on `machine`.
 pub fn plan(bench: &dyn Benchmark, changed: &[(&str, &str)], machine: Machine) -> Result<Vec<Case>, Reason> {
     bench.plan(&params(bench, changed), &site(machine))
 }
@@ -136,10 +133,8 @@ pub fn findings(measures: &Measures) -> Vec<&Finding> {
     measures.findings.iter().filter(|one| !refused || one.kind != "placement-unverified").collect()
 }
 
-/// Makes the part of a benchmark with the driver at a path.
 pub type Make = fn(&Case, &PartPlacement, &Path) -> Part;
 
-/// Measures of one trial of the first case, with the driver at `library`.
 pub fn measured(
     bench: &dyn Benchmark,
     make: Make,

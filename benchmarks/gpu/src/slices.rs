@@ -10,7 +10,6 @@ use super::{Rate, common_rates, whole_rate};
 /// Values by trial; trials without values are left out.
 pub type Trials = Vec<Vec<f64>>;
 
-/// Samples of copies that ran at the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
     samples: &'a [&'a Sample],
@@ -35,16 +34,13 @@ impl Slice<'_> {
 /// A warning is due when at least one slice in this many was lost.
 const MANY: usize = 10;
 
-/// Slices without a value, and all slices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Slices whose streams hardly ran at the same time.
     pub apart: usize,
     pub of: usize,
 }
 
 impl Lost {
-    /// A finding on lost slices, whose values are missing from the results.
     pub fn finding(self) -> Option<Finding> {
         let Self { apart, of } = self;
         (apart > 0).then(|| {
@@ -92,7 +88,6 @@ pub fn by_slice<K: PartialEq>(
     (found, lost)
 }
 
-/// The median of all values; 0 without values.
 pub fn median(trials: &[Vec<f64>]) -> f64 {
     Sorted::pooled(trials).map_or(0.0, |values| values.median())
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// Rounds in a row that must agree.
 const ROUNDS: usize = 3;
 
 /// Largest ratio of the maximum to the minimum.
@@ -16,7 +15,6 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Adds a round with this rate, at these GPU clocks.
     pub fn note(&mut self, rate: f64, clocks: Vec<Option<u32>>) {
         self.rates.push(rate);
         self.clocks.push(clocks);

@@ -12,7 +12,6 @@ use super::Kernels;
 /// gate is closed.
 pub const MOST_QUEUED: usize = 240;
 
-/// A stream with timing marks (events).
 #[derive(Debug)]
 pub struct TimedStream {
     pub stream: Stream,
@@ -25,7 +24,6 @@ impl TimedStream {
         Ok(Self { stream: Stream::new(gpu)?, kernels: kernels.clone(), marks: Vec::new() })
     }
 
-    /// Ensures that there are `count` marks.
     fn with_marks(&mut self, count: usize) -> Result<(), GpuError> {
         while self.marks.len() < count {
             self.marks.push(Event::new(self.stream.gpu())?);
@@ -36,21 +34,18 @@ impl TimedStream {
 
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Time at which the gate was opened, on the host's clock.
     pub opened: Nanos,
     /// By stream: nanoseconds from the opening to each mark; the first mark is the start.
     pub marks: Vec<Vec<f64>>,
 }
 
 impl Run {
-    /// Start and end of a piece, on the host's clock.
     pub fn piece(&self, stream: usize, piece: usize) -> (Nanos, Nanos) {
         let at = |mark: f64| Nanos(self.opened.get().saturating_add_signed(mark.round() as i64));
         (at(self.marks[stream][piece]), at(self.marks[stream][piece + 1]))
     }
 }
 
-/// The stream that failed, and the driver's error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct StreamError {
@@ -76,7 +71,6 @@ impl Starter {
         Ok(Self { gate: Gate::new(gpu)?, by_kernel: false })
     }
 
-    /// How streams are held, for the evidence.
     pub const fn hold_method(&self) -> &'static str {
         if self.by_kernel { "kernel" } else { "stream wait value" }
     }

@@ -16,7 +16,6 @@ impl<'a> Watches<'a> {
         Self(addresses.iter().map(|address| (address.clone(), Watch::begin(nvml, &root, address))).collect())
     }
 
-    /// Reads clocks and counters of all GPUs, while they work.
     pub fn take_reading(&mut self) {
         self.0.iter_mut().for_each(|(_, watch)| watch.take_reading());
     }
@@ -26,7 +25,6 @@ impl<'a> Watches<'a> {
         self.0.iter_mut().map(|(_, watch)| watch.slowest.take()).collect()
     }
 
-    /// Evidence of each GPU, by address.
     pub fn end(self) -> Value {
         let seen = self.0.into_iter().map(|(address, watch)| (address, watch.end()));
         Value::Object(seen.collect::<Map<String, Value>>())
@@ -44,7 +42,6 @@ struct Watch<'a> {
     slowest: Option<u32>,
 }
 
-/// One reading under load.
 #[derive(Clone, Copy, Debug)]
 struct WatchReading {
     processors_mhz: Option<u32>,
@@ -90,7 +87,6 @@ impl<'a> Watch<'a> {
         self.readings.push(reading);
     }
 
-    /// Evidence of one GPU.
     fn end(self) -> Value {
         let handle = match self.handle {
             Ok(handle) => handle,
@@ -149,7 +145,6 @@ fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// Names of the processes that still run.
 fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
     let root = SysRoot::live();
     let name = |pid: &u32| {
@@ -159,7 +154,6 @@ fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> Map<String, Value> {
     pids.filter_map(name).collect()
 }
 
-/// Findings from the evidence of [`Watches::end`] on one GPU.
 fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut tell = |kind: &str, severity, text: String| {
@@ -226,7 +220,6 @@ fn findings(seen: &Value, subject: &Subject) -> Vec<Finding> {
     found
 }
 
-/// Findings on all GPUs in the evidence of the parts of `case`, each finding once.
 pub fn findings_of(case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for part in parts {

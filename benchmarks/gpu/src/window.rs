@@ -7,7 +7,6 @@ use seatrial_model::{Nanos, Sample};
 /// Least part of the longest stream's time in which all streams must have run.
 const LEAST_OVERLAP: f64 = 0.5;
 
-/// Bytes per second of one stream in the common window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     pub lane: u64,

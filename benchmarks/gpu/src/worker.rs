@@ -32,7 +32,6 @@ pub trait GpuWorkload: Send {
         None
     }
 
-    /// Overwrites the data that the warm-up wrote to the host.
     fn forget(&mut self) -> Result<(), Reason> {
         Ok(())
     }
@@ -116,7 +115,6 @@ fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_
         }
     }
     Ok(match fixed {
-        // Steadiness is not measured here.
         Some(count) => serde_json::json!({ "rounds": count }),
         None => steady.evidence(),
     })

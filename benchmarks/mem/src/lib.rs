@@ -16,6 +16,5 @@ mod tests;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&bandwidth::Bandwidth, &latency::Latency, &loaded_latency::LoadedLatency, &pipeline::Pipeline];

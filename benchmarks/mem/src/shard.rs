@@ -21,13 +21,9 @@ pub struct ArrayShard {
     held: Vec<Held>,
     pass: Pass,
     elements: usize,
-    /// The loop's position.
     next: usize,
-    /// The fold since the start of this pass.
     fold: u64,
-    /// Whole passes.
     passes: u64,
-    /// Passes with a wrong fold.
     wrong_folds: u64,
     /// The fold of a whole pass over correct data.
     expected_fold: u64,
@@ -77,7 +73,6 @@ impl ArrayShard {
         (done * self.pass.kernel().counted_bytes_per_element()) as u64
     }
 
-    /// Counted bytes of a whole pass.
     pub fn bytes(&self) -> u64 {
         (self.elements * self.pass.kernel().counted_bytes_per_element()) as u64
     }
@@ -109,7 +104,6 @@ impl ArrayShard {
         &self.held
     }
 
-    /// Flips a bit of an element of the last array in use, to test the check.
     #[cfg(test)]
     pub fn flip(&mut self, element: usize) {
         let map = &mut self.held.last_mut().expect("every loop has an array").map;
@@ -127,12 +121,10 @@ fn is_on_base_pages(pages: Pages, shares: impl Iterator<Item = Option<f64>>) -> 
     pages == Pages::Base || share.is_some_and(|share| share < 0.5)
 }
 
-/// Offset of an array from the start of its mapping.
 const fn offset(array: usize) -> usize {
     array * ARRAY_OFFSET_BYTES
 }
 
-/// The elements `start..end` of every array.
 fn arrays_of(held: &mut [Held], start: usize, end: usize) -> Arrays<'_> {
     let mut slices = held.iter_mut().enumerate().map(|(array, held)| {
         let skip = offset(array) / size_of::<f64>();

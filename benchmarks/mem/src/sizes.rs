@@ -12,12 +12,10 @@ const TIMES_BELOW: u64 = 2;
 /// with colliding addresses are evicted before it is full.
 const PART: u64 = 2;
 
-/// A cache level of a CPU as the system reports it, and the size that represents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Level; 1 is nearest to the core.
     pub level: u32,
-    /// Capacity in bytes.
     pub bytes: u64,
     /// Size well inside this cache and well above the next smaller one, if the sweep has such a size.
     pub at: Option<u64>,
@@ -29,7 +27,6 @@ pub fn sizes(top: u64) -> Vec<u64> {
     doublings.flat_map(|size| [size, size / 2 * 3]).take_while(|size| *size <= top).collect()
 }
 
-/// The smallest size of the sweep that is at least `bytes`.
 pub fn at_least(bytes: u64) -> u64 {
     let doublings = std::iter::successors(Some(SMALLEST), |size| size.checked_mul(2));
     doublings.flat_map(|size| [size, size / 2 * 3]).find(|size| *size >= bytes).unwrap_or(SMALLEST)

@@ -13,7 +13,6 @@ struct Instruction {
     operands: String,
 }
 
-/// A load or store of vector registers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
     stores: bool,
@@ -91,7 +90,6 @@ mod arch {
     pub const ISAS: &[&str] = &["neon"];
     pub const BRANCH: &str = "b.ne";
     pub const FENCE: &str = "dmb";
-    /// Two loops that write and nine that load.
     pub const LOOPS: usize = 2 + 9;
 
     /// Pairs of 16-byte registers.
@@ -116,7 +114,6 @@ mod arch {
     }
 }
 
-/// The disassembly of this test program, or `None` without `objdump`.
 fn disassembly() -> Option<String> {
     // References every loop, so that the linker keeps them all.
     std::hint::black_box(seatrial_mem::BENCHMARKS);
@@ -160,7 +157,6 @@ fn functions(disassembly: &str) -> BTreeMap<String, Vec<Instruction>> {
     functions
 }
 
-/// Whether a path is that of a loop.
 fn is_loop(path: &str) -> bool {
     path.split_once("::").is_some_and(|(isa, rest)| arch::ISAS.contains(&isa) && !rest.ends_with("find"))
 }

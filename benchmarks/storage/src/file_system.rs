@@ -10,7 +10,6 @@ pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSy
     longest.max_by_key(|(len, _)| *len).map(|(_, one)| one)
 }
 
-/// Checks a named directory against the inventory, before anything starts.
 pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), Reason> {
     if path == "auto" {
         return Ok(());

@@ -21,7 +21,6 @@ use seatrial_bench::{Sink, Stop};
 /// Longest time for removing leftovers of other trials; part of the time for preparing.
 const REMOVING: Duration = Duration::from_secs(5);
 
-/// A folder of this trial; dropping it removes it with its contents.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -30,7 +29,6 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes a folder in `parent`, with a manifest.
     pub fn new(parent: &Path, bench: &str) -> Result<Self, Reason> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty()).map_err(|errno| {
@@ -104,7 +102,6 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> Reason {
     refused(&format!("{what} {}", path.display()), errno)
 }
 
-/// Folders that killed tests left in a directory, and whether they were removed.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     removed: Vec<String>,
@@ -112,7 +109,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Removes the folders in `parent` whose process is gone, within [`REMOVING`].
+    /// Removes the folders in `parent` whose process is gone, within `REMOVING`.
     pub fn remove(parent: &Path) -> Self {
         let until = Stop::after(REMOVING);
         let mut done = Self::default();

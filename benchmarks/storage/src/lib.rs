@@ -15,6 +15,5 @@ pub mod raw;
 
 use seatrial_bench::Benchmark;
 
-/// The benchmarks of this family, in the order of `seatrial list`.
 pub const BENCHMARKS: &[&dyn Benchmark] =
     &[&file::File, &peer_read::PeerRead, &raw::Raw, &metadata::Metadata, &copy::Copy];

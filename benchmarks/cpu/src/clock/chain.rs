@@ -24,7 +24,6 @@ const OPERANDS: Operands =
 /// interrupted; long compared with reading the clock.
 const BLOCK_CYCLES: u64 = 1 << 20;
 
-/// A chain, and the loop turns of a block.
 #[derive(Clone, Debug)]
 pub struct Chain {
     code: Code,
@@ -36,7 +35,6 @@ pub struct Chain {
 #[derive(Clone, Debug)]
 pub struct Chains {
     pub add: Chain,
-    /// The chain that checks the additions.
     pub check: Chain,
 }
 
@@ -96,12 +94,10 @@ impl Chain {
         Self { code, turns, cycles_a_link, expected }
     }
 
-    /// Runs a block; returns its result.
     pub fn run(&self) -> u64 {
         (self.code)(self.turns, black_box(&OPERANDS))
     }
 
-    /// Cycles of a block according to the tables.
     pub fn cycles(&self) -> u64 {
         self.turns * LINKS * self.cycles_a_link
     }
@@ -110,7 +106,6 @@ impl Chain {
         self.expected
     }
 
-    /// The same chain with a wrong expected result.
     #[cfg(test)]
     pub fn spoiled(mut self) -> Self {
         self.expected ^= 1 << 17;

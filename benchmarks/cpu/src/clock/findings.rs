@@ -21,7 +21,6 @@ const DRIFT: f64 = 98.0;
 /// Time for the clock to rise, in milliseconds, above which a finding says so.
 const SLOW_RAMP_MS: f64 = 20.0;
 
-/// Most cores named; further ones are counted.
 const MOST_NAMED: usize = 8;
 
 pub fn all(readings: &Readings, case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
@@ -69,7 +68,6 @@ fn lower_with_all(readings: &Readings) -> Option<Finding> {
     Some(finding("clock-lower-with-all-cores", Severity::Info, percent, "by_core", text))
 }
 
-/// Median clock of each core while all run.
 fn pooled(readings: &Readings) -> BTreeMap<u64, f64> {
     let by_cpu = readings.by_cpu().into_iter();
     by_cpu.filter_map(|(cpu, trials)| Some((cpu, median(&trials.concat())?))).collect()
@@ -96,7 +94,6 @@ fn not_measured(readings: &Readings, case: &Case) -> Option<Finding> {
     let measured = readings.by_cpu();
     let bindings = case.places.iter().flat_map(|place| &place.bindings).map(|binding| u64::from(binding.cpu));
     let missing: Vec<u64> = bindings.filter(|cpu| !measured.contains_key(cpu)).collect();
-    // All cores were not measured at all.
     if missing.is_empty() || measured.is_empty() {
         return None;
     }
@@ -110,7 +107,6 @@ fn not_measured(readings: &Readings, case: &Case) -> Option<Finding> {
     Some(Finding { value, evidence: vec!["by_core".to_owned()], ..finding })
 }
 
-/// `0, 4, 7 and 3 more`.
 fn named(cpus: impl ExactSizeIterator<Item = u64>) -> String {
     let more = cpus.len().saturating_sub(MOST_NAMED);
     let names: Vec<String> = cpus.take(MOST_NAMED).map(|cpu| cpu.to_string()).collect();

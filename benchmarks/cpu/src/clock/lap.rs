@@ -12,7 +12,6 @@ pub const SLICE: Nanos = Nanos::millis(25);
 /// One of this many blocks is of the checking chain.
 const CHECK_EVERY: u64 = 5;
 
-/// Least blocks of additions per sample.
 const FEWEST_BLOCKS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +34,12 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     pub number: u64,
-    /// The addition block of median duration.
     pub add: Block,
-    /// The checking block of median duration.
     pub check: Block,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Lap {
-    /// Slices with enough blocks.
     pub slices: Vec<Slice>,
     pub busy: Nanos,
     /// Time that blocks took beyond the median block of their slice: interrupts, other threads, a hypervisor.
@@ -51,11 +47,9 @@ pub struct Lap {
     pub tally: Tally,
 }
 
-/// Checks of the blocks' results.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub blocks: u64,
-    /// Blocks with a wrong result.
     pub wrong: u64,
     pub first: Option<String>,
 }
@@ -67,7 +61,6 @@ impl Tally {
         self.first = self.first.take().or(other.first);
     }
 
-    /// Times a block of `chain`, then checks its result.
     pub fn block(&mut self, chain: &Chain) -> Block {
         let start = Nanos(now_ns());
         let result = chain.run();
@@ -108,7 +101,6 @@ pub fn run(chains: &Chains, settle: Nanos, span: Nanos, stop: &Stop) -> Lap {
     }
 }
 
-/// Blocks of the current slice.
 #[derive(Debug, Default)]
 struct Open {
     number: u64,

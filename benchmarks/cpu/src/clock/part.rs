@@ -55,7 +55,6 @@ impl Worker {
         })
     }
 
-    /// Runs every binding for `span` at the same time.
     fn together(
         &mut self,
         bindings: &[Binding],
@@ -107,7 +106,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Emits the samples, and the worst interruption.
     fn tell(&self, cores: &str, laps: &[(u32, Lap)], out: &mut dyn Sink) {
         for (cpu, lap) in laps {
             for slice in &lap.slices {

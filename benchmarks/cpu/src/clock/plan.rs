@@ -10,7 +10,6 @@ use super::lap::SLICE;
 /// Least slices per trial: enough for a few with one core.
 const LEAST_SLICES: u64 = 16;
 
-/// Time of the warm-up: idling, and the rise of the clock.
 const WARM_UP: Nanos = Nanos::millis(250);
 
 const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];

@@ -12,9 +12,7 @@ pub type Clocks = Vec<BTreeMap<u64, BTreeMap<u64, f64>>>;
 
 #[derive(Clone, Debug, Default)]
 pub struct Readings {
-    /// Addition chain, one core.
     pub one: Clocks,
-    /// Addition chain, all cores.
     pub all: Clocks,
     /// Ratio of the checking chain to the addition chain, for every slice of every core.
     pub ratios: Vec<f64>,
@@ -50,12 +48,10 @@ impl Readings {
         Self { one, all, ratios }
     }
 
-    /// Samples of the one core, by trial.
     pub fn alone(&self) -> Vec<Vec<f64>> {
         kept(self.one.iter().map(|trial| flat(trial).map(|(_, _, clock)| clock).collect()))
     }
 
-    /// Samples of all cores, by CPU and trial.
     pub fn by_cpu(&self) -> BTreeMap<u64, Vec<Vec<f64>>> {
         let cpus: BTreeSet<u64> = self.all.iter().flat_map(|trial| trial.keys().copied()).collect();
         let of_cpu = |cpu: u64| {
@@ -66,7 +62,6 @@ impl Readings {
         cpus.into_iter().map(|cpu| (cpu, of_cpu(cpu))).collect()
     }
 
-    /// Median over all cores, by trial and slice.
     pub fn over_time(&self) -> Vec<BTreeMap<u64, f64>> {
         let of_trial = |trial: &BTreeMap<u64, BTreeMap<u64, f64>>| {
             let mut by_slice: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
@@ -91,7 +86,6 @@ fn flat(trial: &BTreeMap<u64, BTreeMap<u64, f64>>) -> impl Iterator<Item = (u64,
     trial.iter().flat_map(|(cpu, slices)| slices.iter().map(|(slice, clock)| (*cpu, *slice, *clock)))
 }
 
-/// CPU and slice of a sample, if it was taken with these `cores`.
 fn place(sample: &Sample, cores: &str) -> Option<(u64, u64)> {
     let same = sample.at.text("cores").is_ok_and(|word| word == cores);
     same.then(|| Some((sample.at.count("cpu").ok()?, sample.at.count("slice").ok()?))).flatten()

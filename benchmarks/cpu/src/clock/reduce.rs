@@ -10,7 +10,6 @@ use super::findings;
 use super::lap::SLICE;
 use super::readings::Readings;
 
-/// Most rows of the series over time.
 const MOST_ROWS: u64 = 10;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -52,7 +51,6 @@ fn row(axis: &str, at: u64, values: Values) -> Row {
     Row { at: place, values }
 }
 
-/// Rows of equal length over the longest trial.
 fn over_time(readings: &Readings) -> Vec<Row> {
     let trials = readings.over_time();
     let slices = trials.iter().filter_map(|trial| Some(trial.last_key_value()?.0 + 1)).max().unwrap_or(0);

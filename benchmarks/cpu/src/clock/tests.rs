@@ -26,7 +26,6 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     Clock.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
-/// A sample of a block of `cycles` at `gigahertz`.
 fn sample(channel: &str, cores: &str, cpu: u64, slice: u64, gigahertz: f64) -> Sample {
     let mut at = Params::default();
     at.set("cores", cores);

@@ -34,7 +34,6 @@ impl CopyDirection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub direction: CopyDirection,
-    /// Bytes per copy.
     pub size: u64,
     /// Index of the memory's node among the measured nodes.
     pub memory: usize,
@@ -48,7 +47,6 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// All combinations of directions, sizes and nodes.
     pub fn new(directions: &[CopyDirection], sizes: &[u64], nodes: Vec<Option<u32>>) -> Self {
         let mut cells = Vec::new();
         for memory in 0..nodes.len() {

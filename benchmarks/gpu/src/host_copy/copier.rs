@@ -16,7 +16,6 @@ pub trait Copier: Send {
         watches: &mut Watches<'_>,
     ) -> Result<f64, Reason>;
 
-    /// Overwrites the data copied to the host so far.
     fn forget(&mut self) -> Result<(), Reason>;
 
     /// Results of all checks; the host memory is checked now.

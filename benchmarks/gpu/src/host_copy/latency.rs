@@ -11,10 +11,8 @@ use crate::pattern::Pattern;
 use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
 use seatrial_bench::Sink;
 
-/// Bytes per small copy.
 const SMALL: usize = 8;
 
-/// Small copies per round and direction.
 const COPIES: usize = 24;
 
 /// Ring size in bytes, as in nvbandwidth.
@@ -36,7 +34,6 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Allocates memory on `node` and on the device.
     pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Reason> {
         let (gpu, address) = (&opened.gpu, &opened.address);
         let refused = |what: &'static str| preparing(address, what);
@@ -58,7 +55,6 @@ impl Latency {
         })
     }
 
-    /// Small copies in each direction, and a chase by the next multiprocessor.
     pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Reason> {
         let failed = during(&self.address, "small copies");
         let mut samples = Vec::new();

@@ -31,11 +31,9 @@ pub struct Pageable {
     opened: Opened,
 }
 
-/// Start and end of each copy.
 type Times = Vec<(Nanos, Nanos)>;
 
 impl Pageable {
-    /// Allocates memory for the largest cell on every node, and on the device.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages]) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let refused = |what: &'static str| preparing(&opened.address, what);

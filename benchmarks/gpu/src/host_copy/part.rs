@@ -53,7 +53,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<H
 }
 
 impl GpuWorkload for HostCopyWorkload {
-    /// Every cell once, and the latencies.
     fn round(
         &mut self,
         stop: &Stop,

@@ -22,7 +22,6 @@ const PIECES: usize = 8;
 
 /// Lane of copies to the device, in samples.
 pub const IN_LANE: u64 = 0;
-/// Lane of copies from the device.
 pub const OUT_LANE: u64 = 1;
 
 pub struct Pinned {
@@ -43,7 +42,6 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Allocates memory for the largest cell on every node, and on the device.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let (gpu, address) = (&opened.gpu, opened.address.clone());
@@ -88,7 +86,6 @@ impl Pinned {
         let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
         let [first, second] = &mut self.streams;
         let (kernels, by_kernel) = (&self.opened.kernels, self.by_kernel);
-        // The streams in use, and the lanes of each stream's samples.
         let (mut streams, of): (Vec<&mut TimedStream>, &[&[u64]]) = match cell.direction {
             CopyDirection::H2d => (vec![first], &[&[IN_LANE]]),
             CopyDirection::D2h => (vec![second], &[&[OUT_LANE]]),
@@ -119,7 +116,6 @@ impl Pinned {
         Ok(Ran { pieces: found, took })
     }
 
-    /// Checks every word on the device after a slice.
     fn check(&mut self, cell: Cell) -> Result<(), GpuError> {
         if cell.direction.goes_out() {
             let written = &mut self.written[cell.memory];

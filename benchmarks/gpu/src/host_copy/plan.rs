@@ -13,16 +13,13 @@ use seatrial_bench::{core_bindings, each_node, matrix_nodes, room};
 /// Time per slice: many copies of the default size.
 pub const SLICE: Nanos = Nanos::millis(40);
 
-/// Time per slice when there are many cells.
 pub const SHORT_SLICE: Nanos = Nanos::millis(4);
 
 /// Most cells with long slices.
 pub const FEW: usize = 24;
 
-/// Least slices per cell and trial.
 const LEAST_SLICES: u64 = 3;
 
-/// Time of the small copies and the chase, per round.
 const LATENCIES: Nanos = Nanos::millis(25);
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -81,7 +78,6 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     Ok(case)
 }
 
-/// The host needs memory for a source and a target on every node.
 fn fits(grid: &Grid, room: Option<u64>) -> Result<(), Reason> {
     let wanted = 2 * grid.largest() * grid.nodes.len() as u64;
     match room {

@@ -8,7 +8,6 @@ use super::pinned::{IN_LANE, OUT_LANE};
 use crate::{Lost, Slice, Trials, by_slice, median, tell};
 use seatrial_bench::by_coords;
 
-/// A direction, size and node.
 #[derive(Clone, Debug, PartialEq)]
 struct Coords {
     name: &'static str,
@@ -76,7 +75,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Rates of every slice, in the order of the cells' first slices.
 fn cells(parts: &[PartRecord]) -> (Vec<Cell>, Lost) {
     let values = |slice: Slice<'_>| {
         let (at, rates) = (slice.at(), slice.rates().unwrap_or_default());

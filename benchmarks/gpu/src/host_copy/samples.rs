@@ -5,10 +5,8 @@ use crate::pattern::Pattern;
 use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample};
 use serde_json::Value;
 
-/// Pattern of data copied to the device.
 pub const IN: Pattern = Pattern::of(11);
 
-/// Pattern of data copied from the device.
 pub const OUT: Pattern = Pattern::of(12);
 
 /// Pattern of a target before the first copy.
@@ -36,7 +34,6 @@ pub fn evidence_of_nodes(grid: &Grid, of_node: &[Value]) -> Value {
     all
 }
 
-/// Coordinates of a slice's samples.
 pub fn place(grid: &Grid, cell: Cell, slice: u64) -> Params {
     let mut at = Params::default();
     at.set("direction", cell.direction.name());

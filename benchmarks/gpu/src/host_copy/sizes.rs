@@ -14,7 +14,6 @@ const MOST: u64 = 1000;
 
 const LARGEST: u64 = 64 << 30;
 
-/// The sizes that `text` names, ascending.
 pub fn sizes(text: &str) -> Result<Vec<u64>, String> {
     let size = |text: &str| {
         let bytes = text.trim().parse::<Bytes>().map_err(|error| error.to_string())?.get();

@@ -17,7 +17,6 @@ use crate::{
 use seatrial_bench::pin;
 use seatrial_bench::{Sink, Stop};
 
-/// Patterns of data to the device, and from the device.
 const IN: Pattern = Pattern::of(21);
 const OUT: Pattern = Pattern::of(22);
 const NOTHING: Pattern = Pattern::of(23);
@@ -30,7 +29,6 @@ const DIRECTIONS: [(&str, bool, bool); 3] =
 /// limited.
 const MOST_BLOCKS: usize = 640;
 
-/// The parameters of a case.
 struct Wanted<'a> {
     place: &'a PartPlacement,
     block: usize,
@@ -44,13 +42,11 @@ pub struct HostCopyAllWorkload {
     block: usize,
     covers: bool,
     starter: Starter,
-    /// Copies per slice, by direction.
     copies: Vec<usize>,
     slices: u64,
     checks: Checks,
 }
 
-/// One GPU and its host blocks.
 struct End {
     number: usize,
     streams: [TimedStream; 2],
@@ -162,7 +158,6 @@ impl GpuWorkload for HostCopyAllWorkload {
             let ran = loop {
                 match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
-                    // The other GPUs are measured without it.
                     Err(StreamError { stream, error }) => self.group.lose(stream, error, direction.0)?,
                 }
             };
@@ -233,7 +228,6 @@ impl HostCopyAllWorkload {
             true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
             false => self.copies[index],
         };
-        // Copies between two marks.
         let each = copies.div_ceil(MOST_QUEUED);
         let pieces = copies.div_ceil(each);
         for end in self.group.ends() {
@@ -296,7 +290,6 @@ impl HostCopyAllWorkload {
         Ok(found)
     }
 
-    /// Checks every word on the devices that received data.
     fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), StreamError> {
         let Self { group, checks, block, .. } = self;
         for end in group.ends_mut() {
@@ -322,7 +315,6 @@ impl HostCopyAllWorkload {
     }
 }
 
-/// Work of one stream: a number of blocks between the host and a device.
 struct Work<'a> {
     number: usize,
     lane: u64,

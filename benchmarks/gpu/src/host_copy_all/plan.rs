@@ -9,7 +9,6 @@ use seatrial_model::{
 
 use seatrial_bench::{core_bindings, each_node, room};
 
-/// Time of a slice with coverage=block.
 pub const SLICE: Nanos = Nanos::millis(300);
 
 /// Rounds over the memory, as in gpu-copy.

@@ -17,7 +17,6 @@ use seatrial_bench::{Sink, Stop};
 
 const FACTOR: u64 = 3;
 
-/// Bytes for the sums of `read`.
 const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
 pub struct GpuMemoryWorkload {
@@ -89,7 +88,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<G
 }
 
 impl GpuWorkload for GpuMemoryWorkload {
-    /// One slice of every variant.
     fn round(
         &mut self,
         stop: &Stop,
@@ -130,7 +128,6 @@ impl GpuWorkload for GpuMemoryWorkload {
 }
 
 impl GpuMemoryWorkload {
-    /// Some passes of one variant: overwrites the target, runs the kernel, checks the result.
     fn slice(&mut self, index: usize, watches: &mut Watches<'_>) -> Result<(Nanos, Nanos, usize), GpuError> {
         let (bytes, words) = (self.array, self.array / 8);
         let variant = self.variants[index];

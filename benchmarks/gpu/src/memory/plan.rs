@@ -17,7 +17,6 @@ const SHARE: u64 = 32;
 
 pub const SLICE: Nanos = Nanos::millis(10);
 
-/// Least slices per variant and trial.
 const LEAST_SLICES: u64 = 3;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -43,7 +42,6 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 3 / 2));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
-    // Time to open the driver and translate the kernels.
     case.budget.overhead = Nanos::millis(if every { 6000 } else { 700 });
     case.budget.prepare = Nanos::secs(90);
     Ok(case)

@@ -27,7 +27,6 @@ impl Variant {
         }
     }
 
-    /// Arrays whose bytes count.
     pub const fn arrays(self) -> u64 {
         match self {
             Self::Kernel(shape, _) => shape.op.arrays(),
@@ -99,7 +98,6 @@ fn all(op: Op) -> Vec<(Shape, Walk)> {
     found
 }
 
-/// The variants of one kernel, or of all kernels for `auto`.
 pub fn variants(kernel: &str, every: bool) -> Vec<Variant> {
     let wanted = |name: &str| kernel == "auto" || kernel == name;
     let ours = Op::ALL.into_iter().filter(|op| wanted(op.name())).flat_map(|op| {

@@ -1,18 +1,14 @@
 //! The measured combinations: which GPUs copy from where to where.
 
-/// One stream of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// GPU of the source memory.
     pub from: usize,
-    /// GPU of the target memory.
     pub to: usize,
     /// Whether the target GPU reads; otherwise the source GPU writes.
     pub reads: bool,
 }
 
 impl Flow {
-    /// The GPU that runs the copy.
     pub const fn by(self) -> usize {
         if self.reads { self.to } else { self.from }
     }
@@ -20,17 +16,13 @@ impl Flow {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyPath {
-    /// Name of the operation and of its metric.
     pub operation: &'static str,
-    /// Flows at the same time.
     pub flows: Vec<Flow>,
-    /// The GPU, or the first GPU of a pair.
     pub gpu: usize,
     /// The second GPU of a pair.
     pub peer: Option<usize>,
 }
 
-/// The combinations of `count` GPUs: pairs, groups, or both.
 pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
     let mut found = Vec::new();
     let others = |gpu: usize| (0..count).filter(move |other| *other != gpu);

@@ -17,7 +17,6 @@ use crate::{
 };
 use seatrial_bench::{Sink, Stop};
 
-/// Ring size in bytes.
 const RING: usize = 2 << 20;
 
 /// Loads per multiprocessor: together they go round the ring once, so that no word is loaded twice.
@@ -41,7 +40,6 @@ pub struct PeerCopyWorkload {
     copies: Vec<usize>,
     slices: u64,
     turn: u32,
-    /// Pairs without peer access.
     apart: Vec<(usize, usize)>,
     checks: Checks,
 }
@@ -50,7 +48,6 @@ struct End {
     number: usize,
     source: Arc<DeviceMemory>,
     ring: Ring,
-    /// Larger than the L2 cache.
     flush: Arc<DeviceMemory>,
     stream: Stream,
     tally: Tally,
@@ -74,7 +71,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<P
     let cells = wanted(&case.params, addresses.len());
     let group = GpuGroup::gather(library, &addresses, 2, |driver, number, address| {
         let opened = Opened::at(driver, address)?;
-        // A source, and a target for each other GPU.
         opened.require((size * addresses.len()) as u64)?;
         End::new(number, opened, size).map_err(preparing(address, "allocating device memory"))
     })?;
@@ -112,7 +108,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<P
 }
 
 impl GpuWorkload for PeerCopyWorkload {
-    /// Every cell once, and every pair's latency.
     fn round(
         &mut self,
         stop: &Stop,
@@ -201,7 +196,6 @@ impl End {
     }
 }
 
-/// Pattern of the data of a GPU.
 const fn pattern(number: usize) -> Pattern {
     Pattern::of(100 + number as u64)
 }
@@ -278,7 +272,6 @@ impl PeerCopyWorkload {
         Ok(found)
     }
 
-    /// Checks every word of a target, on the GPU that holds it.
     fn check(&mut self, flow: Flow, operation: &str) -> Result<(), GpuError> {
         let Self { group, streams, targets, checks, size, .. } = self;
         let Some(to) = group.find(flow.to) else { return Ok(()) };

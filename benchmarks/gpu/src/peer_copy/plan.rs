@@ -26,10 +26,8 @@ const CHASE: Nanos = Nanos::millis(16);
 /// Rounds of a warm-up that must agree; one more precedes them, in which slices do not have all their copies yet.
 const WARM_UP_ROUNDS: u64 = 3;
 
-/// Least slices per cell and trial.
 const LEAST_SLICES: u64 = 3;
 
-/// The combinations that the parameter `among` selects.
 pub fn wanted(params: &Params, count: usize) -> Vec<CopyPath> {
     let word = params.text("among").unwrap_or("auto");
     cells(count, word != "groups", word != "pairs")

@@ -14,7 +14,6 @@ struct What {
     peer: Option<u64>,
 }
 
-/// Latencies: channel and metric, and the series of all pairs.
 const LATENCIES: [(&str, &str); 2] = [("latency", "latencies"), ("latency_memory", "memory_latencies")];
 
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -13,26 +13,20 @@ pub const MEMORY_NODES: &str = "memory_nodes";
 /// A shard of every array, on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardSlot {
-    /// Thread that maps and first touches the shard.
     pub thread: usize,
     /// NUMA node that the shard is bound to; `None` for first touch.
     pub memory: Option<u32>,
 }
 
-/// A combination of threads and memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurePoint {
-    /// Coordinates in the series.
     pub at: Params,
-    /// Thread and slot, by index.
     pub threads: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandwidthLayout {
-    /// Slots of the shards, all of one size.
     pub slots: Vec<ShardSlot>,
-    /// Points in the order of measurement.
     pub points: Vec<MeasurePoint>,
 }
 
@@ -91,7 +85,6 @@ impl BandwidthLayout {
         layout
     }
 
-    /// The layout of a planned case.
     pub fn of(chosen: &Params, place: &PartPlacement) -> Self {
         let numbers = |name: &str| -> Vec<u32> {
             let text = chosen.get(name).map(Value::to_string).unwrap_or_default();

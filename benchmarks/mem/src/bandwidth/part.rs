@@ -48,7 +48,6 @@ impl BandwidthWorker {
         Ok(Self { layout, isa, team, calibration, slices: 0 })
     }
 
-    /// Runs every point for one slice; with `out`, samples are emitted.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Reason> {
         let shortest = self.calibration.shortest_ns();
         for index in 0..self.layout.points.len() {
@@ -80,7 +79,6 @@ impl BandwidthWorker {
         while self.team.look(ArrayShard::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                // A thread with several slots works on them one after the other.
                 let mut batch: Vec<(usize, usize)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
                     if batch.iter().any(|(thread, _)| *thread == next.0) {

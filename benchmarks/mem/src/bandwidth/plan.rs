@@ -18,16 +18,13 @@ const TIMES_L3: u64 = 4;
 /// Divisor of the available memory for all arrays together.
 const SHARE: u64 = 2;
 
-/// Least size of an array's shard per thread.
 const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of a slice: long compared with clock resolution and thread start, short compared with drift.
 pub const SLICE: Nanos = Nanos::millis(25);
 
-/// Array size when no cache size is known.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Least slices per point and trial.
 const LEAST_SLICES: u64 = 4;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -126,7 +123,6 @@ fn wanted_isa(params: &Params, machine: &Machine) -> Result<Isa, Reason> {
     })
 }
 
-/// The layout, and its form in the planned parameters.
 fn layout(
     params: &Params,
     machine: &Machine,

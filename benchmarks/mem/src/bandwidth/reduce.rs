@@ -58,7 +58,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Bandwidth of every slice, by point in the order of measurement.
 fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
     let mut points: Vec<PointRates> = Vec::new();
     let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
@@ -67,7 +66,6 @@ fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
         let position = trials.iter().position(|trial| *trial == part.trial).unwrap_or(0);
         let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
         for (order, sample) in (0..).zip(part.samples.iter().filter(|sample| sample.channel == "slice")) {
-            // A sample without a slice number is its own slice.
             slices.entry(sample.at.count("slice").unwrap_or(order)).or_default().push(sample);
         }
         for samples in slices.values() {
@@ -106,7 +104,6 @@ fn common_rate(samples: &[&Sample]) -> Option<f64> {
     samples.iter().map(|sample| sample.per_second()).sum::<Option<f64>>().map(|rate| rate / 1e9)
 }
 
-/// The coordinates in the series, without thread and slice.
 fn axes(at: &Params) -> Params {
     at.iter()
         .filter(|(name, _)| !matches!(*name, "slice" | "thread"))

@@ -11,10 +11,8 @@ use seatrial_bench::{Gate, Stop, ThreadSpec, ThreadTeam};
 /// Elements between two clock readings: 4 MiB of each array, a fraction of a millisecond.
 pub const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
-/// One thread's work in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceRun {
-    /// Index of the thread.
     pub thread: usize,
     pub start: Nanos,
     pub end: Nanos,
@@ -24,14 +22,12 @@ pub struct SliceRun {
 
 type ArrayShards = Arc<Vec<Mutex<Option<ArrayShard>>>>;
 
-/// One thread per binding, and the shards.
 pub struct BandwidthTeam {
     threads: ThreadTeam<'static, ()>,
     shards: ArrayShards,
 }
 
 impl BandwidthTeam {
-    /// Starts and pins a thread per binding, with room for `slots` shards.
     pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Reason> {
         let spec = |binding: &Binding| ThreadSpec::new(format!("cpu{}", binding.cpu), Some(binding.cpu));
         let threads = bindings.iter().map(|binding| (spec(binding), || Ok(())));
@@ -53,7 +49,6 @@ impl BandwidthTeam {
         self.threads.each(threads, make).map(drop)
     }
 
-    /// Runs `team` (thread and slot by index) together for `span`.
     pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<SliceRun>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
@@ -66,7 +61,6 @@ impl BandwidthTeam {
         self.threads.each(team.iter().map(|(thread, _)| *thread), run)
     }
 
-    /// Checks all shards; `threads` lists the thread for each slot.
     pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Reason> {
         let shards = Arc::clone(&self.shards);
         let verify = move |slot: usize, (): &mut ()| {
@@ -76,12 +70,10 @@ impl BandwidthTeam {
         self.threads.each(threads, verify)
     }
 
-    /// Applies `at` to every shard.
     pub fn look<T>(&self, at: impl FnMut(&ArrayShard) -> T) -> Vec<T> {
         self.look_at_all(|shards| shards.iter().copied().map(at).collect())
     }
 
-    /// Applies `at` to all shards together.
     pub fn look_at_all<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> = self.shards.iter().map(lock).collect();
         let shards: Vec<&ArrayShard> = locks.iter().filter_map(|shard| shard.as_ref()).collect();

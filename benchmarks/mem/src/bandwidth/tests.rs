@@ -212,7 +212,6 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     let cores = case.places[0].bindings.len() as u64;
     let mut seen = Vec::new();
-    // A busy machine may need several rounds to measure all thread counts.
     let measures = loop {
         let mut kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept).unwrap();

@@ -17,16 +17,13 @@ const LINE_OF_PAGES: usize = 8 * 4096;
 /// interruption, which must not shorten the next call.
 const SLOWEST_HOP_NS: f64 = 2000.0;
 
-/// A timed run along a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChaseRun {
     pub start: Nanos,
     pub end: Nanos,
-    /// Pointers followed.
     pub hops: u64,
 }
 
-/// Nanoseconds per hop of a sample counted in hops; `None` without hops.
 pub fn hop_ns(sample: &Sample) -> Option<f64> {
     let hops = sample.amount.value();
     (hops > 0.0).then(|| sample.span().get() as f64 / hops)

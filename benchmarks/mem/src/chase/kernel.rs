@@ -36,7 +36,6 @@ pub struct Rings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     pub count: u64,
-    /// Description of the first wrong pointer.
     pub first: String,
 }
 
@@ -86,7 +85,6 @@ impl Rings {
         unsafe { sweep(self.base() + first, every * self.line, (lines - 1) / every + 1) };
     }
 
-    /// Lines of a ring in `bytes`, at least one.
     pub fn lines_in(&self, bytes: usize) -> usize {
         (bytes / self.line).max(1)
     }

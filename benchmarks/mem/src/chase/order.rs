@@ -32,12 +32,10 @@ impl Order {
         }
     }
 
-    /// The line after each line.
     pub fn next(&self) -> &[u32] {
         &self.next
     }
 
-    /// The line reached from `from` after `hops`.
     pub fn walk(&self, from: usize, hops: u64) -> usize {
         let hops = hops % self.next.len() as u64;
         (0..hops).fold(from, |line, _| self.next[line] as usize)

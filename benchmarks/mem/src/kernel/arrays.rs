@@ -36,7 +36,6 @@ pub enum Misfit {
 }
 
 impl Arrays<'_> {
-    /// Checks that the loop of `kernel` can run over these arrays.
     pub fn fit(&self, kernel: Kernel) -> Result<(), Misfit> {
         let expected = self.a.len();
         for (array, slice) in self.used(kernel) {

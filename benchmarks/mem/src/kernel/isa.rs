@@ -11,14 +11,12 @@ pub enum Isa {
     Sse2,
     /// 16-byte vectors and pair loads and stores; every AArch64 has them.
     Neon,
-    /// 32-byte vectors.
     Avx2,
     /// 64-byte vectors, a whole cache line; AVX-512F is enough.
     Avx512,
 }
 
 impl Isa {
-    /// All instruction sets, by rising width.
     pub const ALL: &'static [Self] = &[Self::Sse2, Self::Neon, Self::Avx2, Self::Avx512];
 
     /// The instruction sets that CPU and operating system support, widest last.
@@ -43,7 +41,6 @@ impl Isa {
         }
     }
 
-    /// Whether CPU and operating system support the instruction set.
     #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
         match self {

@@ -26,7 +26,6 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All kernels, in the order of reports.
     pub const ALL: &'static [Self] = &[
         Self::Read,
         Self::Write,
@@ -51,7 +50,6 @@ impl Kernel {
         }
     }
 
-    /// Number of arrays `a`, `b`, `c` in use, from `a` on.
     pub const fn arrays(self) -> usize {
         match self {
             Self::Read | Self::Write | Self::Memset => 1,
@@ -65,7 +63,6 @@ impl Kernel {
         self.arrays() * size_of::<f64>()
     }
 
-    /// Whether regular and non-temporal loops exist.
     pub const fn has_store_choice(self) -> bool {
         matches!(self, Self::Write | Self::Copy | Self::Scale | Self::Add | Self::Triad)
     }

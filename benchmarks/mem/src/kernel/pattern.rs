@@ -13,10 +13,8 @@ pub const SCALAR: f64 = 3.0;
 /// The byte of `memset`; eight of them make a finite number.
 pub(super) const MEMSET_BYTE: u8 = 0x40;
 
-/// Result of comparing the arrays with their expected values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Elements compared, of all arrays of the kernel.
     pub checked: u64,
     pub wrong: u64,
     /// Description of the first wrong element; empty when all are right.

@@ -9,7 +9,6 @@ use super::name::{Kernel, Store};
 /// never fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Prefetch {
-    /// Hardware prefetchers only.
     None,
     /// `prefetchnta`, 1 KiB ahead: into L1, bypassing the other caches.
     Nta,
@@ -20,7 +19,6 @@ pub enum Prefetch {
 impl Prefetch {
     pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2];
 
-    /// Name of the instruction.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -62,7 +60,6 @@ impl fmt::Display for Prefetch {
 #[cfg(target_arch = "x86_64")]
 use super::x86::vendor;
 
-/// Loops of other architectures have no prefetch.
 #[cfg(not(target_arch = "x86_64"))]
 const fn vendor() -> [u8; 12] {
     [0; 12]

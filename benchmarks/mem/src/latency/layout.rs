@@ -8,7 +8,6 @@ use crate::sizes;
 /// Alignment of shared memory: a base page.
 const PAGE: u64 = 4096;
 
-/// A block of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// NUMA node that the block is bound to; `None` for first touch by the chaser.
@@ -19,16 +18,12 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingSpec {
     pub block: usize,
-    /// Offset of the first pointer in the block.
     pub first: u64,
-    /// Bytes from the first line to the last.
     pub bytes: u64,
 }
 
-/// A measurement, repeated in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChasePoint {
-    /// Coordinates in the series.
     pub at: Params,
     pub cpu: u32,
     pub ring: usize,
@@ -39,9 +34,7 @@ pub struct ChasePoint {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencyLayout {
     pub blocks: Vec<Block>,
-    /// Rings, shortest first.
     pub rings: Vec<RingSpec>,
-    /// Points in the order of visits.
     pub points: Vec<ChasePoint>,
 }
 
@@ -108,7 +101,6 @@ impl LatencyLayout {
         layout
     }
 
-    /// The layout of a planned case; `None` for an inconsistent plan.
     pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
         let binding = *place.bindings.first()?;

@@ -17,7 +17,6 @@ pub struct LatencyWorker {
     layout: LatencyLayout,
     line: u64,
     blocks: Vec<Rings>,
-    /// One per ring of the layout.
     chasers: Vec<Chaser>,
     calibration: Calibration,
     pinned: Option<u32>,
@@ -75,13 +74,11 @@ impl LatencyWorker {
         }
     }
 
-    /// An order of one line, with room for the longest ring.
     fn order(&self) -> Order {
         let longest = self.layout.rings.iter().map(|ring| ring.bytes).max().unwrap_or(self.line);
         Order::with_room_for((longest / self.line) as usize)
     }
 
-    /// Visits every point once; with `out`, samples are emitted.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Reason> {
         let shortest = Nanos(self.calibration.shortest_ns());
         for index in 0..self.layout.points.len() {
@@ -115,7 +112,6 @@ impl LatencyWorker {
         out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
-    /// Makes line `from` of a ring lead to line `to`.
     #[cfg(test)]
     pub fn redirect(&mut self, ring: usize, from: usize, to: usize) {
         let number = self.chasers[ring].ring();

@@ -17,10 +17,8 @@ const SHARE: u64 = 2;
 /// Time of a timed run: long compared with the clock and an interrupt, short compared with drift.
 pub const SLICE: Nanos = Nanos::millis(2);
 
-/// Timed runs per visit.
 pub const RUNS: u64 = 2;
 
-/// Least visits per point and trial.
 const LEAST_VISITS: u64 = 3;
 
 /// Estimated time of an uncached hop, of a swept line, and of a line when the order is made.
@@ -93,7 +91,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     Ok(case)
 }
 
-/// Sets the time limits of a case.
 fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     let lines = |ring: usize| layout.rings[ring].bytes / line;
     let visits = layout.points.iter().map(|point| {
@@ -110,7 +107,6 @@ fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     case.budget.prepare = Nanos::secs(30).plus(Nanos(work.saturating_mul(20)));
 }
 
-/// One binding per NUMA node with allowed cores.
 fn first_of_each_node(bindings: &[Binding]) -> Vec<Binding> {
     let mut first: Vec<Binding> = Vec::new();
     for binding in bindings {
@@ -126,7 +122,6 @@ fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A size given by the user.
 fn given(size: u64, room: Option<u64>, fits: impl Fn(u64) -> bool) -> Result<u64, Reason> {
     if fits(size) {
         return Ok(size);

@@ -12,7 +12,6 @@ const FEWEST_SIZES: usize = 3;
 /// the sweep has only two sizes per doubling.
 const NEAR: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
-/// A range of sizes with one latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     pub from: u64,
@@ -21,7 +20,6 @@ pub struct Plateau {
     pub latency_ns: f64,
 }
 
-/// The plateaus of a curve of (size, latency), by rising size.
 pub fn plateaus(curve: &[(u64, f64)]) -> Vec<Plateau> {
     let same = |before: &(u64, f64), after: &(u64, f64)| {
         after.1 < LEVEL_GROWTH * before.1 && before.1 < LEVEL_GROWTH * after.1

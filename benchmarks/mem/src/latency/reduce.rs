@@ -79,7 +79,6 @@ fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoord
     places.max_by(|a, b| median(a).total_cmp(&median(b)))
 }
 
-/// Finding: the plateaus of the curve.
 fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     let curve: Vec<(u64, f64)> =
         places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();

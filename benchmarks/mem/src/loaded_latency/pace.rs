@@ -9,11 +9,9 @@ pub enum LoadPace {
     Every(u64),
     /// Idle but awake: a sleeping core would change the clock of the others.
     Pause,
-    /// Stop loading.
     Over,
 }
 
-/// The word that all loaders read before each block.
 #[derive(Debug)]
 pub struct PaceCell(AtomicU64);
 

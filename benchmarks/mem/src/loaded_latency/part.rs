@@ -38,7 +38,6 @@ pub struct LoadedLatencyWorker {
     calibration: Calibration,
 }
 
-/// A timed run of the chaser, and the bytes of the loaders during it.
 struct Window {
     ran: ChaseRun,
     start: Nanos,
@@ -170,7 +169,6 @@ impl LoadedLatencyWorker {
         out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
-    /// Access for tests that plant a fault.
     #[cfg(test)]
     pub fn innards(&mut self) -> (&mut Rings, &mut LoadTeam) {
         (&mut self.rings, &mut self.team)
@@ -212,7 +210,6 @@ impl Running for LoadedLatencyWorker {
     }
 }
 
-/// The order of a ring of this many lines.
 fn order_of(lines: usize) -> Order {
     let mut order = Order::with_room_for(lines);
     order.grow(lines);

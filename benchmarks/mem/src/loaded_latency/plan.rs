@@ -15,10 +15,8 @@ use seatrial_bench::{core_bindings, remote_memory, room};
 /// Divisor of the available memory for ring and arrays together.
 const SHARE: u64 = 2;
 
-/// Array size when no cache size is known.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Least size of an array's shard per loader.
 const LEAST_SHARD: u64 = 1 << 20;
 
 /// Time of a timed run: enough hops for a mean that queue fluctuations do not move.
@@ -27,10 +25,8 @@ pub const SLICE: Nanos = Nanos::millis(5);
 /// Estimated time of a visit besides its timed run.
 const SETTLING: Nanos = Nanos::millis(6);
 
-/// Least visits per step and trial.
 const LEAST_VISITS: u64 = 3;
 
-/// The kernel of the parameter `load`.
 pub fn kernel(load: &str) -> Option<(Kernel, Option<Store>)> {
     match load {
         "read" => Some((Kernel::Read, None)),
@@ -104,7 +100,6 @@ fn chaser_and_loaders(all: &[Binding], node_only: bool) -> Result<Vec<Binding>, 
     Err(Reason::new(Cause::Inapplicable, text))
 }
 
-/// The widest instruction set with loops.
 fn widest(machine: &Machine) -> Result<Isa, Reason> {
     let has = Isa::ALL.iter().rfind(|isa| machine.cpu.has_isa(isa.feature())).copied();
     has.ok_or_else(|| {
@@ -116,7 +111,6 @@ fn widest(machine: &Machine) -> Result<Isa, Reason> {
 /// Sizes in bytes.
 struct Sizes {
     ring: u64,
-    /// Each array, over all loaders.
     array: u64,
     finding: Option<Finding>,
 }

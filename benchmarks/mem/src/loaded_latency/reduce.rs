@@ -63,18 +63,15 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Parts of each trial.
 fn trials(parts: &[PartRecord]) -> impl Iterator<Item = &[PartRecord]> {
     parts.chunk_by(|before, after| before.trial == after.trial)
 }
 
-/// Latency and delivered bandwidth by step, in ascending order.
 struct Curve {
     latencies: Vec<AtCoords>,
     rates: Vec<AtCoords>,
 }
 
-/// The knee of a curve.
 struct Departure {
     bandwidth: f64,
     /// In nanoseconds.
@@ -90,7 +87,6 @@ impl Curve {
         Self { latencies, rates }
     }
 
-    /// The step with the highest bandwidth.
     fn peak(&self) -> Option<&AtCoords> {
         self.rates.iter().max_by(|a, b| median(a).total_cmp(&median(b)))
     }
@@ -144,13 +140,11 @@ impl Curve {
     }
 }
 
-/// Bytes per nanosecond equal GB/s.
 fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
     let span = sample.span().get() as f64;
     (span > 0.0).then(|| sample.amount.value() / span)
 }
 
-/// The step in percent of the full rate.
 fn step(place: &AtCoords) -> u64 {
     place.at.count("load").unwrap_or(0)
 }

@@ -26,7 +26,6 @@ struct Counter(AtomicU64);
 
 struct Shared {
     pace: PaceCell,
-    /// Bytes moved, by loader.
     moved: Vec<Counter>,
     loads: Vec<Mutex<Option<ArrayShard>>>,
 }
@@ -39,7 +38,6 @@ pub struct LoadTeam {
 }
 
 impl LoadTeam {
-    /// Starts and pins a thread for each binding, each with its own arrays.
     pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Reason> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(LoadPace::Pause),
@@ -72,7 +70,6 @@ impl LoadTeam {
         }
     }
 
-    /// Waits up to `within` for a loader to fail.
     pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.stopped.as_ref().map_or(Ok(()), |stopped| stopped.check(within))
     }
@@ -83,7 +80,6 @@ impl LoadTeam {
         self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
     }
 
-    /// Bytes moved so far, by loader.
     pub fn moved(&self) -> impl Iterator<Item = u64> {
         self.shared.moved.iter().map(|counter| counter.0.load(Ordering::Relaxed))
     }

@@ -154,7 +154,6 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
         let mut kept = Kept::default();
         warm_up(part.as_mut(), &mut kept);
         assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
-        // A busy machine may need several rounds to take all steps.
         let taken = |kept: &Kept, channel: &str| {
             let of_channel = kept.samples.iter().filter(|sample| sample.channel == channel);
             of_channel.map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>().len()

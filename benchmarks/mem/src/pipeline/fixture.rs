@@ -9,7 +9,6 @@ use seatrial_bench::Benchmark;
 
 pub const GIB: u64 = 1 << 30;
 
-/// A step with one block of `block` bytes every `millis` milliseconds.
 pub fn step(id: &str, operation: Operation, block: u64, millis: u64) -> Step {
     let rate = block as f64 * 1e3 / millis as f64;
     Step {
@@ -86,7 +85,6 @@ pub fn with_modules(mut machine: Machine) -> Machine {
     machine
 }
 
-/// A node called `n1`.
 pub fn site(machine: Machine) -> Site {
     Site { nodes: vec![SiteNode::new("n1", machine)] }
 }

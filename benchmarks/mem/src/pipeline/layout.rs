@@ -10,11 +10,8 @@ use super::settings::Threads;
 /// One step of one station: blocks one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamSlot {
-    /// Index of the step in the scenario.
     pub step: usize,
-    /// The station, from 0.
     pub station: u32,
-    /// NUMA node of the station.
     pub node: u32,
 }
 
@@ -24,17 +21,13 @@ pub struct Group {
     pub node: u32,
     /// NUMA node of the memory; `None` where the threads' node has none.
     pub memory: Option<u32>,
-    /// Allowed CPUs of each thread.
     pub threads: Vec<CpuSet>,
-    /// Indices of the group's streams.
     pub streams: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineLayout {
-    /// Streams, station by station.
     pub streams: Vec<StreamSlot>,
-    /// Groups; each has streams and threads.
     pub groups: Vec<Group>,
 }
 
@@ -73,12 +66,10 @@ impl PipelineLayout {
         layout
     }
 
-    /// Threads of all groups.
     pub fn threads(&self) -> usize {
         self.groups.iter().map(|group| group.threads.len()).sum()
     }
 
-    /// Nodes with stations.
     pub fn nodes(&self) -> BTreeSet<u32> {
         self.streams.iter().map(|stream| stream.node).collect()
     }

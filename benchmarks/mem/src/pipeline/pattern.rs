@@ -3,7 +3,6 @@
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const ODD: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// Seed of the words of a block.
 pub fn seed(stream: usize, block: u64) -> u64 {
     ((stream as u64) << 32 | block).wrapping_add(1).wrapping_mul(ODD)
 }

@@ -68,7 +68,6 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     Ok(case)
 }
 
-/// Whole rounds of the scenario in the measuring time.
 fn rounds(settings: &Settings, time: Nanos) -> Result<u64, Reason> {
     let round = settings.scenario.round();
     let (least, what) = match settings.mode {

@@ -11,12 +11,10 @@ use seatrial_model::Nanos;
 
 use seatrial_bench::Latencies;
 
-/// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Work on the next block of this stream, then call [`Queue::finished`].
     Run(usize),
-    /// Ask again at this time.
     Wait(Nanos),
     Over,
 }
@@ -26,7 +24,6 @@ pub fn span(rounds: u64, round: Nanos, pace: f64) -> Nanos {
     Nanos((rounds as f64 * round.get() as f64 / pace).ceil() as u64)
 }
 
-/// Counts of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Blocks whose deadline lay in the window.
@@ -37,7 +34,6 @@ pub struct Tally {
     pub late: u64,
 }
 
-/// Pace, window and progress of some streams.
 #[derive(Clone, Debug)]
 pub struct Queue {
     start: Nanos,
@@ -50,9 +46,7 @@ pub struct Queue {
 struct Stream {
     /// Nanoseconds from block to block.
     period: f64,
-    /// The next or current block.
     block: u64,
-    /// Whether a thread works on it.
     at_work: bool,
     tally: Tally,
 }
@@ -108,12 +102,10 @@ impl Queue {
                 Next::Run(index)
             }
             (None, Some(at)) => Next::Wait(at.min(self.end)),
-            // The remaining streams are at work in other threads.
             (None, None) => Next::Over,
         }
     }
 
-    /// The block of [`Next::Run`] ended at `now`.
     pub fn finished(&mut self, index: usize, now: Nanos) {
         let deadline = self.streams[index].deadline(self.start);
         let stream = &mut self.streams[index];

@@ -21,14 +21,12 @@ const ENOUGH_PERCENT: f64 = 99.75;
 /// CPU share of the threads from which the CPUs count as fully used, in percent.
 const ALWAYS_PERCENT: f64 = 97.0;
 
-/// Evidence taken from the first trial.
 const EVIDENCE: [&str; 8] = ["place", "pages", "isa", "prefetch", "sched", "search", "lateness", "probes"];
 
 struct Trial<'a> {
     settings: &'a Settings,
     /// The reported pace: the scenario's, or the fastest kept.
     pace: f64,
-    /// Samples at that pace.
     samples: Vec<&'a Sample>,
     lateness: Option<Latencies>,
 }
@@ -57,7 +55,6 @@ pub(super) fn of(
 }
 
 impl<'a> Trial<'a> {
-    /// Samples of a trial at the reported pace; `None` if no pace was kept.
     fn of(settings: &'a Settings, part: &'a PartRecord) -> Option<Self> {
         let pace = |sample: &Sample| match sample.at.get("pace") {
             Some(Value::Number(pace)) => Some(*pace),
@@ -87,7 +84,6 @@ impl<'a> Trial<'a> {
         samples.map(|sample| sample.amount.value()).reduce(|a, b| a + b)
     }
 
-    /// Late blocks in percent of the blocks due.
     fn late_percent(&self, of: impl Fn(&Params) -> bool) -> Option<f64> {
         let due = self.sum("due", &of).filter(|due| *due > 0.0)?;
         Some(100.0 * self.sum("late", of)? / due)

@@ -13,14 +13,12 @@ pub const TIMES_CACHE: u64 = 4;
 pub struct BlockRings {
     /// Blocks by step, in the scenario's order.
     pub blocks: Vec<u64>,
-    /// Bytes of all stations' blocks.
     pub memory: Bytes,
     /// Least bytes that all steps touch before a block is used again.
     pub reuse: Bytes,
 }
 
 impl BlockRings {
-    /// One block per step, as in COBALT2's program.
     pub fn single(scenario: &Scenario) -> Self {
         Self::of(scenario, vec![1; scenario.steps.len()])
     }
@@ -64,7 +62,6 @@ impl BlockRings {
     }
 }
 
-/// The source and destination block of a unit of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub source: u64,

@@ -3,7 +3,6 @@
 use seatrial_model::{Bytes, Nanos, Quantity, Unit};
 use serde::Deserialize;
 
-/// Names of the shipped scenarios.
 pub const NAMES: &[&str] = &["cobalt2", "cobalt2-readme"];
 
 /// Bytes per turn of the read loop; blocks are whole turns.
@@ -36,13 +35,10 @@ pub struct Transpose {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Name in the series.
     pub id: String,
-    /// Description.
     pub what: String,
     pub operation: Operation,
     pub block: Bytes,
-    /// Bytes of blocks per time.
     pub rate: Quantity,
     /// How often each byte of a block counts: once for reading and once for writing.
     pub counted: u32,
@@ -51,11 +47,8 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// Loads every word of the source.
     Read,
-    /// `memset` of the destination.
     Write,
-    /// `memcpy` of the source to the destination.
     Copy,
     /// `memcpy` of the source to the destination, chunk by chunk in another order.
     Transpose,
@@ -68,12 +61,7 @@ pub enum ScenarioError {
     #[error("{0}")]
     Unreadable(String),
     #[error("{what}: {why}")]
-    Invalid {
-        /// The step, or the part of the file.
-        what: String,
-        /// The error, and a valid value.
-        why: String,
-    },
+    Invalid { what: String, why: String },
 }
 
 impl Operation {
@@ -122,7 +110,6 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Demand of all steps of all stations, in counted bytes.
     pub fn desired(&self) -> Quantity {
         let counted = |step: &Step| step.bytes_per_second() * f64::from(step.counted);
         let bytes: f64 = f64::from(self.stations) * self.steps.iter().map(counted).sum::<f64>();

@@ -9,17 +9,13 @@ use super::scenario::Scenario;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Keep the pace of the scenario.
     Paced,
-    /// Find the fastest pace that can be kept.
     Max,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// One pinned thread per core takes the most urgent block of its NUMA node.
     Core,
-    /// One thread per step and station.
     Step,
 }
 

@@ -13,7 +13,6 @@ use crate::kernel::Pass;
 pub struct Shared {
     pub scenario: Scenario,
     pub layout: PipelineLayout,
-    /// The read loop.
     pub read: Pass,
     /// One per stream of the layout, once made. Never contended: a stream at work is in no queue.
     pub streams: Vec<Mutex<Option<Stream>>>,
@@ -39,12 +38,10 @@ impl Shared {
         Self { scenario, layout, read, streams, blocks, pages, duties }
     }
 
-    /// Index of a thread's group.
     pub fn group_of(&self, thread: usize) -> usize {
         self.duties[thread].0
     }
 
-    /// The streams that a thread makes and checks: its part of the group's streams.
     fn own(&self, thread: usize) -> (&Group, impl Iterator<Item = usize> + '_) {
         let (group, nth) = self.duties[thread];
         let group = &self.layout.groups[group];
@@ -74,7 +71,6 @@ impl Shared {
         Ok(())
     }
 
-    /// Processes the next block of a stream.
     pub fn work(&self, index: usize) {
         if let Some(stream) = self.stream(index).as_mut() {
             stream.work();

@@ -20,17 +20,13 @@ pub struct StreamSpec<'a> {
     pub step: &'a Step,
     pub station: u32,
     pub transpose: Transpose,
-    /// Number of blocks.
     pub blocks: u64,
-    /// The read loop.
     pub read: &'a Pass,
     /// Kinds of pages, by preference.
     pub pages: &'a [Pages],
-    /// NUMA node of the memory.
     pub memory: Option<u32>,
 }
 
-/// One step of one station.
 #[derive(Debug)]
 pub struct Stream {
     index: usize,
@@ -44,7 +40,6 @@ pub struct Stream {
     held: Held,
     /// Expected fold of each source.
     folds: Vec<u64>,
-    /// Blocks processed.
     done: u64,
     wrong_folds: u64,
     first_wrong_fold: String,
@@ -89,12 +84,10 @@ impl Stream {
             (0..).zip(sources).map(|(source, words)| fill(words, seed(self.index, source))).collect();
     }
 
-    /// Offset of the destinations.
     fn destinations(&self) -> usize {
         if self.operation.reads() { self.blocks as usize * self.block + GAP } else { 0 }
     }
 
-    /// Processes the next block.
     pub fn work(&mut self) {
         let at = turn(self.done, self.blocks);
         let (block, destinations) = (self.block, self.destinations());
@@ -113,7 +106,6 @@ impl Stream {
         self.done += 1;
     }
 
-    /// Loads every word of a source and compares their fold.
     fn fold(&mut self, source: usize) {
         let elements = self.block / size_of::<f64>();
         let a = &mut self.held.map.as_mut_slice::<f64>()[source * elements..][..elements];
@@ -152,7 +144,6 @@ impl Stream {
         check.integrity()
     }
 
-    /// Index in the source of word `index` of a destination.
     fn origin(&self, index: usize) -> usize {
         let chunk = self.chunk / size_of::<u64>();
         let chunks = self.block / self.chunk;
@@ -168,7 +159,6 @@ impl Stream {
         self.read.prefetch().name()
     }
 
-    /// Flips a bit of a word of the memory, to test the check.
     #[cfg(test)]
     pub fn flip(&mut self, index: usize) {
         self.held.map.as_mut_slice::<u64>()[index] ^= 1 << 13;

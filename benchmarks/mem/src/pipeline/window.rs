@@ -26,11 +26,9 @@ const LONGEST_SLEEP: Nanos = Nanos::millis(50);
 pub struct Pace {
     /// The scenario's round at its own pace.
     pub round: Nanos,
-    /// Factor on the pace.
     pub pace: f64,
 }
 
-/// Whole rounds at `pace` that fit into `time`.
 pub fn rounds_within(time: Duration, pace: &Pace) -> u64 {
     let time = Nanos::from(time).since(Nanos(LEAD.get() / 2));
     // One nanosecond more per round, because the whole is rounded up.
@@ -43,7 +41,6 @@ pub struct Window {
     end: Nanos,
     tallies: Vec<Tally>,
     pub lateness: Latencies,
-    /// CPU time of all threads, by node.
     ran: BTreeMap<u32, Nanos>,
 }
 
@@ -103,14 +100,12 @@ impl Window {
         *sum = sum.plus(ran);
     }
 
-    /// Late blocks in percent of the blocks due.
     pub fn late_percent(&self) -> f64 {
         let (due, late) =
             self.tallies.iter().fold((0, 0), |(due, late), tally| (due + tally.due, late + tally.late));
         100.0 * late as f64 / due.max(1) as f64
     }
 
-    /// Share of the counted bytes that was done.
     pub fn done_share(&self, shared: &Shared) -> f64 {
         let counted = |blocks: fn(&Tally) -> u64| -> f64 {
             let streams = shared.layout.streams.iter().zip(&self.tallies);

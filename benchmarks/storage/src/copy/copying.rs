@@ -21,12 +21,9 @@ pub enum Method {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyConfig {
-    /// File size in bytes.
     pub size: u64,
-    /// Bytes per call.
     pub block: usize,
     pub method: Method,
-    /// Whether the copy is flushed (fdatasync).
     pub is_flushed: bool,
 }
 
@@ -37,9 +34,7 @@ pub struct Copied {
     pub handed_over: Nanos,
     /// Time at which the flush returned; equal to `handed_over` without a flush.
     pub end: Nanos,
-    /// CPU time of the thread in user mode.
     pub user: Nanos,
-    /// CPU time of the thread in the kernel.
     pub system: Nanos,
 }
 

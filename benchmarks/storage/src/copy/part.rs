@@ -21,13 +21,10 @@ use seatrial_bench::pin;
 use seatrial_bench::space::lacking;
 use seatrial_bench::{Running, Sink, Stop};
 
-/// Sample channel: whole copies.
 pub const COPIED: &str = "copied";
 /// Sample channel: copies until the last byte was handed over, before the flush.
 pub const HANDED_OVER: &str = "handed_over";
-/// Sample channel: CPU time in user mode.
 pub const USER: &str = "user";
-/// Sample channel: CPU time in the kernel.
 pub const SYSTEM: &str = "system";
 
 /// Bytes per write and per check of the file.
@@ -101,7 +98,6 @@ impl CopyWorker {
         Ok(copied.map(|copied| (copied, 100.0 * held / self.config.size as f64)))
     }
 
-    /// Byte counters of the devices of both files.
     fn moved(&self) -> [Result<Moved, String>; 2] {
         let of = |file: &OwnedFd| {
             let device = device_of(file).map_err(|errno| errno.to_string())?;
@@ -111,7 +107,6 @@ impl CopyWorker {
     }
 }
 
-/// Makes the source file and flushes it.
 fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
     let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
     let mut piece = vec![0; PIECE];
@@ -123,7 +118,6 @@ fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
     Ok(file)
 }
 
-/// Offset and size of each piece of the file.
 fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..size).step_by(PIECE).map(move |offset| (offset, (size - offset).min(PIECE as u64) as usize))
 }

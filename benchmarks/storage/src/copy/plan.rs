@@ -39,7 +39,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         (one, other) => Subject::device("fs", &format!("{one}->{other}")),
     };
     let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
-    // Facts of the file system that is written: fill level and device.
     case.facts = sink.map(|found| found.seen_from(to).facts()).unwrap_or_default();
     if sink.is_none() {
         case.facts.set("kind", "fs");
@@ -72,7 +71,6 @@ pub fn target(params: &Params) -> Result<&str, seatrial_model::ParamError> {
     })
 }
 
-/// Refuses a copy that does not fit, before anything is written.
 fn require_room(from: Option<&FileSystem>, to: Option<&FileSystem>, size: u64) -> Result<(), Reason> {
     let is_one = from.zip(to).is_some_and(|(from, to)| from.mount == to.mount);
     let wanted = |times: u64| size.saturating_mul(times);

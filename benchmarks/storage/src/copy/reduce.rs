@@ -9,7 +9,6 @@ const MEGA: f64 = 1e6;
 
 pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let rate = |sample: &Sample| Some(sample.per_second()? / MEGA);
-    // CPU time over the time of the copy.
     let share = |sample: &Sample| {
         let span = sample.span().get();
         (span > 0).then(|| 100.0 * sample.amount.value() / span as f64)

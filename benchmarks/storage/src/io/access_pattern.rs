@@ -18,7 +18,6 @@ pub struct AccessPattern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockIo {
     pub block: u64,
-    /// Pass of the request, from 1.
     pub pass: u64,
     pub write: bool,
     /// Generation that a read must find, or that a write stores.
@@ -26,7 +25,6 @@ pub struct BlockIo {
 }
 
 impl AccessPattern {
-    /// A pattern derived from `key`.
     pub fn new(job: &JobSpec, key: u64) -> Self {
         let order = Permutation::new(job.blocks, mix(key ^ 1));
         Self { job: job.clone(), key, pass: 1, position: 0, order }

@@ -11,7 +11,6 @@ use super::made::Made;
 use super::team::{Prepared, Ran};
 use seatrial_bench::Latencies;
 
-/// Counters read before and after a phase.
 #[derive(Clone, Debug)]
 pub struct Account {
     cpu: Nanos,
@@ -88,7 +87,6 @@ pub fn throttled(made: &Made) -> Value {
     }
 }
 
-/// Engine and depth; all threads have the same.
 pub fn engine(prepared: &[Prepared]) -> Value {
     let Some(first) = prepared.first() else { return Value::Null };
     let fixed = |answer: Result<(), seatrial_sys::Errno>| answer.err().map(|errno| errno.to_string());

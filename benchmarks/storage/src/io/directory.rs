@@ -5,7 +5,6 @@ use seatrial_model::{Cause, Params, Reason, Subject, Value};
 
 use crate::file_system::file_system_of;
 
-/// A directory for the files of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Directory<'a> {
     pub path: String,
@@ -15,7 +14,6 @@ pub struct Directory<'a> {
 }
 
 impl<'a> Directory<'a> {
-    /// The directories that the parameter `directory` names on a machine.
     pub fn all(machine: &'a Machine, wanted: &str, writes: &str) -> Result<Vec<Self>, Reason> {
         match wanted {
             "auto" => Ok(vec![Self { path: wanted.to_owned(), file_system: None, disk: None }]),

@@ -37,7 +37,6 @@ pub enum Source {
     Written(PathBuf),
 }
 
-/// Makes the files, or extends found files to the size of the job.
 pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
@@ -213,7 +212,6 @@ fn usable(at: &OwnedFd) -> Result<(), Reason> {
     scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
 }
 
-/// Before anything is made, so that a full file system is not filled further.
 fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Reason> {
     let told = fstatvfs(at)
         .map_err(|errno| error(When::Making, &format!("reading the free space of {place}"), errno))?;

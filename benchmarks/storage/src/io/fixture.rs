@@ -17,7 +17,6 @@ use seatrial_bench::payload::GRANULE;
 /// What must agree before another case can use the files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Kind {
-    /// The parameter as given.
     directory: String,
     /// Number of files; 0 for one file that all threads share, which suits any number of threads.
     files: usize,
@@ -27,13 +26,10 @@ struct Kind {
     compressible: f64,
 }
 
-/// Description of the files in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Label {
     kind: Kind,
-    /// Key of the data.
     run: u64,
-    /// Bytes from the start of each file that are filled.
     covered: u64,
     nameless: bool,
     unreserved: Option<i32>,
@@ -46,12 +42,10 @@ pub struct Found {
 }
 
 impl Found {
-    /// Key of the data.
     pub fn run(&self) -> u64 {
         self.label.run
     }
 
-    /// Bytes from the start of each file that are filled; a case that needs more fills the rest.
     pub fn covered(&self) -> u64 {
         self.label.covered
     }
@@ -60,7 +54,6 @@ impl Found {
         if self.label.nameless { Hiding::Nameless } else { Hiding::Unlinked }
     }
 
-    /// Why space could not be reserved.
     pub fn unreserved(&self) -> Option<Errno> {
         self.label.unreserved.map(Errno::from_raw_os_error)
     }

@@ -4,10 +4,8 @@ use seatrial_model::{Bytes, Cause, Nanos, Params, Reason, Value};
 
 use seatrial_stats::mix;
 
-/// Default requests in flight per thread.
 const USUAL_DEPTH: usize = 4;
 
-/// Default size of all parts together, in bytes.
 const USUAL_SIZE: u64 = 1 << 30;
 
 /// Least number of blocks in a thread's part by default, so that a block is reused only after many others.
@@ -52,14 +50,11 @@ pub struct JobSpec {
     pub operation: Operation,
     /// Whether files of a write test are filled before the clock starts.
     pub overwrite: bool,
-    /// Whether blocks are visited in a shuffled order.
     pub random: bool,
     pub threads: usize,
-    /// Block size in bytes.
     pub block: usize,
     /// Requests in flight per thread; `None` leaves it to the engine.
     pub depth: Option<usize>,
-    /// Blocks in each thread's part.
     pub blocks: u64,
     pub shared: bool,
     /// Whether O_DIRECT bypasses the page cache.
@@ -68,9 +63,7 @@ pub struct JobSpec {
     pub flushed: Flushed,
     /// Share of zeros in the data, in percent.
     pub compressible: f64,
-    /// Whether every block is used exactly once.
     pub once: bool,
-    /// Measuring time of a round.
     pub time: Nanos,
     /// Most rounds until a steady state; 1 without steady=true.
     pub rounds: u64,

@@ -31,7 +31,6 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     about.limits(of)
 }
 
-/// Converts a bound on bytes into one on blocks of this size.
 pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     let one = |bound: &Bound| {
         let bytes = bound.value.value() * bound.value.unit().factor();
@@ -45,7 +44,6 @@ pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     }
 }
 
-/// Bounds on the bytes read, written, or both, that the case moves.
 fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let unknown = |reason: String| Limit::Unknown { reason };
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {

@@ -3,7 +3,6 @@
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::Errno;
 
-/// When the error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// While files were made: the system never promised to support the request.

@@ -32,7 +32,6 @@ const EARLIER: Nanos = Nanos::secs(2);
 
 const SLICE: Nanos = Nanos::millis(20);
 
-/// Approximate number of slices of all threads in a phase.
 const SLICES: u64 = 4000;
 
 /// Most time and bytes for reading back, per thread.
@@ -45,13 +44,10 @@ pub struct IoWorker {
     team: IoTeam,
     made: Made,
     prepared: Vec<Prepared>,
-    /// Files for later trials; `None` outside an agent.
     fd_store: Option<&'static FdStore>,
-    /// Bytes of each file that an earlier trial filled.
     covered: u64,
 }
 
-/// What a worker needs before it starts.
 pub struct IoWorkerSpec {
     pub job: Arc<JobSpec>,
     pub bindings: Vec<Binding>,
@@ -76,7 +72,6 @@ impl IoWorkerSpec {
     }
 }
 
-/// Time at which a phase that begins now is given up.
 fn deadline(budget: &Budget) -> Nanos {
     let left = budget.prepare.since(EARLIER).max(Nanos(budget.prepare.get() / 2));
     Nanos(clock::now_ns()).plus(left)
@@ -88,7 +83,6 @@ impl IoWorker {
         Self::prepare_with(FdStore::lent(Purpose::Files), case, place)
     }
 
-    /// Like `prepare`, with the given store.
     pub(super) fn prepare_with(
         fd_store: Option<&'static FdStore>,
         case: &Case,

@@ -102,7 +102,6 @@ fn require_memory(job: &JobSpec, machine: &Machine) -> Result<(), Reason> {
     }
 }
 
-/// Refuses a job that does not fit, before anything is written.
 fn require_room(job: &JobSpec, directory: &Directory<'_>) -> Result<(), Reason> {
     let known = directory.file_system.and_then(room_of);
     let text = known.and_then(|(free, size)| lacking(job.total_bytes(), free, size, &directory.path));

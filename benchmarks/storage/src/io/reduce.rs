@@ -17,7 +17,6 @@ const MOST_INTERVALS: u64 = 1 << 20;
 const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e3;
 
-/// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
 
 /// A device that reads less than this part of the requested bytes causes a finding.
@@ -25,7 +24,6 @@ const FROM_ELSEWHERE: f64 = 0.9;
 
 struct Trial<'a> {
     part: &'a PartRecord,
-    /// By thread: bytes read, bytes written.
     threads: Vec<[Curve; 2]>,
     /// The time in which all threads worked, as start and end.
     window: (u64, u64),
@@ -37,7 +35,6 @@ pub fn mean_rate(part: &PartRecord) -> Option<f64> {
     Some(rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
-/// Measures of trials without rounds.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let job = JobSpec::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
@@ -155,7 +152,6 @@ impl<'a> Trial<'a> {
         self.threads.iter().filter_map(|[read, _]| read.start()).min().unwrap_or(self.window.0)
     }
 
-    /// Rate from the first request until `end`.
     fn done_by(&self, end: Option<u64>) -> Vec<f64> {
         let start = self.start();
         end.filter(|end| *end > start)
@@ -164,7 +160,6 @@ impl<'a> Trial<'a> {
             .collect()
     }
 
-    /// Bytes written over the time until the last thread's flush.
     fn durable(&self) -> Option<f64> {
         let flushed = self.flushes()?;
         let end = self.ends().zip(&flushed).map(|(end, flush)| end + *flush as u64).max()?;

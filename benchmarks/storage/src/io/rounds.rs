@@ -33,7 +33,6 @@ impl Sink for Round<'_> {
     }
 }
 
-/// Each round of a trial as a record of its own.
 fn rounds_of(part: &PartRecord) -> Vec<PartRecord> {
     let facts = part.evidence.get("rounds").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let one = |(number, facts): (u64, &Value)| {
@@ -59,7 +58,6 @@ fn without_samples(part: &PartRecord) -> PartRecord {
     }
 }
 
-/// Measures of the steady rounds of each trial, and findings on the steady state.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (mut trials, mut told) = (Vec::new(), Vec::new());
     let mut by_round: Vec<Vec<Vec<f64>>> = Vec::new();

@@ -4,14 +4,12 @@
 //! falls by at most 10 % of it from the first to the last (Solid State Storage Performance Test Specification 2.0.2,
 //! section 3, "Steady State"). The specification gives up after 25 rounds.
 
-/// Rounds in a window.
 pub const WINDOW: usize = 5;
 
 /// Largest range and trend of a steady window, in percent of its mean.
 const RANGE: f64 = 20.0;
 const TREND: f64 = 10.0;
 
-/// Variation of the rounds in a window, in percent of their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Fastest minus slowest.

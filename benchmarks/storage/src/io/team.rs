@@ -33,9 +33,7 @@ const FILES_A_THREAD: u64 = 6;
 pub struct Prepared {
     pub engine: &'static str,
     pub setup: Option<Setup>,
-    /// Why the preferred engine was not used.
     pub refused: Option<String>,
-    /// Requests in flight.
     pub depth: usize,
     /// Bytes of its file in the page cache before the clock starts, and the call that reported them; or the error.
     pub resident: Result<(u64, &'static str), String>,
@@ -45,7 +43,6 @@ pub struct Prepared {
 pub struct Ran {
     pub thread: usize,
     pub tally: Tally,
-    /// Time of the final flush.
     pub flush: Option<Nanos>,
 }
 
@@ -165,7 +162,6 @@ impl IoTeam {
     }
 }
 
-/// Takes the item out of a shared slot.
 fn taken<T>(of: &Mutex<Option<T>>) -> Option<T> {
     of.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -322,7 +318,6 @@ fn allow_files(threads: u64) {
     }
 }
 
-/// The ring that the job asks for, or `None` and why.
 fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), Reason> {
     let slots = slots(job.depth_with(true));
     let refuse = |word: &str, errno| {

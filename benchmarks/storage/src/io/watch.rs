@@ -8,7 +8,6 @@ use seatrial_sys::clock;
 use seatrial_sys::process::tasks;
 use seatrial_sys::root::SysRoot;
 
-/// What a thread does besides its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Doing {
@@ -16,7 +15,6 @@ pub enum Doing {
     Nothing,
     Making,
     Flushing,
-    /// Dropping the page cache of a file.
     Forgetting,
 }
 
@@ -62,13 +60,11 @@ impl Watch {
         })
     }
 
-    /// Stores the kernel's id of the calling thread.
     pub fn here(&self) {
         let task = rustix::thread::gettid().as_raw_nonzero().get();
         self.task.store(u64::from(task.unsigned_abs()), Ordering::Relaxed);
     }
 
-    /// Stores what the thread starts to do.
     pub fn doing(&self, what: Doing) {
         self.since.store(clock::now_ns(), Ordering::Relaxed);
         self.doing.store(what as u8, Ordering::Relaxed);

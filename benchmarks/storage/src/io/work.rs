@@ -36,7 +36,6 @@ pub struct Tools {
     /// The file, for flushing and other calls besides requests.
     pub file: OwnedFd,
     pub engine: Box<dyn Engine>,
-    /// Requests in flight.
     pub depth: usize,
 }
 
@@ -45,7 +44,6 @@ pub fn slots(depth: usize) -> usize {
     depth + depth.min(AHEAD)
 }
 
-/// Bytes moved from one completion to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
     pub start: Nanos,
@@ -56,19 +54,16 @@ pub struct Slice {
 
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Slices without gaps, from the first request to the last completion.
     pub slices: Vec<Slice>,
     /// When the thread stopped starting requests: the time was over, or no block was left.
     pub stopped: Nanos,
     pub latencies: Latencies,
-    /// Completed requests.
     pub requests: u64,
     pub passes: u64,
     /// When the second pass began, in whichever phase: from then on every write overwrites a block.
     pub second: Option<Nanos>,
 }
 
-/// Builds slices of length `span`.
 struct Meter {
     tally: Tally,
     open: Slice,
@@ -110,17 +105,12 @@ struct Flying {
     since: Nanos,
 }
 
-/// The requests of one thread: prepared, in flight, checked.
 pub struct IoQueue {
     tools: Tools,
     access: AccessPattern,
-    /// Slots without a request.
     free: Vec<usize>,
-    /// Prepared requests that are not queued yet.
     ready: VecDeque<(usize, BlockIo)>,
-    /// Requests in flight, by slot.
     flying: Vec<Option<Flying>>,
-    /// Slots of requests that are queued but not submitted.
     queued: Vec<usize>,
     /// Requests in flight of passes before `latest`.
     old: usize,
@@ -218,7 +208,6 @@ impl IoQueue {
             }
             for (slot, io) in back.drain(..) {
                 self.take_back(slot, &io)?;
-                // A slot is free again.
                 if stopped.is_none() {
                     self.begin(&mut source)?;
                 }
@@ -256,7 +245,6 @@ impl IoQueue {
         self.tools.job.block >= LENGTHY
     }
 
-    /// Starts requests up to the depth, as far as slots are free.
     fn begin(
         &mut self,
         source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
@@ -368,7 +356,6 @@ impl IoQueue {
         }
     }
 
-    /// Checks the data of a read, and frees the slot.
     fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Reason> {
         if !io.write {
             self.let_go()?;

@@ -10,7 +10,6 @@ use seatrial_bench::{Latencies, by_coords};
 
 const MICRO: f64 = 1e3;
 
-/// Rates by operation and their geometric mean, latencies by operation.
 pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
     if means.is_empty() {

@@ -14,13 +14,10 @@ const SHARE: u64 = 10;
 
 pub type ByOperation = [Latencies; FileOperation::ALL.len()];
 
-/// One operation of one round, by all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
     pub operation: FileOperation,
-    /// When the first thread began.
     pub start: Nanos,
-    /// When the last thread finished.
     pub end: Nanos,
     pub count: u64,
 }
@@ -63,7 +60,6 @@ pub fn run(
     })
 }
 
-/// Joins the passes of all threads; `None` if one was cut off.
 fn together(passes: &[Pass]) -> Option<Together> {
     let operation = passes.first()?.operation;
     let (start, end) =

@@ -28,7 +28,6 @@ fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
     Metadata.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
-/// A worker in this directory, not pinned.
 fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<MetadataWorker, Reason>) {
     let path = directory.display().to_string();
     let mut all = vec![("directory", path.as_str())];
@@ -178,7 +177,6 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }
 
-/// A folder beside `living` whose process is gone.
 fn left_beside(living: &Folder, number: u64) -> PathBuf {
     let dead = living.path().with_file_name(name(super::ID, number));
     fs::create_dir(&dead).expect("made");

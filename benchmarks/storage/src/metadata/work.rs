@@ -23,12 +23,10 @@ pub enum FileOperation {
     Create,
     /// stat(2) by name.
     Stat,
-    /// The file is opened and closed.
     Open,
     /// The file is opened, read, checked and closed.
     Read,
     Rename,
-    /// The folder is listed.
     List,
     Unlink,
 }
@@ -63,7 +61,6 @@ impl FileOperation {
     }
 }
 
-/// One operation of one round, by one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
     pub operation: FileOperation,
@@ -81,7 +78,6 @@ pub struct Files {
     folder: OwnedFd,
     /// Part of the file names, so that no two threads or rounds collide.
     round: u64,
-    /// Files of this round that exist.
     made: u64,
     /// Threads that create files in the same folder.
     sharing: u64,
@@ -89,11 +85,8 @@ pub struct Files {
     is_littered: bool,
     payload: Payload,
     block: Vec<u8>,
-    /// Operations whose result was checked.
     pub checked: u64,
-    /// Operations with a wrong result.
     pub wrong: u64,
-    /// The first wrong result.
     pub first: Option<String>,
     /// Latencies of the last pass, in nanoseconds.
     pub latencies: Vec<u64>,
@@ -126,7 +119,6 @@ impl Files {
         format!("{kind}.{}.{}.{number}", self.thread, self.round)
     }
 
-    /// Starts a new round, with new file names.
     pub fn next_round(&mut self) {
         self.round += 1;
         self.made = 0;
@@ -164,7 +156,6 @@ impl Files {
         Ok(Pass { operation, start, end: now, count, is_cut })
     }
 
-    /// Describes an operation and its path.
     fn tried(&self, operation: FileOperation, number: u64) -> String {
         let path = match operation {
             FileOperation::List => self.path.clone(),
@@ -227,7 +218,6 @@ impl Files {
         Ok(())
     }
 
-    /// Lists the folder; returns the number of names.
     fn list(&mut self) -> Result<u64, Errno> {
         let mut names = 0;
         for entry in Dir::read_from(&self.folder)? {
@@ -269,7 +259,6 @@ impl Files {
         std::fs::copy(self.path.join(self.name(from, false)), self.path.join(self.name(to, false)))
     }
 
-    /// Corrupts a file of the round.
     #[cfg(test)]
     pub fn spoil(&self, number: u64) -> Result<(), Errno> {
         let file = openat(&self.folder, self.name(number, false), OFlags::RDWR, Mode::empty())?;

@@ -22,7 +22,6 @@ const OPENING: Nanos = Nanos::secs(13);
 /// How long before its limit the writer reports a hang.
 const EARLIER: Nanos = Nanos::secs(2);
 
-/// The writer's offer to the reader.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     folder: PathBuf,
@@ -57,7 +56,6 @@ impl Running for Writer {
         Ok(())
     }
 
-    /// Removes the files.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         if let Some(folder) = self.folder.take() {
             folder.remove()?;

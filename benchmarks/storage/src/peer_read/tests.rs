@@ -73,7 +73,6 @@ fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
         let there = || assert!(names(folder.path())[0].starts_with(".seatrial-peer_read-"));
         let [mut reader, mut writer] = match ready(&case, there) {
             Ok(parts) => parts,
-            // The working tree may not support direct access.
             Err(error) if error.cause == Cause::Missing && changed[0].1 == "direct" => continue,
             Err(error) => panic!("{changed:?}: {error}"),
         };

@@ -17,17 +17,12 @@ const RANDOM_DEPTH: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawConfig {
-    /// Kernel names of the disks.
     pub disks: Vec<String>,
-    /// Whether O_DIRECT bypasses the page cache.
     pub direct: bool,
     pub block: usize,
     pub depth: usize,
-    /// Whether depth= was given.
     pub is_depth_given: bool,
-    /// Whether blocks from all over the disk are read.
     pub random: bool,
-    /// Whether all disks are read at the same time.
     pub together: bool,
     pub time: Nanos,
 }
@@ -61,7 +56,6 @@ pub fn is_random(params: &Params) -> bool {
     params.text("pattern").is_ok_and(|pattern| pattern == "random")
 }
 
-/// Bytes per request.
 pub fn block(params: &Params) -> u64 {
     let usual = match (is_random(params), is_direct(params)) {
         (true, _) => RANDOM_BLOCK,
@@ -71,7 +65,6 @@ pub fn block(params: &Params) -> u64 {
     params.bytes("block").ok().flatten().map_or(usual, Bytes::get)
 }
 
-/// Requests in flight.
 pub fn depth(params: &Params) -> usize {
     match params.get("depth") {
         Some(Value::Count(depth)) => usize::try_from(*depth).unwrap_or(DEPTH),

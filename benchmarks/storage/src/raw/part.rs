@@ -33,7 +33,6 @@ pub struct RawWorker {
     disks: Vec<Disk>,
     tally: DiskTally,
     key: u64,
-    /// Word of the engine that was used last.
     engine: &'static str,
 }
 

@@ -81,7 +81,6 @@ macro_rules! pair {
             "]\n",
         )
     };
-    // Both halves of the array at once, each into its own accumulators.
     (read $_store:literal $o:literal) => {
         concat!(
             "ldp q0, q1, [x0, #",
@@ -95,18 +94,15 @@ macro_rules! pair {
     };
 }
 
-/// Start and length of the streams.
 struct Streams {
     starts: [*mut f64; 3],
     bytes: usize,
 }
 
-/// One stream per array.
 fn whole(on: &Operands) -> Streams {
     Streams { starts: [on.a, on.b, on.c], bytes: on.bytes }
 }
 
-/// The two halves of the first array.
 fn halves(on: &Operands) -> Streams {
     let bytes = on.bytes / 2;
     Streams { starts: [0, 1, 1].map(|half| on.a.wrapping_byte_add(half * bytes)), bytes }

@@ -29,12 +29,10 @@ pub struct Operands {
 /// A loop. The caller guarantees the instruction set and the operands.
 pub type Code = unsafe fn(&Operands) -> u64;
 
-/// A loop in an instruction set that this CPU has.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop(Code);
 
 impl Loop {
-    /// The code of a loop, if it exists and this CPU can run it.
     pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) -> Option<Self> {
         match (kernel, prefetch) {
             (Kernel::Memcpy, Prefetch::None) => Some(Self(libc_memcpy)),
@@ -44,7 +42,6 @@ impl Loop {
         }
     }
 
-    /// Runs the code over arrays that fit its kernel.
     pub fn run(self, arrays: &mut Arrays<'_>, scalar: f64) -> u64 {
         let operands = Operands {
             a: arrays.a.as_mut_ptr(),

@@ -41,7 +41,6 @@ impl Memory {
     }
 }
 
-/// All loops of this CPU: the eight kernels, both stores, every instruction set and prefetch.
 fn all() -> Vec<Pass> {
     let mut all = Vec::new();
     for kernel in Kernel::ALL {

@@ -40,18 +40,15 @@ pub fn vendor() -> [u8; 12] {
     name
 }
 
-/// End of the streams, and their length.
 struct Streams {
     ends: [*mut f64; 3],
     bytes: usize,
 }
 
-/// One stream per array.
 fn whole(on: &Operands) -> Streams {
     Streams { ends: [on.a, on.b, on.c].map(|start| start.wrapping_byte_add(on.bytes)), bytes: on.bytes }
 }
 
-/// The two halves of the first array.
 fn halves(on: &Operands) -> Streams {
     let bytes = on.bytes / 2;
     Streams { ends: [1, 2, 2].map(|halves| on.a.wrapping_byte_add(halves * bytes)), bytes }
@@ -87,7 +84,6 @@ macro_rules! function {
     };
 }
 
-/// The loops that load, with one kind of prefetch.
 macro_rules! loading {
     ($hint:ident, $feature:literal, $v:ident, $regular:literal, $nt:literal) => {
         mod $hint {
@@ -128,7 +124,6 @@ macro_rules! storing {
     };
 }
 
-/// All loops of an instruction set.
 macro_rules! loops {
     ($isa:ident, $feature:literal, $v:ident, $regular:literal, $nt:literal) => {
         mod $isa {

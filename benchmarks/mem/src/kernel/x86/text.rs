@@ -12,14 +12,12 @@ macro_rules! turn {
     };
 }
 
-/// The memory operand at an offset into the turn.
 macro_rules! at {
     (a $($offset:literal)+) => { concat!("[rsi + rax", $(" + ", $offset,)+ "]") };
     (b $($offset:literal)+) => { concat!("[rdx + rax", $(" + ", $offset,)+ "]") };
     (c $($offset:literal)+) => { concat!("[rcx + rax", $(" + ", $offset,)+ "]") };
 }
 
-/// The prefetches of one turn for one stream.
 macro_rules! ahead {
     (plain $stream:ident) => { "" };
     (nta $stream:ident) => { ahead!("prefetchnta ", $stream 1024) };
@@ -65,7 +63,6 @@ macro_rules! load {
     ($v:ident $stream:ident $o:literal) => { concat!("vmovapd ", stringify!($v), "0, ", at!($stream $o), "\n") };
 }
 
-/// Loads register 0 and multiplies it by the scalar.
 macro_rules! scaled {
     (xmm $stream:ident $o:literal) => { concat!(load!(xmm $stream $o), "mulpd xmm0, xmm15\n") };
     ($v:ident $stream:ident $o:literal) => {
@@ -73,7 +70,6 @@ macro_rules! scaled {
     };
 }
 
-/// Adds a vector of memory to register 0.
 macro_rules! plus {
     (xmm $stream:ident $o:literal) => { concat!("addpd xmm0, ", at!($stream $o), "\n") };
     ($v:ident $stream:ident $o:literal) => {

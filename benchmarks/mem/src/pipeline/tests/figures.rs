@@ -183,7 +183,6 @@ fn a_pace_that_is_not_kept_is_explained_by_the_time_on_cpus() {
         assert_eq!((findings.len(), findings[0].kind.as_str()), (1, "behind-pace"));
         findings.remove(0).text
     };
-    // Of two CPUs.
     let busy = explained(1.99);
     assert!(
         busy.starts_with("90.00 % of the demand was reached") && busy.contains("the CPUs all the time"),

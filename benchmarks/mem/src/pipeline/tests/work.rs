@@ -19,7 +19,6 @@ use crate::pipeline::window::LEAD;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
-/// Rounds of 8 ms.
 const ROUNDS: u64 = 5;
 
 /// All CPUs, or only the first; one node, with first touch.
@@ -101,7 +100,6 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
 #[test]
 fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
-    // A busy machine may leave no time for a try.
     let tried = |rounds: u64| run(&mut worker(&settings, &place), || stop_after(rounds));
     let tried = [100, 1000, 10_000, 10_000].into_iter().map(tried).find(|(kept, _)| !kept.samples.is_empty());
     let (kept, integrity) = tried.expect("a try");
@@ -117,7 +115,6 @@ fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     assert!(kept.evidence["search"]["guess"].is_number(), "{:?}", kept.evidence["search"]);
     match reduce::of(&settings, &[place], &[record(kept, integrity)]) {
         Ok(measures) => assert!(measures.metrics["headroom"].trials[0][0] > 0.0),
-        // Other load may have had the cores.
         Err(reason) => assert_eq!(reason.cause, Cause::TooShort),
     }
 }

@@ -19,7 +19,6 @@ use seatrial_bench::payload::Payload;
 /// What the device saw while blocks remained that nobody had requested.
 #[derive(Debug)]
 struct Seen {
-    /// Blocks that nobody has requested yet.
     left: u64,
     /// Requests in flight each time the thread waited.
     waited_with: Vec<usize>,
@@ -45,7 +44,6 @@ struct Device {
     /// Whether requests progress before the thread waits.
     overlaps: bool,
     depth: usize,
-    /// Requests completed at a time.
     answers: usize,
     /// Buffers that the thread has used since the last submission, with fewer requests in flight than `depth`.
     pause: usize,
@@ -156,7 +154,6 @@ fn queue(job: &Arc<JobSpec>, depth: usize, answers: usize, seen: &Rc<RefCell<See
     IoQueue::new(tools, 9)
 }
 
-/// What the device sees of a thread that uses every block once.
 fn seen(operation: &str, block: &str, depth: usize, answers: usize) -> Seen {
     let job = job(operation, block, depth, "once");
     let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
@@ -221,7 +218,6 @@ fn when_the_second_pass_began_is_known_from_then_on() {
     let job = job("write", "256 KiB", 8, "time");
     let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
     let mut queue = queue(&job, 8, 1, &seen);
-    // Runs until that many requests are complete.
     let mut work = |count: usize| {
         let left = std::cell::Cell::new(count);
         let over = |_| {

@@ -134,7 +134,6 @@ fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_
     );
 }
 
-/// Rounds of 100 ms at these rates in MB/s, of one thread.
 fn in_rounds(rates: &[u64]) -> PartRecord {
     let mut all = Vec::new();
     for (round, rate) in (0_u64..).zip(rates) {

@@ -13,7 +13,6 @@ use crate::io::part::IoWorker;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
-/// A store of this test, never freed.
 fn fd_store() -> &'static FdStore {
     Box::leak(Box::new(FdStore::new().expect("made")))
 }

@@ -21,7 +21,6 @@ pub fn machine() -> Machine {
     Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() }
 }
 
-/// A small case in this directory, whose threads are not pinned.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     let mut params = params(&[("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")]);
     let about = File.about();

@@ -109,7 +109,6 @@ fn a_file_that_is_overwritten_was_filled_before() {
         let looked_at = |overwrite: &str| {
             let case = case(folder.path(), &[&all[..], &[("overwrite", overwrite)]].concat());
             let mut part = IoWorker::prepare(&case, &case.places[0]).expect("prepared");
-            // No block is written.
             part.verify().expect("looked at")
         };
         assert!(matches!(looked_at("false"), Integrity::Unverified { .. }), "{sync}");
@@ -185,7 +184,6 @@ fn rounds_go_on_until_they_are_steady_or_used_up() {
     let case = case(folder.path(), &changed);
     let (record, measures) = match reduced(&case) {
         Ok(both) => both,
-        // The working tree may not support direct access.
         Err(reason) => return assert_eq!(reason.cause, Cause::Missing, "{reason}"),
     };
     let rounds = record.evidence["rounds"].as_array().expect("rounds").len();
