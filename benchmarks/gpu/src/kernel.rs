@@ -14,8 +14,10 @@ use super::ptx::{self, Hint, Op, SUMS, Shape, Walk};
 /// Most time that a kernel waits at a gate, so that a host that died does not leave a GPU busy.
 const LONGEST_WAIT_NS: u64 = 10_000_000_000;
 
+/// Threads per block of kernels that are not measured.
 const THREADS: u32 = 256;
 
+/// Blocks per multiprocessor of kernels that are not measured.
 const BLOCKS: u32 = 8;
 
 /// Kernels of every benchmark, and streaming kernels of the requested shapes; clones share them.
@@ -115,6 +117,7 @@ impl Kernels {
         unsafe { stream.launch(&self.0.fill, self.everywhere(), &arguments, &[at]) }
     }
 
+    /// Counts the words from `at` that differ from `pattern`, and waits for the result.
     pub fn check(
         &self,
         stream: &Stream,
@@ -180,6 +183,7 @@ impl Kernels {
         unsafe { stream.launch(function, (blocks, shape.threads), &arguments, &spans) }
     }
 
+    /// Queues a copy of `bytes`, a multiple of 16, by the multiprocessors.
     pub fn copy(&self, stream: &Stream, to: Span<'_>, from: Span<'_>, bytes: usize) -> Result<(), GpuError> {
         let (shape, walk) = LINK_COPY;
         let whole = bytes as u64 / shape.tile() * shape.tile();
@@ -263,6 +267,7 @@ impl Kernels {
 #[derive(Debug)]
 pub struct Streaming {
     kernels: Vec<(Shape, Function)>,
+    /// The shapes without a kernel, and why.
     pub left_out: Option<String>,
 }
 
@@ -350,10 +355,25 @@ fn link(words: &mut [u64], start: u64) {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Arrays<'a> {
-    Read { from: Span<'a>, sums: Span<'a> },
-    Write { to: Span<'a>, pattern: Pattern },
-    Copy { to: Span<'a>, from: Span<'a> },
-    Triad { to: Span<'a>, from: Span<'a>, and: Span<'a>, factor: u64 },
+    Read {
+        from: Span<'a>,
+        sums: Span<'a>,
+    },
+    Write {
+        to: Span<'a>,
+        pattern: Pattern,
+    },
+    Copy {
+        to: Span<'a>,
+        from: Span<'a>,
+    },
+    /// `to = from + factor * and`.
+    Triad {
+        to: Span<'a>,
+        from: Span<'a>,
+        and: Span<'a>,
+        factor: u64,
+    },
 }
 
 impl Arrays<'_> {

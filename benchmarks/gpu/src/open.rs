@@ -52,6 +52,7 @@ impl Opened {
         })
     }
 
+    /// Fails when less than `bytes` and a reserve are free on the device.
     pub fn require(&self, bytes: u64) -> Result<(), Reason> {
         let (free, total) =
             self.gpu.memory().map_err(fault::preparing(&self.address, "reading its memory size"))?;

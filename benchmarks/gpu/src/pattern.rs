@@ -27,6 +27,7 @@ impl Pattern {
         self.first.wrapping_add(index.wrapping_mul(self.step))
     }
 
+    /// The sum of the words `0..count`, modulo 2^64.
     pub const fn sum(self, count: u64) -> u64 {
         // count * (count - 1) / 2 without overflow: one of the two factors is even.
         let pairs = if count.is_multiple_of(2) {

@@ -111,6 +111,7 @@ impl Hint {
 pub struct Shape {
     pub op: Op,
     pub threads: u32,
+    /// Vectors of 16 bytes per thread and tile.
     pub vectors: u32,
     pub hint: Hint,
 }

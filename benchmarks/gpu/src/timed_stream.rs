@@ -34,12 +34,14 @@ impl TimedStream {
 
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// Time at which the gate was opened, on the host's clock.
     pub opened: Nanos,
     /// By stream: nanoseconds from the opening to each mark; the first mark is the start.
     pub marks: Vec<Vec<f64>>,
 }
 
 impl Run {
+    /// Start and end of a piece, on the host's clock.
     pub fn piece(&self, stream: usize, piece: usize) -> (Nanos, Nanos) {
         let at = |mark: f64| Nanos(self.opened.get().saturating_add_signed(mark.round() as i64));
         (at(self.marks[stream][piece]), at(self.marks[stream][piece + 1]))

@@ -34,7 +34,9 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     pub number: u64,
+    /// The addition block of median duration.
     pub add: Block,
+    /// The checking block of median duration.
     pub check: Block,
 }
 

@@ -11,6 +11,7 @@ use crate::pattern::Pattern;
 use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
 use seatrial_bench::Sink;
 
+/// Bytes per small copy.
 const SMALL: usize = 8;
 
 const COPIES: usize = 24;

@@ -20,6 +20,7 @@ pub const FEW: usize = 24;
 
 const LEAST_SLICES: u64 = 3;
 
+/// Time of the small copies and the chase, per round.
 const LATENCIES: Nanos = Nanos::millis(25);
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

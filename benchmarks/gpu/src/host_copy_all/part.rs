@@ -42,6 +42,7 @@ pub struct HostCopyAllWorkload {
     block: usize,
     covers: bool,
     starter: Starter,
+    /// Copies per slice, by direction.
     copies: Vec<usize>,
     slices: u64,
     checks: Checks,

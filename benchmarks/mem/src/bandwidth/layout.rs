@@ -21,6 +21,7 @@ pub struct ShardSlot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurePoint {
     pub at: Params,
+    /// Thread and slot, by index.
     pub threads: Vec<(usize, usize)>,
 }
 

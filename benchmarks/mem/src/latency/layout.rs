@@ -15,9 +15,11 @@ pub struct Block {
     pub bytes: u64,
 }
 
+/// A ring of `bytes`, from its first line to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingSpec {
     pub block: usize,
+    /// Offset of the first pointer in the block.
     pub first: u64,
     pub bytes: u64,
 }

@@ -11,7 +11,7 @@ use super::plateau;
 use crate::chase::hop_ns;
 use seatrial_bench::{AtCoords, by_coords, numa_check};
 
-/// Least share of memory in huge pages, in percent; below it, a finding tells of TLB misses.
+/// Least share of memory in huge pages, in percent; below it, a finding names TLB misses.
 const MOSTLY_HUGE: f64 = 90.0;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {

@@ -140,11 +140,13 @@ impl Curve {
     }
 }
 
+/// Bytes per nanosecond equal GB/s.
 fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
     let span = sample.span().get() as f64;
     (span > 0.0).then(|| sample.amount.value() / span)
 }
 
+/// The step in percent of the full rate.
 fn step(place: &AtCoords) -> u64 {
     place.at.count("load").unwrap_or(0)
 }

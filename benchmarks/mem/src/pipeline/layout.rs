@@ -22,6 +22,7 @@ pub struct Group {
     /// NUMA node of the memory; `None` where the threads' node has none.
     pub memory: Option<u32>,
     pub threads: Vec<CpuSet>,
+    /// Indices of the group's streams.
     pub streams: Vec<usize>,
 }
 

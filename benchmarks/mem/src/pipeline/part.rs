@@ -26,6 +26,7 @@ const UNATTAINABLE: f64 = 64.0;
 /// Tries of a search with a good first guess; divides the measuring time.
 const TRIES: u64 = 8;
 
+/// Least rounds per try.
 const FEWEST_ROUNDS: u64 = 2;
 
 /// Most streams whose page placement is read: each makes the kernel walk all memory of the process.

@@ -41,6 +41,7 @@ pub struct Window {
     end: Nanos,
     tallies: Vec<Tally>,
     pub lateness: Latencies,
+    /// CPU time of all threads, by node.
     ran: BTreeMap<u32, Nanos>,
 }
 

@@ -22,6 +22,7 @@ pub enum Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyConfig {
     pub size: u64,
+    /// Bytes per call.
     pub block: usize,
     pub method: Method,
     pub is_flushed: bool,

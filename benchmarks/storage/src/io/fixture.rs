@@ -30,6 +30,7 @@ struct Kind {
 struct Label {
     kind: Kind,
     run: u64,
+    /// Bytes from the start of each file that are filled.
     covered: u64,
     nameless: bool,
     unreserved: Option<i32>,

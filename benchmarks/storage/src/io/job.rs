@@ -6,6 +6,7 @@ use seatrial_stats::mix;
 
 const USUAL_DEPTH: usize = 4;
 
+/// Default size of all parts together, in bytes.
 const USUAL_SIZE: u64 = 1 << 30;
 
 /// Least number of blocks in a thread's part by default, so that a block is reused only after many others.
@@ -52,9 +53,11 @@ pub struct JobSpec {
     pub overwrite: bool,
     pub random: bool,
     pub threads: usize,
+    /// Block size in bytes.
     pub block: usize,
     /// Requests in flight per thread; `None` leaves it to the engine.
     pub depth: Option<usize>,
+    /// Blocks in each thread's part.
     pub blocks: u64,
     pub shared: bool,
     /// Whether O_DIRECT bypasses the page cache.
@@ -63,7 +66,9 @@ pub struct JobSpec {
     pub flushed: Flushed,
     /// Share of zeros in the data, in percent.
     pub compressible: f64,
+    /// Whether every block is used exactly once.
     pub once: bool,
+    /// Measuring time of a round.
     pub time: Nanos,
     /// Most rounds until a steady state; 1 without steady=true.
     pub rounds: u64,

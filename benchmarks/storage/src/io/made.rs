@@ -11,7 +11,9 @@ pub struct Made {
     pub files: Vec<OwnedFd>,
     pub hiding: Hiding,
     pub directory: PathBuf,
+    /// With `auto`: why the current directory was not used.
     pub instead: Option<String>,
+    /// Why space could not be reserved.
     pub unreserved: Option<Errno>,
     /// Alignment of direct requests; `None` for buffered access.
     pub alignment: Option<Alignment>,

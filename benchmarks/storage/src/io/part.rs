@@ -32,6 +32,7 @@ const EARLIER: Nanos = Nanos::secs(2);
 
 const SLICE: Nanos = Nanos::millis(20);
 
+/// Approximate number of slices of all threads in a phase.
 const SLICES: u64 = 4000;
 
 /// Most time and bytes for reading back, per thread.
@@ -44,6 +45,7 @@ pub struct IoWorker {
     team: IoTeam,
     made: Made,
     prepared: Vec<Prepared>,
+    /// Files for later trials; `None` outside an agent.
     fd_store: Option<&'static FdStore>,
     covered: u64,
 }

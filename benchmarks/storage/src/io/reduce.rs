@@ -17,6 +17,7 @@ const MOST_INTERVALS: u64 = 1 << 20;
 const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e3;
 
+/// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
 
 /// A device that reads less than this part of the requested bytes causes a finding.
@@ -24,6 +25,7 @@ const FROM_ELSEWHERE: f64 = 0.9;
 
 struct Trial<'a> {
     part: &'a PartRecord,
+    /// By thread: bytes read, bytes written.
     threads: Vec<[Curve; 2]>,
     /// The time in which all threads worked, as start and end.
     window: (u64, u64),

@@ -10,6 +10,7 @@ pub const WINDOW: usize = 5;
 const RANGE: f64 = 20.0;
 const TREND: f64 = 10.0;
 
+/// Variation of the rounds in a window, in percent of their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Fastest minus slowest.

@@ -109,8 +109,11 @@ pub struct IoQueue {
     tools: Tools,
     access: AccessPattern,
     free: Vec<usize>,
+    /// Prepared requests that are not queued yet.
     ready: VecDeque<(usize, BlockIo)>,
+    /// Requests in flight, by slot.
     flying: Vec<Option<Flying>>,
+    /// Slots of requests that are queued but not submitted.
     queued: Vec<usize>,
     /// Requests in flight of passes before `latest`.
     old: usize,
@@ -381,7 +384,7 @@ impl IoQueue {
         Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
     }
 
-    /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence tells how much came
+    /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence shows how much came
     /// from the device.
     fn leave_cache(&self) {
         let JobSpec { direct, operation, .. } = *self.tools.job;

@@ -19,6 +19,7 @@ const RANDOM_DEPTH: usize = 32;
 pub struct RawConfig {
     pub disks: Vec<String>,
     pub direct: bool,
+    /// Bytes per request.
     pub block: usize,
     pub depth: usize,
     pub is_depth_given: bool,

@@ -29,7 +29,7 @@ fn what_a_file_system_answers_decides_whether_it_failed() {
     let once = [("work", "once")];
     let each = [("engine", "sync"), ("access", "buffered"), ("sync", "each")];
     for (order, changed, cause, word) in [
-        // An I/O error speaks against the storage, with every engine.
+        // An I/O error is a failure of the storage, with every engine.
         ("read:20=errno:5", &read[..], Cause::IoError, "a read of 65536 B at offset "),
         ("write:20=errno:5", &once, Cause::IoError, "a write of 65536 B at offset "),
         ("write:20=errno:5", &each, Cause::IoError, "a write of 65536 B at offset "),
