@@ -75,7 +75,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
             found.source
         )),
         (Medium::Network, _) => network(found, machine, load.writes).unwrap_or_else(unknown),
-        (Medium::Host, _) => unknown(format!("{} is a disk of the virtual machine's host", found.source)),
+        (Medium::Host, _) => unknown(format!("{} is on the host of this virtual machine", found.source)),
         (Medium::Memory, _) => unknown(format!("{} is in memory", found.mount)),
         (_, []) => unknown(format!("the disk below {} is not known", found.mount)),
         (_, [one]) => {
