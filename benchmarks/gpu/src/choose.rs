@@ -1,4 +1,4 @@
-//! Which GPUs are measured, and from where, decided from the inventory alone.
+//! Selects GPUs and the CPUs that drive them, from the inventory.
 
 use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
@@ -9,12 +9,11 @@ use seatrial_bench::{memory_for, memory_nodes, own_memory};
 
 pub const GPU: ParamSpec = ParamSpec::new("gpu", Kind::Text, "auto")
     .word("auto")
-    .doc("One GPU by its number in the inventory or its PCI address; auto is all of them.");
+    .doc("One GPU, by its index in the inventory or its PCI address; auto: every GPU.");
 
-/// The name of the vendor whose driver we can speak to.
 const VENDOR: &str = "NVIDIA";
 
-/// The GPUs that are asked for, of those that a driver serves that we can speak to.
+/// The GPUs that the parameter `gpu` names, among those with a supported driver.
 pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu>, Reason> {
     let all = match &machine.gpus {
         Known::Known(all) => all,
@@ -27,7 +26,9 @@ pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu
     if ours.is_empty() {
         let text = match all.len() {
             0 => "this node has no GPU".to_owned(),
-            count => format!("this node has no GPU of {VENDOR}; {count} of others are not measured yet"),
+            count => {
+                format!("this node has no {VENDOR} GPU; its {count} GPUs of other vendors are not supported")
+            }
         };
         return Err(Reason::new(Cause::Inapplicable, text));
     }
@@ -38,28 +39,29 @@ pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu
     let is_it = |gpu: &&&Gpu| gpu.pci.address == word || gpu.key() == word || gpu.index.to_string() == word;
     ours.iter().find(is_it).map(|gpu| vec![*gpu]).ok_or_else(|| {
         let there: Vec<_> = ours.iter().map(|gpu| format!("{} ({})", gpu.index, gpu.pci.address)).collect();
-        Reason::new(Cause::Missing, format!("there is no GPU '{word}' here; there are: {}", there.join(", ")))
+        Reason::new(Cause::Missing, format!("this node has no GPU '{word}'; its GPUs: {}", there.join(", ")))
     })
 }
 
-/// The NUMA node that a GPU is next to: as the firmware tells, or the only one with memory.
+/// The NUMA node of a GPU: from the firmware, or the only node with memory.
 pub fn node_of(machine: &Machine, gpu: &Gpu) -> Known<u32> {
     gpu.numa_node().or_else(|| match &memory_nodes(machine)[..] {
         [only] => Known::Known(*only),
         [] => Known::unknown("the NUMA nodes are not known"),
-        many => Known::unknown(format!("it may be any of {} nodes", many.len())),
+        many => {
+            Known::unknown(format!("the firmware does not report it, and {} nodes have memory", many.len()))
+        }
     })
 }
 
-/// The binding to drive a GPU from: a core of its NUMA node that we may use, with the memory of that node. What a mask
-/// or a cpuset leaves out is replaced by the next best, with a finding each. Several GPUs of a node get different cores
-/// by `turn`.
+/// Binding that drives a GPU: an allowed core of its NUMA node, with that node's memory. If an affinity mask or
+/// cpuset excludes them, the next best is taken, with a finding. `turn` gives several GPUs of a node different cores.
 pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> (Binding, Vec<Finding>) {
     let subject = || Subject::device("gpu", &gpu.index.to_string());
     let node = node_of(machine, gpu);
     let there: Vec<&Binding> =
         bindings.iter().filter(|binding| node.known() == Some(&binding.node)).collect();
-    // `bindings` is never empty: the plan would have said so.
+    // `bindings` is never empty: the plan fails before.
     let mut binding =
         if there.is_empty() { bindings[turn % bindings.len()] } else { *there[turn % there.len()] };
     let mut wanted = own_memory(machine, binding.node);
@@ -70,15 +72,16 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
                 wanted = Some(*node);
             }
             let text = format!(
-                "no core of NUMA node {node}, next to this GPU, may be used (taskset, cpuset): it is driven from node \
-                 {}, so copies are not at their best",
+                "this process may use no core of NUMA node {node}, where this GPU is attached (taskset, \
+                 cpuset): the GPU is driven from node {}, which makes copies slower",
                 binding.node
             );
             findings.push(Finding::new("remote-cores", Severity::Warning, subject(), text));
         }
         Known::Unknown(why) if machine.numa.len() > 1 => {
-            let text =
-                format!("which NUMA node this GPU is next to is not known: {why}; compare scope=matrix");
+            let text = format!(
+                "the NUMA node of this GPU is not known: {why}; compare the nodes with -p scope=matrix"
+            );
             findings.push(Finding::new("gpu-node-unknown", Severity::Info, subject(), text));
         }
         _ => {}
@@ -90,26 +93,23 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
         let next_to =
             if node.known() == Some(&left_out) { "this GPU" } else { "the core that drives this GPU" };
         let text = format!(
-            "no memory of NUMA node {left_out}, next to {next_to}, may be used (cpuset): copies are from and to node \
-             {other}, so they are not at their best"
+            "this process may use no memory of NUMA node {left_out}, the node of {next_to} (cpuset): copies \
+             use memory of node {other}, which makes them slower"
         );
         findings.push(Finding::new("remote-memory", Severity::Warning, subject(), text));
     }
     (binding, findings)
 }
 
-/// Notes a GPU in a case, so that its part finds it again.
 pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
     let addresses: Vec<&str> = gpus.iter().map(|gpu| gpu.pci.address.as_str()).collect();
     case.planned.set("gpus", addresses.join(" ").as_str());
 }
 
-/// The PCI addresses that [`chosen`] noted.
 pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
     Ok(case.planned.text("gpus")?.split(' ').map(str::to_owned).collect())
 }
 
-/// The bound of both directions of a link together.
 pub fn both_ways(one: Bound) -> Bound {
     let value = Quantity::new(2.0 * one.value.value(), one.value.unit()).unwrap_or(one.value);
     Bound { value, formula: format!("2 x ({})", one.formula), provenance: one.provenance }
@@ -123,14 +123,13 @@ mod tests {
     use crate::rig::{machine, plan};
     use seatrial_bench::core_bindings;
 
-    /// Two GPUs next to node 0, memory on two nodes, of which a cpuset leaves some to us.
+    /// Two GPUs at node 0, and memory on two nodes, of which a cpuset allows some.
     fn confined(memory: &[u32], cores: u32) -> Machine {
         let mut two = machine(2);
         two.numa.push(NumaNode { id: 1, ..two.numa[0].clone() });
         two.cpu.threads.iter_mut().for_each(|thread| thread.node = Some(cores));
         two.confinement.memory_nodes = Known::Known(memory.to_vec());
         if let Known::Known(gpus) = &mut two.gpus {
-            // Enough for the defaults of every benchmark.
             gpus.iter_mut().for_each(|gpu| gpu.memory_bytes = Known::Known(64 << 30));
         }
         two
@@ -167,7 +166,11 @@ mod tests {
         assert_eq!(binding.memory, Some(1));
         let kinds: Vec<&str> = findings.iter().map(|finding| finding.kind.as_str()).collect();
         assert_eq!(kinds, ["gpu-node-unknown", "remote-memory"]);
-        assert!(findings[1].text.contains("next to the core that drives this GPU"), "{}", findings[1].text);
+        assert!(
+            findings[1].text.contains("the node of the core that drives this GPU"),
+            "{}",
+            findings[1].text
+        );
     }
 
     #[test]

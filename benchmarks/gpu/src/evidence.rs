@@ -1,4 +1,4 @@
-//! What parts of GPU benchmarks leave in their records, and what becomes of it in the case's.
+//! Evidence that parts of GPU benchmarks emit, and what the case keeps of it.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::watch::{GpuReadings, findings_of};
 use seatrial_bench::numa_check;
 
-/// What of the last part's evidence stands in the case's.
+/// Evidence that the case takes from the last part.
 const KEPT: [&str; 10] =
     ["gpu", "gpus", "place", "places", "pages", "held_by", GpuReadings::NAME, "warm_up", "missing", "apart"];
 
-/// Puts evidence and findings into `measures`: what the parts left, GPUs that are missing, memory elsewhere.
+/// Adds evidence and findings to `measures`: from the parts, on missing GPUs, on misplaced memory.
 pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     for name in KEPT {
         if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
     }
-    // A process that ended before the last trial took its share of those before.
+    // Other processes that ended before the last trial slowed down earlier ones.
     if let Some(mut kept) = GpuReadings::of(&measures.evidence) {
         let all = parts.iter().filter_map(|part| GpuReadings::of(&part.evidence));
         all.for_each(|seen| add_others(&mut kept, seen));
@@ -29,7 +29,9 @@ pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
     measures.findings.extend(findings_of(case, parts));
     measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
     measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
-        let text = format!("not measured, so there are no figures of all GPUs or of the slowest: {why}");
+        let text = format!(
+            "this GPU was not measured, so there is no result for all GPUs or for the slowest: {why}"
+        );
         Finding::new("gpu-not-measured", Severity::Problem, Subject::device("gpu", &address), text)
     }));
     measures.findings.extend(restless(parts));
@@ -49,7 +51,7 @@ fn add_others(kept: &mut GpuReadings, seen: GpuReadings) {
     }
 }
 
-/// Memory that is not where it was to be: that of the only GPU, or of each by its address.
+/// Findings on memory off its NUMA node: of the only GPU, or of each GPU by address.
 fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     let each = part.evidence.get("places").and_then(Value::as_object).into_iter().flatten();
     let each = each.filter_map(|(address, place)| {
@@ -59,7 +61,6 @@ fn elsewhere(part: &PartRecord) -> Vec<Finding> {
     numa_check(&part.evidence).into_iter().chain(each).collect()
 }
 
-/// GPUs that any trial had to do without, and why.
 pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
     let all = parts.iter().filter_map(|part| part.evidence.get("missing")?.as_object());
     all.flatten()
@@ -67,15 +68,14 @@ pub fn missing(parts: &[PartRecord]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A finding when a warm-up ended before clocks and rates were steady.
 fn restless(parts: &[PartRecord]) -> Option<Finding> {
     let is = |part: &&PartRecord| part.evidence.get("warm_up").and_then(|told| told["steady"].as_bool());
     let count = parts.iter().filter(|part| is(part) == Some(false)).count();
     (count > 0).then(|| {
         let of = parts.len();
         let text = format!(
-            "in {count} of {of} trials neither more rounds nor more time of warm-up made the clocks of the GPUs and the \
-             rates agree within 2 %: see warm_up in the evidence"
+            "in {count} of {of} trials the GPU clocks and rates still varied by more than 2 % when the \
+             warm-up ended: see warm_up in the evidence"
         );
         Finding::new("gpu-not-steady", Severity::Info, Subject::node(), text)
     })

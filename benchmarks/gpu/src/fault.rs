@@ -1,27 +1,27 @@
-//! What a driver's refusal means for a case.
+//! Maps errors of the driver to the cause of a case's outcome.
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::{GpuError, GpuFault};
 
-/// The driver refused while the part made itself ready: mostly nothing that speaks against the GPU.
+/// An error while the part prepared: mostly not the GPU's fault.
 pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {
         let (cause, advice) = match error.fault() {
-            GpuFault::OutOfMemory => (Cause::NoSpace, "another process may hold it; see nvidia-smi"),
+            GpuFault::OutOfMemory => (Cause::NoSpace, "another process may use the memory; see nvidia-smi"),
             GpuFault::NotPermitted => (Cause::Denied, "see ulimit -l and the limits of the container"),
             GpuFault::Unavailable => (
                 Cause::Denied,
-                "another process has it to itself, or it is closed; see nvidia-smi -q -d COMPUTE",
+                "another process uses the GPU in exclusive mode, or its compute mode is Prohibited; see \
+                 nvidia-smi -q -d COMPUTE",
             ),
             GpuFault::NoDevice => (
                 Cause::Missing,
-                "is the driver loaded, are the device files there, and is it in CUDA_VISIBLE_DEVICES?",
+                "check that the driver is loaded, that /dev/nvidia* exist, and that CUDA_VISIBLE_DEVICES \
+                 includes the GPU",
             ),
-            GpuFault::CodeRefused => {
-                (Cause::Missing, "the driver does not understand the kernels; a newer one would")
-            }
-            GpuFault::NotSupported => (Cause::Missing, "a newer driver may have it"),
+            GpuFault::CodeRefused => (Cause::Missing, "the driver cannot translate the kernels; update it"),
+            GpuFault::NotSupported => (Cause::Missing, "a newer driver may support it"),
             GpuFault::Lost | GpuFault::AlreadyDone | GpuFault::Other => {
                 (Cause::IoError, "see the kernel log for Xid")
             }
@@ -32,7 +32,7 @@ pub fn preparing(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     }
 }
 
-/// The driver refused while the GPU worked: it did not deliver.
+/// An error while the GPU worked: the GPU's fault.
 pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
     let (gpu, what) = (gpu.to_owned(), what.to_owned());
     move |error| {

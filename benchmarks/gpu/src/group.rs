@@ -1,4 +1,4 @@
-//! The GPUs of a case that takes several: those that work, and why the others do not.
+//! The GPUs of a case with several GPUs: those that work, and why others do not.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,29 +10,23 @@ use serde_json::{Map, Value, json};
 use super::{Opened, during};
 use seatrial_bench::Sink;
 
-/// What a benchmark has on one GPU.
 pub trait End {
-    /// The GPU's number in the case.
     fn number(&self) -> usize;
 
     fn opened(&self) -> &Opened;
 }
 
-/// The GPUs that work.
 #[derive(Debug)]
 pub struct GpuGroup<E> {
     ends: Vec<E>,
-    /// How many there must be for anything to be measured.
     least: usize,
     missing: Map<String, Value>,
     about: Map<String, Value>,
 }
 
 impl<E: End> GpuGroup<E> {
-    /// Makes an end on every GPU. One on which that fails is noted and left out.
-    ///
-    /// # Errors
-    /// When there is no driver, or fewer than `least` are left.
+    /// Makes an end on every GPU; notes and leaves out GPUs on which that fails. Fails without a driver, and when
+    /// fewer than `least` GPUs are left.
     pub fn gather(
         library: Option<&Path>,
         addresses: &[String],
@@ -65,17 +59,14 @@ impl<E: End> GpuGroup<E> {
         &self.ends
     }
 
-    /// The same, to work on.
     pub fn ends_mut(&mut self) -> &mut [E] {
         &mut self.ends
     }
 
-    /// The one with this number, while it works.
     pub fn find(&self, number: usize) -> Option<&E> {
         self.ends.iter().find(|end| end.number() == number)
     }
 
-    /// Goes on without the GPU `number`, which failed at `doing`.
     pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Reason> {
         let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
             return Err(during("GPU", doing)(failed));
@@ -86,7 +77,6 @@ impl<E: End> GpuGroup<E> {
         if self.ends.len() < self.least { Err(error) } else { Ok(()) }
     }
 
-    /// For the record: what the GPUs are, and why others are missing.
     pub fn evidence(&self, out: &mut dyn Sink) {
         out.evidence("gpus", Value::Object(self.about.clone()));
         out.evidence("missing", Value::Object(self.missing.clone()));

@@ -1,8 +1,7 @@
-//! What the checks of copied words come to.
+//! Sums up the checks of copied words.
 
 use seatrial_model::Integrity;
 
-/// Sums up checks: bytes that were looked at, words that were wrong, a sentence on the first of these.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     checked: u64,
@@ -10,7 +9,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// `bytes` were looked at, of which `wrong` words were wrong; `first` says where the first of them is.
+    /// Adds a check of `bytes`, of which `wrong` words were wrong; `first` describes the first of them.
     pub fn note(&mut self, bytes: u64, wrong: u64, first: impl FnOnce() -> String) {
         self.checked += bytes;
         if wrong > 0 {
@@ -18,13 +17,12 @@ impl Checks {
         }
     }
 
-    /// What it comes to.
     pub fn integrity(&self) -> Integrity {
         match &self.wrong {
             Some((wrong, first)) => {
                 Integrity::Corrupt { wrong: *wrong, of: self.checked / 8, first: first.clone() }
             }
-            None if self.checked == 0 => Integrity::Unverified { why: "no copy came to its end".to_owned() },
+            None if self.checked == 0 => Integrity::Unverified { why: "no copy finished".to_owned() },
             None => Integrity::Verified { checked: self.checked },
         }
     }

@@ -1,4 +1,4 @@
-//! Our kernels on a device, behind functions that keep them within the memory they are given.
+//! The kernels on a device, behind functions that check memory bounds.
 #![expect(unsafe_code, reason = "kernels work on addresses")]
 
 use std::ffi::CString;
@@ -11,16 +11,16 @@ use seatrial_sys::gpu::{
 use super::pattern::{Pattern, Wrong};
 use super::ptx::{self, Hint, Op, SUMS, Shape, Walk};
 
-/// How long a kernel waits at a gate at most. The gate is opened long before; a host that died must not leave a GPU busy.
+/// Most time that a kernel waits at a gate, so that a host that died does not leave a GPU busy.
 const LONGEST_WAIT_NS: u64 = 10_000_000_000;
 
-/// Threads of a block of the kernels that are not measured.
+/// Threads per block of kernels that are not measured.
 const THREADS: u32 = 256;
 
-/// Blocks a processor of these.
+/// Blocks per multiprocessor of kernels that are not measured.
 const BLOCKS: u32 = 8;
 
-/// The kernels that every benchmark uses, and streaming kernels of the shapes that were asked for; clones share them.
+/// Kernels of every benchmark, and streaming kernels of the requested shapes; clones share them.
 #[derive(Clone, Debug)]
 pub struct Kernels(Arc<Loaded>);
 
@@ -36,23 +36,21 @@ struct Loaded {
     link_copy: Function,
 }
 
-/// The shape and walk of the copy over links: what is under way at any time must be more than the link holds.
+/// Shape and walk of the copy over links: enough bytes in flight to fill the link.
 pub const LINK_COPY: (Shape, Walk) =
     (Shape { op: Op::Copy, threads: 512, vectors: 8, hint: Hint::Plain }, Walk::Turns(1));
 
-/// Where a check leaves its result: how many words were wrong, and the first of them.
+/// Result of a check on the device: the number of wrong words, and the first.
 #[derive(Debug)]
 pub struct Tally(Arc<DeviceMemory>);
 
 impl Tally {
-    /// Takes it on the device.
     pub fn take(gpu: &Gpu) -> Result<Self, GpuError> {
         DeviceMemory::take(gpu, 16).map(Self)
     }
 }
 
 impl Kernels {
-    /// Translates them.
     pub fn load(gpu: &Gpu) -> Result<Self, GpuError> {
         let common = Module::load(gpu, &ptx::common(&[LINK_COPY.0]))?;
         let get = |name: &std::ffi::CStr| common.function(name);
@@ -70,14 +68,14 @@ impl Kernels {
         Ok(Self(Arc::new(loaded)))
     }
 
-    /// Translates streaming kernels, one for each shape that the device and its driver can have.
+    /// Translates one streaming kernel per shape that device and driver support.
     pub fn streaming(&self, shapes: &[Shape]) -> Result<Streaming, GpuError> {
         let capability = self.0.gpu.properties().capability;
         let (special, common) = apart(shapes);
         let mut streaming = Streaming { kernels: self.translated(&common)?, left_out: None };
         if let Some(least) = special.first().map(|shape| shape.hint.least()) {
             let why = if capability < least {
-                format!("a GPU of capability {}.{} is too old for it", capability.0, capability.1)
+                format!("compute capability {}.{} is too low", capability.0, capability.1)
             } else {
                 match self.translated(&special) {
                     Ok(kernels) => {
@@ -88,7 +86,7 @@ impl Kernels {
                     Err(error) => return Err(error),
                 }
             };
-            streaming.left_out = Some(format!("kernels that keep what they load in the cache: {why}"));
+            streaming.left_out = Some(format!("kernels with an L2 evict-last policy: {why}"));
         }
         Ok(streaming)
     }
@@ -106,7 +104,6 @@ impl Kernels {
         (self.0.gpu.properties().processors.max(1) * BLOCKS, THREADS)
     }
 
-    /// Fills `words` words from `at` on.
     pub fn fill(
         &self,
         stream: &Stream,
@@ -120,7 +117,7 @@ impl Kernels {
         unsafe { stream.launch(&self.0.fill, self.everywhere(), &arguments, &[at]) }
     }
 
-    /// Looks at `words` words from `at` on, and waits for the result: the words that are not of `pattern`.
+    /// Counts the words from `at` that differ from `pattern`, and waits for the result.
     pub fn check(
         &self,
         stream: &Stream,
@@ -145,10 +142,8 @@ impl Kernels {
         Ok((found[0] > 0).then_some(Wrong { count: found[0], first: found[1] }))
     }
 
-    /// Queues a streaming kernel over the first `bytes` of its arrays, a multiple of its tile.
-    ///
-    /// # Errors
-    /// When an array is too short, `bytes` no such multiple, or the driver refuses.
+    /// Queues a streaming kernel over the first `bytes` of its arrays, a multiple of its tile. Fails when an array is
+    /// too short, or `bytes` is no multiple.
     pub fn stream(
         &self,
         stream: &Stream,
@@ -188,7 +183,7 @@ impl Kernels {
         unsafe { stream.launch(function, (blocks, shape.threads), &arguments, &spans) }
     }
 
-    /// Queues a copy of `bytes`, a multiple of 16, that the processors make.
+    /// Queues a copy of `bytes`, a multiple of 16, by the multiprocessors.
     pub fn copy(&self, stream: &Stream, to: Span<'_>, from: Span<'_>, bytes: usize) -> Result<(), GpuError> {
         let (shape, walk) = LINK_COPY;
         let whole = bytes as u64 / shape.tile() * shape.tile();
@@ -208,11 +203,9 @@ impl Kernels {
         unsafe { stream.launch(&self.0.copy_rest, self.everywhere(), &arguments, &[to, from]) }
     }
 
-    /// Queues one kernel that makes two copies of `bytes`, a multiple of 16, at once: each a target and a source.
-    ///
-    /// Every other block is the one copy's, and a block ends with its part, so that the device hands out both evenly
-    /// from the front to the back. Two kernels of the same kind, or one that goes in strides, leave a tenth of the link
-    /// unused where both directions of a link to the host are loaded.
+    /// Queues one kernel that makes two copies of `bytes`, a multiple of 16, at once. Blocks alternate between the
+    /// copies, and each block ends with its part, so that the device hands out both copies evenly. Two kernels of one
+    /// copy each, or a strided one, leave a tenth of a host link unused when both directions are loaded.
     pub fn exchange(
         &self,
         stream: &Stream,
@@ -233,11 +226,10 @@ impl Kernels {
         unsafe { stream.launch(&self.0.exchange, (blocks, THREADS), &arguments, &spans) }
     }
 
-    /// Queues a chase round the ring: so many processors, spread over all of them and begun with number `turn`, follow it
-    /// for `loads` loads each, a multiple of 8, one after the other, from where the one before came to.
-    ///
-    /// Processors differ in how far they are from a link, and neighbours have the same way: on an H200 sixteen in a row
-    /// see 803 or 855 ns where all of them together see 829.
+    /// Queues a chase round the ring: `processors` multiprocessors, spread evenly and rotated by `turn`, each follow
+    /// it for `loads` dependent loads, a multiple of 8, continuing where the previous one ended. Multiprocessors
+    /// differ in their distance to a link, and neighbours share a path: on an H200 sixteen neighbours see 803 or 855
+    /// ns, all of them together 829 ns.
     pub fn chase(
         &self,
         stream: &Stream,
@@ -259,7 +251,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// Queues a kernel of one thread that waits until the gate is open, or for ten seconds.
+    /// Queues a kernel of one thread that waits for the gate, for at most `LONGEST_WAIT_NS`.
     pub fn wait(&self, stream: &Stream, gate: &Arc<Gate>) -> Result<(), GpuError> {
         stream.keep_gate(gate);
         let arguments = [gate.address(), u64::from(gate.wanted()), LONGEST_WAIT_NS];
@@ -272,40 +264,37 @@ impl Kernels {
     }
 }
 
-/// Streaming kernels that are ready to run on a device.
 #[derive(Debug)]
 pub struct Streaming {
     kernels: Vec<(Shape, Function)>,
-    /// Which of the shapes are not there, and why.
+    /// The shapes without a kernel, and why.
     pub left_out: Option<String>,
 }
 
 impl Streaming {
-    /// The kernel of a shape; none where it was left out.
     pub fn of(&self, shape: Shape) -> Option<Function> {
         self.kernels.iter().find(|(other, _)| *other == shape).map(|(_, function)| function.clone())
     }
 }
 
-/// Shapes that need more than every device has, and the others.
+/// Splits off the shapes that need more than the least compute capability.
 fn apart(shapes: &[Shape]) -> (Vec<Shape>, Vec<Shape>) {
     shapes.iter().partition(|shape| shape.hint.least() > Hint::Plain.least())
 }
 
-/// Which of `there_are` processors is number `leg` of `wanted` in this turn: as far apart as there is room for, and each turn
-/// the next ones, until all had theirs.
+/// Multiprocessor number `leg` of `wanted` in this turn: evenly spaced over `there_are`, rotating every turn until
+/// all had one.
 fn spread(turn: u32, leg: u32, wanted: u32, there_are: u32) -> u32 {
     let apart = (there_are / wanted.max(1)).max(1);
     (turn % there_are + leg * apart) % there_are
 }
 
-/// Words that lead from one to the next in random order and back to the first, each in a line of its own.
+/// Words that point to each other in random order and back to the first, one per cache line.
 #[derive(Debug)]
 pub struct Ring {
     memory: Home,
 }
 
-/// Where a ring lies.
 #[derive(Debug)]
 enum Home {
     Device(Arc<DeviceMemory>),
@@ -321,16 +310,14 @@ impl Home {
     }
 }
 
-/// Bytes from a word of a ring to its nearest neighbour: a line of every GPU and processor.
+/// Distance of two words of a ring: the longest cache line of any GPU or CPU.
 const LINE: usize = 128;
 
 impl Ring {
-    /// Loads that go once round a ring of `bytes`.
     pub const fn lap(bytes: usize) -> u64 {
         (bytes / LINE) as u64
     }
 
-    /// A ring of `bytes` in memory of `gpu`.
     pub fn on_device(gpu: &Gpu, bytes: usize) -> Result<Self, GpuError> {
         let memory = DeviceMemory::take(gpu, bytes)?;
         let mut words = vec![0; bytes / 8];
@@ -340,7 +327,7 @@ impl Ring {
         Ok(Self { memory: Home::Device(memory) })
     }
 
-    /// A ring in pinned memory that nobody else uses; `None` when somebody does.
+    /// A ring in pinned memory; `None` if the memory is shared.
     pub fn on_host(mut memory: Arc<PinnedMemory>) -> Option<Self> {
         let start = memory.address();
         link(PinnedMemory::words_mut(&mut memory)?, start);
@@ -348,9 +335,9 @@ impl Ring {
     }
 }
 
-/// Puts the ring's pointers into `words`, which devices see from `start` on. Sattolo's algorithm (Information Processing
-/// Letters 22, 1986) makes one ring of all lines; the generator is Marsaglia's xorshift with a fixed seed, so that every
-/// trial chases the same way.
+/// Writes the ring's pointers into `words`, which devices address from `start`. Sattolo's algorithm (Information
+/// Processing Letters 22, 1986) makes one ring of all lines; the generator is Marsaglia's xorshift with a fixed seed,
+/// so every trial has the same ring.
 fn link(words: &mut [u64], start: u64) {
     let step = LINE / size_of::<u64>();
     let mut order: Vec<usize> = (0..words.len() / step).collect();
@@ -366,13 +353,10 @@ fn link(words: &mut [u64], start: u64) {
     }
 }
 
-/// The arrays of a streaming kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Arrays<'a> {
-    /// Adds up `from`, each block to one of [`SUMS`] words of `sums`.
     Read {
         from: Span<'a>,
-        /// Where the sums are added to.
         sums: Span<'a>,
     },
     Write {
@@ -393,7 +377,6 @@ pub enum Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    /// The operation they are of.
     pub const fn op(&self) -> Op {
         match self {
             Self::Read { .. } => Op::Read,
@@ -414,7 +397,7 @@ mod tests {
         assert_eq!(of(3).take(3).collect::<Vec<_>>(), [3, 11, 19]);
         let all: std::collections::BTreeSet<u32> = (0..12).flat_map(of).collect();
         assert_eq!(all.len(), 132);
-        // Fewer than are wanted have several turns each.
+        // With fewer processors than wanted, each has several turns.
         assert_eq!((0..4).map(|leg| spread(5, leg, 4, 2)).collect::<Vec<_>>(), [1, 0, 1, 0]);
     }
 

@@ -1,4 +1,4 @@
-//! The driver and one of its devices, opened by a part.
+//! Opens the driver and one of its devices.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,29 +11,25 @@ use serde_json::json;
 
 use super::{fault, kernel::Kernels};
 
-/// A device that is ready to work.
 #[derive(Debug)]
 pub struct Opened {
-    /// Its PCI address: its name in messages.
+    /// PCI address, the device's name in messages.
     pub address: String,
     pub gpu: Gpu,
-    /// Our kernels on it.
     pub kernels: Kernels,
 }
 
 impl Opened {
-    /// Opens the system's driver, or the one at `path`, which is for tests.
     pub fn driver(path: Option<&Path>) -> Result<Arc<dyn Driver>, Reason> {
         path.map_or_else(Cuda::open, Cuda::open_at).map_err(fault::preparing("GPU", "opening the driver"))
     }
 
-    /// Opens the device at `address`.
     pub fn at(driver: &Arc<dyn Driver>, address: &str) -> Result<Self, Reason> {
         let found = Gpu::at(driver, address).map_err(fault::preparing(address, "opening the GPU"))?;
         let gpu = found.ok_or_else(|| {
             let text = format!(
-                "{address}: {} does not show this GPU to this process; is it in CUDA_VISIBLE_DEVICES, in the \
-                 container's devices, and, when it is cut into instances (MIG), is there one?",
+                "{address}: {} does not show this GPU to this process; check CUDA_VISIBLE_DEVICES, the \
+                 devices of the container, and in MIG mode whether a MIG instance exists",
                 driver.runtime()
             );
             Reason::new(Cause::Missing, text)
@@ -42,7 +38,6 @@ impl Opened {
         Ok(Self { address: address.to_owned(), gpu, kernels })
     }
 
-    /// For the record: what the driver says of itself and of the device.
     pub fn evidence(&self, driver: &Arc<dyn Driver>) -> serde_json::Value {
         let properties = self.gpu.properties();
         json!({
@@ -57,13 +52,14 @@ impl Opened {
         })
     }
 
-    /// Refuses when less than `bytes` and a reserve are free on the device.
+    /// Fails when less than `bytes` and a reserve are free on the device.
     pub fn require(&self, bytes: u64) -> Result<(), Reason> {
         let (free, total) =
-            self.gpu.memory().map_err(fault::preparing(&self.address, "asking for memory"))?;
+            self.gpu.memory().map_err(fault::preparing(&self.address, "reading its memory size"))?;
         if free < bytes {
             let text = format!(
-                "{}: {} of device memory are wanted, {} of {} are free; another process may hold the rest",
+                "{}: {} of device memory are needed, but only {} of {} are free; another process may use the \
+                 rest (nvidia-smi)",
                 self.address,
                 seatrial_model::Bytes(bytes).rounded(),
                 seatrial_model::Bytes(free).rounded(),
@@ -74,7 +70,7 @@ impl Opened {
         Ok(())
     }
 
-    /// The management library, where there is one; or the one at `path`.
+    /// The management library (NVML) of the system, or the one at `path`.
     pub fn nvml(path: Option<&Path>) -> Result<Nvml, String> {
         path.map_or_else(Nvml::open, Nvml::open_at).map_err(|error| error.to_string())
     }

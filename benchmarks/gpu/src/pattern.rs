@@ -1,34 +1,28 @@
-//! What memory holds while it is copied: numbers of 64 bits that rise by the same odd step, modulo 2^64. Every word tells
-//! its place, sums over any range are exact and known, and a GPU makes and checks them as fast as its memory goes.
+//! Contents of the copied memory: 64-bit words that increase by one odd step, modulo 2^64. Every word tells its
+//! index, sums over any range are known exactly, and a GPU makes and checks words at memory speed.
 
-/// The step from a word to the next: odd, so that no two words of a buffer are the same. 2^64 divided by the golden ratio
-/// (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+/// Step between words: odd, so that no two words of a buffer are the same; 2^64 divided by the golden ratio (Knuth,
+/// The Art of Computer Programming, volume 3, section 6.4).
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What the words of a buffer are: the first one and the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// The word at index 0.
     pub first: u64,
-    /// What each word has more than the one before.
     pub step: u64,
 }
 
-/// Words of a buffer that are not what they should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
     pub count: u64,
-    /// The index of the first one.
     pub first: u64,
 }
 
 impl Pattern {
-    /// The pattern that begins with a number of its own for each `kind` of buffer.
+    /// The pattern of a `kind` of buffer; each kind has its own first word.
     pub const fn of(kind: u64) -> Self {
         Self { first: kind.wrapping_mul(0xd1b5_4a32_d192_ed03) ^ 0x5ea7_51a1, step: STEP }
     }
 
-    /// The word at `index`.
     pub const fn word(self, index: u64) -> u64 {
         self.first.wrapping_add(index.wrapping_mul(self.step))
     }
@@ -44,7 +38,6 @@ impl Pattern {
         self.first.wrapping_mul(count).wrapping_add(pairs.wrapping_mul(self.step))
     }
 
-    /// This pattern plus `factor` times `other`, word by word.
     pub const fn plus(self, factor: u64, other: Self) -> Self {
         Self {
             first: self.first.wrapping_add(factor.wrapping_mul(other.first)),
@@ -60,7 +53,6 @@ impl Pattern {
         }
     }
 
-    /// The words that differ; none when all are right.
     pub fn check(self, words: &[u64]) -> Option<Wrong> {
         let mut next = self.first;
         let mut wrong: Option<Wrong> = None;

@@ -1,5 +1,5 @@
-//! The PCI Express links between a GPU and the processor, looked at under load: an idle device may lower its own, and a
-//! bridge above it may have come up with fewer lanes.
+//! The PCI Express links between a GPU and the CPU, read under load: an idle device may lower its link speed, and a
+//! bridge above it may have trained with fewer lanes.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ use seatrial_model::machine::Known;
 use seatrial_sys::root::SysRoot;
 use serde::{Deserialize, Serialize};
 
-/// The PCIe links between one GPU and the processor.
 #[derive(Debug)]
 pub(super) struct PcieRoute {
     root: SysRoot,
@@ -81,8 +80,8 @@ pub(super) fn reduced(seen: &Way) -> Vec<String> {
         (!states.is_empty()).then(|| {
             let states = states.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
             format!(
-                "link {name} on the way to the processor ran at {states} under load: reseat the cards, look at risers and \
-                 the firmware's settings"
+                "link {name} between GPU and CPU ran at {states} under load: reseat the cards, check the \
+                 risers and the firmware settings"
             )
         })
     };
@@ -95,7 +94,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A GPU below a switch, whose own link to the root port has 8 of 16 lanes.
+    /// A GPU below a switch that is connected to the root port with 8 of 16 lanes.
     fn tree() -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());
@@ -129,8 +128,8 @@ mod tests {
         route.read_link();
         route.read_link();
         let told = reduced(&route.evidence());
-        let expected = "link 0000:01:00.0 - 0000:00:01.0 on the way to the processor ran at 32 GT/s x8, both its ends can do \
-                        32 GT/s x16 under load: reseat the cards, look at risers and the firmware's settings";
+        let expected = "link 0000:01:00.0 - 0000:00:01.0 between GPU and CPU ran at 32 GT/s x8, both its ends can do \
+                        32 GT/s x16 under load: reseat the cards, check the risers and the firmware settings";
         assert_eq!(told, [expected]);
         assert!(matches!(route.evidence(), Way::Links(links) if links.len() == 2));
     }

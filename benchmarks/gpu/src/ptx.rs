@@ -1,15 +1,14 @@
-//! Kernels as text in PTX, NVIDIA's portable assembly, which the driver translates for its device.
+//! Kernels in PTX, NVIDIA's portable assembly, which the driver translates for its device.
 //!
-//! Source: Parallel Thread Execution ISA. Nothing above version 6.0 and `sm_50` is used, so that every driver since 2017
-//! takes it; only [`Hint::Keep`] needs more. Arguments are 64-bit numbers throughout.
+//! Source: Parallel Thread Execution ISA. Only PTX 6.0 and `sm_50` are used, which every driver since 2017 accepts;
+//! [`Hint::Keep`] needs more. All arguments are 64-bit numbers.
 //!
-//! A kernel that streams works on tiles: every thread of a block moves `vectors` vectors of 16 bytes, all of which are
-//! loaded before the first is stored, so that many loads are under way. Neighbouring threads take neighbouring vectors.
+//! Streaming kernels work on tiles: every thread of a block moves `vectors` vectors of 16 bytes, and loads all of
+//! them before the first store, so that many loads are in flight. Neighbouring threads take neighbouring vectors.
 
 use std::ffi::CString;
 use std::fmt::Write;
 
-/// What a streaming kernel does with each word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Adds up `a`; each block adds its sum to one of [`SUMS`] words at `x`.
@@ -25,7 +24,6 @@ pub enum Op {
 impl Op {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Copy, Self::Triad];
 
-    /// The word for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -35,7 +33,7 @@ impl Op {
         }
     }
 
-    /// Arrays that are read or written, each byte of which counts once.
+    /// Arrays read or written, each byte of which counts once.
     pub const fn arrays(self) -> u64 {
         match self {
             Self::Read | Self::Write => 1,
@@ -45,26 +43,24 @@ impl Op {
     }
 }
 
-/// Words that the sums of [`Op::Read`] go to, a power of two. Blocks that end together are neighbours by number, and meet
-/// at one word the less the more words there are; but all words together must stay in the second-level cache beside the
-/// data. With 128 threads of 4 vectors an H200 reads 29 % slower with 1 word, 2 % slower with 65536.
+/// Words for the sums of [`Op::Read`], a power of two. More words cause fewer collisions of neighbouring blocks,
+/// which end together; but all words must stay in the L2 cache beside the data. With 128 threads of 4 vectors an H200
+/// reads 29 % slower with 1 word, 2 % slower with 65536.
 pub const SUMS: u32 = 1024;
 
-/// What a streaming kernel tells the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     Plain,
-    /// Nothing that is loaded or stored is used again (`.cs`, evict first).
+    /// No word is used again (`.cs`, evict first).
     Stream,
-    /// What is loaded is to stay (evict last). Nothing is loaded twice; it makes room for what is stored to leave the
-    /// cache in larger pieces.
+    /// Loaded lines are kept (evict last). No line is loaded twice; the policy lets stores leave the cache in larger
+    /// pieces.
     Keep,
 }
 
 impl Hint {
     pub const ALL: [Self; 3] = [Self::Plain, Self::Stream, Self::Keep];
 
-    /// The word for people, which names of kernels hold too.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -73,7 +69,6 @@ impl Hint {
         }
     }
 
-    /// The lowest compute capability that has it.
     pub const fn least(self) -> (u32, u32) {
         match self {
             Self::Plain | Self::Stream => (5, 0),
@@ -81,7 +76,7 @@ impl Hint {
         }
     }
 
-    /// The first lines of a module whose kernels have it: policies for the cache came with version 7.4 and `sm_80`.
+    /// PTX header of a module: L2 cache policies need PTX 7.4 and `sm_80`.
     const fn header(self) -> &'static str {
         match self {
             Self::Plain | Self::Stream => HEADER,
@@ -89,7 +84,6 @@ impl Hint {
         }
     }
 
-    /// What stands before the loop.
     const fn policy(self) -> &'static str {
         match self {
             Self::Plain | Self::Stream => "",
@@ -97,7 +91,6 @@ impl Hint {
         }
     }
 
-    /// The load of two words at an address.
     fn load(self, [low, high]: [&str; 2], address: &str) -> String {
         match self {
             Self::Plain => format!("ld.global.v2.u64 {{{low}, {high}}}, [{address}];"),
@@ -106,7 +99,6 @@ impl Hint {
         }
     }
 
-    /// The store of two words.
     fn store(self, address: &str, [low, high]: [&str; 2]) -> String {
         match self {
             Self::Plain | Self::Keep => format!("st.global.v2.u64 [{address}], {{{low}, {high}}};"),
@@ -115,20 +107,16 @@ impl Hint {
     }
 }
 
-/// The form of a streaming kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub op: Op,
-    /// Threads of a block.
     pub threads: u32,
-    /// Vectors of 16 bytes that a thread moves of each tile.
+    /// Vectors of 16 bytes per thread and tile.
     pub vectors: u32,
-    /// What it tells the caches.
     pub hint: Hint,
 }
 
 impl Shape {
-    /// Bytes of a tile in each array.
     pub const fn tile(self) -> u64 {
         self.threads as u64 * self.vectors as u64 * 16
     }
@@ -139,19 +127,18 @@ impl Shape {
     }
 }
 
-/// In which order the blocks take the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walk {
-    /// One tile a block; the device starts a block when another ends.
+    /// One tile per block; the device starts a block when another ends.
     Once,
-    /// So many blocks a processor, which take the tiles in turn.
+    /// This many blocks per multiprocessor, which take the tiles in turn.
     Turns(u32),
-    /// So many blocks a processor, each with a range of its own.
+    /// This many blocks per multiprocessor, each with its own range of tiles.
     Ranges(u32),
 }
 
 impl Walk {
-    /// The word for people: `once`, `turns2`, `ranges1`.
+    /// Name: `once`, `turns2`, `ranges1`.
     pub fn name(self) -> String {
         match self {
             Self::Once => "once".to_owned(),
@@ -160,8 +147,8 @@ impl Walk {
         }
     }
 
-    /// Blocks, and for `tiles` tiles: by what the number of a block is multiplied to get its first tile, the step from
-    /// one of its tiles to the next, and how many it takes at most.
+    /// Number of blocks for `tiles` tiles, and per block: factor from its number to its first tile, step between its
+    /// tiles, most tiles.
     pub fn split(self, tiles: u64, processors: u32) -> (u32, [u64; 3]) {
         let blocks = |a_processor: u32| u64::from(a_processor.max(1)) * u64::from(processors.max(1));
         match self {
@@ -180,15 +167,14 @@ impl Walk {
 
 const HEADER: &str = ".version 6.0\n.target sm_50\n.address_size 64\n";
 
-/// The text of a module with the streaming kernels of these shapes, whose hints must have the same
-/// [least](Hint::least) capability.
+/// PTX of a module with streaming kernels of these shapes, whose hints need the same [capability](Hint::least).
 pub fn streaming(shapes: &[Shape]) -> CString {
     let mut text = shapes.first().map_or(Hint::Plain, |shape| shape.hint).header().to_owned();
     shapes.iter().for_each(|shape| kernel(&mut text, *shape));
     finished(text)
 }
 
-/// The text of the module that every benchmark loads: `fill`, `check`, `copy_rest`, `exchange`, `chase`, `wait`, and
+/// PTX of the module that every benchmark loads: `fill`, `check`, `copy_rest`, `exchange`, `chase`, `wait`, and
 /// streaming copies of the given shapes.
 pub fn common(shapes: &[Shape]) -> CString {
     let mut text = format!("{HEADER}{COMMON}");
@@ -224,7 +210,7 @@ fn kernel(text: &mut String, shape: Shape) {
     line(format_args!("mov.u32 %r0, %ctaid.x; cvt.u64.u32 %t0, %r0; mul.lo.u64 %tile, %tile, %t0;"));
     line(format_args!("mov.u32 %r1, %tid.x; mul.wide.u32 %lane, %r1, 16; mov.u64 %sum, 0;"));
     line(format_args!("{}", hint.policy()));
-    // From a thread's vector to its next in the tile there are this many words.
+    // Words from a thread's vector to its next vector in the tile.
     line(format_args!("mul.lo.u64 %more, %y, {};", u64::from(threads) * 2));
     line(format_args!(
         "next: setp.eq.u64 %p0, %left, 0; @%p0 bra done; setp.ge.u64 %p1, %tile, %tiles; @%p1 bra done;"
@@ -269,10 +255,9 @@ fn kernel(text: &mut String, shape: Shape) {
     line(format_args!("ret; }}"));
 }
 
-/// Adds the sums of a block's threads up and, with one atomic addition, to one of the words at `x`. A sum for each warp
-/// there would be 2 % slower on an H200, with 128 threads of 4 vectors.
-///
-/// A block's threads take the same way through the loop, so that all lanes of every warp come here.
+/// Adds up the sums of a block's threads and adds the result to one of the words at `x`, with one atomic addition.
+/// One per warp would be 2 % slower on an H200, with 128 threads of 4 vectors. All threads of a block take the same
+/// path through the loop, so all lanes of every warp reach this code.
 fn add_up(line: &mut impl FnMut(std::fmt::Arguments<'_>), threads: u32) {
     for far in [16, 8, 4, 2, 1] {
         line(format_args!(
@@ -295,11 +280,11 @@ fn add_up(line: &mut impl FnMut(std::fmt::Arguments<'_>), threads: u32) {
     line(format_args!("add.u64 %x, %x, %t0; red.global.add.u64 [%x], %sum; out:"));
 }
 
-/// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`: threads take
-/// turns. `exchange(to, from, other to, other from, vectors)`: of two neighbouring blocks the first copies the one way, the
-/// second the other, a vector a thread. `chase(start, steps of 8, end, block)`: one thread of one block, so
-/// that every processor can have its turn; from a start of 0 it goes on where `end` says. `wait(word, value, nanoseconds at
-/// most)`: one thread.
+/// `fill(to, words, first, step)`, `check(from, words, first, step, tally)`, `copy_rest(to, from, vectors)`:
+/// grid-stride loops. `exchange(to, from, other to, other from, vectors)`: even blocks copy one way, odd blocks the
+/// other, one vector per thread. `chase(start, steps of 8, end, block)`: one thread of one block, so that any
+/// multiprocessor can chase; with start 0 it continues at `end`. `wait(word, value, nanoseconds at most)`: one
+/// thread.
 const COMMON: &str = r"
 .visible .entry fill(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {
 .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;
@@ -411,7 +396,7 @@ mod tests {
             streaming(&shapes).into_string().expect("text")
         };
         let count = |hint, what| all(hint).matches(what).count();
-        // Arrays that are loaded: one of read, one of copy, two of triad; three operations store.
+        // Arrays loaded: one by read, one by copy, two by triad; three operations store.
         for (hint, load, store, version, target) in [
             (Hint::Plain, "ld.global.v2.u64", "st.global.v2.u64", ".version 6.0\n", ".target sm_50\n"),
             (Hint::Stream, "ld.global.cs.v2.u64", "st.global.cs.v2.u64", ".version 6.0\n", ".target sm_50\n"),

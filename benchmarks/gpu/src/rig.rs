@@ -1,4 +1,4 @@
-//! What the tests of the GPU benchmarks share: a machine with fake GPUs, and a trial on them.
+//! Shared by the tests of GPU benchmarks: a machine with fake GPUs, and a trial on them.
 
 #[path = "../../../crates/sys/tests/fake_gpu/compile.rs"]
 mod fake;
@@ -17,7 +17,6 @@ pub use seatrial_bench::refused_here;
 
 use seatrial_bench::{Benchmark, Part, Sink, Stop};
 
-/// A machine of two cores and so many GPUs on one NUMA node.
 pub fn machine(gpus: u32) -> Machine {
     let thread = |id| CpuThread {
         id,
@@ -60,7 +59,6 @@ pub fn machine(gpus: u32) -> Machine {
     }
 }
 
-/// The site of one such machine.
 pub fn site(machine: Machine) -> Site {
     Site { nodes: vec![SiteNode::new("n1", machine)] }
 }
@@ -77,8 +75,8 @@ pub fn plan(bench: &Benchmark, changed: &[(&str, &str)], machine: Machine) -> Re
     bench.plan(&params(bench, changed), &site(machine))
 }
 
-/// Keeps what comes, and ends the phase when the first place on the axes comes a second time: one whole round, however
-/// slow this machine is.
+/// Keeps the samples, and ends the phase when the first coordinates come a second time: after one whole round, on any
+/// machine.
 struct Kept {
     samples: Vec<Sample>,
     evidence: Evidence,
@@ -99,7 +97,7 @@ impl Sink for Kept {
         };
         if let Some(first) = self.samples.first() {
             let again = place(first) == place(&sample);
-            // Pieces of one slice stand at one place.
+            // Pieces of one slice have the same coordinates.
             if again && (sample.at.get("slice").is_none() || first.at.get("slice") != sample.at.get("slice"))
             {
                 self.stop.raise();
@@ -113,7 +111,6 @@ impl Sink for Kept {
     }
 }
 
-/// Takes a part through one trial.
 pub fn trial(part: Part, place: &PartPlacement) -> Result<PartRecord, Reason> {
     let mut part = seatrial_bench::testing::connected(part)?;
     let over = Stop::after(Duration::ZERO);
@@ -132,16 +129,14 @@ pub fn trial(part: Part, place: &PartPlacement) -> Result<PartRecord, Reason> {
     })
 }
 
-/// What was found; where the system tells no place of memory, without the remark that then is on every result.
+/// The findings; without the one on unknown memory placement, where the system does not report it.
 pub fn findings(measures: &Measures) -> Vec<&Finding> {
     let refused = refused_here().is_some();
     measures.findings.iter().filter(|one| !refused || one.kind != "placement-unverified").collect()
 }
 
-/// Makes the part of a benchmark with the driver at a path.
 pub type Make = fn(&Case, &PartPlacement, &Path) -> Part;
 
-/// What one trial of the first case amounts to, with the driver at `library`.
 pub fn measured(
     bench: &Benchmark,
     make: Make,
@@ -156,7 +151,6 @@ pub fn measured(
     Ok((record, measures))
 }
 
-/// The median of a metric.
 pub fn median(measures: &Measures, metric: &str) -> f64 {
     let values = measures.metrics.get(metric).unwrap_or_else(|| panic!("no metric '{metric}'"));
     let mut all: Vec<f64> = values.trials.concat();
@@ -164,7 +158,7 @@ pub fn median(measures: &Measures, metric: &str) -> f64 {
     all[all.len() / 2]
 }
 
-/// That `found` is `expected` up to the rounding of times to nanoseconds and of marks to the driver's single precision.
+/// Asserts that `found` is `expected`, up to rounding of times to nanoseconds and of marks to single precision.
 pub fn close(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 0.002, "{found} is not {expected}");
 }

@@ -1,4 +1,4 @@
-//! From the pieces of slices to values: what every benchmark's `reduce` does with copies that ran at once.
+//! Values from slices: the part of `reduce` that all benchmarks of copies share.
 
 use std::collections::BTreeMap;
 
@@ -7,61 +7,56 @@ use seatrial_stats::Sorted;
 
 use super::{Rate, common_rates, whole_rate};
 
-/// Values by trial; a trial without any is left out.
+/// Values by trial; trials without values are left out.
 pub type Trials = Vec<Vec<f64>>;
 
-/// What was copied at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
     samples: &'a [&'a Sample],
 }
 
 impl Slice<'_> {
-    /// Its place on the axes.
     pub fn at(&self) -> &Params {
         &self.samples[0].at
     }
 
-    /// The rate of each stream while all ran; none when they hardly overlapped.
+    /// The rate of each stream while all ran; `None` when they hardly overlapped.
     pub fn rates(&self) -> Option<Vec<Rate>> {
         common_rates(self.samples)
     }
 
-    /// The rate of all streams from the start of the first to the end of the last, in bytes a second.
+    /// The rate of all streams from the first start to the last end, in bytes per second.
     pub fn whole(&self) -> Option<f64> {
         whole_rate(self.samples)
     }
 }
 
-/// One lost slice of so many is worth a warning.
+/// A warning is due when at least one slice in this many was lost.
 const MANY: usize = 10;
 
-/// Slices of which no value could be made, of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Those whose streams hardly ran at the same time.
     pub apart: usize,
     pub of: usize,
 }
 
 impl Lost {
-    /// A finding where there are any: what they were of may be missing from the results.
     pub fn finding(self) -> Option<Finding> {
         let Self { apart, of } = self;
         (apart > 0).then(|| {
             let text = format!(
-                "in {apart} of {of} slices the streams of copies hardly ran at the same time, so that there is no rate of \
-                 all of them: the device does them one after the other, or was held up by others"
+                "in {apart} of {of} slices the copy streams hardly overlapped, so these slices have no \
+                 common rate: the device runs the streams one after the other, or other load delayed them"
             );
-            // Now and then somebody else holds up a stream, and the other slices make the figure.
+            // Occasional delays of a stream do not change the result.
             let severity = if apart * MANY >= of { Severity::Warning } else { Severity::Info };
             Finding::new("gpu-streams-apart", severity, Subject::node(), text)
         })
     }
 }
 
-/// The values that `values` makes of every slice of copies, by their key in the order of its first slice, and by trial; and
-/// how many slices made none.
+/// The values of every slice, by key in the order of its first slice, and by trial; and the number of slices without
+/// a value.
 pub fn by_slice<K: PartialEq>(
     parts: &[PartRecord],
     values: impl Fn(Slice<'_>) -> Vec<(K, f64)>,
@@ -93,7 +88,6 @@ pub fn by_slice<K: PartialEq>(
     (found, lost)
 }
 
-/// The median of all values; 0 when there is none.
 pub fn median(trials: &[Vec<f64>]) -> f64 {
     Sorted::pooled(trials).map_or(0.0, |values| values.median())
 }
@@ -141,7 +135,7 @@ mod tests {
         };
         let lost = by_slice(&parts, none_of_in).1;
         assert_eq!(lost, Lost { apart: 2, of: 4 });
-        assert!(lost.finding().expect("told").text.starts_with("in 2 of 4 slices the streams"));
+        assert!(lost.finding().expect("told").text.starts_with("in 2 of 4 slices the copy streams"));
         assert_eq!(Lost { apart: 0, of: 4 }.finding(), None);
         assert_eq!(by_slice(&parts, rate), (expected.to_vec(), Lost { apart: 0, of: 4 }));
         assert_eq!(median(&expected[0].1), 2e9);

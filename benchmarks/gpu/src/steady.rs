@@ -1,29 +1,26 @@
-//! When a warm-up may end: when rounds agree, in what they moved and in the clocks that they ran at.
+//! Ends a warm-up when rounds agree in their rates and clocks.
 
 use serde_json::{Value, json};
 
-/// Rounds in a row that must agree.
 const ROUNDS: usize = 3;
 
-/// How well: the most over the least.
+/// Largest ratio of the maximum to the minimum.
 const WITHIN: f64 = 1.02;
 
-/// The rounds of a warm-up so far.
 #[derive(Debug, Default)]
 pub struct Steady {
     rates: Vec<f64>,
-    /// By round and GPU, in MHz; none where nobody tells.
+    /// By round and GPU, in MHz; `None` where the clock is not reported.
     clocks: Vec<Vec<Option<u32>>>,
 }
 
 impl Steady {
-    /// A round moved at `rate`, while the processors of the GPUs ran at `clocks`.
     pub fn note(&mut self, rate: f64, clocks: Vec<Option<u32>>) {
         self.rates.push(rate);
         self.clocks.push(clocks);
     }
 
-    /// Whether the last rounds agree. Clocks that nobody tells do not stand in the way, rates always count.
+    /// Whether the last rounds agree in rates, and in clocks where they are reported.
     pub fn is_reached(&self) -> bool {
         let Some(from) = self.rates.len().checked_sub(ROUNDS) else { return false };
         let clocks = &self.clocks[from..];

@@ -1,4 +1,4 @@
-//! Streams that are filled while a gate holds them, and let go at the same moment.
+//! Streams that a gate holds while they are filled, and that start at the same moment.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use seatrial_sys::gpu::{Event, Gate, Gpu, GpuError, GpuFault, Stream};
 
 use super::Kernels;
 
-/// Commands that a closed stream may hold: a driver's ring has room for some 1,000, and who fills it waits for ever
-/// behind a closed gate.
+/// Most commands in a held stream: a driver's queue holds about 1,000, and queueing more blocks forever while the
+/// gate is closed.
 pub const MOST_QUEUED: usize = 240;
 
-/// A stream, with marks to time its work by.
 #[derive(Debug)]
 pub struct TimedStream {
     pub stream: Stream,
@@ -21,12 +20,10 @@ pub struct TimedStream {
 }
 
 impl TimedStream {
-    /// A stream of `gpu`.
     pub fn new(gpu: &Gpu, kernels: &Kernels) -> Result<Self, GpuError> {
         Ok(Self { stream: Stream::new(gpu)?, kernels: kernels.clone(), marks: Vec::new() })
     }
 
-    /// Makes sure of as many marks.
     fn with_marks(&mut self, count: usize) -> Result<(), GpuError> {
         while self.marks.len() < count {
             self.marks.push(Event::new(self.stream.gpu())?);
@@ -35,24 +32,22 @@ impl TimedStream {
     }
 }
 
-/// When each stream's marks were reached.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// When the gate was opened, on the host's clock.
+    /// Time at which the gate was opened, on the host's clock.
     pub opened: Nanos,
-    /// By stream: nanoseconds from the opening to each mark. The first mark is the start.
+    /// By stream: nanoseconds from the opening to each mark; the first mark is the start.
     pub marks: Vec<Vec<f64>>,
 }
 
 impl Run {
-    /// When piece `piece` of `stream` began and ended, on the host's clock.
+    /// Start and end of a piece, on the host's clock.
     pub fn piece(&self, stream: usize, piece: usize) -> (Nanos, Nanos) {
         let at = |mark: f64| Nanos(self.opened.get().saturating_add_signed(mark.round() as i64));
         (at(self.marks[stream][piece]), at(self.marks[stream][piece + 1]))
     }
 }
 
-/// A stream that failed, with the driver's answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct StreamError {
@@ -73,18 +68,17 @@ pub struct Starter {
 }
 
 impl Starter {
-    /// A starter for streams of every GPU of this process; `gpu` is one of them.
+    /// A starter for streams of every GPU of this process; `gpu` is any of them.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Ok(Self { gate: Gate::new(gpu)?, by_kernel: false })
     }
 
-    /// How streams are held, for the record.
     pub const fn hold_method(&self) -> &'static str {
         if self.by_kernel { "kernel" } else { "stream wait value" }
     }
 
-    /// Lets every stream do `pieces` pieces of work, which `queue` puts into the stream of a stream: `queue(stream,
-    /// piece)`. `meanwhile` is called while they work.
+    /// Runs `pieces` pieces of work in every stream; `queue(stream, piece)` queues them. `meanwhile` is called while
+    /// they run.
     pub fn run(
         &mut self,
         streams: &mut [&mut TimedStream],
@@ -102,14 +96,14 @@ impl Starter {
         if queued.is_ok() {
             meanwhile();
         }
-        // All are waited for, also when one of them failed: nothing may go on behind our back.
+        // All streams are waited for, even if one failed: nothing may keep running.
         let finish = |(number, timed): (usize, &&mut TimedStream)| timed.stream.finish().map_err(at(number));
         let finished: Vec<Result<(), StreamError>> = streams.iter().enumerate().map(finish).collect();
         queued?;
         finished.into_iter().collect::<Result<(), StreamError>>()?;
         let marks = streams.iter().enumerate().map(|(number, timed)| {
-            // Marks can be told apart in time on one device only; each device's first stream is its zero, which the
-            // gate makes the same moment on all.
+            // Event times are comparable on one device only. Each device's first stream is its zero, which the gate
+            // makes the same moment on all devices.
             let zero = streams.iter().find(|other| same(other.stream.gpu(), timed.stream.gpu()));
             let zero = &zero.map_or(&timed.marks, |first| &first.marks)[0];
             let marks = timed.marks[..=pieces].iter().map(|mark| zero.until_ns(mark));
@@ -133,7 +127,7 @@ impl Starter {
         })
     }
 
-    /// Older drivers, and some virtual machines, do not let a stream wait for memory; a kernel of one thread does it
+    /// Older drivers and some virtual machines do not support stream wait on memory; a kernel of one thread works
     /// everywhere.
     fn hold(&mut self, timed: &TimedStream) -> Result<(), GpuError> {
         if !self.by_kernel {

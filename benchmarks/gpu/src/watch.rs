@@ -1,4 +1,4 @@
-//! What the GPU's own counters and clocks saw while it was measured.
+//! Reads a GPU's clocks and counters while it is measured.
 
 use std::collections::BTreeMap;
 
@@ -58,23 +58,20 @@ struct Range {
     most: u32,
 }
 
-/// Watches all GPUs of a case.
 #[derive(Debug)]
 pub struct Watches<'a>(Vec<(String, Watch<'a>)>);
 
 impl<'a> Watches<'a> {
-    /// Begins to watch the GPUs at these addresses.
     pub fn begin(nvml: &'a Result<Nvml, String>, addresses: &[String]) -> Self {
         let root = SysRoot::live();
         Self(addresses.iter().map(|address| (address.clone(), Watch::begin(nvml, &root, address))).collect())
     }
 
-    /// Looks at all of them, while they work.
     pub fn take_reading(&mut self) {
         self.0.iter_mut().for_each(|(_, watch)| watch.take_reading());
     }
 
-    /// The lowest clock of each GPU's processors in MHz since this was asked last; none where nobody tells.
+    /// Each GPU's lowest multiprocessor clock in MHz since the last call; `None` where it is not reported.
     pub fn clocks(&mut self) -> Vec<Option<u32>> {
         self.0.iter_mut().map(|(_, watch)| watch.slowest.take()).collect()
     }
@@ -85,7 +82,7 @@ impl<'a> Watches<'a> {
     }
 }
 
-/// Watches one GPU over a measuring phase. Where there is no management library, all of it says so.
+/// Watches one GPU during a measuring phase; without NVML, every value says so.
 #[derive(Debug)]
 struct Watch<'a> {
     handle: Result<Handle<'a>, String>,
@@ -96,7 +93,6 @@ struct Watch<'a> {
     slowest: Option<u32>,
 }
 
-/// One look at it under load.
 #[derive(Clone, Copy, Debug)]
 struct WatchReading {
     processors_mhz: Option<u32>,
@@ -127,7 +123,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes some ten microseconds to milliseconds.
+    /// Takes between ten microseconds and some milliseconds.
     fn take_reading(&mut self) {
         self.route.read_link();
         let Ok(handle) = &self.handle else { return };
@@ -192,8 +188,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Other processes that compute on it. None where that cannot be told: who does not find itself in the list is in a
-/// container, where processes have other numbers.
+/// Other processes that compute on the GPU. `None` if this process is not in the list itself: in a container, process
+/// numbers differ.
 fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     let mut all = handle.processes().ok()?;
     let own = all.iter().position(|process| *process == std::process::id())?;
@@ -225,8 +221,8 @@ fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
             && now < most
         {
             let text = format!(
-                "the PCI Express link ran at {unit} {now} under load, the GPU and its slot can do {most}: reseat the \
-                 card, look at the riser and the firmware's settings"
+                "the PCI Express link ran at {unit} {now} under load, but GPU and slot support {most}: \
+                 reseat the card, check the riser and the firmware settings"
             );
             tell("pcie-link-reduced", Severity::Problem, text);
         }
@@ -236,35 +232,37 @@ fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
     });
     let xids: Vec<String> = seen.xids.iter().flatten().map(u64::to_string).collect();
     if !xids.is_empty() {
-        let text =
-            format!("the driver reported Xid {} while it was measured; see the kernel log", xids.join(", "));
+        let text = format!(
+            "the driver reported Xid {} during the measurement; see the kernel log (dmesg)",
+            xids.join(", ")
+        );
         tell("gpu-xid", Severity::Problem, text);
     }
     if !seen.throttled_by.is_empty() {
-        let text = format!("the GPU was held back by {}", seen.throttled_by.join(", "));
+        let text = format!("the GPU clock was throttled by {}", seen.throttled_by.join(", "));
         tell("gpu-throttled", Severity::Warning, text);
     }
-    let replays = "packets were sent again over the PCI Express link";
-    let corrected = "errors of the GPU's memory were corrected";
-    let uncorrected = "errors of the GPU's memory were not corrected";
+    let replays = "packets were replayed on the PCI Express link";
+    let corrected = "ECC errors of the GPU memory were corrected";
+    let uncorrected = "uncorrectable ECC errors of the GPU memory were counted";
     for (count, kind, severity, what) in [
         (seen.pcie_replays, "pcie-replays", Severity::Warning, replays),
         (seen.ecc_corrected, "ecc-corrected", Severity::Info, corrected),
         (seen.ecc_uncorrected, "ecc-uncorrected", Severity::Problem, uncorrected),
     ] {
         if let Some(count) = count.filter(|count| *count > 0) {
-            tell(kind, severity, format!("{count} {what} while it was measured"));
+            tell(kind, severity, format!("{count} {what} during the measurement"));
         }
     }
     if let Some(others) = seen.processes.others.as_ref().filter(|others| !others.is_empty()) {
         let pids: Vec<String> = others.iter().map(u32::to_string).collect();
         let (count, pids) = (pids.len(), pids.join(", "));
-        let text =
-            format!("{count} other processes compute on this GPU ({pids}) and lower the measured rate");
+        let text = format!("{count} other processes compute on this GPU ({pids}) and lower the result");
         tell("gpu-shared", Severity::Warning, text);
     }
     if seen.mig == Some(true) {
-        let text = "the GPU is cut into instances (MIG): the figures are those of one instance, limits are the whole's";
+        let text = "the GPU is in MIG mode: the results are those of one MIG instance, the limits those of \
+             the whole GPU";
         tell("mig", Severity::Warning, text.to_owned());
     }
     found

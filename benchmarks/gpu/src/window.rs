@@ -1,21 +1,20 @@
-//! Rates of several streams: over the time that they all ran, or over the time that any of them did.
+//! Rates of several streams: over the time that all ran, or over the time that any ran.
 
 use std::collections::BTreeMap;
 
 use seatrial_model::{Nanos, Sample};
 
-/// Least part of the longest stream's time that all must have run together.
+/// Least part of the longest stream's time in which all streams must have run.
 const LEAST_OVERLAP: f64 = 0.5;
 
-/// What one stream moved in the common window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     pub lane: u64,
     pub bytes_per_second: f64,
 }
 
-/// The rate of every stream over the window in which all ran, by the number in `lane` of each sample. The bytes of a
-/// sample count by the part of its time that lies in the window. `None` when they hardly overlapped.
+/// The rate of every stream, by the number in `lane`, over the window in which all ran. Bytes of a sample count by
+/// the part of its time in the window. `None` when the streams hardly overlapped.
 pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
     let mut lanes: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
@@ -46,9 +45,8 @@ pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
     Some(lanes.iter().map(rate).collect())
 }
 
-/// The rate of all streams together from the start of the first to the end of the last, in bytes a second. It holds for streams
-/// that queue behind one another as well, for which there is no time in which all ran: a device may have one engine for what
-/// goes to several others.
+/// The rate of all streams together from the first start to the last end, in bytes per second. Also holds for streams
+/// that queue behind one another and never all run at once: a device may have one copy engine for several targets.
 pub fn whole_rate(samples: &[&Sample]) -> Option<f64> {
     let start = samples.iter().map(|sample| sample.start).min()?;
     let end = samples.iter().map(|sample| sample.end).max()?;
@@ -82,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_a_slow_stream_does_after_the_others_are_done_does_not_count() {
-        // The second runs twice as long, the other half of it alone and faster.
+        // The second stream runs twice as long, half of that alone and faster.
         let both = [sample(0, 0, 1000, "10 GB"), sample(1, 0, 1000, "4 GB"), sample(1, 1000, 1800, "8 GB")];
         assert_eq!(rates(&both), Some(vec![10e9, 4e9]));
     }
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn streams_behind_one_another_have_a_rate_together() {
-        // As an H200 with one engine does it to three others: the second lane waits for the first, the third for both.
+        // An H200 with one engine for three targets: the second lane waits for the first, the third for both.
         let queued = [sample(0, 0, 125, "40 GB"), sample(1, 0, 250, "40 GB"), sample(2, 0, 375, "40 GB")];
         assert_eq!(rates(&queued), None);
         let whole = |samples: &[Sample]| whole_rate(&samples.iter().collect::<Vec<_>>());

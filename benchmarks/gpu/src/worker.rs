@@ -1,5 +1,5 @@
-//! The part that all benchmarks of GPUs share: it makes a workload, warms it up until it is steady, and goes round for
-//! as long as the phase lasts, while the GPUs' own counters are watched.
+//! The part of all GPU benchmarks: makes a workload, warms it up until it is steady, and repeats rounds during the
+//! phase, while the GPUs' counters are watched.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use super::{Opened, Watches, address_of};
 use seatrial_bench::pin;
 use seatrial_bench::{Part, Running, Sink, Stop};
 
-/// Time that a warm-up gets beside its own, at most, to become steady.
+/// Most extra time for a warm-up to become steady.
 const LONGER: Duration = Duration::from_secs(3);
 
-/// What a benchmark made ready, and goes round on.
+/// A prepared benchmark, which runs in rounds.
 pub trait GpuWorkload: Send {
-    /// Everything that is measured once. Samples go to `out`, where there is one; then `stop` ends the round early.
-    /// Gives the sum of all rates, in any unit, so that rounds can be compared.
+    /// Measures everything once. With `out`, samples are emitted and `stop` ends the round early. Returns the sum of
+    /// all rates in any unit, to compare rounds.
     fn round(
         &mut self,
         stop: &Stop,
@@ -28,24 +28,21 @@ pub trait GpuWorkload: Send {
         watches: &mut Watches<'_>,
     ) -> Result<f64, Reason>;
 
-    /// How many rounds a phase has, whatever time they take; `None` for as many as fit into it.
+    /// Rounds of a phase; `None` for as many as fit into its time.
     fn rounds(&self, _: Phase) -> Option<u64> {
         None
     }
 
-    /// Overwrites what the warm-up wrote to the host.
     fn forget(&mut self) -> Result<(), Reason> {
         Ok(())
     }
 
-    /// What it says for the record.
     fn evidence(&self, out: &mut dyn Sink);
 
-    /// What the checks found.
     fn verify(&mut self) -> Result<Integrity, Reason>;
 }
 
-/// The part of `case` at `place` on the workload that `ready` makes, with the driver at `library` or the system's.
+/// The part of `case` at `place` on the workload from `ready`, with the driver at `library` or the system's.
 pub fn part<W: GpuWorkload + 'static>(
     case: &Case,
     place: &PartPlacement,
@@ -66,10 +63,9 @@ pub fn part<W: GpuWorkload + 'static>(
     })
 }
 
-/// The worker of one trial.
 struct Worker<W> {
     addresses: Vec<String>,
-    // The workload goes first: memory before the driver it came from.
+    // Dropped first: memory before its driver.
     workload: W,
     nvml: Result<Nvml, String>,
     warm_up: Value,
@@ -90,7 +86,7 @@ impl<W: GpuWorkload> Running for Worker<W> {
             outcome = workload.round(stop, Some(&mut *out), &mut watches);
             rounds += 1;
         }
-        // Also of a phase that failed: what the GPU says then may be why.
+        // Emitted after a failed phase too: the counters may explain the failure.
         out.evidence(GpuReadings::NAME, json!(watches.end()));
         out.evidence("warm_up", self.warm_up.clone());
         workload.evidence(out);
@@ -102,7 +98,7 @@ impl<W: GpuWorkload> Running for Worker<W> {
     }
 }
 
-/// Goes round until clocks and rates are steady and the time is over, or for as many rounds as the workload wants.
+/// Repeats rounds until clocks and rates are steady and the time is over, or for the workload's number of rounds.
 fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_>) -> Result<Value, Reason> {
     let deadline = Stop::after(stop.left() + LONGER);
     let fixed = workload.rounds(Phase::WarmUp);
@@ -112,7 +108,7 @@ fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_
         steady.note(rate, watches.clocks());
         let over = match fixed {
             Some(count) => rounds >= count,
-            // A second round at least, so that a slice has as many copies as fill its time.
+            // At least two rounds, so that slices have enough copies to fill their time.
             None => rounds > 1 && stop.is_over() && (steady.is_reached() || deadline.is_over()),
         };
         if over {
@@ -120,7 +116,6 @@ fn warm_up(workload: &mut dyn GpuWorkload, stop: &Stop, watches: &mut Watches<'_
         }
     }
     Ok(match fixed {
-        // Nobody asked whether it is steady.
         Some(count) => serde_json::json!({ "rounds": count }),
         None => steady.evidence(),
     })

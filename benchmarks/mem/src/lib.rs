@@ -1,6 +1,6 @@
 //! Memory.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 pub mod bandwidth;
 mod chase;

@@ -1,4 +1,4 @@
-//! One thread's share of every array: its memory, the loop's position in it, and the check of the data.
+//! One thread's share of every array: its memory, the loop's position, and the check of the data.
 
 use seatrial_model::Integrity;
 use seatrial_sys::memory::{MapError, Pages};
@@ -6,44 +6,37 @@ use seatrial_sys::memory::{MapError, Pages};
 use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, Check, Pass};
 use seatrial_bench::Held;
 
-/// How a shard is to be made.
 #[derive(Clone, Debug)]
 pub struct ShardSpec {
-    /// Elements of each array; a multiple of what the loop unrolls.
+    /// Elements of each array; a multiple of the loop's turn.
     pub elements: usize,
     pub pass: Pass,
-    /// Kinds of pages in the order of preference.
+    /// Kinds of pages, by preference.
     pub pages: Vec<Pages>,
-    /// The node to bind to.
     pub memory: Option<u32>,
 }
 
-/// One thread's share of every array.
 #[derive(Debug)]
 pub struct ArrayShard {
     held: Vec<Held>,
     pass: Pass,
     elements: usize,
-    /// Where the loop goes on.
     next: usize,
-    /// What the loop folded since it last began at the start.
     fold: u64,
-    /// Passes from start to end.
     passes: u64,
-    /// Passes whose fold was not the expected one.
     wrong_folds: u64,
-    /// The fold of a whole pass over untouched data.
+    /// The fold of a whole pass over correct data.
     expected_fold: u64,
 }
 
 impl ArrayShard {
-    /// Maps, binds, touches and fills. To be called on the pinned thread that will use it.
+    /// Maps, binds, touches and fills the memory; call it on the pinned thread that will use it.
     pub fn new(spec: &ShardSpec) -> Result<Self, MapError> {
         let bytes = spec.elements * size_of::<f64>();
         let arrays = spec.pass.kernel().arrays();
         let mut held = Vec::with_capacity(arrays);
         for array in 0..arrays {
-            // Arrays that start at the same offset in a large page would meet in the same cache sets and memory banks.
+            // Arrays at equal offsets in large pages would share cache sets and memory banks.
             held.push(Held::take(bytes + offset(array), &spec.pages, spec.memory)?);
         }
         let (pass, elements) = (spec.pass.clone(), spec.elements);
@@ -61,12 +54,11 @@ impl ArrayShard {
         Ok(shard)
     }
 
-    /// How the loop that runs here prefetches.
     pub fn prefetch(&self) -> &'static str {
         self.pass.prefetch().name()
     }
 
-    /// Runs the loop over the next `block` elements, fewer at the end of the arrays; returns the bytes that it names.
+    /// Runs the loop over the next `block` elements, fewer at the end of the arrays; returns the counted bytes.
     pub fn step(&mut self, block: usize) -> u64 {
         let end = (self.next + block).min(self.elements);
         self.fold ^= self.pass.run(&mut arrays_of(&mut self.held, self.next, end));
@@ -81,26 +73,21 @@ impl ArrayShard {
         (done * self.pass.kernel().counted_bytes_per_element()) as u64
     }
 
-    /// Bytes that the loop names from start to end.
     pub fn bytes(&self) -> u64 {
         (self.elements * self.pass.kernel().counted_bytes_per_element()) as u64
     }
 
-    /// Passes from start to end so far.
     pub fn passes(&self) -> u64 {
         self.passes
     }
 
-    /// Compares every element with its exact expected value.
     pub fn verify(&mut self) -> Integrity {
         if self.passes == 0 {
             return Integrity::Unverified { why: "the loop never reached the end of the arrays".to_owned() };
         }
         if self.wrong_folds > 0 {
-            let first = format!(
-                "{} of {} passes read something else than was written",
-                self.wrong_folds, self.passes
-            );
+            let first =
+                format!("{} of {} passes read other data than was written", self.wrong_folds, self.passes);
             return Integrity::Corrupt { wrong: self.wrong_folds, of: self.passes, first };
         }
         let kernel = self.pass.kernel();
@@ -113,13 +100,10 @@ impl ArrayShard {
         }
     }
 
-    /// The memory of every array.
     pub fn held(&self) -> &[Held] {
         &self.held
     }
 
-    /// Flips one bit of one element of the last array that the loop writes or reads, so that a test can see the check
-    /// catch it.
     #[cfg(test)]
     pub fn flip(&mut self, element: usize) {
         let map = &mut self.held.last_mut().expect("every loop has an array").map;
@@ -129,20 +113,18 @@ impl ArrayShard {
     }
 }
 
-/// Whether most of the memory came in base pages, over which prefetching has to be done otherwise: `pages` is what was
-/// granted, `shares` the part of each array that is in huge pages, where the kernel tells.
+/// Whether most of the memory is in base pages, which need another prefetch: `pages` was granted, `shares` are the
+/// huge-page shares of the arrays, where the kernel reports them.
 fn is_on_base_pages(pages: Pages, shares: impl Iterator<Item = Option<f64>>) -> bool {
     let shares: Option<Vec<f64>> = shares.collect();
     let share = shares.map(|shares| shares.iter().sum::<f64>() / shares.len().max(1) as f64);
     pages == Pages::Base || share.is_some_and(|share| share < 0.5)
 }
 
-/// Bytes by which the array is moved against the start of its mapping.
 const fn offset(array: usize) -> usize {
     array * ARRAY_OFFSET_BYTES
 }
 
-/// The elements `start..end` of every array.
 fn arrays_of(held: &mut [Held], start: usize, end: usize) -> Arrays<'_> {
     let mut slices = held.iter_mut().enumerate().map(|(array, held)| {
         let skip = offset(array) / size_of::<f64>();

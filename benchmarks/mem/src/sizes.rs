@@ -1,41 +1,38 @@
-//! The sizes of a sweep, and which of them tell of which cache.
+//! The sizes of a sweep, and which of them represent which cache.
 
 use seatrial_model::machine::{CacheKind, Machine};
 
-/// The smallest size: less than the first cache of any machine, and enough lines for a ring worth the name.
+/// Smallest size: less than any L1 cache, with enough lines for a ring.
 const SMALLEST: u64 = 4 << 10;
 
-/// Times the next smaller cache that a size must have to be taken for the latency of a cache.
+/// Least ratio of a size to the next smaller cache, to represent a cache's latency.
 const TIMES_BELOW: u64 = 2;
 
-/// Part of a cache that a size may fill to be taken for the cache's latency, as a divisor: all of a cache is never ours,
-/// and lines whose addresses collide fall out of it before it is full.
+/// Divisor of a cache for the largest size that represents its latency: other data use a part of the cache, and lines
+/// with colliding addresses are evicted before it is full.
 const PART: u64 = 2;
 
-/// A cache level next to a CPU, as the system reports, and the size of the sweep that stands for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Its level, 1 the nearest to the core.
+    /// Level; 1 is nearest to the core.
     pub level: u32,
-    /// Its capacity in bytes.
     pub bytes: u64,
-    /// The size of the sweep that lies well inside it and well outside the one before; none if there is no such size.
+    /// Size well inside this cache and well above the next smaller one, if the sweep has such a size.
     pub at: Option<u64>,
 }
 
-/// All sizes of a sweep up to `top`: 4 KiB, 6 KiB, 8 KiB, 12 KiB and so on, two in a doubling.
+/// All sizes of a sweep up to `top`: 4 KiB, 6 KiB, 8 KiB, 12 KiB and so on, two per doubling.
 pub fn sizes(top: u64) -> Vec<u64> {
     let doublings = std::iter::successors(Some(SMALLEST), |size| size.checked_mul(2));
     doublings.flat_map(|size| [size, size / 2 * 3]).take_while(|size| *size <= top).collect()
 }
 
-/// The smallest size of the sweep that is not below `bytes`.
 pub fn at_least(bytes: u64) -> u64 {
     let doublings = std::iter::successors(Some(SMALLEST), |size| size.checked_mul(2));
     doublings.flat_map(|size| [size, size / 2 * 3]).find(|size| *size >= bytes).unwrap_or(SMALLEST)
 }
 
-/// The caches that hold data for `cpu`, from the core outwards, with the sizes of `sizes` that stand for them.
+/// The data caches of `cpu`, from the core outwards, with the sizes of `sizes` that represent them.
 pub fn levels(machine: &Machine, cpu: u32, sizes: &[u64]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for level in 1..=4 {

@@ -1,38 +1,38 @@
-//! How large a ring must be to be one of memory, and how far apart its nodes.
+//! Size and line length of a ring that measures memory.
 
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 
 use crate::sizes;
 
-/// Times the last-level cache that a ring of memory has. A ring that is visited for a part of a lap, with other data in
-/// between, is hardly in the caches at all; the rest is for a cache larger than the system tells.
+/// Least size of a memory ring in last-level caches. A ring visited for part of a lap, with other data in between, is
+/// hardly cached at all; the margin is for caches larger than the system reports.
 pub const TIMES_CACHE: u64 = 4;
 
-/// The least that a ring of memory has, in bytes.
+/// Least size of a memory ring, in bytes.
 pub const LEAST: u64 = 1 << 20;
 
-/// Size of a ring of memory where nobody knows a cache, in bytes.
+/// Size of a memory ring when no cache size is known, in bytes.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Length of a cache line where nobody tells, in bytes: that of every x86-64 and of most Arm processors.
+/// Cache line length when it is not reported, in bytes: that of every x86-64 and most Arm processors.
 const USUAL_LINE: u64 = 64;
 
-/// The longest line of any cache in bytes, so that no two nodes of a ring share one.
+/// The longest line of any cache in bytes, so that no two pointers of a ring share a line.
 pub fn line(machine: &Machine) -> u64 {
     let lines = machine.caches.instances.iter().filter_map(|cache| cache.line_bytes);
     let longest = lines.filter(|line| line.is_power_of_two()).max().map_or(USUAL_LINE, u64::from);
     longest.clamp(USUAL_LINE, 4096)
 }
 
-/// The largest last-level cache that one of `cpus` has: a single thread chases, so caches do not add up.
+/// The largest last-level cache of one of `cpus`: a single thread chases, so caches do not add up.
 pub fn cache(machine: &Machine, cpus: &[u32]) -> Known<LastLevelCache> {
     let caches = cpus.iter().map(|cpu| machine.last_level_cache(&[*cpu]));
     let rank = |cache: &Known<LastLevelCache>| cache.known().map(|cache| cache.bytes);
     caches.max_by_key(rank).unwrap_or_else(|| Known::unknown("no CPU is known"))
 }
 
-/// The size in bytes that a ring of memory needs beside `cache`, or the largest one below that `fits`; none when not even
-/// [`LEAST`] does.
+/// Size in bytes of a memory ring for `cache`, or the largest smaller one that `fits`; `None` if not even [`LEAST`]
+/// fits.
 pub fn ring(cache: &Known<LastLevelCache>, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let wanted = match cache {
         Known::Known(cache) => sizes::at_least((TIMES_CACHE * cache.bytes).max(LEAST)),

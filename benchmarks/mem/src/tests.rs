@@ -1,4 +1,4 @@
-//! What all benchmarks of memory do alike.
+//! Tests that apply to all memory benchmarks.
 
 use seatrial_model::{Site, SiteNode};
 use seatrial_testkit::{params, row};

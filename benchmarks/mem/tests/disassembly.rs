@@ -1,12 +1,11 @@
-//! The machine code of the loops of `mem.bandwidth`: every load and store that they are named for is in them, of the
-//! width of their instruction set, and nothing else is.
+//! The machine code of the `mem.bandwidth` loops has exactly the loads and stores of its kernel, in the width of its
+//! instruction set.
 //!
-//! Needs `objdump` (package `binutils`); without it the test is loud in CI and says elsewhere that it was skipped.
+//! Needs `objdump` (package `binutils`); without it the test fails in CI and is skipped elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// One line of a disassembly.
 #[derive(Clone, Debug)]
 struct Instruction {
     address: u64,
@@ -14,7 +13,6 @@ struct Instruction {
     operands: String,
 }
 
-/// A load or a store of vector registers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
     stores: bool,
@@ -23,7 +21,8 @@ struct Access {
     place: String,
 }
 
-/// What a loop must hold, by the last words of its path: instruction set, prefetch (not for `write`), kernel and store.
+/// Expected loads and stores of a loop, by the end of its path: instruction set, prefetch (not for `write`), kernel
+/// and store.
 struct Wanted {
     loaded: usize,
     stored: usize,
@@ -91,7 +90,6 @@ mod arch {
     pub const ISAS: &[&str] = &["neon"];
     pub const BRANCH: &str = "b.ne";
     pub const FENCE: &str = "dmb";
-    /// Two loops that write and nine that load.
     pub const LOOPS: usize = 2 + 9;
 
     /// Pairs of 16-byte registers.
@@ -116,9 +114,8 @@ mod arch {
     }
 }
 
-/// The disassembly of this very test, or `None` where `objdump` is missing.
 fn disassembly() -> Option<String> {
-    // The list reaches every loop, so that the linker keeps them all.
+    // References every loop, so that the linker keeps them all.
     std::hint::black_box(seatrial_mem::BENCHMARKS);
     let mut objdump = Command::new("objdump");
     objdump.args(["--disassemble", "--demangle", "--no-show-raw-insn"]);
@@ -143,7 +140,7 @@ fn disassembly() -> Option<String> {
     }
 }
 
-/// The functions of the loops by the end of their path, as `avx512::nta::copy_nt`.
+/// The functions of the loops by the end of their path, such as `avx512::nta::copy_nt`.
 fn functions(disassembly: &str) -> BTreeMap<String, Vec<Instruction>> {
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();
     let mut current = None;
@@ -160,7 +157,6 @@ fn functions(disassembly: &str) -> BTreeMap<String, Vec<Instruction>> {
     functions
 }
 
-/// Whether a path is that of a loop, and not of the code around them.
 fn is_loop(path: &str) -> bool {
     path.split_once("::").is_some_and(|(isa, rest)| arch::ISAS.contains(&isa) && !rest.ends_with("find"))
 }
@@ -172,7 +168,7 @@ fn instruction(line: &str) -> Option<Instruction> {
     Some(Instruction { address, mnemonic: mnemonic.to_owned(), operands: operands.trim().to_owned() })
 }
 
-/// The instructions of the function's only loop, its branch included, and where it ends.
+/// The instructions of the function's only loop with its branch, and the index of its end.
 fn the_loop(function: &[Instruction]) -> (&[Instruction], usize) {
     let mut loops = function.iter().enumerate().filter_map(|(end, branch)| {
         let target = u64::from_str_radix(branch.operands.split(' ').next()?, 16).ok()?;

@@ -1,12 +1,12 @@
-//! Whether the bytes that were asked for are those that the device moved.
+//! Compares the bytes that were requested with the bytes that the device counted.
 
 use seatrial_model::{Finding, PartRecord, Severity, Subject};
 use serde_json::{Value, json};
 
-/// How far the device's count may be from ours, as a part of ours.
+/// Largest relative difference between requested and counted bytes.
 const TOLERANCE: f64 = 0.02;
 
-/// For the record: what was asked of a disk, and what the device counted meanwhile.
+/// Evidence entry: bytes requested of a disk, and bytes that the device counted meanwhile.
 pub fn evidence(disk: &str, asked: u64, counted: Result<u64, String>) -> Value {
     match counted {
         Ok(counted) => json!({ "disk": disk, "asked_bytes": asked, "counted_bytes": counted }),
@@ -14,7 +14,7 @@ pub fn evidence(disk: &str, asked: u64, counted: Result<u64, String>) -> Value {
     }
 }
 
-/// A finding for each disk whose count over all trials is another than ours, or is not known.
+/// A finding for each disk whose byte count over all trials is unknown or differs from the requested bytes.
 pub fn findings(parts: &[PartRecord]) -> Vec<Finding> {
     let all = || parts.iter().filter_map(|part| part.evidence.get("path")?.as_array()).flatten();
     let name = |entry: &Value| entry["disk"].as_str().map(str::to_owned);
@@ -34,15 +34,16 @@ fn finding<'a>(disk: &str, entries: impl Iterator<Item = &'a Value>) -> Option<F
     let percent = 100.0 * counted as f64 / asked.max(1) as f64;
     let text = match unknown {
         Some(why) => {
-            format!("whether the bytes came from {disk} is not confirmed: its count is unknown: {why}")
+            format!("cannot confirm that the data came from {disk}: its byte counter cannot be read: {why}")
         }
         None if (percent / 100.0 - 1.0).abs() <= TOLERANCE => return None,
         None if percent < 100.0 => format!(
-            "{disk} moved only {percent:.1} % of the bytes that were asked for: the rest came from a cache above it, or was never moved"
+            "{disk} moved only {percent:.1} % of the bytes that were requested: a cache above it supplied \
+             the rest, or it was never moved"
         ),
         None => format!(
-            "{disk} moved {percent:.1} % of the bytes that were asked for: somebody else used it meanwhile, or the \
-             kernel read ahead further than we went"
+            "{disk} moved {percent:.1} % of the bytes that were requested: another process used it \
+             meanwhile, or the kernel read ahead further than the test",
         ),
     };
     let finding = Finding::new("path-unconfirmed", Severity::Warning, Subject::device("disk", disk), text);
@@ -74,7 +75,7 @@ mod tests {
         };
         assert_eq!((told(10_000), told(10_399), told(9_601)), (None, None, None));
         assert!(told(9_500).expect("too few").starts_with("sda moved only 97.5 %"));
-        assert!(told(10_500).expect("too many").contains("somebody else"));
+        assert!(told(10_500).expect("too many").contains("another process"));
     }
 
     #[test]

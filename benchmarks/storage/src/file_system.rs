@@ -1,16 +1,15 @@
-//! The directory that a person names: what it is on.
+//! The file system of a directory that a person names.
 
 use seatrial_model::machine::{FileSystem, Machine};
 use seatrial_model::{Cause, Reason};
 
-/// The file system that a path is on: that of the longest mount point before it.
+/// The file system of a path: the one with the longest mount point that is a prefix of the path.
 pub fn file_system_of<'a>(machine: &'a Machine, path: &str) -> Option<&'a FileSystem> {
     let all = machine.file_systems.known()?;
     let longest = all.iter().filter_map(|one| Some((one.mount_of(path)?.len(), one)));
     longest.max_by_key(|(len, _)| *len).map(|(_, one)| one)
 }
 
-/// Checks what can be known of a named directory before anything starts.
 pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), Reason> {
     if path == "auto" {
         return Ok(());
@@ -18,7 +17,7 @@ pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), R
     if !path.starts_with('/') {
         return Err(Reason::new(
             Cause::Contradiction,
-            format!("{name}={path}: it must be a full path, or auto"),
+            format!("{name}={path}: must be a full path, or auto"),
         ));
     }
     match file_system_of(machine, path).filter(|found| found.read_only) {

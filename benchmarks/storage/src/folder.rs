@@ -1,5 +1,5 @@
-//! The folder that all files of a trial with names are in: made with a manifest, removed at the end, recognised when it
-//! was not.
+//! The folder that holds all named files of a trial: it has a manifest, is removed at the end, and is recognised as a
+//! leftover if it was not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,29 +18,28 @@ use crate::io::outcome::refused;
 use seatrial_bench::stale_dirs::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
 use seatrial_bench::{Sink, Stop};
 
-/// How long a trial may take to remove what others left: a part of the time in which it must be prepared.
+/// Longest time for removing leftovers of other trials; part of the time for preparing.
 const REMOVING: Duration = Duration::from_secs(5);
 
-/// A folder of ours; removed with what is in it when dropped.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// The folder itself: its path may lead elsewhere by the time that it is removed.
+    /// The open folder: by the time of removal, `path` may lead to something else.
     opened: OwnedFd,
 }
 
 impl Folder {
-    /// Makes one in `parent` for a benchmark, with its manifest.
     pub fn new(parent: &Path, bench: &str) -> Result<Self, Reason> {
         let mut random = [0_u8; 8];
-        getrandom(&mut random, GetRandomFlags::empty())
-            .map_err(|errno| Reason::new(Cause::Missing, format!("no random number: {errno}")))?;
+        getrandom(&mut random, GetRandomFlags::empty()).map_err(|errno| {
+            Reason::new(Cause::Missing, format!("the kernel gives no random number: {errno}"))
+        })?;
         let name = stale_dirs::name(bench, u64::from_ne_bytes(random));
         let path = parent.join(&name);
         let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let above = open(parent, folder | OFlags::PATH, Mode::empty())
             .map_err(|errno| failed("opening", parent, &errno.into()))?;
-        // First, so that there is no moment in which it could stay.
+        // Before the folder is made, so that a kill can never leave it unknown.
         stale_dirs::announce(above.as_fd(), &name);
         mkdirat(&above, &name, Mode::from_raw_mode(0o777))
             .map_err(|errno| failed("making the folder", &path, &errno.into()))?;
@@ -57,15 +56,14 @@ impl Folder {
         &self.path
     }
 
-    /// Makes a folder in it.
     pub fn inner(&self, name: &str) -> Result<PathBuf, Reason> {
         let path = self.path.join(name);
         fs::create_dir(&path).map_err(|error| failed("making the folder", &path, &error))?;
         Ok(path)
     }
 
-    /// Removes it with all that is in it: the folder that was made here, wherever it is by now, and nothing that somebody
-    /// put in its place.
+    /// Removes the folder that was made here with its contents, wherever it is by now, and nothing that replaced it
+    /// at its path.
     pub fn remove(&self) -> Result<(), Reason> {
         match self.removed() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -77,7 +75,7 @@ impl Folder {
 
     fn removed(&self) -> io::Result<()> {
         let ours = fstat(&self.opened)?;
-        // Reached by what is open, so that it is this folder whatever its path leads to.
+        // Through the open descriptor, so that a replaced path leads nowhere else.
         let itself = PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd()));
         for entry in fs::read_dir(&itself)? {
             let entry = entry?;
@@ -94,7 +92,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Where it fails, its name tells what it is.
+        // Ignored: the manifest and the name identify a leftover.
         let _ = self.remove();
     }
 }
@@ -104,7 +102,6 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> Reason {
     refused(&format!("{what} {}", path.display()), errno)
 }
 
-/// What tests that were killed had left in a directory, and what became of it.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     removed: Vec<String>,
@@ -112,7 +109,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Removes the folders in `parent` whose process is gone, as far as a few seconds allow.
+    /// Removes the folders in `parent` whose process is gone, within `REMOVING`.
     pub fn remove(parent: &Path) -> Self {
         let until = Stop::after(REMOVING);
         let mut done = Self::default();
@@ -127,7 +124,6 @@ impl Leftovers {
         done
     }
 
-    /// Has the record say so.
     pub fn tell(&self, out: &mut dyn Sink) {
         for (name, folders) in [(REMOVED, &self.removed), (KEPT, &self.kept)] {
             if !folders.is_empty() {
@@ -137,7 +133,6 @@ impl Leftovers {
     }
 }
 
-/// What became of folders that killed trials had left.
 pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
     let told = |name: &str, text: &str| {
         let told = parts.iter().filter_map(|part| part.evidence.get(name)?.as_array()).flatten();
@@ -145,8 +140,8 @@ pub fn leftovers(parts: &[PartRecord]) -> Option<Finding> {
         let folders = folders.into_iter().collect::<Vec<_>>().join(" ");
         (!folders.is_empty()).then(|| format!("{text}: {folders}"))
     };
-    let removed = told(REMOVED, "removed, for a trial that was killed had left it");
-    let kept = told(KEPT, "left by a trial that was killed, and could not be removed");
+    let removed = told(REMOVED, "removed: left by a trial that was killed");
+    let kept = told(KEPT, "left by a trial that was killed, and cannot be removed");
     let text: Vec<String> = removed.into_iter().chain(kept).collect();
     (!text.is_empty()).then(|| Finding::new("leftovers", Severity::Info, Subject::node(), text.join("; ")))
 }

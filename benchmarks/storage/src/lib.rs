@@ -1,6 +1,6 @@
 //! Disks and file systems.
 //!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 pub mod copy;
 mod device_bytes;

@@ -1,5 +1,5 @@
-//! A part that only touches what a case is to measure: before a case whose subject hung, to find out soon whether it still
-//! does.
+//! A liveness check: a part that only touches the subject of a case, to find out quickly whether a subject that hung
+//! still hangs.
 
 use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::storage::scratch;
@@ -8,8 +8,7 @@ use crate::io::files::opened;
 use crate::io::outcome::refused;
 use seatrial_bench::{Part, Prepared, Running, Sink, Stop};
 
-/// A part without samples. It does `touch` to the subject while it connects, so that the start of its process is not
-/// counted.
+/// A part without samples. It calls `touch` in the connect phase, so that process start-up is not counted.
 pub fn check(
     case: &Case,
     place: &PartPlacement,
@@ -18,8 +17,8 @@ pub fn check(
     Part::new(case, place, |_, place| Prepared::new(place, (), |_| touch().map(|()| Checked)))
 }
 
-/// One that makes an empty file in each of `directories` and lets go of it. Looking alone would not do: a file system that
-/// is frozen is read as ever, and one whose server is gone answers from memory.
+/// Makes an unnamed file in each of `directories`. A read would not do: a frozen file system can still be read, and a
+/// network file system whose server is gone answers from the cache.
 pub fn check_directories(case: &Case, place: &PartPlacement, directories: &[&str]) -> Part {
     let directories: Vec<String> = directories.iter().map(|&one| one.to_owned()).collect();
     check(case, place, move || {
@@ -39,7 +38,7 @@ impl Running for Checked {
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        Ok(Integrity::Unverified { why: "it was only looked whether the subject answers".to_owned() })
+        Ok(Integrity::Unverified { why: "liveness check only: nothing was measured".to_owned() })
     }
 }
 

@@ -1,11 +1,11 @@
-//! The chains of this architecture: how many cycles they take, and what they must come to.
+//! The chains of this architecture: their cycles, and their expected results.
 //!
-//! A dependent addition of two registers has taken exactly one cycle on every x86-64 and 64-bit Arm core so far (A. Fog,
-//! "Instruction tables"; uops.info; Arm's software optimization guides, "Arithmetic, basic"). Only of two registers:
-//! Intel's cores from Golden Cove on (Alder Lake, Sapphire Rapids) do additions of small constants while they rename
-//! registers, several a cycle (T. Barnes, "The Alder Lake anomaly, explained", tavianator.com, 2025, after A. Abel, 2021).
+//! A dependent addition of two registers takes exactly one cycle on every x86-64 and 64-bit Arm core so far (A. Fog,
+//! "Instruction tables"; uops.info; Arm's software optimization guides, "Arithmetic, basic"). Additions of small
+//! constants may be faster: Intel's cores since Golden Cove (Alder Lake, Sapphire Rapids) do several per cycle during
+//! register renaming (T. Barnes, "The Alder Lake anomaly, explained", tavianator.com, 2025, after A. Abel, 2021).
 //!
-//! Since a future core may do the like with registers, a second chain of another kind checks the first:
+//! A future core may do the same with registers, so a second chain of another kind checks the first:
 //!
 //! - x86-64: multiplications of 32-bit registers, three cycles each since Nehalem, Silvermont and Bulldozer or older
 //!   (the same tables);
@@ -16,15 +16,14 @@ use std::hint::black_box;
 
 use super::kernel::{Code, LINKS, Operands};
 
-/// What all chains work with: two constants without a pattern, the fractions of the golden section and of pi.
+/// Operands of all chains: constants without a pattern, from the golden ratio and pi.
 const OPERANDS: Operands =
     Operands { start: 0x0123_4567_89ab_cdef, step: 0x9e37_79b9_7f4a_7c15, factor: 0x243f_6a88_85a3_08d3 };
 
-/// Cycles of a block of any chain, nearly: a quarter of a millisecond at 4 GHz. Short, so that most blocks lie between
-/// two interruptions; long against a look at the clock.
+/// Approximate cycles of a block: a quarter of a millisecond at 4 GHz. Short, so that most blocks are not
+/// interrupted; long compared with reading the clock.
 const BLOCK_CYCLES: u64 = 1 << 20;
 
-/// A chain and the number of turns that make a block.
 #[derive(Clone, Debug)]
 pub struct Chain {
     code: Code,
@@ -36,19 +35,18 @@ pub struct Chain {
 #[derive(Clone, Debug)]
 pub struct Chains {
     pub add: Chain,
-    /// The one that checks it.
     pub check: Chain,
 }
 
 impl Chains {
-    /// The chains of this architecture in blocks of `scale` times the usual length; none where it has none.
+    /// The chains of this architecture, with blocks of `scale` times the usual length; `None` without chains.
     pub fn new(scale: u64) -> Option<Self> {
         let [add, check] = CODES?;
         Some(Self { add: Chain::new(&add, scale), check: Chain::new(&check, scale) })
     }
 }
 
-/// A chain's code, the cycles of a link, and what link number `n` does, in plain words.
+/// A chain's code, the cycles of a link, and a model of link number `n`.
 #[derive(Clone, Copy)]
 struct Described {
     code: Code,
@@ -96,22 +94,18 @@ impl Chain {
         Self { code, turns, cycles_a_link, expected }
     }
 
-    /// Runs a block; what it comes to.
     pub fn run(&self) -> u64 {
         (self.code)(self.turns, black_box(&OPERANDS))
     }
 
-    /// The cycles that a block takes, if a link takes what the tables say.
     pub fn cycles(&self) -> u64 {
         self.turns * LINKS * self.cycles_a_link
     }
 
-    /// What a block must come to.
     pub fn expected(&self) -> u64 {
         self.expected
     }
 
-    /// The same chain with a wrong idea of what it must come to.
     #[cfg(test)]
     pub fn spoiled(mut self) -> Self {
         self.expected ^= 1 << 17;

@@ -1,4 +1,4 @@
-//! What the clocks tell beyond their numbers.
+//! Findings on the clocks.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,21 @@ use seatrial_model::{Case, Finding, PartRecord, Quantity, Severity, Subject, Uni
 
 use super::readings::{Readings, median};
 
-/// Difference between the two chains, in percent, above which one of them is no clock.
+/// Largest difference between the two chains, in percent.
 const CHAINS_APART: f64 = 2.0;
 
-/// Clock with all cores in percent of that with one, below which the difference is told.
+/// Ratio of the clock with all cores to that with one core, in percent, below which a finding says so.
 const WITH_ALL: f64 = 95.0;
 
-/// Clock of a core in percent of the median core's, below which the core is named.
+/// Ratio of a core's clock to the median core's, in percent, below which a finding names the core.
 const SLOW_CORE: f64 = 95.0;
 
-/// Clock at the end in percent of that at the beginning, below which it drifted.
+/// Ratio of the clock at the end to that at the start of a trial, in percent, below which a finding says so.
 const DRIFT: f64 = 98.0;
 
-/// Milliseconds for the clock to come up, above which short work runs below it.
+/// Time for the clock to rise, in milliseconds, above which a finding says so.
 const SLOW_RAMP_MS: f64 = 20.0;
 
-/// Cores named one by one; more are counted.
 const MOST_NAMED: usize = 8;
 
 pub fn all(readings: &Readings, case: &Case, parts: &[PartRecord]) -> Vec<Finding> {
@@ -47,8 +46,9 @@ fn chains_disagree(readings: &Readings) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "the chain that checks runs at {percent:.1} % of the clock that the additions tell: this core does one of the \
-         two in other cycles than all known ones, so the figures may be no clock; please report the CPU's model"
+        "the two instruction chains disagree: the checking chain gives {percent:.1} % of the clock of the \
+         addition chain; this CPU executes one of them in an unknown number of cycles, so the results may \
+         not be its clock; please report the CPU model"
     );
     Some(finding("chains-disagree", Severity::Warning, percent, "clock_one", text))
 }
@@ -61,13 +61,13 @@ fn lower_with_all(readings: &Readings) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "with all cores busy the median core runs at {all:.2} GHz, {percent:.0} % of the {one:.2} GHz that one core \
-         reaches alone: the turbo budget (power, current, heat) is shared, and codes that use all cores get the lower one"
+        "with all cores busy the median core runs at {all:.2} GHz, {percent:.0} % of the {one:.2} GHz of one \
+         core alone: the cores share the turbo budget (power, current, heat), and programs on all cores run \
+         at the lower clock"
     );
     Some(finding("clock-lower-with-all-cores", Severity::Info, percent, "by_core", text))
 }
 
-/// The median of each core while all run.
 fn pooled(readings: &Readings) -> BTreeMap<u64, f64> {
     let by_cpu = readings.by_cpu().into_iter();
     by_cpu.filter_map(|(cpu, trials)| Some((cpu, median(&trials.concat())?))).collect()
@@ -81,25 +81,25 @@ fn slow_cores(readings: &Readings) -> Option<Finding> {
     let slowest = slow.iter().map(|(_, clock)| *clock).reduce(f64::min)?;
     let percent = 100.0 * slowest / middle;
     let text = format!(
-        "while all cores run, CPU {} is slower than the median core, down to {slowest:.2} GHz of {middle:.2} GHz: \
-         cores of another kind, one that is hotter or limited, or a hypervisor that lets two share a core",
+        "while all cores run, CPU {} is slower than the median core, down to {slowest:.2} GHz of {middle:.2} \
+         GHz: the core is of another type, hotter or limited, or the hypervisor runs two virtual CPUs on one \
+         core",
         named(slow.iter().map(|(cpu, _)| *cpu))
     );
     Some(finding("slow-core", Severity::Warning, percent, "by_core", text))
 }
 
-/// Cores that were to run with all others and have no sample, so that `clock_all` says nothing of them.
+/// Finding: cores without a sample while all ran, which `clock_all` leaves out.
 fn not_measured(readings: &Readings, case: &Case) -> Option<Finding> {
     let measured = readings.by_cpu();
     let bindings = case.places.iter().flat_map(|place| &place.bindings).map(|binding| u64::from(binding.cpu));
     let missing: Vec<u64> = bindings.filter(|cpu| !measured.contains_key(cpu)).collect();
-    // None at all: all cores were not asked for.
     if missing.is_empty() || measured.is_empty() {
         return None;
     }
     let text = format!(
-        "CPU {} never ran long enough for a sample while all cores ran, so clock_all is without it: something else \
-         holds it",
+        "CPU {} never ran long enough for a sample while all cores ran, so clock_all does not include it: \
+         other processes hold it",
         named(missing.iter().copied())
     );
     let finding = Finding::new("core-not-measured", Severity::Warning, Subject::node(), text);
@@ -107,7 +107,6 @@ fn not_measured(readings: &Readings, case: &Case) -> Option<Finding> {
     Some(Finding { value, evidence: vec!["by_core".to_owned()], ..finding })
 }
 
-/// `0, 4, 7 and 3 more`.
 fn named(cpus: impl ExactSizeIterator<Item = u64>) -> String {
     let more = cpus.len().saturating_sub(MOST_NAMED);
     let names: Vec<String> = cpus.take(MOST_NAMED).map(|cpu| cpu.to_string()).collect();
@@ -115,7 +114,7 @@ fn named(cpus: impl ExactSizeIterator<Item = u64>) -> String {
     names.join(", ") + &more
 }
 
-/// The clock falls within every trial: its last third is lower than its first.
+/// Finding: the clock in the last third of a trial is lower than in the first.
 fn drift(readings: &Readings) -> Option<Finding> {
     let share = |trial: &BTreeMap<u64, f64>| {
         let clocks: Vec<f64> = trial.values().copied().collect();
@@ -127,22 +126,22 @@ fn drift(readings: &Readings) -> Option<Finding> {
     let shares = shares.filter(|shares| shares.iter().all(|percent| *percent < DRIFT))?;
     let percent = median(&shares)?;
     let text = format!(
-        "while all cores run, the clock falls within a trial, to {percent:.1} % of what it starts with: the turbo budget \
-         is used up, or the CPU throttles; -p time=60s shows where it ends"
+        "while all cores run, the clock falls within a trial to {percent:.1} % of its start: the turbo \
+         budget is used up, or the CPU throttles; -p time=60s shows the final clock"
     );
     Some(finding("clock-drift", Severity::Warning, percent, "over_time", text))
 }
 
 fn slow_ramp(parts: &[PartRecord]) -> Option<Finding> {
     let ramps: Vec<&serde_json::Value> = parts.iter().filter_map(|part| part.evidence.get("ramp")).collect();
-    // A trial in which the clock was not reached at all took longer than it was watched.
+    // A clock that was not reached took longer than the watched time.
     let took = |ramp: &&serde_json::Value| ramp["reached_ms"].as_f64().or(ramp["watched_ms"].as_f64());
     let times: Vec<f64> = ramps.iter().filter_map(took).collect();
     let middle = median(&times).filter(|took| *took > SLOW_RAMP_MS)?;
     let first = median(&ramps.iter().filter_map(|ramp| ramp["first_percent"].as_f64()).collect::<Vec<_>>())?;
     let text = format!(
-        "after a rest the clock starts at {first:.0} % and takes {middle:.0} ms or more to come up: work in short bursts \
-         runs below the clock measured here; the governor `performance` avoids it"
+        "after idling the clock starts at {first:.0} % and takes {middle:.0} ms or more to rise: short \
+         bursts of work run below the measured clock; the cpufreq governor performance avoids it"
     );
     let value = Quantity::new(middle, Unit::Millisecond).ok();
     Some(Finding { value, ..finding("slow-ramp-up", Severity::Info, first, "ramp", text) })

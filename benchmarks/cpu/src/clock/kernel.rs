@@ -1,25 +1,22 @@
-//! The chains in assembly: instructions each of which needs the result of the one before.
+//! The chains in assembly: each instruction depends on the result of the one before.
 #![expect(unsafe_code, reason = "assembly")]
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
 
-/// What a chain works with, in memory: the loops load it themselves, so that no value is known when they are compiled
-/// and none sits in the instructions.
+/// Operands in memory: the loops load them, so that no value is known at compile time or part of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
-    /// The value the chain starts from.
     pub start: u64,
     pub step: u64,
-    /// What is multiplied by or xored with; odd, so that a product loses nothing.
+    /// Factor of products and exclusive ors; odd, so that a product loses no bits.
     pub factor: u64,
 }
 
-/// Instructions of the chain in one turn of its loop. The counting and the branch depend on nothing in the chain and
-/// are done beside it.
+/// Chain instructions per loop turn. Counter and branch do not depend on the chain and run in parallel.
 pub const LINKS: u64 = 64;
 
-/// A loop around a chain: `turns` times [`LINKS`] of it. At least one turn is made.
+/// A loop of `turns` (at least one) times [`LINKS`] chain instructions.
 pub type Code = fn(turns: u64, on: &Operands) -> u64;
 
 #[cfg(target_arch = "x86_64")]

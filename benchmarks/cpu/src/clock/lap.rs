@@ -1,4 +1,4 @@
-//! What one pinned thread does: blocks of both chains in turn, and the middle one of every slice of time.
+//! Work of one pinned thread: blocks of both chains in turn, and the median block of every slice.
 
 use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
@@ -6,16 +6,14 @@ use seatrial_sys::clock::now_ns;
 use super::chain::{Chain, Chains};
 use seatrial_bench::Stop;
 
-/// Time over which blocks make one sample: about 80 blocks of additions at 4 GHz.
+/// Time of a sample: about 80 blocks of additions at 4 GHz.
 pub const SLICE: Nanos = Nanos::millis(25);
 
-/// Every so many blocks, one is of the chain that checks.
+/// One of this many blocks is of the checking chain.
 const CHECK_EVERY: u64 = 5;
 
-/// Fewest blocks of additions that a sample is taken of.
 const FEWEST_BLOCKS: usize = 5;
 
-/// One block on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     pub start: Nanos,
@@ -27,39 +25,33 @@ impl Block {
         self.end.since(self.start)
     }
 
-    /// Cycles a nanosecond, which is GHz, of a block of `cycles`.
+    /// Clock in GHz (cycles per nanosecond) of a block of `cycles`.
     pub fn gigahertz(&self, cycles: u64) -> f64 {
         cycles as f64 / self.span().get().max(1) as f64
     }
 }
 
-/// One slice of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     pub number: u64,
-    /// The block of additions in the middle by duration.
+    /// The addition block of median duration.
     pub add: Block,
-    /// The block of the checking chain in the middle by duration.
+    /// The checking block of median duration.
     pub check: Block,
 }
 
-/// What a thread found.
 #[derive(Clone, Debug, Default)]
 pub struct Lap {
-    /// The slices with enough blocks.
     pub slices: Vec<Slice>,
     pub busy: Nanos,
-    /// Time by which blocks took longer than the middle one of their slice: interrupts, other threads, a hypervisor.
+    /// Time that blocks took beyond the median block of their slice: interrupts, other threads, a hypervisor.
     pub lost: Nanos,
-    /// Whether the blocks came to what they must.
     pub tally: Tally,
 }
 
-/// Blocks whose result was looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub blocks: u64,
-    /// Those that came to something else.
     pub wrong: u64,
     pub first: Option<String>,
 }
@@ -71,7 +63,6 @@ impl Tally {
         self.first = self.first.take().or(other.first);
     }
 
-    /// Runs a block of `chain` between two looks at the clock, and looks at its result after the second.
     pub fn block(&mut self, chain: &Chain) -> Block {
         let start = Nanos(now_ns());
         let result = chain.run();
@@ -88,7 +79,7 @@ impl Tally {
     }
 }
 
-/// Runs blocks for `span`, or until `stop`; the first `settle` of it are not kept.
+/// Runs blocks for `span`, or until `stop`; those of the first `settle` are not kept.
 pub fn run(chains: &Chains, settle: Nanos, span: Nanos, stop: &Stop) -> Lap {
     let mut lap = Lap::default();
     let mut open = Open::default();
@@ -112,7 +103,6 @@ pub fn run(chains: &Chains, settle: Nanos, span: Nanos, stop: &Stop) -> Lap {
     }
 }
 
-/// The blocks of the slice that runs.
 #[derive(Debug, Default)]
 struct Open {
     number: u64,
@@ -139,7 +129,7 @@ impl Lap {
     }
 }
 
-/// The lower median by duration: interruptions only ever add to a block.
+/// The lower median by duration, because interruptions only lengthen blocks.
 fn middle(blocks: &mut [Block]) -> Option<Block> {
     blocks.sort_unstable_by_key(Block::span);
     blocks.get(blocks.len().checked_sub(1)? / 2).copied()

@@ -1,4 +1,4 @@
-//! `cpu.clock`: the clock that the cores really run at, one alone and all together.
+//! `cpu.clock`: the effective clock of the cores, one alone and all together.
 
 mod chain;
 mod findings;
@@ -23,9 +23,9 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("cores", Kind::Choice(&[part::ONE, part::ALL, "both"]), "both")
-            .doc("One core by itself, all cores together, or both, one after the other."),
+            .doc("one: one core alone; all: all cores at once; both: one after the other."),
         ParamSpec {
-            doc: "Measuring time of one trial; with cores=both a third of it for one core, the rest for all.",
+            doc: "Measuring time of one trial; with cores=both a third for one core, the rest for all cores.",
             default: "1 s",
             ..seatrial_bench::TIME
         },
@@ -35,9 +35,9 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("clock_one", Unit::Gigahertz)
-            .doc("Cycles over time of one core while the others are idle."),
+            .doc("Cycles over time of one core while the other cores are idle."),
         MetricSpec::higher_is_better("clock_all", Unit::Gigahertz)
-            .doc("Cycles over time while all cores run, of the core that is slowest by its median."),
+            .doc("Cycles over time while all cores run, of the core with the lowest median."),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -45,13 +45,13 @@ const ABOUT: About = About {
             Unit::Gigahertz,
             &[AxisSpec { name: "cpu", unit: Unit::Count }],
         )
-        .doc("Clock of each core while all run, by the CPU that stands for it."),
+        .doc("Clock of each core while all run, by CPU number."),
         SeriesSpec::higher_is_better(
             "over_time",
             Unit::Gigahertz,
             &[AxisSpec { name: "elapsed", unit: Unit::Millisecond }],
         )
-        .doc("Clock of the median core by the time since all cores began to run."),
+        .doc("Clock of the median core, by time since all cores started."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -1,4 +1,4 @@
-//! The worker: a core by itself, then all cores together.
+//! The worker: one core alone, then all cores at once.
 
 use std::time::Duration;
 
@@ -13,20 +13,19 @@ use super::lap::{self, Block, Lap, Tally};
 use super::ramp::Ramp;
 use seatrial_bench::{Gate, Running, Sink, Stop, ThreadSpec, ThreadTeam, evidence_of_clock, pin};
 
-/// Words of the parameter `cores`, and of the samples' axis of the same name.
+/// Values of the parameter `cores`, and of the samples' coordinate of the same name.
 pub const ONE: &str = "one";
 pub const ALL: &str = "all";
 
-/// Runs before the first slice counts: threads start, governors and turbo answer to the new load.
+/// Time before the first slice, in which threads start and governor and turbo respond to the load.
 const SETTLE: Nanos = Nanos::millis(50);
 
-/// Rest before the warm-up, so that the governor has seen an idle core: several of its sampling periods.
+/// Idle time before the warm-up: several sampling periods of the governor.
 const REST: Duration = Duration::from_millis(50);
 
-/// A clock whose looks are so coarse that blocks must be longer than usual.
+/// Block length in nanoseconds; a clock of coarser resolution needs longer blocks.
 const USUAL_BLOCK_NS: u64 = 250_000;
 
-/// The worker of one trial.
 #[derive(Debug)]
 pub struct Worker {
     bindings: Vec<Binding>,
@@ -39,7 +38,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The worker of `case` at `place`.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let cores = case.params.text("cores")?;
         if place.bindings.is_empty() {
@@ -57,7 +55,6 @@ impl Worker {
         })
     }
 
-    /// Lets every binding run for `span`, together; what each found.
     fn together(
         &mut self,
         bindings: &[Binding],
@@ -80,7 +77,7 @@ impl Worker {
         Ok(laps)
     }
 
-    /// Rests, and then watches how the clock of the first core comes up.
+    /// Idles, then records how the clock of the first core rises.
     fn come_up(&mut self, stop: &Stop) -> Result<(), Reason> {
         let rested = Nanos(now_ns()).plus(REST.into());
         while !stop.is_over() && Nanos(now_ns()) < rested {
@@ -99,8 +96,8 @@ impl Worker {
             }
         };
         let blocks = std::thread::scope(|scope| scope.spawn(|| watch(&mut tally)).join());
-        let blocks =
-            blocks.unwrap_or_else(|_| Err(Reason::new(Cause::Crash, "a measuring thread is gone")))?;
+        let blocks = blocks
+            .unwrap_or_else(|_| Err(Reason::new(Cause::Crash, "a measuring thread ended unexpectedly")))?;
         let origin = blocks.first().map_or(Nanos(0), |block| block.start);
         let cycles = self.chains.add.cycles();
         let point = |block: &Block| (1e3 * block.start.since(origin).as_secs(), block.gigahertz(cycles));
@@ -109,7 +106,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Emits what the laps found, and tells of the worst interrupted one.
     fn tell(&self, cores: &str, laps: &[(u32, Lap)], out: &mut dyn Sink) {
         for (cpu, lap) in laps {
             for slice in &lap.slices {
@@ -131,10 +127,10 @@ impl Worker {
     }
 }
 
-/// The chains of this architecture.
 fn chains(scale: u64) -> Result<Chains, Reason> {
     Chains::new(scale).ok_or_else(|| {
-        let text = "no chain of known cycles is written for this architecture; x86-64 and aarch64 have one";
+        let text = "cpu.clock supports only x86-64 and aarch64: no instruction chain of known cycles exists \
+            for this architecture";
         Reason::new(Cause::Missing, text)
     })
 }
@@ -176,7 +172,7 @@ impl Running for Worker {
 }
 
 impl Worker {
-    /// The clock of the first binding in GHz: the middle of its slices.
+    /// Clock of the first binding in GHz: the median of its slices.
     fn clock_of(&self, laps: &[(u32, Lap)]) -> Option<f64> {
         let (_, lap) = laps.first()?;
         let cycles = self.chains.add.cycles();
@@ -184,7 +180,6 @@ impl Worker {
         seatrial_stats::Sorted::new(&clocks).ok().map(|clocks| clocks.median())
     }
 
-    /// Makes a chain expect something else than it comes to.
     #[cfg(test)]
     pub fn spoil(&mut self) {
         self.chains.add = self.chains.add.clone().spoiled();

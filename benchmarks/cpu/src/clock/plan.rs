@@ -1,4 +1,4 @@
-//! What is measured where, decided from the inventory alone.
+//! Plans what is measured where, from the inventory.
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
@@ -7,13 +7,11 @@ use seatrial_model::{
 
 use super::lap::SLICE;
 
-/// Slices of a trial at least: enough for a few in the part with one core.
+/// Least slices per trial: enough for a few with one core.
 const LEAST_SLICES: u64 = 16;
 
-/// Time of the warm-up: a rest, and the clock coming up.
 const WARM_UP: Nanos = Nanos::millis(250);
 
-/// Instruction sets that have chains.
 const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
 
 pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>, Reason> {
@@ -21,7 +19,9 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     if let Known::Known(architecture) = &machine.architecture
         && !ARCHITECTURES.contains(&architecture.as_str())
     {
-        let text = format!("no chain of known cycles is written for {architecture}");
+        let text = format!(
+            "cpu.clock does not support {architecture}: no instruction chain of known cycles exists for it"
+        );
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let mut budget = seatrial_bench::budget(params)?;
@@ -38,20 +38,20 @@ pub fn plan(about: &About, params: &Params, node: &SiteNode) -> Result<Vec<Case>
     Ok(vec![case])
 }
 
-/// None is derived: what the kernel calls the highest frequency is not in the inventory, and the rate of the time stamp
-/// counter, which is, bounds nothing (turbo runs faster, throttling slower).
+/// No limit is derived: the highest cpufreq frequency is not in the inventory, and the TSC frequency, which is,
+/// bounds nothing (turbo runs faster, throttling slower).
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let hypervisor = machine.and_then(|machine| machine.virtualization.known()?.hypervisor.clone());
     let reason = match (machine, hypervisor) {
-        (None, _) => "nothing is known of the node".to_owned(),
+        (None, _) => "the node is not in the inventory".to_owned(),
         (_, Some(hypervisor)) => format!(
-            "a virtual machine ({hypervisor}) has no cpufreq, which would tell the highest clock; a [[limit]] in the \
-             profile supplies it"
+            "a virtual machine ({hypervisor}) has no cpufreq, which reports the highest clock; a [[limit]] \
+             in the profile supplies one"
         ),
         (_, None) => {
             "the inventory does not hold the highest clock of the CPU; a [[limit]] in the profile supplies \
-                      it from the data sheet"
+             one from the data sheet"
                 .to_owned()
         }
     };

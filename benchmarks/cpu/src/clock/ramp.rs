@@ -1,25 +1,25 @@
-//! How fast the clock comes up when a core that was idle gets work.
+//! Rise of the clock when an idle core gets work.
 
 use serde_json::{Value, json};
 
-/// Part of the clock from which on it counts as reached.
+/// Share of the settled clock that counts as reached.
 const REACHED: f64 = 0.95;
 
-/// Blocks in a row that must reach it: one alone may be lucky.
+/// Blocks in a row that must reach it; a single one may by chance.
 const IN_A_ROW: usize = 4;
 
-/// The first blocks of a core after a rest: when each began, in milliseconds after the first, and its clock in GHz.
+/// First blocks of a core after idling: start in milliseconds after the first block, clock in GHz.
 #[derive(Clone, Debug, Default)]
 pub struct Ramp(pub Vec<(f64, f64)>);
 
 impl Ramp {
-    /// Milliseconds until the clock reached `settled` and stayed; none when it did not while it was watched.
+    /// Milliseconds until the clock reached `settled` and stayed there, if it did.
     fn reached_ms(&self, settled: f64) -> Option<f64> {
         let reached = |window: &&[(f64, f64)]| window.iter().all(|(_, clock)| *clock >= REACHED * settled);
         self.0.windows(IN_A_ROW).find(reached).map(|window| window[0].0)
     }
 
-    /// For the record, against the clock of the same core under lasting load, in GHz; none when it was not watched.
+    /// Evidence, relative to the clock of the same core under lasting load in GHz; `None` without blocks.
     pub fn evidence(&self, settled: f64) -> Option<Value> {
         let (_, first) = self.0.first()?;
         let watched = self.0.last()?.0;

@@ -1,4 +1,4 @@
-//! The samples of all trials, put in order.
+//! The samples of all trials, sorted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +7,18 @@ use seatrial_stats::Sorted;
 
 use super::part::{ALL, ONE};
 
-/// Clock by trial, CPU and slice, in GHz.
+/// Clock in GHz by trial, CPU and slice.
 pub type Clocks = Vec<BTreeMap<u64, BTreeMap<u64, f64>>>;
 
-/// What the two chains said, with one core and with all.
 #[derive(Clone, Debug, Default)]
 pub struct Readings {
-    /// The chain of additions: one core.
     pub one: Clocks,
-    /// The chain of additions: all cores.
     pub all: Clocks,
-    /// The chain that checks over the chain of additions, of every slice of every core.
+    /// Ratio of the checking chain to the addition chain, for every slice of every core.
     pub ratios: Vec<f64>,
 }
 
 impl Readings {
-    /// Of the records of all trials.
     pub fn new(parts: &[PartRecord]) -> Self {
         let trials: BTreeSet<u32> = parts.iter().map(|part| part.trial).collect();
         let clocks = |channel: &str, cores: &str| -> Clocks {
@@ -52,12 +48,10 @@ impl Readings {
         Self { one, all, ratios }
     }
 
-    /// By trial, the samples of the one core.
     pub fn alone(&self) -> Vec<Vec<f64>> {
         kept(self.one.iter().map(|trial| flat(trial).map(|(_, _, clock)| clock).collect()))
     }
 
-    /// By CPU and trial, the samples of all cores.
     pub fn by_cpu(&self) -> BTreeMap<u64, Vec<Vec<f64>>> {
         let cpus: BTreeSet<u64> = self.all.iter().flat_map(|trial| trial.keys().copied()).collect();
         let of_cpu = |cpu: u64| {
@@ -68,7 +62,6 @@ impl Readings {
         cpus.into_iter().map(|cpu| (cpu, of_cpu(cpu))).collect()
     }
 
-    /// By trial and slice, the median over all cores.
     pub fn over_time(&self) -> Vec<BTreeMap<u64, f64>> {
         let of_trial = |trial: &BTreeMap<u64, BTreeMap<u64, f64>>| {
             let mut by_slice: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
@@ -81,7 +74,6 @@ impl Readings {
     }
 }
 
-/// The median of some numbers; none of none.
 pub fn median(values: &[f64]) -> Option<f64> {
     Sorted::new(values).ok().map(|sorted| sorted.median())
 }
@@ -94,7 +86,6 @@ fn flat(trial: &BTreeMap<u64, BTreeMap<u64, f64>>) -> impl Iterator<Item = (u64,
     trial.iter().flat_map(|(cpu, slices)| slices.iter().map(|(slice, clock)| (*cpu, *slice, *clock)))
 }
 
-/// CPU and slice of a sample with this many cores.
 fn place(sample: &Sample, cores: &str) -> Option<(u64, u64)> {
     let same = sample.at.text("cores").is_ok_and(|word| word == cores);
     same.then(|| Some((sample.at.count("cpu").ok()?, sample.at.count("slice").ok()?))).flatten()

@@ -1,4 +1,4 @@
-//! From blocks to clocks.
+//! Reduces blocks to clocks.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use super::findings;
 use super::lap::SLICE;
 use super::readings::Readings;
 
-/// Rows of the series over time at most.
 const MOST_ROWS: u64 = 10;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -32,8 +31,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.series.insert("over_time".to_owned(), over_time(&readings));
     }
     if measures.metrics.is_empty() {
-        let text = "no slice of time in which a core ran enough blocks: something else holds the cores, or they are \
-                    throttled; raise -p time=";
+        let text = "no core ran enough blocks in any slice: other processes hold the cores, or CPU time is \
+            throttled (cgroup cpu.max); raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     for name in ["interrupted_one", "interrupted_all", "ramp", "clock"] {
@@ -52,7 +51,6 @@ fn row(axis: &str, at: u64, values: Values) -> Row {
     Row { at: place, values }
 }
 
-/// Rows of equal length over the longest trial.
 fn over_time(readings: &Readings) -> Vec<Row> {
     let trials = readings.over_time();
     let slices = trials.iter().filter_map(|trial| Some(trial.last_key_value()?.0 + 1)).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Made-up samples with known clocks, plans on made-up machines, and one worker run for real.
+//! Invented samples with known clocks, plans on invented machines, and one real worker.
 
 use std::time::Duration;
 
@@ -26,7 +26,6 @@ fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
-/// A sample of a block of `cycles` at `gigahertz`, in a slice of a CPU.
 fn sample(channel: &str, cores: &str, cpu: u64, slice: u64, gigahertz: f64) -> Sample {
     let mut at = Params::default();
     at.set("cores", cores);
@@ -37,7 +36,7 @@ fn sample(channel: &str, cores: &str, cpu: u64, slice: u64, gigahertz: f64) -> S
     Sample { channel: channel.to_owned(), at, start, end, amount: amount.parse().expect("a count") }
 }
 
-/// A trial of 12 slices: one core at `one`, cores at what `all` says of CPU and slice, the check at `check` times that.
+/// A trial of 12 slices: one core at `one`, cores at `all(CPU, slice)`, the check at `check` times that.
 fn trial(number: u32, one: f64, cpus: u64, all: impl Fn(u64, u64) -> f64, check: f64) -> PartRecord {
     let mut samples = Vec::new();
     for slice in 0..12 {
@@ -63,7 +62,6 @@ fn record(trial: u32, samples: Vec<Sample>, evidence: Evidence) -> PartRecord {
     }
 }
 
-/// What these trials on a machine of `cores` come to.
 fn reduced(cores: u32, trials: &[PartRecord]) -> Measures {
     BENCHMARK.reduce(&plan(machine(cores), &[]).expect("a plan"), trials).expect("clocks")
 }
@@ -184,7 +182,6 @@ fn a_virtual_machine_is_named_as_the_reason_for_having_no_limit() {
     }
 }
 
-/// A case on the CPUs of this very machine.
 fn here(set: &[(&str, &str)]) -> Case {
     let mut here = machine(0);
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
@@ -192,8 +189,8 @@ fn here(set: &[(&str, &str)]) -> Case {
     plan(here, set).expect("a plan")
 }
 
-/// Runs the case's part until what it says comes to clocks of all that was asked for: where others hold the CPUs, a core
-/// may go without a full slice for a while.
+/// Repeats the part until it measured all requested clocks: on a busy machine a core may go without a full slice for
+/// a while.
 fn measured(case: &Case) -> (Measures, Evidence, Integrity) {
     let mut part = connected(BENCHMARK.part(case, &case.places[0])).expect("prepared");
     let mut kept = Kept::default();
@@ -239,7 +236,7 @@ fn a_wrong_sum_is_found() {
     worker.spoil();
     let mut kept = Kept::default();
     let mut integrity = Integrity::Unverified { why: String::new() };
-    // A machine that is busy may leave no CPU for any block.
+    // A busy machine may leave no CPU for any block.
     for _ in 0..50 {
         worker.run(Phase::Measure, &Stop::after(Duration::from_millis(100)), &mut kept).expect("measured");
         integrity = worker.verify().expect("verified");

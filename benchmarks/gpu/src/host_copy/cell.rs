@@ -1,10 +1,9 @@
-//! What is measured in one slice: a direction, a size, and the node of the host's memory.
+//! The measured combinations: direction, size, and NUMA node of the host memory.
 
 use seatrial_model::{Case, Cause, Params, Reason};
 
 use super::sizes::sizes;
 
-/// Which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyDirection {
     H2d,
@@ -23,12 +22,10 @@ impl CopyDirection {
         }
     }
 
-    /// Whether data go to the device.
     pub const fn goes_in(self) -> bool {
         matches!(self, Self::H2d | Self::Both)
     }
 
-    /// Whether data come from the device.
     pub const fn goes_out(self) -> bool {
         matches!(self, Self::D2h | Self::Both)
     }
@@ -37,22 +34,19 @@ impl CopyDirection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub direction: CopyDirection,
-    /// Bytes of one copy.
     pub size: u64,
-    /// Position of the memory among the nodes that are measured.
+    /// Index of the memory's node among the measured nodes.
     pub memory: usize,
 }
 
-/// What a case measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     pub cells: Vec<Cell>,
-    /// Nodes of the host's memory; the first is the one next to the GPU. `None` leaves it to the kernel.
+    /// Nodes of the host memory, the GPU's own first; `None` leaves placement to the kernel.
     pub nodes: Vec<Option<u32>>,
 }
 
 impl Grid {
-    /// The grid of directions, sizes and nodes.
     pub fn new(directions: &[CopyDirection], sizes: &[u64], nodes: Vec<Option<u32>>) -> Self {
         let mut cells = Vec::new();
         for memory in 0..nodes.len() {
@@ -67,7 +61,6 @@ impl Grid {
         Self { cells, nodes }
     }
 
-    /// The grid of a planned case.
     pub fn of(case: &Case) -> Result<Self, Reason> {
         let bad = |why: String| Reason::new(Cause::Protocol, why);
         let sizes = sizes(case.params.text("size")?).map_err(bad)?;
@@ -80,7 +73,6 @@ impl Grid {
     }
 }
 
-/// The directions that the parameter asks for.
 pub fn directions(params: &Params) -> Result<Vec<CopyDirection>, Reason> {
     let word = params.text("direction")?;
     Ok(CopyDirection::ALL

@@ -1,13 +1,12 @@
-//! How one cell of the grid is copied: from pinned memory, or from pageable memory.
+//! How a cell is copied: from pinned or from pageable memory.
 
 use crate::Watches;
 use seatrial_bench::Sink;
 use seatrial_model::{Integrity, Reason};
 
-/// One way to copy: from and to pinned memory, or pageable.
 pub trait Copier: Send {
-    /// Makes `copies` copies of a cell in each of its directions; gives nanoseconds that the slower one took. Samples go
-    /// to `out` when they count.
+    /// Makes `copies` copies of a cell in each of its directions; returns the nanoseconds of the slower direction.
+    /// With `out`, samples are emitted.
     fn slice(
         &mut self,
         cell: usize,
@@ -17,12 +16,10 @@ pub trait Copier: Send {
         watches: &mut Watches<'_>,
     ) -> Result<f64, Reason>;
 
-    /// Overwrites what was copied to the host so far.
     fn forget(&mut self) -> Result<(), Reason>;
 
-    /// What the checks found, the one of the host's memory made now.
+    /// Results of all checks; the host memory is checked now.
     fn verify(&mut self) -> Result<Integrity, Reason>;
 
-    /// What it says for the record.
     fn evidence(&self, out: &mut dyn Sink);
 }

@@ -1,4 +1,4 @@
-//! How long the smallest copies and single loads take.
+//! Latency of the smallest copies and of single loads.
 
 use std::sync::Arc;
 
@@ -11,19 +11,17 @@ use crate::pattern::Pattern;
 use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
 use seatrial_bench::Sink;
 
-/// Bytes of a small copy.
+/// Bytes per small copy.
 const SMALL: usize = 8;
 
-/// Small copies of a round in each direction.
 const COPIES: usize = 24;
 
-/// Memory that is chased through: what nvbandwidth takes.
+/// Ring size in bytes, as in nvbandwidth.
 const RING: usize = 2 << 20;
 
-/// Loads of a chase by one processor: about 10 ms.
+/// Loads per chase by one multiprocessor: about 10 ms.
 const LOADS: u64 = 8192;
 
-/// What the small copies and the chase need.
 pub struct Latency {
     timed: TimedStream,
     starter: Starter,
@@ -37,7 +35,6 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Takes memory on `node` and on the device.
     pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Reason> {
         let (gpu, address) = (&opened.gpu, &opened.address);
         let refused = |what: &'static str| preparing(address, what);
@@ -45,13 +42,13 @@ impl Latency {
             Block::take(gpu, address, bytes, &[Pages::Transparent, Pages::Base], node, Pattern::of(14))
         };
         let ring = Ring::on_host(block(RING)?.memory)
-            .ok_or_else(|| Reason::new(Cause::Protocol, "memory that was just taken is in use"))?;
+            .ok_or_else(|| Reason::new(Cause::Protocol, "memory that was just allocated is in use"))?;
         Ok(Self {
             timed: TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
             starter: Starter::new(gpu).map_err(refused("making a gate"))?,
             host: block(4096)?,
-            device: DeviceMemory::take(gpu, 4096).map_err(refused("taking memory of the device"))?,
-            tally: Tally::take(gpu).map_err(refused("taking memory of the device"))?,
+            device: DeviceMemory::take(gpu, 4096).map_err(refused("allocating device memory"))?,
+            tally: Tally::take(gpu).map_err(refused("allocating device memory"))?,
             ring,
             turn: 0,
             kernels: opened.kernels.clone(),
@@ -59,7 +56,6 @@ impl Latency {
         })
     }
 
-    /// Some small copies each way, and a chase by the next processor.
     pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Reason> {
         let failed = during(&self.address, "small copies");
         let mut samples = Vec::new();

@@ -1,4 +1,4 @@
-//! `gpu.host_copy`: how fast data move between the host and a GPU.
+//! `gpu.host_copy`: bandwidth and latency between the host and a GPU.
 
 mod cell;
 mod copier;
@@ -30,22 +30,22 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "gpu.host_copy",
     version: 1,
-    title: "copies between host and GPU, each direction and both",
+    title: "copies between host and GPU, in each direction and both",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
-            .doc("The copy engines by the driver's copy, or the GPU's processors by a kernel of ours."),
+            .doc("copy: the GPU's copy engines; sm: a kernel on its multiprocessors."),
         ParamSpec::new("memory", Kind::Choice(&["pinned", "pageable"]), "pinned")
-            .doc("Memory of the host: pinned, which the GPU reaches by itself, or pageable."),
+            .doc("Host memory: pinned (page-locked, the GPU accesses it directly) or pageable."),
         ParamSpec::new("direction", Kind::Choice(&["h2d", "d2h", "both"]), "auto")
             .word("auto")
-            .doc("To the device, from it, or both at once; auto is all three in turn."),
+            .doc("h2d: host to device; d2h: device to host; both at once; auto: all three in turn."),
         ParamSpec::new("size", Kind::Text, "512 MiB").doc(
             "Size of a copy: a size, quick (32 MiB), shmoo (81 sizes from 1 KiB to 64 MiB) or \
              FROM:TO:STEP.",
         ),
         ParamSpec::new("scope", Kind::Choice(&["near", "matrix"]), "near")
-            .doc("The memory next to the GPU, or that of every NUMA node in turn."),
+            .doc("near: memory of the GPU's NUMA node; matrix: memory of every NUMA node in turn."),
         crate::GPU,
         seatrial_bench::PAGES,
         seatrial_bench::TIME,
@@ -54,22 +54,30 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("h2d", "Bytes copied to the device over time, at the largest size."),
-        rate("d2h", "Bytes copied from the device over time, at the largest size."),
-        rate("both", "Bytes copied in both directions at once over the time that both ran."),
-        rate("both_h2d", "The part of `both` that went to the device."),
-        rate("both_d2h", "The part of `both` that came from the device."),
+        rate("h2d", "Bandwidth from host to device, at the largest size."),
+        rate("d2h", "Bandwidth from device to host, at the largest size."),
+        rate("both", "Bandwidth of both directions together, while both run."),
+        rate("both_h2d", "Host to device, in `both`."),
+        rate("both_d2h", "Device to host, in `both`."),
         latency(
             "h2d_latency",
-            "Time from asking for a copy of 8 bytes to the device to its end, seen by the host.",
+            "Time of a copy of 8 bytes from host to device, from the driver call to its end, seen by the \
+             host.",
         ),
         latency(
             "d2h_latency",
-            "Time from asking for a copy of 8 bytes from the device to its end, seen by the host.",
+            "Time of a copy of 8 bytes from device to host, from the driver call to its end, seen by the \
+             host.",
         ),
-        latency("latency", "Time of one load by a processor of the GPU from pinned memory of the host."),
-        rate("h2d_remote", "In scope matrix: to the device from the slowest NUMA node that is not its own."),
-        rate("d2h_remote", "In scope matrix: from the device to the slowest NUMA node that is not its own."),
+        latency("latency", "Time of one dependent load by a GPU multiprocessor from pinned host memory."),
+        rate(
+            "h2d_remote",
+            "With scope=matrix: host to device, from the slowest NUMA node that is not the GPU's own.",
+        ),
+        rate(
+            "d2h_remote",
+            "With scope=matrix: device to host, to the slowest NUMA node that is not the GPU's own.",
+        ),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -86,13 +94,13 @@ const ABOUT: About = About {
                 AxisSpec { name: "memory_node", unit: Unit::Count },
             ],
         )
-        .doc("Bandwidth by direction and NUMA node of the host's memory."),
+        .doc("Bandwidth by direction and NUMA node of the host memory."),
     ],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],
     cost: Cost { seconds: 9, written: 0 },
-    interaction: Interaction::Loads("the GPU, its link and the memory next to it"),
+    interaction: Interaction::Loads("the GPU, its link and the host memory"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -1,5 +1,5 @@
-//! Copies from and to plain memory: the driver's call does a part of the work, so the host's clock counts, and each
-//! direction has a thread.
+//! Copies from and to pageable memory: the driver copies through its own buffers during the call, so the host's clock
+//! times it, with one thread per direction.
 
 use std::sync::Arc;
 use std::thread;
@@ -17,7 +17,6 @@ use crate::{Checks, Opened, Tally, Watches, during, preparing};
 use seatrial_bench::Sink;
 use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place};
 
-/// Both ends of the copies.
 pub struct Pageable {
     grid: Grid,
     inward: Stream,
@@ -32,29 +31,27 @@ pub struct Pageable {
     opened: Opened,
 }
 
-/// When a copy began and ended.
 type Times = Vec<(Nanos, Nanos)>;
 
 impl Pageable {
-    /// Takes memory for the largest cell on every node, and on the device.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages]) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let refused = |what: &'static str| preparing(&opened.address, what);
         let take = |node: &Option<u32>| {
             Held::take(size, pages, *node)
-                .map_err(|error| Reason::new(Cause::NoSpace, format!("memory of the host: {error}")))
+                .map_err(|error| Reason::new(Cause::NoSpace, format!("cannot allocate host memory: {error}")))
         };
         let mut sources = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Reason>>()?;
         let mut targets = grid.nodes.iter().map(take).collect::<Result<Vec<_>, Reason>>()?;
         sources.iter_mut().for_each(|held| IN.fill(held.map.as_mut_slice()));
         targets.iter_mut().for_each(|held| NOTHING.fill(held.map.as_mut_slice()));
-        let device = || DeviceMemory::take(&opened.gpu, size).map_err(refused("taking memory of the device"));
+        let device = || DeviceMemory::take(&opened.gpu, size).map_err(refused("allocating device memory"));
         let stream = || Stream::new(&opened.gpu).map_err(refused("making a stream"));
         let (device_in, device_out, inward, outward) = (device()?, device()?, stream()?, stream()?);
         let filled = opened.kernels.fill(&inward, Span::Device(&device_out, 0), size / 8, OUT);
         filled.and_then(|()| inward.finish()).map_err(refused("filling memory of the device"))?;
         Ok(Self {
-            tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
+            tally: Tally::take(&opened.gpu).map_err(refused("allocating device memory"))?,
             written: vec![0; grid.nodes.len()],
             checks: Checks::default(),
             grid,
@@ -77,7 +74,6 @@ impl Pageable {
     }
 }
 
-/// Makes `copies` copies, one after the other.
 fn timed(
     copies: usize,
     gate: &Gate,
@@ -113,7 +109,7 @@ impl Copier for Pageable {
         let gate = Gate::new(usize::from(goes_in) + usize::from(goes_out));
         let source = &self.sources[cell.memory].map.as_slice::<u8>()[..size];
         let target = &mut self.targets[cell.memory].map.as_mut_slice::<u8>()[..size];
-        // A stream belongs to one thread at a time, which `&mut` proves to the other one.
+        // One thread per stream, as the `&mut` proves.
         let (inward, outward, gate) = (&self.inward, &mut self.outward, &gate);
         let (device_in, device_out) = (&self.device_in, &self.device_out);
         let into = || timed(copies, gate, || inward.copy_in(Span::Device(device_in, 0), source));
@@ -128,7 +124,7 @@ impl Copier for Pageable {
             (true, false) => (into(), Ok(Vec::new())),
             _ => (Ok(Vec::new()), out_of()),
         };
-        // Both threads are busy while it works, so the look comes right after.
+        // Both threads are busy during the slice, so the counters are read right after.
         watches.take_reading();
         let (ins, outs) = (ins.map_err(&failed)?, outs.map_err(&failed)?);
         if goes_in {

@@ -1,4 +1,4 @@
-//! The workload: memory on both sides, cells in turn, the small copies between them.
+//! The workload: memory on both sides, cells in turn, small copies between them.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::plan::{FEW, SHORT_SLICE, SLICE};
 use crate::{GpuWorkload, Opened, Watches, address_of};
 use seatrial_bench::{Sink, Stop};
 
-/// What `prepare` makes. The memory goes before the device it is pinned for.
+/// What `prepare` makes. Memory is dropped before the device that pinned it.
 pub struct HostCopyWorkload {
     grid: Grid,
     copier: Box<dyn Copier>,
@@ -24,7 +24,6 @@ pub struct HostCopyWorkload {
     about: serde_json::Value,
 }
 
-/// The workload of `case`.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<HostCopyWorkload, Reason> {
     let grid = Grid::of(case)?;
     let address = address_of(case)?.into_iter().next();
@@ -54,7 +53,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<H
 }
 
 impl GpuWorkload for HostCopyWorkload {
-    /// Every cell once, and the latencies.
     fn round(
         &mut self,
         stop: &Stop,
@@ -75,7 +73,7 @@ impl GpuWorkload for HostCopyWorkload {
             self.slices += 1;
             let one = took / copies as f64;
             rates += cell.size as f64 / one.max(1.0);
-            // The next slice of this cell gets as many copies as fill its time.
+            // Sets the copies of this cell's next slice, to fill its time.
             self.copies[index] =
                 ((self.slice.get() as f64 / one.max(1.0)) as usize).clamp(1, super::pinned::MOST);
         }

@@ -1,4 +1,4 @@
-//! Copies from and to pinned memory, by copy engines or by a kernel, timed by the device.
+//! Copies from and to pinned memory, by copy engines or by a kernel, timed on the device.
 
 use std::sync::Arc;
 
@@ -14,28 +14,26 @@ use crate::pattern::Wrong;
 use crate::{Block, Checks, MOST_QUEUED, Opened, Starter, Tally, TimedStream, Watches, during, preparing};
 use seatrial_bench::Sink;
 
-/// Copies of a slice at most: what a closed stream holds.
+/// Most copies per slice: what a held stream can queue.
 pub const MOST: usize = MOST_QUEUED;
 
-/// Pieces of a slice between which both directions are compared.
+/// Pieces per slice, which are compared between both directions.
 const PIECES: usize = 8;
 
-/// The lane of what goes to the device, in samples.
+/// Lane of copies to the device, in samples.
 pub const IN_LANE: u64 = 0;
-/// See [`IN_LANE`].
 pub const OUT_LANE: u64 = 1;
 
-/// Both ends of the copies.
 pub struct Pinned {
     grid: Grid,
     by_kernel: bool,
     streams: [TimedStream; 2],
     starter: Starter,
     tally: Tally,
-    /// By node: what goes to the device, and where what comes from it goes.
+    /// Blocks by node: sources of copies to the device, targets of copies from it.
     sources: Vec<Block>,
     targets: Vec<Block>,
-    /// By node: how much of the target was written at most.
+    /// By node: the most bytes written to the target.
     written: Vec<u64>,
     device_in: Arc<DeviceMemory>,
     device_out: Arc<DeviceMemory>,
@@ -44,7 +42,6 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Takes memory for the largest cell on every node, and on the device.
     pub fn new(opened: Opened, grid: Grid, pages: &[Pages], by_kernel: bool) -> Result<Self, Reason> {
         let size = grid.largest() as usize;
         let (gpu, address) = (&opened.gpu, opened.address.clone());
@@ -53,7 +50,7 @@ impl Pinned {
         let sources = grid.nodes.iter().map(|node| take(node, IN)).collect::<Result<Vec<_>, Reason>>()?;
         let targets =
             grid.nodes.iter().map(|node| take(node, NOTHING)).collect::<Result<Vec<_>, Reason>>()?;
-        let device = || DeviceMemory::take(gpu, size).map_err(refused("taking memory of the device"));
+        let device = || DeviceMemory::take(gpu, size).map_err(refused("allocating device memory"));
         let (device_in, device_out) = (device()?, device()?);
         let timed = || TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"));
         let streams = [timed()?, timed()?];
@@ -63,7 +60,7 @@ impl Pinned {
         Ok(Self {
             by_kernel,
             starter: Starter::new(gpu).map_err(refused("making a gate"))?,
-            tally: Tally::take(gpu).map_err(refused("taking memory of the device"))?,
+            tally: Tally::take(gpu).map_err(refused("allocating device memory"))?,
             written: vec![0; grid.nodes.len()],
             streams,
             sources,
@@ -89,7 +86,6 @@ impl Pinned {
         let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
         let [first, second] = &mut self.streams;
         let (kernels, by_kernel) = (&self.opened.kernels, self.by_kernel);
-        // The streams that work, with the lanes that each one's samples are of.
         let (mut streams, of): (Vec<&mut TimedStream>, &[&[u64]]) = match cell.direction {
             CopyDirection::H2d => (vec![first], &[&[IN_LANE]]),
             CopyDirection::D2h => (vec![second], &[&[OUT_LANE]]),
@@ -120,7 +116,6 @@ impl Pinned {
         Ok(Ran { pieces: found, took })
     }
 
-    /// Every word on the device, after a slice.
     fn check(&mut self, cell: Cell) -> Result<(), GpuError> {
         if cell.direction.goes_out() {
             let written = &mut self.written[cell.memory];
@@ -147,7 +142,7 @@ impl Pinned {
     }
 }
 
-/// What a slice did: lane, start, end and bytes of each piece; nanoseconds in all.
+/// A slice: lane, start, end and bytes of each piece; total nanoseconds.
 struct Ran {
     pieces: Vec<(u64, seatrial_model::Nanos, seatrial_model::Nanos, u64)>,
     took: f64,

@@ -1,4 +1,4 @@
-//! Which GPUs copy from and to which memory, decided from the inventory alone.
+//! Plans which GPUs copy from and to which memory, from the inventory.
 
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
@@ -10,19 +10,17 @@ use super::cell::{Grid, directions};
 use super::sizes::sizes;
 use seatrial_bench::{core_bindings, each_node, matrix_nodes, room};
 
-/// Time of one slice: many copies of the default size.
+/// Time per slice: many copies of the default size.
 pub const SLICE: Nanos = Nanos::millis(40);
 
-/// The same where many sizes take turns.
 pub const SHORT_SLICE: Nanos = Nanos::millis(4);
 
-/// Cells up to which a slice is long.
+/// Most cells with long slices.
 pub const FEW: usize = 24;
 
-/// Slices each cell gets in a trial at least.
 const LEAST_SLICES: u64 = 3;
 
-/// Time that the small copies and the chase of a round take.
+/// Time of the small copies and the chase, per round.
 const LATENCIES: Nanos = Nanos::millis(25);
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -40,16 +38,16 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let is = |name: &str, word: &str| params.text(name).is_ok_and(|typed| typed == word);
     if is("engine", "sm") && is("memory", "pageable") {
         return Err(contradiction(
-            "engine=sm cannot reach memory=pageable: kernels see pinned memory only".to_owned(),
+            "engine=sm needs memory=pinned: kernels cannot access pageable memory".to_owned(),
         ));
     }
     if is("engine", "sm") && sizes.iter().any(|size| !size.is_multiple_of(16)) {
         return Err(contradiction(
-            "engine=sm copies vectors of 16 bytes: every size must be a multiple".to_owned(),
+            "engine=sm copies vectors of 16 bytes: every size must be a multiple of 16".to_owned(),
         ));
     }
     if is("scope", "matrix") && sizes.len() > 1 {
-        return Err(contradiction("scope=matrix takes one size".to_owned()));
+        return Err(contradiction("scope=matrix allows only one size".to_owned()));
     }
     let subject = Subject::device("gpu", &gpu.index.to_string());
     let (binding, findings) = crate::near(machine, gpu, &core_bindings(machine)?, turn);
@@ -81,14 +79,13 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     Ok(case)
 }
 
-/// The host's memory must hold a source and a target on every node.
 fn fits(grid: &Grid, room: Option<u64>) -> Result<(), Reason> {
     let wanted = 2 * grid.largest() * grid.nodes.len() as u64;
     match room {
         Some(room) if wanted > room / 2 => {
             let text = format!(
-                "{} of the host's memory are needed, at most {}, half of what is available to us, is taken; lower -p \
-                 size=",
+                "the copies need {} of host memory, but at most {}, half of the available memory, is used; \
+                 lower -p size=",
                 Bytes(wanted).rounded(),
                 Bytes(room / 2).rounded()
             );
@@ -103,7 +100,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let gpus = machine.and_then(|machine| machine.gpus.known());
     let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
-    let one_way = gpu.map_or_else(|| unknown("nothing is known of the GPU"), gpu_host_limit);
+    let one_way = gpu.map_or_else(|| unknown("the GPU is not in the inventory"), gpu_host_limit);
     let twice = match one_way.clone() {
         Limit::Chain(bounds) => Limit::Chain(bounds.into_iter().map(crate::both_ways).collect()),
         other => other,
@@ -111,7 +108,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let limit = |metric: &str| match metric {
         "both" => twice.clone(),
         metric if metric.ends_with("latency") => {
-            unknown("no data sheet says how long a link, the processor and the driver take")
+            unknown("no data sheet states the latency of link, processor and driver")
         }
         _ => one_way.clone(),
     };

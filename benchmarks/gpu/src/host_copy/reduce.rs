@@ -1,4 +1,4 @@
-//! From pieces of slices to bandwidth in each direction.
+//! Reduces slices to bandwidth per direction.
 
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 use serde_json::json;
@@ -8,17 +8,15 @@ use super::pinned::{IN_LANE, OUT_LANE};
 use crate::{Lost, Slice, Trials, by_slice, median, tell};
 use seatrial_bench::by_coords;
 
-/// A direction at one place on the axes.
 #[derive(Clone, Debug, PartialEq)]
 struct Coords {
-    /// `h2d`, `d2h`, `both`, `both_h2d` or `both_d2h`.
     name: &'static str,
     size: String,
     node: Option<u64>,
     near: bool,
 }
 
-/// Its rates in GB/s.
+/// Rates in GB/s.
 struct Cell {
     place: Coords,
     trials: Trials,
@@ -27,7 +25,7 @@ struct Cell {
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (cells, lost) = cells(parts);
     if cells.is_empty() {
-        let text = "no slice of copies came to its end within the time; raise -p time= or lower -p size=";
+        let text = "no slice of copies finished within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let grid = Grid::of(case)?;
@@ -66,7 +64,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let series = match (grid.nodes.len() > 1, sizes) {
         (true, _) => Some("matrix"),
         (false, true) => Some("by_size"),
-        // One size at one place: the metrics say it all.
+        // One size and one node need no series.
         _ => None,
     };
     if let Some(series) = series {
@@ -77,7 +75,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// The rates of every slice, in the order of the cells' first slices.
 fn cells(parts: &[PartRecord]) -> (Vec<Cell>, Lost) {
     let values = |slice: Slice<'_>| {
         let (at, rates) = (slice.at(), slice.rates().unwrap_or_default());

@@ -1,27 +1,25 @@
-//! Which sizes a text names.
+//! Parses the parameter `size`.
 
 use seatrial_model::Bytes;
 
-/// The size that CUDA's bandwidthTest copies unless told otherwise, as DRAGNET's figures were taken.
+/// Default size of CUDA's bandwidthTest, which DRAGNET's figures used.
 const QUICK: u64 = 32 << 20;
 
-/// Its shmoo mode: up to these sizes in these steps, both in KiB.
+/// Shmoo mode of bandwidthTest: (up to this size, in these steps), in KiB.
 const SHMOO: [(u64, u64); 7] =
     [(20, 1), (50, 2), (100, 10), (1000, 100), (16 << 10, 1 << 10), (32 << 10, 2 << 10), (64 << 10, 4 << 10)];
 
-/// Sizes of a range at most: more would take hours.
+/// Most sizes of a range: more would take hours.
 const MOST: u64 = 1000;
 
-/// Largest size of a copy.
 const LARGEST: u64 = 64 << 30;
 
-/// The sizes that `text` names, by rising size.
 pub fn sizes(text: &str) -> Result<Vec<u64>, String> {
     let size = |text: &str| {
         let bytes = text.trim().parse::<Bytes>().map_err(|error| error.to_string())?.get();
         match bytes {
             8..=LARGEST if bytes.is_multiple_of(8) => Ok(bytes),
-            8..=LARGEST => Err(format!("{bytes} bytes are not a multiple of 8, the words that are checked")),
+            8..=LARGEST => Err(format!("{bytes} B is not a multiple of the 8 B words that are checked")),
             _ => Err(format!("{} is outside 8 B to {}", Bytes(bytes), Bytes(LARGEST))),
         }
     };
@@ -40,7 +38,7 @@ pub fn sizes(text: &str) -> Result<Vec<u64>, String> {
             }
             let count = (to - from) / step + 1;
             if count > MOST {
-                return Err(format!("{count} sizes are more than {MOST}"));
+                return Err(format!("{count} sizes exceed the limit of {MOST}"));
             }
             Ok((0..count).map(|number| from + number * step).collect())
         }
@@ -54,7 +52,7 @@ fn shmoo() -> Vec<u64> {
         while let Some(last) = found.last().copied()
             && last < to
         {
-            // After 1000 KiB the steps go on from 1 MiB.
+            // Steps continue from 1 MiB after 1000 KiB.
             found.push(if last == 1000 { 1 << 10 } else { last + step });
         }
     }
@@ -78,9 +76,9 @@ mod tests {
     #[test]
     fn what_is_no_size_is_refused_with_what_would_be() {
         for (text, why) in [
-            ("12 B", "multiple of 8"),
+            ("12 B", "multiple of the 8 B"),
             ("4 KiB:1 KiB:8 B", "4 KiB is more than 1 KiB"),
-            ("8 B:1 GiB:8 B", "more than 1000"),
+            ("8 B:1 GiB:8 B", "exceed the limit of 1000"),
             ("1:2", "neither a size"),
             ("128 GiB", "outside"),
         ] {

@@ -1,4 +1,4 @@
-//! Copies on the imitated driver: what is told of each direction, and what faults come to.
+//! Copies on the imitated driver: results of each direction, and of faults.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn each_direction_has_the_rate_that_its_link_was_given() {
         let fake = Fake::new("h2d=50 d2h=40 load_ns=500");
         let (record, measures) =
             measured(&BENCHMARK, make, &[SMALL, ("engine", engine)], 1, &fake.library()).expect("measured");
-        // Kernels that copy both ways share their blocks, so that both directions end together.
+        // Kernels that copy both directions share their blocks, so both directions end together.
         let into = if engine == "sm" { 40.0 } else { 50.0 };
         for (metric, expected) in [
             ("h2d", 50.0),
@@ -48,7 +48,7 @@ fn plain_memory_is_copied_in_both_directions_by_two_threads() {
     let fake = Fake::new("");
     let (record, measures) =
         measured(&BENCHMARK, make, &[SMALL, ("memory", "pageable")], 1, &fake.library()).expect("measured");
-    // The host's clock counts here, so that there is no figure to hold it against.
+    // The host's clock counts, so no exact figure can be expected.
     assert!(median(&measures, "h2d") > 0.0 && median(&measures, "d2h") > 0.0);
     assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
 }
@@ -61,7 +61,7 @@ fn a_sweep_has_a_row_for_every_size_and_direction() {
     let rows = &measures.series["by_size"];
     let sizes: Vec<_> = rows.iter().filter_map(|row| row.at.text("size").ok()).collect();
     assert_eq!(sizes, ["64 KiB", "128 KiB", "192 KiB"]);
-    // 64 KiB at 50 GB/s are 1310.72 ns, and 1000 more for each copy.
+    // 64 KiB at 50 GB/s take 1310.72 ns, plus 1000 ns per copy.
     close(rows[0].values.trials[0][0], 65536.0 / 2310.72);
     close(median(&measures, "h2d"), 196_608.0 / (196_608.0 / 50.0 + 1000.0));
 }
@@ -87,12 +87,12 @@ fn one_wrong_word_is_corrupt_data_with_its_place_in_either_direction() {
 fn each_refusal_of_the_driver_has_its_outcome() {
     for (words, cause, said) in [
         ("devices=0", Cause::Missing, "cuInit"),
-        ("fail=cuDevicePrimaryCtxRetain:46", Cause::Denied, "another process has it to itself"),
+        ("fail=cuDevicePrimaryCtxRetain:46", Cause::Denied, "another process uses the GPU in exclusive mode"),
         ("fail=cuModuleLoadDataEx:222", Cause::Missing, "ptxas fatal: as planned by the test"),
         ("memory=4096", Cause::NoSpace, "are free"),
         ("fail=cuMemAlloc:2", Cause::NoSpace, "CUDA_ERROR_OUT_OF_MEMORY"),
         ("pin=1048576", Cause::NoSpace, "ulimit -l"),
-        ("fail=cuMemHostRegister:304", Cause::Denied, "the host may limit what one process pins"),
+        ("fail=cuMemHostRegister:304", Cause::Denied, "the host may limit the memory that a process pins"),
         ("fail=cuStreamSynchronize:719:9", Cause::IoError, "CUDA_ERROR_LAUNCH_FAILED (719)"),
     ] {
         let error = error(&[SMALL], &Fake::new(words));
@@ -142,11 +142,11 @@ fn the_warm_up_goes_on_until_the_clocks_no_longer_rise() {
             measured(&BENCHMARK, make, &[SMALL, ("direction", "h2d")], 1, &fake.library()).expect("measured");
         let told = &record.evidence["warm_up"];
         assert_eq!(told["by"], "clocks and rates");
-        // Where this machine starves the test for seconds, the time of the warm-up ends it before.
+        // On a starved machine the warm-up may run out of time.
         told["steady"].as_bool().expect("told").then(|| told["rounds"].as_u64().expect("a count"))
     };
     assert!(warm_up("").is_none_or(|rounds| rounds == 3));
-    // Each round looks once, which asks for two clocks.
+    // Each round reads the counters once, which reads two clocks.
     assert!(warm_up("rising=12").is_none_or(|rounds| rounds == 8));
 }
 

@@ -1,4 +1,4 @@
-//! `gpu.host_copy_all`: how fast data move between the host and all GPUs at once.
+//! `gpu.host_copy_all`: bandwidth between the host and all GPUs at once.
 
 mod part;
 mod plan;
@@ -24,13 +24,13 @@ const ABOUT: About = About {
     params: &[
         ParamSpec::new("direction", Kind::Choice(&["h2d", "d2h", "both"]), "auto")
             .word("auto")
-            .doc("To the devices, from them, or both at once; auto is all three in turn."),
+            .doc("h2d: host to devices; d2h: devices to host; both at once; auto: all three in turn."),
         ParamSpec::new("coverage", Kind::Choice(&["block", "memory"]), "block").doc(
-            "One block again and again, or ten times 10/11 of each device's memory, as COBALT2's \
-             gpu-copy does.",
+            "block: one block, again and again; memory: 10/11 of each device's memory, ten times, like \
+             COBALT2's gpu-copy.",
         ),
         ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::gib(16)), "512 MiB")
-            .doc("Size of a copy, and of what is pinned for each GPU and direction."),
+            .doc("Size of a copy, and of the pinned memory per GPU and direction."),
         seatrial_bench::PAGES,
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
@@ -38,23 +38,23 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("h2d_sum", "Host to device, all GPUs at once, summed over the time that all copied."),
-        rate("d2h_sum", "Device to host, all GPUs at once, summed over the time that all copied."),
-        rate("both_sum", "Both directions of all GPUs at once, summed over the time that all copied."),
-        rate("h2d_least", "Host to device, the slowest of the GPUs that copied at once."),
-        rate("d2h_least", "Device to host, the slowest of the GPUs that copied at once."),
+        rate("h2d_sum", "Host to device, sum over all GPUs while all copy."),
+        rate("d2h_sum", "Device to host, sum over all GPUs while all copy."),
+        rate("both_sum", "Both directions at once, sum over all GPUs while all copy."),
+        rate("h2d_least", "Host to device, the slowest GPU while all copy."),
+        rate("d2h_least", "Device to host, the slowest GPU while all copy."),
     ],
     series: &[SeriesSpec::higher_is_better(
         "by_gpu",
         Unit::GigabitsPerSecond,
         &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "gpu", unit: Unit::Count }],
     )
-    .doc("Each GPU while all copied, by direction.")],
+    .doc("Bandwidth of each GPU while all copy, by direction.")],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],
     cost: Cost { seconds: 14, written: 0 },
-    interaction: Interaction::Loads("all GPUs, their links and the memory of the host"),
+    interaction: Interaction::Loads("all GPUs, their links and the host memory"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

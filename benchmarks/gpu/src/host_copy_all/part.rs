@@ -1,4 +1,4 @@
-//! The workload: all GPUs, each with blocks of the host next to it, let go together.
+//! The workload: all GPUs, each with its own host blocks, started together.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,20 +17,18 @@ use crate::{
 use seatrial_bench::pin;
 use seatrial_bench::{Sink, Stop};
 
-/// What goes to a device, what comes from it, what stands where nothing was copied.
 const IN: Pattern = Pattern::of(21);
 const OUT: Pattern = Pattern::of(22);
 const NOTHING: Pattern = Pattern::of(23);
 
-/// The directions, with whether data go in and out.
+/// Name, and whether data go to and from the device.
 const DIRECTIONS: [(&str, bool, bool); 3] =
     [("h2d", true, false), ("d2h", false, true), ("both", true, true)];
 
-/// Blocks of a device's memory at most: all of them are queued at once, which a driver has room for, with a mark after
-/// some.
+/// Most blocks of device memory: all are queued at once, with timing marks in between, and the driver's queue is
+/// limited.
 const MOST_BLOCKS: usize = 640;
 
-/// What a case asks for.
 struct Wanted<'a> {
     place: &'a PartPlacement,
     block: usize,
@@ -44,22 +42,20 @@ pub struct HostCopyAllWorkload {
     block: usize,
     covers: bool,
     starter: Starter,
-    /// Copies of a slice for each direction.
+    /// Copies per slice, by direction.
     copies: Vec<usize>,
     slices: u64,
     checks: Checks,
 }
 
-/// One GPU and its blocks of the host.
 struct End {
     number: usize,
     streams: [TimedStream; 2],
     source: Block,
     target: Block,
-    /// Whether anything was copied to the target.
     written: bool,
     device: Arc<DeviceMemory>,
-    /// What comes from the device, where the whole memory is not gone through.
+    /// Source of copies from the device, unless the whole memory is copied.
     device_out: Option<Arc<DeviceMemory>>,
     tally: Tally,
     opened: Opened,
@@ -75,7 +71,6 @@ impl crate::End for End {
     }
 }
 
-/// The workload of `case` at `place`.
 pub fn ready(
     case: &Case,
     place: &PartPlacement,
@@ -114,17 +109,17 @@ pub fn ready(
 impl Wanted<'_> {
     fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Reason> {
         let node = self.place.bindings.get(number).and_then(|binding| binding.memory);
-        // Memory without a node of its own lies next to the thread that touches it.
+        // Without a NUMA node, memory is placed by first touch.
         if let Some(binding) = self.place.bindings.get(number) {
             pin(binding.cpu)?;
         }
         let opened = Opened::at(driver, address)?;
         let refused = |what: &'static str| preparing(address, what);
         let take =
-            |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("taking memory of the device"));
+            |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("allocating device memory"));
         let (device, device_out) = if self.covers_memory {
-            let (_, total) = opened.gpu.memory().map_err(refused("asking for memory"))?;
-            // gpu-copy takes 1/1.1 of it.
+            let (_, total) = opened.gpu.memory().map_err(refused("reading its memory size"))?;
+            // gpu-copy uses 1/1.1 of the memory.
             let blocks = (total as usize * 10 / 11 / self.block).clamp(1, MOST_BLOCKS);
             opened.require((blocks * self.block) as u64)?;
             (take(blocks * self.block)?, None)
@@ -138,7 +133,7 @@ impl Wanted<'_> {
             streams: [timed()?, timed()?],
             source: Block::take(&opened.gpu, address, self.block, &self.pages, node, IN)?,
             target: Block::take(&opened.gpu, address, self.block, &self.pages, node, NOTHING)?,
-            tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
+            tally: Tally::take(&opened.gpu).map_err(refused("allocating device memory"))?,
             written: false,
             device,
             device_out,
@@ -164,7 +159,6 @@ impl GpuWorkload for HostCopyAllWorkload {
             let ran = loop {
                 match self.slice(direction, index, watches) {
                     Ok(ran) => break ran,
-                    // The others are measured without it.
                     Err(StreamError { stream, error }) => self.group.lose(stream, error, direction.0)?,
                 }
             };
@@ -187,7 +181,7 @@ impl GpuWorkload for HostCopyAllWorkload {
         Ok(rates)
     }
 
-    /// Over the whole memory a phase is so many rounds, as gpu-copy has them, after one that warms up.
+    /// With coverage=memory a phase has a fixed number of rounds, as in gpu-copy, after one for the warm-up.
     fn rounds(&self, phase: Phase) -> Option<u64> {
         self.covers.then_some(if phase == Phase::WarmUp { 1 } else { ROUNDS })
     }
@@ -220,7 +214,7 @@ impl GpuWorkload for HostCopyAllWorkload {
     }
 }
 
-/// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the GPU's number here.
+/// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the index of the GPU here.
 type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
 
 impl HostCopyAllWorkload {
@@ -235,7 +229,6 @@ impl HostCopyAllWorkload {
             true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
             false => self.copies[index],
         };
-        // Copies between two marks.
         let each = copies.div_ceil(MOST_QUEUED);
         let pieces = copies.div_ceil(each);
         for end in self.group.ends() {
@@ -246,7 +239,7 @@ impl HostCopyAllWorkload {
                 end.fill_source().map_err(at)?;
             }
         }
-        // The streams of all, those of one GPU side by side, and what each of them copies.
+        // All streams, those of one GPU side by side, and the work of each.
         let mut streams: Vec<&mut TimedStream> = Vec::new();
         let mut works = Vec::new();
         for end in self.group.ends_mut() {
@@ -265,7 +258,7 @@ impl HostCopyAllWorkload {
         let queue = |lane: usize, stream: &Stream, piece: usize| {
             let work @ Work { lane, count, host, device, .. } = &works[lane];
             work.copies(piece, each).try_for_each(|copy| {
-                // In both directions at once over the whole memory, each has a half of it.
+                // With coverage=memory and both directions at once, each direction has one half.
                 let offset = match (covers, goes_in && goes_out) {
                     (false, _) => 0,
                     (true, false) => copy * block,
@@ -298,7 +291,6 @@ impl HostCopyAllWorkload {
         Ok(found)
     }
 
-    /// Every word on the devices that something went to.
     fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), StreamError> {
         let Self { group, checks, block, .. } = self;
         for end in group.ends_mut() {
@@ -306,7 +298,7 @@ impl HostCopyAllWorkload {
             if !goes_in {
                 continue;
             }
-            // With both directions at once over the whole memory, the first half was written.
+            // With coverage=memory and both directions at once, only the first half was written.
             let blocks = end.device.len() / *block;
             let count = if goes_out && end.device_out.is_none() { blocks.div_ceil(2) } else { blocks };
             for number in 0..count {
@@ -324,7 +316,6 @@ impl HostCopyAllWorkload {
     }
 }
 
-/// What one stream copies: so many blocks between the host and a device.
 struct Work<'a> {
     number: usize,
     lane: u64,
@@ -334,14 +325,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The copies of a piece, of which each has as many as `each`.
+    /// Indices of the copies in a piece of `each` copies.
     fn copies(&self, piece: usize, each: usize) -> std::ops::Range<usize> {
         (piece * each).min(self.count)..((piece + 1) * each).min(self.count)
     }
 }
 
 impl End {
-    /// Fills what comes from the device; over the whole memory every block is the same.
+    /// Fills the source of copies from the device; with coverage=memory every block is the same.
     fn fill_source(&self) -> Result<(), GpuError> {
         let (stream, kernels) = (&self.streams[0].stream, &self.opened.kernels);
         match &self.device_out {

@@ -1,4 +1,4 @@
-//! All GPUs of a node in one case, decided from the inventory alone.
+//! Plans one case with all GPUs of a node, from the inventory.
 
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
@@ -9,13 +9,12 @@ use seatrial_model::{
 
 use seatrial_bench::{core_bindings, each_node, room};
 
-/// Time of a slice that copies one block again and again.
 pub const SLICE: Nanos = Nanos::millis(300);
 
-/// Rounds of gpu-copy over the memory.
+/// Rounds over the memory, as in gpu-copy.
 pub const ROUNDS: u64 = 10;
 
-/// Slowest link on which the time of a round over the memory is planned, in bytes a nanosecond: 8 lanes of PCIe 3.0.
+/// Slowest link for time estimates of a round over the memory, in bytes per nanosecond: PCIe 3.0 x8.
 const SLOWEST: u64 = 6;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -27,14 +26,14 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let gpus = crate::measured(&Params::default(), machine)?;
     let block = params.bytes("block").ok().flatten().unwrap_or_default();
     if !block.get().is_multiple_of(8) {
-        let text = format!("block={block} is not a multiple of 8 bytes, the words that are checked");
+        let text = format!("block={block} is not a multiple of the 8 B words that are checked");
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let wanted = 2 * block.get() * gpus.len() as u64;
     if let Some(room) = room(machine).filter(|room| wanted > room / 2) {
         let text = format!(
-            "{} GPUs with two blocks each need {} of the host's memory, at most {}, half of what is available to us, is \
-             taken; lower -p block=",
+            "{} GPUs with two blocks each need {} of host memory, but at most {}, half of the available \
+             memory, is used; lower -p block=",
             gpus.len(),
             Bytes(wanted).rounded(),
             Bytes(room / 2).rounded()
@@ -100,7 +99,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         (Err(reason), _) => unknown(reason.clone()),
         (Ok(each), "both_sum") => sum(2.0, each),
         (Ok(each), "h2d_sum" | "d2h_sum") => sum(1.0, each),
-        // The slowest is bounded by the widest link of all: which one it is, only measuring tells.
+        // Only the measurement tells which GPU is the slowest, so the widest link bounds it.
         (Ok(each), _) => {
             let widest = each.iter().max_by(|a, b| base(a).total_cmp(&base(b)));
             widest.map_or_else(

@@ -1,4 +1,4 @@
-//! From copies to the rates of all GPUs over the time that all of them copied.
+//! Reduces copies to the rates of all GPUs over the time that all of them copied.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,6 @@ use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Uni
 
 use crate::{Slice, Trials, by_slice, missing, tell};
 
-/// What a slice gives a value of.
 #[derive(PartialEq)]
 enum Key {
     Metric(&'static str),
@@ -16,7 +15,7 @@ enum Key {
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (found, lost) = by_slice(parts, of_slice);
     if found.is_empty() {
-        let text = "no slice in which all GPUs copied at the same time; raise -p time= or lower -p block=";
+        let text = "no slice had a time in which all GPUs copied; raise -p time= or lower -p block=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
@@ -25,7 +24,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut rows = Vec::new();
     for (key, trials) in found {
         match key {
-            // A sum over fewer GPUs than there are is no sum, and the slowest may be the one that is missing.
+            // With a missing GPU there is no sum, and the missing GPU may be the slowest.
             Key::Metric(name) if whole => {
                 measures.metrics.insert(name.to_owned(), values(trials));
             }
@@ -44,7 +43,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// The sum, the slowest, and each GPU's rate of one slice, in Gbit/s.
+/// The sum, the slowest, and each GPU's rate in one slice, in Gbit/s.
 fn of_slice(slice: Slice<'_>) -> Vec<(Key, f64)> {
     let Some(rates) = slice.rates() else { return Vec::new() };
     let (name, sum, least) = match slice.at().text("direction") {
@@ -54,7 +53,7 @@ fn of_slice(slice: Slice<'_>) -> Vec<(Key, f64)> {
     };
     let mut gpus: BTreeMap<u64, f64> = BTreeMap::new();
     for rate in rates {
-        // Two lanes a GPU; a gigabit is 1.25e8 bytes.
+        // Two lanes per GPU; 1 Gbit is 1.25e8 bytes.
         *gpus.entry(rate.lane / 2).or_default() += rate.bytes_per_second / 1.25e8;
     }
     let mut found = vec![(Key::Metric(sum), gpus.values().sum())];

@@ -1,4 +1,4 @@
-//! All devices at once on the imitated driver: sums, a device that fails, and all of its memory.
+//! All devices at once on the imitated driver: sums, a failing device, and all of its memory.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn the_whole_memory_is_gone_through_with_two_blocks_of_the_host() {
     let (record, measures) = measured(&BENCHMARK, make, &changed, 2, &fake.library()).expect("measured");
     close(median(&measures, "h2d_sum"), 800.0);
     close(median(&measures, "d2h_sum"), 640.0);
-    // 10/11 of 8 MiB are 29 blocks of 256 KiB; ten rounds, two GPUs, to each and from each.
+    // 10/11 of 8 MiB is 29 blocks of 256 KiB; ten rounds, two GPUs, one direction.
     let copies = |direction: &str| {
         record.samples.iter().filter(|sample| sample.at.text("direction") == Ok(direction)).count()
     };
@@ -50,7 +50,7 @@ fn more_blocks_than_marks_are_all_copied() {
     let (record, measures) = measured(&BENCHMARK, make, &changed, 1, &fake.library()).expect("measured");
     close(median(&measures, "h2d_sum"), 400.0);
     let bytes: f64 = record.samples.iter().map(|sample| sample.amount.value()).sum();
-    // 10/11 of 8 MiB are 465 blocks; ten rounds.
+    // 10/11 of 8 MiB is 465 blocks; ten rounds.
     assert_eq!(bytes, f64::from(465 * 16384 * 10));
     assert!(matches!(record.integrity, Integrity::Verified { .. }), "{:?}", record.integrity);
 }
@@ -62,7 +62,7 @@ fn a_gpu_that_cannot_be_used_or_is_lost_leaves_the_others_measured_and_no_sum() 
         ("devices=2 fail=cuMemcpyAsync@1:719:40", "CUDA_ERROR_LAUNCH_FAILED"),
         ("devices=2 fail=cuModuleLoadDataEx@1:222", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
         ("devices=2 fail=cuMemAlloc@1:2", "CUDA_ERROR_OUT_OF_MEMORY"),
-        // Two blocks of the first GPU and one of the second.
+        // Room for two blocks of the first GPU and one of the second.
         ("devices=2 pin=786432", "ulimit -l"),
         ("devices=1", "does not show this GPU"),
     ] {
@@ -89,7 +89,7 @@ fn a_wrong_word_tells_its_gpu_and_place() {
 #[test]
 fn blocks_lie_where_a_cpuset_lets_them_and_each_gpu_is_told() {
     let fake = Fake::new("devices=2");
-    // The GPUs are next to a node that is not ours, and most likely not there.
+    // The GPUs are at a node that this process may not use, and that most likely does not exist.
     let mut far = machine(2);
     far.numa.push(NumaNode { id: 1, ..far.numa[0].clone() });
     if let Known::Known(gpus) = &mut far.gpus {

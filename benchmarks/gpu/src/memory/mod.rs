@@ -1,4 +1,4 @@
-//! `gpu.memory`: how fast a GPU moves data within its own memory.
+//! `gpu.memory`: bandwidth of a GPU's own memory.
 
 mod part;
 mod plan;
@@ -25,12 +25,12 @@ const ABOUT: About = About {
     params: &[
         ParamSpec::new("kernel", Kind::Choice(&["read", "write", "copy", "triad", "memcpy"]), "auto")
             .word("auto")
-            .doc("One kernel; auto is all of them in turn."),
+            .doc("One kernel; auto: all kernels in turn."),
         ParamSpec::new("variants", Kind::Choice(&["tuned", "all"]), "tuned")
-            .doc("The variants of each kernel that were found good, or every combination."),
+            .doc("tuned: the fastest known variants of each kernel; all: every combination."),
         ParamSpec::new("array", Kind::Size(Bytes::mib(1), Bytes::gib(256)), "auto")
             .word("auto")
-            .doc("Size of each array; auto is 4 GiB, or a 32nd of the device's memory if that is less."),
+            .doc("Size of each array; auto: 4 GiB, or 1/32 of the device memory if that is less."),
         crate::GPU,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -38,11 +38,11 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("copy", "Bytes read and written by the best variant of copy over time."),
-        rate("read", "Bytes read by the best variant of read over time."),
-        rate("write", "Bytes written by the best variant of write over time."),
-        rate("triad", "Bytes read and written by the best variant of triad over time."),
-        rate("memcpy", "Bytes read and written by the driver's copy over time."),
+        rate("copy", "Bytes read and written over time, in the fastest variant of copy."),
+        rate("read", "Bytes read over time, in the fastest variant of read."),
+        rate("write", "Bytes written over time, in the fastest variant of write."),
+        rate("triad", "Bytes read and written over time, in the fastest variant of triad."),
+        rate("memcpy", "Bytes read and written over time, in the driver's device-to-device copy."),
     ],
     series: &[SeriesSpec::higher_is_better(
         "by_variant",

@@ -1,4 +1,4 @@
-//! The workload: arrays on the device, kernels over them in turn, every word checked after every slice.
+//! The workload: arrays on the device, kernels in turn, every word checked after every slice.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +15,8 @@ use crate::{
 };
 use seatrial_bench::{Sink, Stop};
 
-/// The factor of triad.
 const FACTOR: u64 = 3;
 
-/// Bytes of the sums of `read`.
 const SUM_BYTES: usize = SUMS as usize * size_of::<u64>();
 
 pub struct GpuMemoryWorkload {
@@ -36,7 +34,6 @@ pub struct GpuMemoryWorkload {
     opened: Opened,
 }
 
-/// The workload of `case`.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<GpuMemoryWorkload, Reason> {
     let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
@@ -46,7 +43,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<G
     let opened = Opened::at(&driver, &address)?;
     opened.require((3 * array + SUM_BYTES) as u64)?;
     let refused = |what: &str| crate::preparing(&address, what);
-    let take = |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("taking memory of the device"));
+    let take = |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("allocating device memory"));
     let arrays = [take(array)?, take(array)?, take(array)?];
     let mut shapes = Vec::new();
     for variant in &variants {
@@ -70,7 +67,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<G
     let timed = TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"))?;
     let ready = GpuMemoryWorkload {
         sums: take(SUM_BYTES)?,
-        tally: Tally::take(&opened.gpu).map_err(refused("taking memory of the device"))?,
+        tally: Tally::take(&opened.gpu).map_err(refused("allocating device memory"))?,
         functions,
         passes: vec![1; variants.len()],
         starter: Starter::new(&opened.gpu).map_err(refused("making a gate"))?,
@@ -91,7 +88,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<G
 }
 
 impl GpuWorkload for GpuMemoryWorkload {
-    /// Every variant for a slice.
     fn round(
         &mut self,
         stop: &Stop,
@@ -114,7 +110,7 @@ impl GpuWorkload for GpuMemoryWorkload {
                 let at = [("kernel", variant.kernel().into()), ("variant", name.as_str().into())].into();
                 out.sample(Sample::new("pass", at, (start, end), Quantity::bytes(bytes)));
             }
-            // The next slice of this variant gets as many passes as fill its time.
+            // Sets the passes of this variant's next slice, to fill its time.
             let one = span.as_secs() / passes as f64;
             self.passes[index] = ((SLICE.as_secs() / one.max(1e-9)) as usize).clamp(1, MOST_QUEUED);
         }
@@ -132,7 +128,6 @@ impl GpuWorkload for GpuMemoryWorkload {
 }
 
 impl GpuMemoryWorkload {
-    /// Some passes of one variant: overwrites the target, runs, checks.
     fn slice(&mut self, index: usize, watches: &mut Watches<'_>) -> Result<(Nanos, Nanos, usize), GpuError> {
         let (bytes, words) = (self.array, self.array / 8);
         let variant = self.variants[index];

@@ -1,4 +1,4 @@
-//! Which GPUs' memory is measured, with which arrays, decided from the inventory alone.
+//! Plans which GPUs' memory is measured, with which arrays, from the inventory.
 
 use seatrial_inventory::gpu_memory_limit;
 use seatrial_model::machine::Gpu;
@@ -9,16 +9,14 @@ use seatrial_model::{
 use super::variant::{GRANULE, variants};
 use seatrial_bench::{core_bindings, each_node};
 
-/// Size of an array where nothing else decides: 60 times the largest cache there is.
+/// Default size of an array: 60 times the largest L2 cache.
 const ENOUGH: u64 = 4 << 30;
 
-/// Part of the device's memory that one array takes at most.
+/// Divisor of the device memory for the largest array.
 const SHARE: u64 = 32;
 
-/// Time of one slice.
 pub const SLICE: Nanos = Nanos::millis(10);
 
-/// Slices each variant gets in a trial at least.
 const LEAST_SLICES: u64 = 3;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -36,7 +34,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     case.facts = gpu.facts();
     crate::chosen(&mut case, &[gpu]);
     case.planned.set("array", array(params, gpu)?);
-    // Where the thread sits hardly matters for work within the device: a remark on it would only distract.
+    // The CPU hardly matters for work within the device, so a finding on it would only distract.
     let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
     case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
     let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
@@ -44,7 +42,6 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 3 / 2));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
-    // Opening the driver and translating the kernels.
     case.budget.overhead = Nanos::millis(if every { 6000 } else { 700 });
     case.budget.prepare = Nanos::secs(90);
     Ok(case)
@@ -56,7 +53,7 @@ fn array(params: &Params, gpu: &Gpu) -> Result<Bytes, Reason> {
     let wanted = match (asked, memory) {
         (Some(bytes), Some(memory)) if bytes.get() > memory / 3 => {
             let text = format!(
-                "array={}: three of them do not fit into the {} of GPU {}",
+                "array={}: three arrays do not fit into the {} of GPU {}",
                 bytes.rounded(),
                 Bytes(memory).rounded(),
                 gpu.index
@@ -76,7 +73,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
     let limit = match gpu {
         Some(gpu) => gpu_memory_limit(gpu),
-        None => Limit::unknown("nothing is known of the GPU"),
+        None => Limit::unknown("the GPU is not in the inventory"),
     };
     about.limits(|_| limit.clone())
 }

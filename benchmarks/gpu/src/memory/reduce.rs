@@ -1,4 +1,4 @@
-//! From slices to bandwidth: the best variant of every kernel.
+//! Reduces slices to bandwidth: the fastest variant of every kernel.
 
 use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Row, Unit, Values};
 use serde_json::json;
@@ -8,7 +8,7 @@ use seatrial_bench::{AtCoords, by_coords};
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let cells = by_coords(parts, "pass", |sample| Some(sample.per_second()? / 1e9));
     if cells.is_empty() {
-        let text = "no slice came to its end within the time; raise -p time= or lower -p array=";
+        let text = "no slice finished within the time; raise -p time= or lower -p array=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();

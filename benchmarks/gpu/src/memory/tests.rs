@@ -1,4 +1,4 @@
-//! The loops on the imitated driver, and what the figures of a card are held against.
+//! The kernels on the imitated driver, and the limits of its results.
 
 use std::path::Path;
 
@@ -36,8 +36,8 @@ fn every_kernel_has_the_rate_that_the_device_was_given() {
 #[test]
 fn a_device_or_a_driver_that_cannot_keep_lines_in_its_cache_is_measured_without() {
     for (words, why) in [
-        ("capability=7", "a GPU of capability 7.0 is too old for it"),
-        // The third text that is translated: those of every benchmark and of every device come first.
+        ("capability=7", "compute capability 7.0 is too low"),
+        // The third module: those of every benchmark and of every device are translated first.
         ("fail=cuModuleLoadDataEx:222:2", "ptxas fatal: as planned by the test"),
     ] {
         let (_, measures) = measured(&BENCHMARK, make, &[("array", "1 MiB")], 1, &Fake::new(words).library())
@@ -47,7 +47,7 @@ fn a_device_or_a_driver_that_cannot_keep_lines_in_its_cache_is_measured_without(
         assert_eq!(names.len(), 14, "{names:?}");
         assert!(!names.iter().any(|name| name.contains("keep")), "{names:?}");
         let told = measures.evidence["gpu"]["left_out"].as_str().expect("a reason");
-        assert!(told.starts_with("kernels that keep ") && told.contains(why), "{told}");
+        assert!(told.starts_with("kernels with an L2 evict-last policy") && told.contains(why), "{told}");
     }
 }
 

@@ -1,11 +1,9 @@
-//! Kernels and the variants of them that are tried.
+//! The kernels and their variants.
 
 use crate::{Hint, Op, Shape, Walk};
 
-/// What is measured in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// A kernel of ours.
     Kernel(Shape, Walk),
     Memcpy,
 }
@@ -18,7 +16,7 @@ impl Variant {
         }
     }
 
-    /// The variant's name: threads, vectors, hint, walk.
+    /// Name of the variant: threads, vectors, hint, walk.
     pub fn name(self) -> String {
         match self {
             Self::Kernel(shape, walk) => {
@@ -29,7 +27,6 @@ impl Variant {
         }
     }
 
-    /// Arrays whose bytes count.
     pub const fn arrays(self) -> u64 {
         match self {
             Self::Kernel(shape, _) => shape.op.arrays(),
@@ -38,11 +35,11 @@ impl Variant {
     }
 }
 
-/// What an array must be a multiple of, so that every tile of every shape is whole: 1024 threads with 8 vectors.
+/// Arrays are multiples of this, so that every tile of every shape is whole: 1024 threads with 8 vectors.
 pub const GRANULE: u64 = 1024 * 8 * 16;
 
-/// The variants of `op` that were found good on an H200: the best, and the best of those that other GPUs may like more.
-/// Of `read` the fast and the slow alternate: with three fast ones in a row the power cap held an H200 back.
+/// The fastest variants of `op` on an H200, and the best of those that may suit other GPUs. For `read`, fast and slow
+/// variants alternate: three fast ones in a row ran an H200 into its power cap.
 fn tuned(op: Op) -> Vec<(Shape, Walk)> {
     let of = |threads, vectors, hint, walk| (Shape { op, threads, vectors, hint }, walk);
     let once = |threads, vectors, hint| of(threads, vectors, hint, Walk::Once);
@@ -74,7 +71,7 @@ fn tuned(op: Op) -> Vec<(Shape, Walk)> {
     }
 }
 
-/// Every combination. To keep what is loaded means nothing where nothing is.
+/// Every combination; an evict-last policy only makes sense for kernels that load.
 fn all(op: Op) -> Vec<(Shape, Walk)> {
     let walks = [
         Walk::Once,
@@ -101,7 +98,6 @@ fn all(op: Op) -> Vec<(Shape, Walk)> {
     found
 }
 
-/// What is measured: of one kernel, or of all for `auto`.
 pub fn variants(kernel: &str, every: bool) -> Vec<Variant> {
     let wanted = |name: &str| kernel == "auto" || kernel == name;
     let ours = Op::ALL.into_iter().filter(|op| wanted(op.name())).flat_map(|op| {

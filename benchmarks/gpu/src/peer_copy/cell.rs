@@ -1,18 +1,14 @@
-//! What is measured in one slice: which GPUs move what where.
+//! The measured combinations: which GPUs copy from where to where.
 
-/// One stream of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The GPU whose memory data come from.
     pub from: usize,
-    /// The GPU whose memory they go to.
     pub to: usize,
-    /// Whether the second one fetches them; else the first one pushes.
+    /// Whether the target GPU reads; otherwise the source GPU writes.
     pub reads: bool,
 }
 
 impl Flow {
-    /// The GPU that works.
     pub const fn by(self) -> usize {
         if self.reads { self.to } else { self.from }
     }
@@ -20,17 +16,13 @@ impl Flow {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyPath {
-    /// The operation's name, which is its metric's too.
     pub operation: &'static str,
-    /// What moves at once.
     pub flows: Vec<Flow>,
-    /// The GPU, or the first of the pair.
     pub gpu: usize,
-    /// The other one of a pair.
+    /// The second GPU of a pair.
     pub peer: Option<usize>,
 }
 
-/// The cells of `count` GPUs: of pairs, of groups, or both.
 pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
     let mut found = Vec::new();
     let others = |gpu: usize| (0..count).filter(move |other| *other != gpu);
@@ -51,7 +43,7 @@ pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
             }
         }
     }
-    // With two GPUs these are the pairs once more.
+    // With two GPUs the groups equal the pairs.
     if groups && (count > 2 || !pairs) {
         for gpu in 0..count {
             let out = others(gpu).map(|to| push(gpu, to)).collect();

@@ -1,4 +1,4 @@
-//! `gpu.peer_copy`: how fast data move between the GPUs of a node.
+//! `gpu.peer_copy`: bandwidth and latency between the GPUs of a node.
 
 mod cell;
 mod part;
@@ -28,14 +28,14 @@ const fn axis(name: &'static str) -> AxisSpec {
 const ABOUT: About = About {
     id: "gpu.peer_copy",
     version: 3,
-    title: "copies between the GPUs of a node, every pair and many at once",
+    title: "copies between the GPUs of a node, every pair and groups",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
-            .doc("The copy engines by the driver's copy, or the GPU's processors by a kernel of ours."),
+            .doc("copy: the GPU's copy engines; sm: a kernel on its multiprocessors."),
         ParamSpec::new("among", Kind::Choice(&["pairs", "groups"]), "auto")
             .word("auto")
-            .doc("Pairs, or one with all others and all with all; auto is both."),
+            .doc("pairs: every pair; groups: one with all others, and all with all; auto: both."),
         ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(16)), "512 MiB").doc("Size of a copy."),
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -43,21 +43,21 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("write", "One GPU writes to the memory of another: the slowest pair."),
-        rate("read", "One GPU reads from the memory of another: the slowest pair."),
-        rate("both_write", "Both GPUs of a pair write to each other at once, added up: the slowest pair."),
-        rate("both_read", "Both GPUs of a pair read from each other at once, added up: the slowest pair."),
-        rate("one_to_all", "One GPU writes to all others at once, added up: the slowest GPU."),
-        rate("all_to_one", "All others write to one GPU at once, added up: the slowest GPU."),
-        rate("all_to_all", "Every GPU writes to every other one at once, added up."),
+        rate("write", "One GPU writes to another GPU's memory: the slowest pair."),
+        rate("read", "One GPU reads from another GPU's memory: the slowest pair."),
+        rate("both_write", "Both GPUs of a pair write to each other at once, summed: the slowest pair."),
+        rate("both_read", "Both GPUs of a pair read from each other at once, summed: the slowest pair."),
+        rate("one_to_all", "One GPU writes to all others at once, summed: the slowest GPU."),
+        rate("all_to_one", "All others write to one GPU at once, summed: the slowest GPU."),
+        rate("all_to_all", "Every GPU writes to every other GPU at once, summed."),
         latency(
             "latency",
-            "One load by a processor of a GPU over the link, of what the second-level cache of the other holds: the \
-             slowest pair.",
+            "Time of one dependent load over the link, from the L2 cache of the other GPU: the slowest pair.",
         ),
         latency(
             "latency_memory",
-            "The same of what lies in the memory of the other and in none of its caches: the slowest pair.",
+            "Time of one dependent load over the link, from the uncached memory of the other GPU: the \
+             slowest pair.",
         ),
     ],
     series: &[
@@ -66,13 +66,13 @@ const ABOUT: About = About {
             Unit::GigabytesPerSecond,
             &[axis("operation"), axis("from"), axis("to")],
         )
-        .doc("Bandwidth by operation and pair; data go from the one to the other."),
+        .doc("Bandwidth by operation and pair; data move from `from` to `to`."),
         SeriesSpec::higher_is_better("groups", Unit::GigabytesPerSecond, &[axis("operation"), axis("gpu")])
             .doc("Bandwidth of one GPU with all others, by operation."),
         SeriesSpec::lower_is_better("latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
-            .doc("Time of a load by the one GPU over the link, of what the cache of the other holds."),
+            .doc("Time of a load by GPU `by` from the L2 cache of GPU `from`."),
         SeriesSpec::lower_is_better("memory_latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
-            .doc("Time of a load by the one GPU of what lies in the memory of the other."),
+            .doc("Time of a load by GPU `by` from the uncached memory of GPU `from`."),
     ],
     parts: &["worker"],
     needs: &[Need::Library("libcuda.so.1")],

@@ -17,16 +17,15 @@ use crate::{
 };
 use seatrial_bench::{Sink, Stop};
 
-/// Memory that is chased through.
 const RING: usize = 2 << 20;
 
-/// Loads of one processor: all of them together go round the ring once, so that no word is met a second time.
+/// Loads per multiprocessor: together they go round the ring once, so that no word is loaded twice.
 const LOADS: u64 = Ring::lap(RING) / PROCESSORS as u64;
 
-/// Pieces of a slice between which flows are compared.
+/// Pieces per slice, which are compared between flows.
 const PIECES: usize = 8;
 
-/// What is overwritten so that nothing of the ring is left in the second-level cache, in sizes of that cache.
+/// Memory that is overwritten to flush the ring from the L2 cache, in sizes of that cache.
 const FLUSHES: usize = 2;
 
 pub struct PeerCopyWorkload {
@@ -34,14 +33,13 @@ pub struct PeerCopyWorkload {
     cells: Vec<CopyPath>,
     size: usize,
     by_kernel: bool,
-    /// By from and to: where that flow goes, and its stream by who works.
+    /// Targets by source and target GPU; streams also by who runs the copy.
     targets: BTreeMap<(usize, usize), Arc<DeviceMemory>>,
     streams: BTreeMap<(usize, usize, bool), TimedStream>,
     starter: Starter,
     copies: Vec<usize>,
     slices: u64,
     turn: u32,
-    /// Pairs that do not reach each other.
     apart: Vec<(usize, usize)>,
     checks: Checks,
 }
@@ -50,7 +48,6 @@ struct End {
     number: usize,
     source: Arc<DeviceMemory>,
     ring: Ring,
-    /// Larger than the second-level cache.
     flush: Arc<DeviceMemory>,
     stream: Stream,
     tally: Tally,
@@ -67,7 +64,6 @@ impl crate::End for End {
     }
 }
 
-/// The workload of `case`.
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<PeerCopyWorkload, Reason> {
     let addresses = address_of(case)?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a copy");
@@ -75,11 +71,10 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<P
     let cells = wanted(&case.params, addresses.len());
     let group = GpuGroup::gather(library, &addresses, 2, |driver, number, address| {
         let opened = Opened::at(driver, address)?;
-        // A source, and a target for each of the others.
         opened.require((size * addresses.len()) as u64)?;
-        End::new(number, opened, size).map_err(preparing(address, "taking memory of the device"))
+        End::new(number, opened, size).map_err(preparing(address, "allocating device memory"))
     })?;
-    let refused = |end: &End| preparing(&end.opened.address, "reaching another GPU");
+    let refused = |end: &End| preparing(&end.opened.address, "enabling peer access to another GPU");
     let first = &group.ends()[0];
     let starter = Starter::new(&first.opened.gpu).map_err(refused(first))?;
     let (mut targets, mut streams, mut apart) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -113,7 +108,6 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<P
 }
 
 impl GpuWorkload for PeerCopyWorkload {
-    /// Every cell once, and every pair's latency.
     fn round(
         &mut self,
         stop: &Stop,
@@ -186,7 +180,7 @@ impl GpuWorkload for PeerCopyWorkload {
     }
 }
 
-/// TimedStream, start, end and bytes of each piece. The stream of a [`StreamError`] is the GPU's number here.
+/// Stream, start, end and bytes of each piece. The stream of a [`StreamError`] is the index of the GPU here.
 type Ran = Vec<(u64, Nanos, Nanos, u64)>;
 
 impl End {
@@ -202,7 +196,6 @@ impl End {
     }
 }
 
-/// What comes from a GPU.
 const fn pattern(number: usize) -> Pattern {
     Pattern::of(100 + number as u64)
 }
@@ -212,7 +205,7 @@ impl PeerCopyWorkload {
         self.group.find(number)
     }
 
-    /// Whether all GPUs of the cell are there, and kernels reach where they must.
+    /// Whether all GPUs of the cell work and have the peer access that kernels need.
     fn can(&self, cell: &CopyPath) -> bool {
         cell.flows.iter().all(|flow| {
             let there = self.end(flow.from).is_some() && self.end(flow.to).is_some();
@@ -238,7 +231,7 @@ impl PeerCopyWorkload {
         let pieces = copies.min(PIECES);
         let each = copies.div_ceil(pieces);
         let key = |flow: &Flow| (flow.from, flow.to, flow.reads);
-        // The flows in the order of the streams' keys, so that each gets its own.
+        // In the order of the streams' keys, so that each flow gets its stream.
         let mut flows = cell.flows.clone();
         flows.sort_by_key(key);
         let wanted: Vec<_> = flows.iter().map(key).collect();
@@ -279,7 +272,6 @@ impl PeerCopyWorkload {
         Ok(found)
     }
 
-    /// Every word of a target, on the GPU that holds it.
     fn check(&mut self, flow: Flow, operation: &str) -> Result<(), GpuError> {
         let Self { group, streams, targets, checks, size, .. } = self;
         let Some(to) = group.find(flow.to) else { return Ok(()) };
@@ -295,8 +287,8 @@ impl PeerCopyWorkload {
         Ok(())
     }
 
-    /// GPU `by` follows the ring in the memory of `of`: after a first time round, so that the cache of `of` holds what
-    /// is followed; or after that cache was filled with something else.
+    /// GPU `by` follows the ring in the memory of `of`: with `cached` after a lap that fills the L2 cache of `of`,
+    /// else after that cache was flushed.
     fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<((Nanos, Nanos), u64), StreamError> {
         let Self { group, streams, starter, turn, .. } = self;
         let stranger = || StreamError { stream: by, error: GpuError::Stranger { what: "the ring" } };

@@ -1,4 +1,4 @@
-//! All GPUs of a node in one case, decided from the inventory alone.
+//! Plans one case with all GPUs of a node, from the inventory.
 
 use seatrial_inventory::gpu_peer_limit;
 use seatrial_model::machine::Gpu;
@@ -10,27 +10,24 @@ use seatrial_model::{
 use super::cell::{CopyPath, cells};
 use seatrial_bench::{core_bindings, each_node};
 
-/// Time of one slice: some copies of the default size even where links are fast.
+/// Time per slice: some copies of the default size even on fast links.
 pub const SLICE: Nanos = Nanos::millis(25);
 
-/// Chases of a pair in a round: once round for the cache, once timed, once from memory.
+/// Chases per pair and round: one lap to fill the cache, one timed, one from memory.
 const CHASES: u64 = 3;
 
-/// Processors that go round the ring together, each its part of it. The next round is of their neighbours: after twelve
-/// rounds all 132 of an H200 had their turn.
+/// Multiprocessors that go round the ring together, each with its part. The next round takes their neighbours: after
+/// twelve rounds all 132 of an H200 had a turn.
 pub const PROCESSORS: u32 = 16;
 
-/// Time of a chase round the ring over a link of 1 us.
+/// Time of a lap round the ring over a link with 1 us latency.
 const CHASE: Nanos = Nanos::millis(16);
 
-/// Rounds of a warm-up: as many as must agree before it ends. One more goes before them, in which slices do not have
-/// all their copies yet.
+/// Rounds of a warm-up that must agree; one more precedes them, in which slices do not have all their copies yet.
 const WARM_UP_ROUNDS: u64 = 3;
 
-/// Slices each cell gets in a trial at least.
 const LEAST_SLICES: u64 = 3;
 
-/// What is measured, by the parameter `among`.
 pub fn wanted(params: &Params, count: usize) -> Vec<CopyPath> {
     let word = params.text("among").unwrap_or("auto");
     cells(count, word != "groups", word != "pairs")
@@ -44,12 +41,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let machine = &node.machine;
     let gpus = crate::measured(&Params::default(), machine)?;
     if gpus.len() < 2 {
-        let text = "copies between GPUs need two of them; this node has one";
+        let text = "copies between GPUs need two GPUs; this node has one";
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let size = params.bytes("size").ok().flatten().unwrap_or_default();
     if !size.get().is_multiple_of(16) {
-        let text = format!("size={size} is not a multiple of 16 bytes, the vectors that kernels copy");
+        let text = format!("size={size} is not a multiple of the 16 B vectors that kernels copy");
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let needed = size.get() * gpus.len() as u64;
@@ -81,8 +78,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     Ok(case)
 }
 
-/// GPUs without links of their own reach each other over the bus, where ports may send everything to the processor
-/// first.
+/// Finding: GPUs without NVLink copy over PCIe, where ports with ACS may redirect everything to the CPU.
 fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
     let over_the_bus = gpus.iter().filter(|gpu| gpu.nvlinks.known().is_some_and(Vec::is_empty));
     let mut ports: Vec<&String> =
@@ -92,8 +88,9 @@ fn redirected(gpus: &[&Gpu]) -> Option<Finding> {
     (!ports.is_empty()).then(|| {
         let named: Vec<&str> = ports.iter().map(|port| port.as_str()).collect();
         let text = format!(
-            "access control (ACS) of the ports {} sends what the GPUs write to each other to the processor first: expect the \
-             bandwidth of its links, and with an IOMMU possibly wrong data; switch it off in the firmware or with setpci",
+            "PCIe Access Control Services (ACS) of the ports {} redirect copies between GPUs through the \
+             CPU's root complex: expect only the bandwidth of its links, and possibly wrong data with an \
+             IOMMU; disable ACS in the firmware or with setpci",
             named.join(", ")
         );
         Finding::new("peer-redirected", Severity::Warning, Subject::node(), text)
@@ -105,7 +102,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let gpus: Vec<&Gpu> =
         machine.and_then(|machine| crate::measured(&Params::default(), machine).ok()).unwrap_or_default();
-    // Which pair is the slowest only measuring tells, so the widest bounds it.
+    // Only the measurement tells which pair is the slowest, so the widest link bounds it.
     let mut widest: Option<Limit> = None;
     let value = |limit: &Limit| match limit {
         Limit::Chain(bounds) => {
@@ -122,7 +119,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             }
         }
     }
-    let one_way = widest.unwrap_or_else(|| unknown("nothing is known of the GPUs"));
+    let one_way = widest.unwrap_or_else(|| unknown("the GPUs are not in the inventory"));
     let twice = match one_way.clone() {
         Limit::Chain(bounds) => Limit::Chain(bounds.into_iter().map(crate::both_ways).collect()),
         other => other,
@@ -130,8 +127,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let limit = |metric: &str| match metric {
         "write" | "read" => one_way.clone(),
         "both_write" | "both_read" => twice.clone(),
-        "latency" | "latency_memory" => unknown("no data sheet says how long a link takes"),
-        _ => unknown("what several GPUs share on their way is not known"),
+        "latency" | "latency_memory" => unknown("no data sheet states the latency of a link"),
+        _ => unknown("which links several GPUs share is not known"),
     };
     about.limits(limit)
 }

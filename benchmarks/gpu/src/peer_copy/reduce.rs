@@ -1,4 +1,4 @@
-//! From pieces of slices to the matrix of pairs, and the slowest of each operation.
+//! Reduces slices to the matrix of pairs, and the slowest pair per operation.
 
 use seatrial_model::{
     About, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
@@ -7,7 +7,6 @@ use seatrial_model::{
 use crate::{Slice, Trials, by_slice, median, missing, tell};
 use seatrial_bench::{AtCoords, by_coords};
 
-/// What moves at once.
 #[derive(PartialEq)]
 struct What {
     operation: String,
@@ -15,7 +14,6 @@ struct What {
     peer: Option<u64>,
 }
 
-/// The latencies: channel and metric, and the series of all pairs.
 const LATENCIES: [(&str, &str); 2] = [("latency", "latencies"), ("latency_memory", "memory_latencies")];
 
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -26,13 +24,13 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
         (metric, series, each)
     });
     if cells.is_empty() && chases.iter().all(|(.., places)| places.is_empty()) {
-        let text = "no slice of copies came to its end within the time; raise -p time= or lower -p size=";
+        let text = "no slice of copies finished within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
     let rates = |trials: &Trials| Values { unit: Unit::GigabytesPerSecond, trials: trials.clone() };
     let times = |place: &AtCoords| Values { unit: Unit::Nanosecond, trials: place.trials.clone() };
-    // The slowest pair may be one that is missing.
+    // A missing pair may be the slowest.
     if missing(parts).is_empty() {
         for metric in about.metrics {
             let of = cells.iter().filter(|(what, _)| what.operation == metric.name);
@@ -75,7 +73,7 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
         parts.last().and_then(|part| part.evidence.get("apart")?.as_array().map(Vec::len)).unwrap_or(0);
     if apart > 0 {
         let text = format!(
-            "{apart} pairs of GPUs do not reach each other's memory: the driver copies through the host; see \
+            "{apart} pairs of GPUs have no peer access: the driver copies through host memory; see \
              nvidia-smi topo -p2p rw"
         );
         measures.findings.push(Finding::new("no-peer-access", Severity::Warning, Subject::node(), text));
@@ -83,8 +81,8 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
     Ok(measures)
 }
 
-/// All flows of a slice added up, in GB/s. Those of a pair run at the same time. Those of a group may queue behind one another:
-/// copies of one GPU to several others can all be given to one engine.
+/// Sum of all flows of a slice, in GB/s. The flows of a pair run at the same time; those of a group may queue behind
+/// one another, because one copy engine may serve several targets.
 fn of_slice(slice: Slice<'_>) -> Vec<(What, f64)> {
     let at = slice.at();
     let operation = at.text("operation").unwrap_or_default().to_owned();
@@ -101,7 +99,7 @@ mod tests {
     use super::*;
     use seatrial_model::{Evidence, Integrity, Nanos, Sample};
 
-    /// A slice of an operation of GPU 0, in which each lane moves 40 GB: from when to when in milliseconds.
+    /// A slice of an operation of GPU 0, in which each lane moves 40 GB from start to end, in milliseconds.
     fn slice(operation: &str, peer: Option<u64>, lanes: &[(u64, u64)]) -> Vec<Sample> {
         let sample = |(lane, (start, end)): (usize, &(u64, u64))| {
             let mut at = Params::default();

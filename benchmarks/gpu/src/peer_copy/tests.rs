@@ -1,4 +1,4 @@
-//! Copies between devices on the imitated driver: the matrix, the aggregates, and pairs without access.
+//! Copies between devices on the imitated driver: the matrix, the sums, and pairs without peer access.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn every_pair_and_group_has_the_rate_of_its_links() {
 
 #[test]
 fn a_gpu_that_cannot_be_used_leaves_the_other_pairs_measured() {
-    // The second is lost in the middle of its work.
+    // The second failure loses the GPU in the middle of its work.
     for words in ["fail=cuDevicePrimaryCtxRetain@2:46", "fail=cuMemcpyPeerAsync@2:719:30"] {
         let fake = Fake::new(&format!("devices=3 {words}"));
         let (_, measures) = measured(&BENCHMARK, make, &[SMALL], 3, &fake.library()).expect("measured");

@@ -1,44 +1,38 @@
-//! Which threads work on which memory, in which combinations: the points that are measured in turn.
+//! Which threads work on which memory: the points that are measured in turn.
 
 use std::collections::BTreeMap;
 
 use seatrial_model::{Binding, Params, PartPlacement, Value};
 
-/// All threads of a L3 domain; `all` among the chosen values.
+/// Level for all threads of an L3 domain.
 pub const ALL: u32 = u32::MAX;
 
-/// What the chosen nodes of a matrix are called.
+/// Key of the planned memory nodes of a matrix.
 pub const MEMORY_NODES: &str = "memory_nodes";
 
-/// Where a shard of every array lies: on one NUMA node.
+/// A shard of every array, on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardSlot {
-    /// The thread that maps and first touches it.
     pub thread: usize,
-    /// The node it is bound to; `None` leaves it where the thread is.
+    /// NUMA node that the shard is bound to; `None` for first touch.
     pub memory: Option<u32>,
 }
 
-/// One combination of threads and memory, measured again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurePoint {
-    /// Its place on the axes of the series.
     pub at: Params,
-    /// Who works on what: thread and slot, by index.
+    /// Thread and slot, by index.
     pub threads: Vec<(usize, usize)>,
 }
 
-/// All points of a case and the memory they need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandwidthLayout {
-    /// Slots of the shards of the arrays, all of one size.
     pub slots: Vec<ShardSlot>,
-    /// Combinations, in the order they are measured.
     pub points: Vec<MeasurePoint>,
 }
 
 impl BandwidthLayout {
-    /// Points that differ in the number of threads a L3 domain: those of `levels`, cut to what a domain has.
+    /// Points with different numbers of threads per L3 domain: `levels`, limited to the cores of a domain.
     pub fn levels(bindings: &[Binding], levels: &[usize]) -> Self {
         let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, binding) in bindings.iter().enumerate() {
@@ -65,7 +59,7 @@ impl BandwidthLayout {
         Self { slots, points }
     }
 
-    /// One point for every node with cores and every node with memory in `memories`.
+    /// One point for every node with cores and every node in `memories`.
     pub fn matrix(bindings: &[Binding], memories: &[u32]) -> Self {
         let mut by_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, binding) in bindings.iter().enumerate() {
@@ -74,7 +68,7 @@ impl BandwidthLayout {
         let largest = by_node.values().max_by_key(|threads| threads.len()).cloned().unwrap_or_default();
         let mut layout = Self { slots: Vec::new(), points: Vec::new() };
         for memory in memories {
-            // Touched by the node's own cores where it has as many as the node with the most; bound in any case.
+            // Touched by the node's own cores if it has as many as the largest node; bound in any case.
             let own =
                 by_node.get(memory).filter(|threads| threads.len() == largest.len()).unwrap_or(&largest);
             let first = layout.slots.len();
@@ -92,7 +86,6 @@ impl BandwidthLayout {
         layout
     }
 
-    /// The layout of the case whose worker sits at `place`, by what its plan chose.
     pub fn of(chosen: &Params, place: &PartPlacement) -> Self {
         let numbers = |name: &str| -> Vec<u32> {
             let text = chosen.get(name).map(Value::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `mem.bandwidth`: how fast this machine's cores move data to and from memory.
+//! `mem.bandwidth`: bandwidth between the cores and memory.
 
 mod layout;
 mod part;
@@ -23,27 +23,28 @@ const ABOUT: About = About {
     title: "memory bandwidth by kernel, store type and thread count",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec::new("kernel", Kind::Choice(KERNELS), "triad")
-            .doc("The loop: read, write, or one of STREAM's four; memcpy and memset are the C library's."),
+        ParamSpec::new("kernel", Kind::Choice(KERNELS), "triad").doc(
+            "The kernel: read, write, STREAM's copy, scale, add and triad, or the C library's memcpy and \
+             memset.",
+        ),
         ParamSpec::new("store", Kind::Choice(&["regular", "nt"]), "auto").word("auto").doc(
-            "Regular stores, or non-temporal ones that go past the caches; auto is nt where the loop \
-             stores.",
+            "regular: stores through the caches; nt: non-temporal stores that bypass the caches; auto: nt \
+             for kernels that store.",
         ),
         ParamSpec::new("scope", Kind::Choice(&["machine", "matrix"]), "machine").doc(
-            "All cores with the memory next to them, or every NUMA node's cores with every node's \
-             memory.",
+            "machine: all cores with the memory of their NUMA node; matrix: the cores of every NUMA node \
+             with the memory of every node.",
         ),
         ParamSpec::new("threads", Kind::Load(1, 4096), "auto")
             .word("auto")
-            .doc("Threads per L3 domain, one a core; auto tries 1, 2, 4 and all."),
+            .doc("Threads per L3 domain, one per core; auto: 1, 2, 4 and all cores in turn."),
         ParamSpec::new("array", Kind::Size(Bytes::mib(1), Bytes::gib(16 * 1024)), "auto").word("auto").doc(
-            "Size of each array over all threads; auto is 4 times the L3 in use, as far as memory \
-             allows.",
+            "Size of each array, over all threads; auto: 4 times the L3 in use, as far as memory allows.",
         ),
         seatrial_bench::PAGES,
         ParamSpec::new("isa", Kind::Choice(&["sse2", "avx2", "avx512", "neon"]), "auto")
             .word("auto")
-            .doc("Instruction set of the loop; auto is the widest this CPU has."),
+            .doc("Instruction set of the kernel; auto: the widest that the CPU has."),
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
@@ -51,17 +52,17 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("bandwidth", Unit::GigabytesPerSecond)
-            .doc("Bytes the loop names over time, at the thread count that is fastest by its median."),
+            .doc("Bytes counted as in STREAM over time, at the thread count with the highest median."),
         MetricSpec::higher_is_better("bandwidth_all", Unit::GigabytesPerSecond)
-            .doc("The same with one thread on every core."),
+            .doc("Bandwidth with one thread on every core."),
         MetricSpec::higher_is_better("traffic", Unit::GigabytesPerSecond).doc(
-            "Estimate of what crosses the memory bus for `bandwidth`: with the lines that regular \
-             stores read first.",
+            "Estimated traffic on the memory bus at `bandwidth`, including write-allocate reads of regular \
+             stores.",
         ),
         MetricSpec::higher_is_better("local", Unit::GigabytesPerSecond)
-            .doc("In scope matrix: the slowest node with its own memory."),
+            .doc("With scope=matrix: the slowest node with its own memory."),
         MetricSpec::higher_is_better("remote", Unit::GigabytesPerSecond)
-            .doc("In scope matrix: the slowest pair of different nodes."),
+            .doc("With scope=matrix: the slowest pair of different nodes."),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -78,7 +79,7 @@ const ABOUT: About = About {
                 AxisSpec { name: "memory_node", unit: Unit::Count },
             ],
         )
-        .doc("Bandwidth by node of the cores and node of the memory."),
+        .doc("Bandwidth by NUMA node of the cores and NUMA node of the memory."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -1,4 +1,4 @@
-//! The worker: makes the memory, runs the points in turn, checks the data.
+//! The worker: makes the arrays, runs the points in turn, checks the data.
 
 use seatrial_model::{Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample};
 use seatrial_sys::clock::Calibration;
@@ -11,7 +11,6 @@ use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
 use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
-/// The worker of one trial.
 pub struct BandwidthWorker {
     layout: BandwidthLayout,
     isa: Isa,
@@ -21,12 +20,9 @@ pub struct BandwidthWorker {
 }
 
 impl BandwidthWorker {
-    /// The worker of `case` at `place`, with all arrays made.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let layout = BandwidthLayout::of(&case.planned, place);
-        let unknown = |what: &str| {
-            Reason::new(Cause::Protocol, format!("the case names a {what} that is not known here"))
-        };
+        let unknown = |what: &str| Reason::new(Cause::Protocol, format!("the case names an unknown {what}"));
         let kernel: Kernel = case.params.text("kernel")?.parse().map_err(|_| unknown("kernel"))?;
         let isa: Isa = case.planned.text("isa")?.parse().map_err(|_| unknown("instruction set"))?;
         let store = match case.planned.text("store")? {
@@ -35,7 +31,7 @@ impl BandwidthWorker {
             _ => None,
         };
         let pass = Pass::select(kernel, store, isa).ok_or_else(|| {
-            let text = format!("kernel {kernel} has no loop for {}; this CPU may lack it", isa.name());
+            let text = format!("kernel {kernel} has no loop for {}, or this CPU lacks it", isa.name());
             Reason::new(Cause::Missing, text)
         })?;
         let array = case.planned.bytes("array")?.unwrap_or_default();
@@ -52,13 +48,12 @@ impl BandwidthWorker {
         Ok(Self { layout, isa, team, calibration, slices: 0 })
     }
 
-    /// Runs every point once for a slice; samples go to `out` when they count.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Reason> {
         let shortest = self.calibration.shortest_ns();
         for index in 0..self.layout.points.len() {
             let point = &self.layout.points[index];
             let all = self.team.slice(&point.threads, SLICE, stop)?;
-            // A slice cut short by the end of the phase is no sample: it may hold a single block.
+            // A slice that the end of the phase cuts short may hold a single block, and is no sample.
             let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
             if let (Some(out), true) = (out.as_deref_mut(), whole) {
                 for ran in all {
@@ -76,15 +71,14 @@ impl BandwidthWorker {
         Ok(())
     }
 
-    /// Every shard must have been gone through before the clock starts, so that the check of the data covers all of
-    /// it and no page is touched for the first time.
+    /// Runs through every shard once before the clock starts, so that the check covers all of it and no page is first
+    /// touched later.
     fn run_through(&self, stop: &Stop) -> Result<(), Reason> {
         let everyone: Vec<_> =
             self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, at)).collect();
         while self.team.look(ArrayShard::passes).contains(&0) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                // A thread that owns several slots takes them one after the other.
                 let mut batch: Vec<(usize, usize)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
                     if batch.iter().any(|(thread, _)| *thread == next.0) {

@@ -1,4 +1,4 @@
-//! What is measured where, decided from the inventory alone.
+//! Plans what is measured where, from the inventory.
 
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
@@ -11,23 +11,20 @@ use super::layout::{ALL, BandwidthLayout, MEMORY_NODES};
 use crate::kernel::{Isa, Kernel, Store};
 use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
 
-/// Times the caches in use that an array must have, so that they hold none of it worth speaking of. STREAM asks the
-/// same (McCalpin, "Memory Bandwidth and Machine Balance", run rules).
+/// Least size of an array in sizes of the caches in use, so that hardly any of it stays cached; also in STREAM's run
+/// rules (McCalpin, "Memory Bandwidth and Machine Balance").
 const TIMES_L3: u64 = 4;
 
-/// Part of the available memory that all arrays together may take, as a divisor.
+/// Divisor of the available memory for all arrays together.
 const SHARE: u64 = 2;
 
-/// Least size of the shard of an array that one thread works on.
 const LEAST_SHARD: u64 = 1 << 20;
 
-/// Time of one slice: long against the clock and the gate, short against drift.
+/// Time of a slice: long compared with clock resolution and thread start, short compared with drift.
 pub const SLICE: Nanos = Nanos::millis(25);
 
-/// Array size where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Slices a point gets in a trial at least.
 const LEAST_SLICES: u64 = 4;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -72,7 +69,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
             case.findings.push(cache_resident(array, Bytes(cache.bytes)));
         }
         if let Some(text) = &cache.disagreement {
-            let text = format!("{text}; the arrays are sized by the larger");
+            let text = format!("{text}; the array size follows the larger");
             case.findings.push(Finding::new("cache-size-disputed", Severity::Info, Subject::node(), text));
         }
     }
@@ -84,7 +81,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let points = layout.points.len() as u64;
     case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
     case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
-    // First touch and the check of the data run at a few GB/s and core at least.
+    // First touch and check run at a few GB/s per core at least.
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
     let touch = Nanos(total / (2 * case.places[0].bindings.len().min(16) as u64).max(1));
     case.budget.overhead = Nanos::millis(100).plus(touch);
@@ -97,14 +94,15 @@ fn wanted_kernel(params: &Params) -> Result<Kernel, Reason> {
     word.parse().map_err(|_| Reason::new(Cause::Protocol, format!("'{word}' is not a kernel")))
 }
 
-/// The kind of stores; `None` for loops that have no choice.
+/// Kind of stores; `None` for kernels without a choice.
 fn wanted_store(params: &Params, kernel: Kernel) -> Result<Option<Store>, Reason> {
     let word = params.text("store").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     match (word, kernel.has_store_choice()) {
         ("auto", false) => Ok(None),
         (_, false) => {
-            let why = if kernel == Kernel::Read { "it stores nothing" } else { "the C library chooses" };
-            Err(Reason::new(Cause::Inapplicable, format!("kernel {kernel} has no choice of stores: {why}")))
+            let why =
+                if kernel == Kernel::Read { "it stores nothing" } else { "the C library chooses the stores" };
+            Err(Reason::new(Cause::Inapplicable, format!("store= does not apply to kernel {kernel}: {why}")))
         }
         ("regular", true) => Ok(Some(Store::Regular)),
         (_, true) => Ok(Some(Store::NonTemporal)),
@@ -119,13 +117,12 @@ fn wanted_isa(params: &Params, machine: &Machine) -> Result<Isa, Reason> {
         let names: Vec<_> = has.iter().map(|isa| isa.name()).collect();
         let text = match machine.cpu.isa.why() {
             Some(why) => format!("the instruction sets of this CPU are not known: {why}"),
-            None => format!("this CPU does not have {word}; it has: {}", names.join(", ")),
+            None => format!("isa={word}: this CPU does not have it; it has: {}", names.join(", ")),
         };
         Reason::new(Cause::Inapplicable, text)
     })
 }
 
-/// The layout, and how it is written down among the chosen values.
 fn layout(
     params: &Params,
     machine: &Machine,
@@ -145,7 +142,9 @@ fn layout(
     if let [level] = levels[..]
         && level as usize > largest
     {
-        let text = format!("threads={level}, but the largest L3 domain has {largest} cores that we may use");
+        let text = format!(
+            "threads={level}: the largest L3 domain has only {largest} cores that this process may use"
+        );
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let as_sizes: Vec<usize> = levels.iter().map(|level| *level as usize).collect();
@@ -160,13 +159,13 @@ fn largest_domain(bindings: &[Binding]) -> usize {
         .unwrap_or(0)
 }
 
-/// How often every array exists: once, or once a memory node.
+/// Copies of every array: one, or one per memory node.
 fn pools(layout: &BandwidthLayout) -> u64 {
     let threads = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
     (layout.slots.len() / threads).max(1) as u64
 }
 
-/// The size of each array, over all slots of one pool.
+/// Size of each array, over all slots of one copy.
 fn array(
     params: &Params,
     machine: &Machine,
@@ -188,7 +187,8 @@ fn array(
     let size = match (room, asked) {
         (Some(room), Some(_)) if wanted > room => {
             let text = format!(
-                "array={}: {copies} arrays of it do not fit; at most {} each is half of the memory available to us",
+                "array={}: {copies} arrays of this size need more than half of the available memory; at most \
+                 {} each",
                 Bytes(wanted).rounded(),
                 Bytes(room).rounded()
             );
@@ -199,7 +199,7 @@ fn array(
     };
     let size = size / granule * granule;
     if size == 0 {
-        let text = format!("not even {} an array are available to us", Bytes(granule).rounded());
+        let text = format!("less than {} per array is available; free memory", Bytes(granule).rounded());
         return Err(Reason::new(Cause::NoSpace, text));
     }
     Ok(Bytes(size))
@@ -207,8 +207,8 @@ fn array(
 
 fn cache_resident(array: Bytes, l3: Bytes) -> Finding {
     let text = format!(
-        "an array of {} is less than {TIMES_L3} times the {} of last-level cache in use: part of the traffic stays in \
-         the cache, and the figure is no memory bandwidth; free memory or give a larger -p array=",
+        "an array of {} is less than {TIMES_L3} times the {} of last-level cache in use: part of the traffic \
+         stays in the cache, so the result is not memory bandwidth; free memory or set a larger -p array=",
         array.rounded(),
         l3.rounded()
     );
@@ -220,9 +220,9 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let whole = match machine.map(memory_bandwidth) {
         Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
-        None => Limit::unknown("nothing is known of the node"),
+        None => Limit::unknown("the node is not in the inventory"),
     };
-    let pair = "the links between NUMA nodes have no published speed that the system could tell";
+    let pair = "the system does not report the speed of the links between NUMA nodes";
     let limit = |metric: &str| match metric {
         "local" | "remote" => Limit::unknown(pair),
         _ => whole.clone(),

@@ -1,4 +1,4 @@
-//! From the threads' slices to bandwidth: what all threads moved in the time they all ran.
+//! Reduces the threads' slices to bandwidth: bytes of all threads over the time in which all ran.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::kernel::{Kernel, Store};
 use seatrial_bench::numa_check;
 
-/// Least part of the longest thread's time that all threads must have run together.
+/// Least part of the longest thread's time in which all threads must have run.
 const LEAST_OVERLAP: f64 = 0.5;
 
-/// All slices of one point: bandwidth in GB/s by trial.
+/// Bandwidth of one point in GB/s, by trial.
 struct PointRates {
     at: Params,
     trials: Vec<Vec<f64>>,
@@ -58,7 +58,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Bandwidth of every slice, point by point in the order they were first measured.
 fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
     let mut points: Vec<PointRates> = Vec::new();
     let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
@@ -67,7 +66,6 @@ fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
         let position = trials.iter().position(|trial| *trial == part.trial).unwrap_or(0);
         let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
         for (order, sample) in (0..).zip(part.samples.iter().filter(|sample| sample.channel == "slice")) {
-            // A sample that names no slice is one by itself.
             slices.entry(sample.at.count("slice").unwrap_or(order)).or_default().push(sample);
         }
         for samples in slices.values() {
@@ -86,14 +84,15 @@ fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
     }
     points.iter_mut().for_each(|point| point.trials.retain(|trial| !trial.is_empty()));
     if points.is_empty() {
-        let text = "no slice in which all threads ran together: something else holds the cores, or they are throttled";
+        let text = "the threads never ran at the same time: other processes hold the cores, or CPU time is \
+            throttled (cgroup cpu.max)";
         return Err(Reason::new(Cause::TooShort, text));
     }
     Ok(points)
 }
 
-/// GB/s over the window in which all threads of the slice ran; each thread's bytes count by the part of its own time
-/// that lies in the window. `None` when the threads hardly overlapped.
+/// GB/s over the window in which all threads of the slice ran; bytes of a thread count by the part of its time in the
+/// window. `None` when the threads hardly overlapped.
 fn common_rate(samples: &[&Sample]) -> Option<f64> {
     let start = samples.iter().map(|sample| sample.start).max()?;
     let end = samples.iter().map(|sample| sample.end).min()?;
@@ -105,7 +104,6 @@ fn common_rate(samples: &[&Sample]) -> Option<f64> {
     samples.iter().map(|sample| sample.per_second()).sum::<Option<f64>>().map(|rate| rate / 1e9)
 }
 
-/// The place on the series' axes: without the counters that only tell samples apart.
 fn axes(at: &Params) -> Params {
     at.iter()
         .filter(|(name, _)| !matches!(*name, "slice" | "thread"))
@@ -126,7 +124,7 @@ fn slowest<'a>(points: impl Iterator<Item = &'a PointRates>) -> Option<&'a Point
     points.min_by(|a, b| median(a).total_cmp(&median(b)))
 }
 
-/// Estimated bus bytes for every byte that the loop names.
+/// Estimated bytes on the bus per counted byte.
 fn traffic_factor(case: &Case) -> Option<f64> {
     let kernel: Kernel = case.params.text("kernel").ok()?.parse().ok()?;
     let store = match case.planned.text("store").ok()? {

@@ -1,4 +1,4 @@
-//! Pinned threads that work on their shards together, slice by slice.
+//! Pinned threads that work on their shards at the same time, slice by slice.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,32 +8,26 @@ use seatrial_sys::clock;
 use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Gate, Stop, ThreadSpec, ThreadTeam};
 
-/// Elements that the loop works on between two looks at the clock: 4 MiB of each array, a fraction of a millisecond.
+/// Elements between two clock readings: 4 MiB of each array, a fraction of a millisecond.
 pub const BLOCK: usize = (4 << 20) / size_of::<f64>();
 
-/// One thread's work in one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceRun {
-    /// The thread, by index.
     pub thread: usize,
-    /// Start on the monotonic clock.
     pub start: Nanos,
-    /// End on the same clock.
     pub end: Nanos,
-    /// Bytes that the loop names.
+    /// Bytes counted as in STREAM.
     pub bytes: u64,
 }
 
 type ArrayShards = Arc<Vec<Mutex<Option<ArrayShard>>>>;
 
-/// Threads, one for each binding, and the shards they work on.
 pub struct BandwidthTeam {
     threads: ThreadTeam<'static, ()>,
     shards: ArrayShards,
 }
 
 impl BandwidthTeam {
-    /// Starts and pins a thread for each binding, with room for `slots` shards.
     pub fn start(bindings: &[Binding], slots: usize) -> Result<Self, Reason> {
         let spec = |binding: &Binding| ThreadSpec::new(format!("cpu{}", binding.cpu), Some(binding.cpu));
         let threads = bindings.iter().map(|binding| (spec(binding), || Ok(())));
@@ -41,13 +35,13 @@ impl BandwidthTeam {
         Ok(Self { threads, shards: Arc::new((0..slots).map(|_| Mutex::new(None)).collect()) })
     }
 
-    /// Makes all shards, each by the thread that touches it first.
+    /// Makes all shards, each on the thread that touches it first.
     pub fn make(&self, specs: Vec<(usize, ShardSpec)>) -> Result<(), Reason> {
         let (threads, specs): (Vec<_>, Vec<_>) = specs.into_iter().unzip();
         let shards = Arc::clone(&self.shards);
         let make = move |slot: usize, (): &mut ()| {
             let shard = ArrayShard::new(&specs[slot]).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot take memory for the arrays: {error}"))
+                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the arrays: {error}"))
             })?;
             *lock(&shards[slot]) = Some(shard);
             Ok(())
@@ -55,7 +49,6 @@ impl BandwidthTeam {
         self.threads.each(threads, make).map(drop)
     }
 
-    /// Lets `team` (thread and slot by index) run together for `span`.
     pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<SliceRun>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
@@ -68,22 +61,19 @@ impl BandwidthTeam {
         self.threads.each(team.iter().map(|(thread, _)| *thread), run)
     }
 
-    /// Checks all shards, `threads` saying who checks which slot.
     pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Reason> {
         let shards = Arc::clone(&self.shards);
         let verify = move |slot: usize, (): &mut ()| {
-            let nothing = || Integrity::Unverified { why: "the piece was never made".to_owned() };
+            let nothing = || Integrity::Unverified { why: "the shard was never made".to_owned() };
             Ok(lock(&shards[slot]).as_mut().map_or_else(nothing, ArrayShard::verify))
         };
         self.threads.each(threads, verify)
     }
 
-    /// Looks at every shard.
     pub fn look<T>(&self, at: impl FnMut(&ArrayShard) -> T) -> Vec<T> {
         self.look_at_all(|shards| shards.iter().copied().map(at).collect())
     }
 
-    /// Looks at all shards together.
     pub fn look_at_all<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> = self.shards.iter().map(lock).collect();
         let shards: Vec<&ArrayShard> = locks.iter().filter_map(|shard| shard.as_ref()).collect();

@@ -1,4 +1,4 @@
-//! Plans on made-up machines, and one worker run for real on a small array.
+//! Plans on invented machines, and one real worker on a small array.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use seatrial_bench::testing::{Kept, connected};
 
 const GIB: u64 = 1 << 30;
 
-/// `nodes` NUMA nodes of four cores with two L3 domains of 32 MiB each, and `memory` GiB a node, all available.
+/// `nodes` NUMA nodes of four cores with two L3 domains of 32 MiB each, and `memory` GiB per node, all available.
 fn machine(nodes: u32, memory: u64) -> Machine {
     let threads = (0..4 * nodes).map(|id| CpuThread {
         id,
@@ -94,7 +94,12 @@ fn the_fullest_node_counts_for_all() {
 fn an_array_that_does_not_fit_is_refused_before_anything_is_allocated() {
     let reason = plan(machine(1, 4), &[("array", "2 GiB")]).unwrap_err();
     assert_eq!(reason.cause, Cause::NoSpace);
-    assert!(reason.text.contains("3 arrays of it do not fit; at most 683 MiB"), "{reason}");
+    assert!(
+        reason
+            .text
+            .contains("3 arrays of this size need more than half of the available memory; at most 683 MiB"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -109,7 +114,7 @@ fn the_widest_instruction_set_is_chosen_and_a_missing_one_refused() {
     assert_eq!(plan(machine(1, 64), &[]).unwrap().planned.text("isa"), Ok("avx2"));
     let reason = plan(machine(1, 64), &[("isa", "avx512")]).unwrap_err();
     assert_eq!(reason.cause, Cause::Inapplicable);
-    assert!(reason.text.contains("does not have avx512; it has: sse2, avx2"), "{reason}");
+    assert!(reason.text.contains("isa=avx512: this CPU does not have it; it has: sse2, avx2"), "{reason}");
 }
 
 #[test]
@@ -207,7 +212,6 @@ fn a_worker_measures_every_thread_count_and_proves_where_its_memory_is() {
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
     let cores = case.places[0].bindings.len() as u64;
     let mut seen = Vec::new();
-    // A machine that does other work at the same time may need more than one turn for all counts.
     let measures = loop {
         let mut kept = Kept::default();
         part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept).unwrap();

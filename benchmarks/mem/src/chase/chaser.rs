@@ -1,51 +1,45 @@
-//! A position on a ring that times its hops.
+//! A position on a ring, with timed hops.
 
 use seatrial_model::{Nanos, Sample};
 use seatrial_sys::clock;
 
 use super::{HOPS_MULTIPLE, Order, Rings};
 
-/// Hops that settle a position: caches, translations and clock are then as they are in the middle of a run. Above what
-/// the caches' own latency needs, and a few milliseconds at most.
+/// Hops until caches, TLB and clock are as in the middle of a run: more than the caches need, and a few milliseconds
+/// at most.
 const MOST_SETTLING: u64 = 1 << 15;
 
-/// Memory that one line of page table entries describes: 8 entries of 4 KiB pages. With larger pages it is more, and this
-/// is only more often than needed; so it is where a hypervisor maps small pages under large ones.
+/// Memory described by one cache line of page table entries: 8 entries of 4 KiB pages. For larger pages, and under a
+/// hypervisor that maps small ones, this is only more often than needed.
 const LINE_OF_PAGES: usize = 8 * 4096;
 
-/// Longest time of a hop that a single timed call is planned with. A remote memory behind a slow link takes a
-/// microsecond; more than this is an interruption that must not make the next call too short.
+/// Longest time of a hop for planning a timed call. Remote memory over a slow link takes 1 us; anything longer is an
+/// interruption, which must not shorten the next call.
 const SLOWEST_HOP_NS: f64 = 2000.0;
 
-/// A timed run along a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChaseRun {
-    /// Start on the monotonic clock.
     pub start: Nanos,
-    /// End on the same clock.
     pub end: Nanos,
-    /// Pointers followed in between.
     pub hops: u64,
 }
 
-/// Nanoseconds a hop of a sample whose amount is hops; `None` without hops.
 pub fn hop_ns(sample: &Sample) -> Option<f64> {
     let hops = sample.amount.value();
     (hops > 0.0).then(|| sample.span().get() as f64 / hops)
 }
 
-/// A position on a ring.
 #[derive(Clone, Debug)]
 pub struct Chaser {
     ring: usize,
     lines: usize,
     at: usize,
-    /// Where the last run began, and how far it went.
+    /// Start of the last run, and its hops.
     last: (usize, u64),
 }
 
 impl Chaser {
-    /// A position at line 0 of the ring of that number, which has `lines`.
+    /// A position at line 0 of a ring with this number of `lines`.
     pub fn new(ring: usize, lines: usize) -> Self {
         Self { ring, lines, at: 0, last: (0, 0) }
     }
@@ -54,15 +48,11 @@ impl Chaser {
         self.ring
     }
 
-    /// The number of its lines.
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Goes on for `hops` at least.
-    ///
-    /// # Panics
-    /// When `rings` has no such ring, or the last run ended outside of it.
+    /// Follows at least `hops` pointers. Panics without such a ring, or if the last run ended outside of it.
     pub fn run(&mut self, rings: &Rings, hops: u64) -> ChaseRun {
         let from = self.at;
         let start = Nanos(clock::now_ns());
@@ -72,11 +62,10 @@ impl Chaser {
         ChaseRun { start, end, hops: made }
     }
 
-    /// Brings the page table entries of the ring into the caches, then makes two laps, or a few milliseconds of a long one.
-    ///
-    /// In a run without end the entries are always there: a line of them is used hundreds of times as often as a line of the
-    /// ring. A visit is too short to fetch them by its own hops, and would be up to half slower. Returns the time of a hop in the second half, in nanoseconds: an
-    /// estimate to plan the next run with.
+    /// Brings the ring's page table entries into the caches, then makes two laps, or a few milliseconds of a long
+    /// one. In an endless run the entries are always cached, since a line of them is used hundreds of times as often
+    /// as a line of the ring; a visit is too short to fetch them by its own hops, and would be up to half slower.
+    /// Returns the time of a hop in the second half in nanoseconds, to plan the next run.
     pub fn settle(&mut self, rings: &Rings) -> f64 {
         rings.sweep(self.ring, rings.lines_in(LINE_OF_PAGES));
         let hops = (2 * self.lines as u64).clamp(64 * HOPS_MULTIPLE, MOST_SETTLING);
@@ -85,15 +74,13 @@ impl Chaser {
         (ran.end.since(ran.start).get() as f64 / ran.hops as f64).clamp(0.1, SLOWEST_HOP_NS)
     }
 
-    /// Goes on for about `span`, by the estimate of [`Self::settle`]. The clock is looked at twice only, before and after.
+    /// Runs for about `span`, by the estimate of [`Self::settle`]. The clock is read only before and after.
     pub fn run_for(&mut self, rings: &Rings, span: Nanos, hop_ns: f64) -> ChaseRun {
         self.run(rings, (span.get() as f64 / hop_ns) as u64)
     }
 
-    /// Walks the last run again along the order and says how the end differs, if it does.
-    ///
-    /// # Panics
-    /// When `order` is shorter than the ring.
+    /// Repeats the last run along the order, and describes a different end. Panics when `order` is shorter than the
+    /// ring.
     pub fn strayed(&self, order: &Order) -> Option<String> {
         let (from, hops) = self.last;
         let expected = order.walk(from, hops);

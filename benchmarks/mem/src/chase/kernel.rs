@@ -1,32 +1,31 @@
-//! Memory with rings of pointers in it, and the two loops over it.
+//! Memory with rings of pointers, and the two loops over it.
 //!
-//! The loops are assembly from label to branch, so that a debug build measures what a release build measures and no
-//! compiler can see where a pointer leads.
+//! The loops are assembly, so that debug and release builds measure the same, and no compiler can see where a pointer
+//! leads.
 #![expect(unsafe_code, reason = "assembly that follows pointers through memory")]
 
 use std::arch::asm;
 
 use seatrial_bench::Held;
 
-/// Hops in one turn of the loop; longer than what the loop's own two instructions could hide behind.
+/// Hops per loop turn, enough to hide the loop's own two instructions.
 pub const HOPS_MULTIPLE: u64 = 32;
 
-/// Size of a pointer in bytes, and so the distance of rings that share their lines.
+/// Bytes of a pointer: the distance of rings that share their lines.
 pub const POINTER: usize = size_of::<u64>();
 
-/// A ring: one pointer in each of its lines, all at the same place in the line.
+/// A ring: one pointer in each of its lines, at the same offset in every line.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
-    /// Bytes from the start of the memory to the pointer of line 0.
+    /// Offset of line 0's pointer in the memory.
     first: usize,
     lines: usize,
 }
 
-/// Memory with rings of pointers in it.
 ///
-/// Every word that is written is the address of a word that was written together with it, and nothing else can write.
-/// So whoever follows pointers from a word of a ring stays among words of rings. (A pointer that broken memory changed may
-/// lead anywhere; the worker then crashes, and the case fails by that.)
+/// Invariant: every word written is the address of another word of a ring, and nothing else can write. So following
+/// pointers from a ring stays in rings. (A pointer that faulty memory changed may lead anywhere; the worker then
+/// crashes, and the case fails.)
 #[derive(Debug)]
 pub struct Rings {
     held: Held,
@@ -34,29 +33,22 @@ pub struct Rings {
     rings: Vec<Ring>,
 }
 
-/// How the pointers of a ring differ from its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     pub count: u64,
-    /// Where and how the first one differs.
     pub first: String,
 }
 
 impl Rings {
-    /// Takes `held` for rings with one pointer every `line` bytes.
-    ///
-    /// # Panics
-    /// When a line is no multiple of a pointer above zero.
+    /// Rings in `held`, with one pointer every `line` bytes. Panics when `line` is zero or no multiple of a pointer.
     pub fn new(held: Held, line: usize) -> Self {
         assert!(line > 0 && line.is_multiple_of(POINTER), "a line of {line} bytes");
         Self { held, line, rings: Vec::new() }
     }
 
-    /// Lays a ring whose line 0 has its pointer `first` bytes into the memory, and in which line `n` is followed by line
-    /// `next[n]`. Returns the ring's number.
-    ///
-    /// # Panics
-    /// When the ring does not fit into the memory, or leads out of itself.
+    /// Lays a ring whose line 0 has its pointer at offset `first`, and in which line `n` is followed by line
+    /// `next[n]`. Returns the ring's number. Panics when the ring does not fit into the memory, or leads out of
+    /// itself.
     pub fn lay(&mut self, first: usize, next: &[u32]) -> usize {
         let (base, step, lines) = (self.base(), self.line / POINTER, next.len());
         assert!(first.is_multiple_of(POINTER), "a ring that starts {first} bytes into the memory");
@@ -70,11 +62,8 @@ impl Rings {
         self.rings.len() - 1
     }
 
-    /// Follows the pointers of a ring from line `from`, a whole number of turns of the loop and `hops` at least. Returns
-    /// the line that is reached, and the hops made.
-    ///
-    /// # Panics
-    /// When there is no such ring or line.
+    /// Follows the pointers of a ring from line `from`, for whole loop turns and at least `hops`. Returns the line
+    /// reached and the hops made. Panics without such a ring or line.
     pub fn follow(&self, ring: usize, from: usize, hops: u64) -> (usize, u64) {
         let Ring { first, lines } = self.rings[ring];
         assert!(from < lines, "line {from} of a ring of {lines}");
@@ -86,11 +75,9 @@ impl Rings {
         (reached.wrapping_sub(base) / self.line, turns * HOPS_MULTIPLE)
     }
 
-    /// Loads one line in `every` of a ring in the order of addresses, and the line that it leads to. No load waits for the
-    /// one before, so that all lines are done in a fraction of a lap. They are then in the caches that they fit into.
-    ///
-    /// # Panics
-    /// When there is no such ring, or `every` is zero.
+    /// Loads every `every`-th line of a ring in address order, and the line that it points to. The loads are
+    /// independent, so a sweep takes a fraction of a lap; it leaves the lines in the caches that they fit into.
+    /// Panics without such a ring, or when `every` is zero.
     pub fn sweep(&self, ring: usize, every: usize) {
         let Ring { first, lines } = self.rings[ring];
         // SAFETY: every line of the ring holds a pointer that `lay` wrote, which leads to another; no line past the last is
@@ -98,15 +85,12 @@ impl Rings {
         unsafe { sweep(self.base() + first, every * self.line, (lines - 1) / every + 1) };
     }
 
-    /// Lines of a ring that are `bytes` apart, one at least.
     pub fn lines_in(&self, bytes: usize) -> usize {
         (bytes / self.line).max(1)
     }
 
-    /// Compares every pointer of a ring with its order; `None` when all are right.
-    ///
-    /// # Panics
-    /// When there is no such ring, or its order has another length.
+    /// Compares every pointer of a ring with its order; `None` when all are right. Panics without such a ring, or
+    /// when the order has another length.
     pub fn compare(&self, ring: usize, next: &[u32]) -> Option<Wrong> {
         let Ring { first, lines } = self.rings[ring];
         assert_eq!(lines, next.len(), "the order of another ring");
@@ -123,15 +107,11 @@ impl Rings {
         wrong
     }
 
-    /// The memory, for the record.
     pub fn held(&self) -> &Held {
         &self.held
     }
 
-    /// Makes line `from` of a ring lead to line `to`, so that a test can see the checks catch it.
-    ///
-    /// # Panics
-    /// When there is no such ring or line.
+    /// Makes line `from` of a ring lead to line `to`, to test the checks.
     #[cfg(test)]
     pub fn redirect(&mut self, ring: usize, from: usize, to: usize) {
         let Ring { first, lines } = self.rings[ring];
@@ -141,7 +121,7 @@ impl Rings {
     }
 
     fn base(&self) -> usize {
-        // Exposed, since the loops make pointers of the addresses that they find in memory.
+        // Exposed, because the loops use addresses from memory as pointers.
         self.held.map.as_slice::<u64>().as_ptr().expose_provenance()
     }
 }

@@ -1,7 +1,7 @@
-//! Rings of pointers in memory, and who runs along them: what every measurement of load latency is made of.
+//! Rings of pointers in memory, and positions on them: the base of every latency measurement.
 //!
-//! A ring visits all lines of a piece of memory once, in random order ([`Order`]). [`Rings`] are the memory with the
-//! pointers in it, a [`Chaser`] is a position on a ring that times hops and is checked against the order afterwards.
+//! A ring visits all lines of some memory once, in random order ([`Order`]). [`Rings`] are the memory with the
+//! pointers; a [`Chaser`] is a position on a ring that times hops and is checked against the order.
 
 mod chaser;
 mod kernel;

@@ -1,14 +1,12 @@
 //! The random order in which a ring visits the lines of its memory.
 
-/// Seed of every order: two runs chase along the same ring.
+/// One seed for every order, so that all runs have the same ring.
 const SEED: u64 = 0x5EA7_21A1_0000_0001;
 
-/// A random ring over the lines `0..len`, which grows line by line: each line knows the one that comes next.
-///
-/// It is Sattolo's algorithm (S. Sattolo, "An algorithm to generate a random cyclic permutation", Information
-/// Processing Letters 22, 1986) from the inside out: every new line is put behind a random one of those that are there.
-/// At every length all cyclic orders of that length are equally likely, and there is never more than one ring. So the
-/// rings of a whole sweep of sizes come from one pass, and a shorter one is the longer one without its last lines.
+/// A random ring over the lines `0..len`, which grows line by line. Sattolo's algorithm (S. Sattolo, "An algorithm to
+/// generate a random cyclic permutation", Information Processing Letters 22, 1986), inside out: every new line is
+/// inserted behind a random existing one. At every length all cyclic orders are equally likely, and there is only one
+/// ring. So one pass yields the rings of a whole sweep of sizes.
 #[derive(Clone, Debug)]
 pub struct Order {
     next: Vec<u32>,
@@ -16,17 +14,14 @@ pub struct Order {
 }
 
 impl Order {
-    /// The ring of line 0 alone, with room to grow to `lines`.
+    /// The ring of line 0 alone, with room for `lines`.
     pub fn with_room_for(lines: usize) -> Self {
         let mut next = Vec::with_capacity(lines.max(1));
         next.push(0);
         Self { next, state: SEED }
     }
 
-    /// Grows the ring to `lines`; a ring that is longer already stays.
-    ///
-    /// # Panics
-    /// Above 2^32 lines, which the plan does not allow.
+    /// Grows the ring to `lines`; a longer ring stays. Panics above 2^32 lines, which the plan does not allow.
     pub fn grow(&mut self, lines: usize) {
         assert!(u32::try_from(lines).is_ok(), "{lines} lines are more than a ring can number");
         while self.next.len() < lines {
@@ -37,19 +32,17 @@ impl Order {
         }
     }
 
-    /// Which line comes after each.
     pub fn next(&self) -> &[u32] {
         &self.next
     }
 
-    /// The line that is reached from `from` by `hops`.
     pub fn walk(&self, from: usize, hops: u64) -> usize {
         let hops = hops % self.next.len() as u64;
         (0..hops).fold(from, |line, _| self.next[line] as usize)
     }
 
     /// A random number below `limit`: the upper half of a product (D. Lemire, "Fast random integer generation in an
-    /// interval", 2019). Without his rejection step the numbers are uneven by less than `limit` in 2^64.
+    /// interval", 2019). Without his rejection step the bias is less than `limit` in 2^64.
     fn below(&mut self, limit: u32) -> u32 {
         ((u128::from(self.random()) * u128::from(limit)) >> 64) as u32
     }
@@ -107,7 +100,7 @@ mod tests {
             *found.entry(order.next.clone()).or_default() += 1;
         }
         assert_eq!(found.len(), 6, "{found:?}");
-        // Five standard deviations of a binomial count of 1000 expected are 144.
+        // Five standard deviations of a binomial count with mean 1000 are 144.
         assert!(found.values().all(|count| count.abs_diff(1000) < 144), "{found:?}");
     }
 

@@ -1,22 +1,20 @@
-//! The arrays that a loop runs over, and what they must be like.
+//! The arrays of a loop, and their alignment and length.
 
 use super::name::Kernel;
 
-/// Elements that the loops take in one turn: every array's length must be a multiple.
-///
-/// A turn is 512 bytes: four cache lines of each half of `a` for `read`, two turns of four lines for the others.
+/// Elements per loop turn; array lengths must be a multiple. A turn is 512 bytes: four cache lines of each half of
+/// `a` for `read`, two times four lines for the others.
 pub const ELEMENTS_MULTIPLE: usize = 64;
 
-/// By how many bytes the n-th array should be moved against the start of its (page-aligned) mapping, times n.
-///
-/// Arrays that start alike meet in the same cache sets, and a load right behind a store to the same offset in another
-/// page waits for it (4 KiB aliasing). An odd number of 4 KiB pages keeps them apart at any thread's position.
+/// Offset of array n from the start of its page-aligned mapping, divided by n. Arrays with equal offsets share cache
+/// sets, and a load right behind a store to the same offset in another page waits for it (4 KiB aliasing). An odd
+/// number of 4 KiB pages keeps them apart at any position of a thread.
 pub const ARRAY_OFFSET_BYTES: usize = 5 * 4096;
 
-/// Every array starts at a cache line, which is also the alignment that the widest stores ask for.
+/// Every array starts at a cache line, as the widest stores require.
 const ALIGNMENT: usize = 64;
 
-/// One thread's share of the arrays; those that the kernel does not use may be empty.
+/// One thread's share of the arrays; arrays that the kernel does not use may be empty.
 #[derive(Debug)]
 pub struct Arrays<'a> {
     pub a: &'a mut [f64],
@@ -24,37 +22,20 @@ pub struct Arrays<'a> {
     pub c: &'a mut [f64],
 }
 
-/// Why a loop cannot run over some arrays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// An array is empty, or ends within a turn of the loop.
+    /// An array is empty, or ends within a loop turn.
     #[error(
         "array {array} holds {elements} elements, which is not a multiple of {ELEMENTS_MULTIPLE} above zero"
     )]
     PartialTurn { array: char, elements: usize },
-    /// An array does not start at a cache line.
     #[error("array {array} starts {bytes} bytes into a cache line of {ALIGNMENT} bytes")]
-    Unaligned {
-        array: char,
-        /// How far into the line.
-        bytes: usize,
-    },
-    /// The arrays differ in length.
+    Unaligned { array: char, bytes: usize },
     #[error("array {array} holds {elements} elements, but array a holds {expected}")]
-    Unequal {
-        array: char,
-        elements: usize,
-        /// The length of `a`.
-        expected: usize,
-    },
+    Unequal { array: char, elements: usize, expected: usize },
 }
 
 impl Arrays<'_> {
-    /// Checks that the loop of `kernel` can run over these arrays.
-    ///
-    /// # Errors
-    /// When one that it uses does not start at a cache line, is empty, is no multiple of [`ELEMENTS_MULTIPLE`], or is
-    /// not as long as `a`.
     pub fn fit(&self, kernel: Kernel) -> Result<(), Misfit> {
         let expected = self.a.len();
         for (array, slice) in self.used(kernel) {
@@ -72,7 +53,6 @@ impl Arrays<'_> {
         Ok(())
     }
 
-    /// The arrays that `kernel` uses, by name.
     pub(super) fn used(&self, kernel: Kernel) -> impl Iterator<Item = (char, &[f64])> {
         [('a', &*self.a), ('b', &*self.b), ('c', &*self.c)].into_iter().take(kernel.arrays())
     }

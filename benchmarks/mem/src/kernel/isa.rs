@@ -1,4 +1,4 @@
-//! Instruction sets that the loops are written in, and which of them this CPU runs.
+//! Instruction sets of the loops, and which of them this CPU has.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,22 +11,19 @@ pub enum Isa {
     Sse2,
     /// 16-byte vectors and pair loads and stores; every AArch64 has them.
     Neon,
-    /// 32-byte vectors.
     Avx2,
-    /// 64-byte vectors: a whole cache line an instruction (the foundation, AVX-512F, is enough).
+    /// 64-byte vectors, a whole cache line; AVX-512F is enough.
     Avx512,
 }
 
 impl Isa {
-    /// All of them, wider ones later.
     pub const ALL: &'static [Self] = &[Self::Sse2, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// Those that this CPU and its operating system can run, the widest last.
+    /// The instruction sets that CPU and operating system support, widest last.
     pub fn available() -> Vec<Self> {
         Self::ALL.iter().copied().filter(|isa| isa.is_available()).collect()
     }
 
-    /// The name in parameters and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sse2 => "sse2",
@@ -36,7 +33,7 @@ impl Isa {
         }
     }
 
-    /// The name of the CPU feature that the loops need, as Rust and the inventory spell it.
+    /// The required CPU feature, as Rust and the inventory spell it.
     pub const fn feature(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512f",
@@ -44,7 +41,6 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU and its operating system can run it.
     #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
         match self {
@@ -55,7 +51,6 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU and its operating system can run it.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn is_available(self) -> bool {
         cfg!(target_arch = "aarch64") && self == Self::Neon

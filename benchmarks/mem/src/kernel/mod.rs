@@ -1,9 +1,8 @@
-//! The hot loops of `mem.bandwidth`: what they are called, what they count, which the CPU can run, what they must leave
-//! in memory.
+//! The kernels of `mem.bandwidth`: names, byte counts, instruction sets, and expected results.
 //!
-//! A [`Pass`] is one loop in one instruction set, picked by [`Pass::select`]. It is assembly from label to branch, so
-//! that a debug build measures what a release build measures and no compiler can merge, hoist or drop an access;
-//! `tests/disassembly.rs` counts the bytes that each loop loads and stores.
+//! A [`Pass`] is one loop in one instruction set, picked by [`Pass::select`]. It is assembly, so that debug and
+//! release builds measure the same and no compiler can merge, hoist or drop an access; `tests/disassembly.rs` counts
+//! the bytes that each loop loads and stores.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;

@@ -1,11 +1,10 @@
-//! Kernels and kinds of stores: their names, the bytes they count, the traffic they cause.
+//! Kernels and kinds of stores: names, counted bytes, bus traffic.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a loop does with its arrays.
-///
-/// No loop writes an array that it reads, so that any number of passes leaves the same bits.
+/// What a loop does with its arrays. No loop writes an array that it reads, so any number of passes leaves the same
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Folds `a[i]`.
@@ -27,7 +26,6 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All of them, in the order of reports.
     pub const ALL: &'static [Self] = &[
         Self::Read,
         Self::Write,
@@ -39,7 +37,6 @@ impl Kernel {
         Self::Memset,
     ];
 
-    /// The name in parameters and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -53,7 +50,6 @@ impl Kernel {
         }
     }
 
-    /// How many of the arrays `a`, `b` and `c` the loop uses, from `a` on.
     pub const fn arrays(self) -> usize {
         match self {
             Self::Read | Self::Write | Self::Memset => 1,
@@ -62,12 +58,11 @@ impl Kernel {
         }
     }
 
-    /// Bytes that the loop names for each index: 8 for every array, as STREAM counts (McCalpin 1995).
+    /// Counted bytes per index: 8 for every array, as in STREAM (McCalpin 1995).
     pub const fn counted_bytes_per_element(self) -> usize {
         self.arrays() * size_of::<f64>()
     }
 
-    /// Whether regular and non-temporal loops exist: not where nothing is stored or the C library decides.
     pub const fn has_store_choice(self) -> bool {
         matches!(self, Self::Write | Self::Copy | Self::Scale | Self::Add | Self::Triad)
     }
@@ -77,12 +72,11 @@ impl Kernel {
         matches!(self, Self::Read)
     }
 
-    /// Estimated bytes on the memory bus for one counted byte; `None` where the C library decides how to store.
-    ///
-    /// A regular store to a line outside the caches first reads it (write-allocate): 8 bytes more for each element
-    /// written (G. Hager and G. Wellein, *Introduction to High Performance Computing for Scientists and Engineers*,
-    /// section 1.3.2). It is an upper bound where the processor turns full-line stores into writes without that read,
-    /// as Intel's server cores from Ice Lake on and many Arm cores do at times.
+    /// Estimated bytes on the memory bus per counted byte; `None` where the C library chooses the stores. A regular
+    /// store to an uncached line first reads it (write-allocate): 8 more bytes per element written (G. Hager and G.
+    /// Wellein, *Introduction to High Performance Computing for Scientists and Engineers*, section 1.3.2). This is an
+    /// upper bound where the CPU avoids that read for full-line stores, as Intel's server cores since Ice Lake and
+    /// many Arm cores do at times.
     pub fn traffic_factor(self, store: Option<Store>) -> Option<f64> {
         match (self, store) {
             (Self::Memcpy | Self::Memset, _) => None,
@@ -93,18 +87,16 @@ impl Kernel {
     }
 }
 
-/// How a loop stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
     Regular,
-    /// Whole lines past the caches, where the instruction set can say so.
+    /// Whole lines that bypass the caches, where the instruction set offers it.
     NonTemporal,
 }
 
 impl Store {
     pub const ALL: &'static [Self] = &[Self::Regular, Self::NonTemporal];
 
-    /// The name in parameters and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Regular => "regular",
@@ -113,7 +105,6 @@ impl Store {
     }
 }
 
-/// A word that names none of a closed set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{word}' is not a {what}; known are: {known}")]
 pub struct UnknownName {
@@ -123,7 +114,6 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// Finds the one of `all` whose name is `word`.
     pub(super) fn find<T: Copy>(
         what: &'static str,
         all: &[T],

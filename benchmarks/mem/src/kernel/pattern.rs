@@ -1,33 +1,29 @@
-//! What the arrays hold before the loops run, and what they must hold afterwards, to the bit.
+//! Contents of the arrays before and after the loops, to the bit.
 //!
-//! The values change from element to element and from array to array, so that a line that is missing, misplaced or
-//! written twice does not go unnoticed. All are in [1, 2) with random mantissas: results of the loops stay finite, no
-//! operation is exact by luck, and the expected value is the same two IEEE 754 operations done once more (the loops
-//! multiply and add without fusing, as Rust does).
+//! Values differ between elements and arrays, so that a line that is missing, misplaced or written twice is found.
+//! All are in [1, 2) with random mantissas: results stay finite, no operation is exact by luck, and the expected
+//! value is the same two IEEE 754 operations (the loops multiply and add without fusing, as Rust does).
 
 use super::arrays::Arrays;
 use super::name::Kernel;
 
-/// The factor `s` of `scale` and `triad`, and the value that `write` stores: STREAM's.
+/// The factor `s` of `scale` and `triad`, and the value of `write`, as in STREAM.
 pub const SCALAR: f64 = 3.0;
 
-/// The byte that `memset` stores; eight of them make a finite number.
+/// The byte of `memset`; eight of them make a finite number.
 pub(super) const MEMSET_BYTE: u8 = 0x40;
 
-/// What a comparison of the arrays with their expected values found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Elements compared, of all arrays that the kernel uses.
     pub checked: u64,
-    /// Elements that differed in some bit.
     pub wrong: u64,
-    /// Which the first wrong one is, what it should be and what it is; empty when none is wrong.
+    /// Description of the first wrong element; empty when all are right.
     pub first: String,
 }
 
 impl Kernel {
-    /// Fills the arrays that this kernel uses with their starting values. The first touch of fresh memory should be
-    /// this call, on the thread that will run the loop.
+    /// Fills the kernel's arrays with their starting values. Call it on the thread that runs the loop, as the first
+    /// touch.
     pub fn fill(self, arrays: &mut Arrays<'_>) {
         let all = [(b'a', &mut *arrays.a), (b'b', &mut *arrays.b), (b'c', &mut *arrays.c)];
         for (array, slice) in all.into_iter().take(self.arrays()) {
@@ -37,9 +33,8 @@ impl Kernel {
         }
     }
 
-    /// The fold that a pass over all of `arrays` must return: every bit of every element of `a` counts.
-    ///
-    /// Folds of parts combine by exclusive or. The value is made from the pattern alone; memory is not looked at.
+    /// The fold of a pass over `arrays`, in which every bit of `a` counts; computed from the pattern, not from
+    /// memory. Folds of parts combine by exclusive or.
     pub fn expected_fold(self, arrays: &Arrays<'_>) -> u64 {
         if !self.folds() {
             return 0;
@@ -47,7 +42,7 @@ impl Kernel {
         (0..arrays.a.len()).fold(0, |fold, index| fold ^ start(b'a', index).to_bits())
     }
 
-    /// Compares every element of the arrays that this kernel uses with its exact value after one or more whole passes.
+    /// Compares every element of the kernel's arrays with its exact value after one or more whole passes.
     pub fn check(self, arrays: &Arrays<'_>) -> Check {
         let mut check = Check { checked: 0, wrong: 0, first: String::new() };
         for (array, slice) in arrays.used(self) {
@@ -66,7 +61,6 @@ impl Kernel {
         check
     }
 
-    /// The value of an element after a pass.
     fn after(self, array: char, index: usize) -> f64 {
         let start = |array| start(array, index);
         match (self, array) {
@@ -81,8 +75,8 @@ impl Kernel {
     }
 }
 
-/// The starting value of an element: the mantissa is the upper part of a multiplicative hash, shifted and multiplied
-/// once more because the low bits of a single product repeat.
+/// Starting value of an element: the mantissa is the upper part of a multiplicative hash, shifted and multiplied
+/// again because the low bits of a single product repeat.
 fn start(array: u8, index: usize) -> f64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     const ODD: u64 = 0xD6E8_FEB8_6659_FD93;

@@ -1,27 +1,24 @@
-//! Software prefetch in the loops: which kind helps depends on who made the CPU.
+//! Software prefetch in the loops; the best kind depends on the CPU vendor.
 
 use std::fmt;
 
 use super::name::{Kernel, Store};
 
-/// What a loop asks for ahead of its loads.
-///
-/// Every kind has its own distance, the best of 256 B to 8 KiB in paired measurements on the two families named below.
-/// The instructions are hints: beyond the end of an array they fetch a line or nothing, and never fault.
+/// Software prefetch of a loop. Each kind has its own distance, the best of 256 B to 8 KiB in paired measurements on
+/// the two CPU families below. Prefetches are hints: beyond the end of an array they fetch a line or nothing, and
+/// never fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Prefetch {
-    /// Nothing: the hardware's prefetchers alone.
     None,
-    /// `prefetchnta`, 1 KiB ahead: into the first cache, past the others.
+    /// `prefetchnta`, 1 KiB ahead: into L1, bypassing the other caches.
     Nta,
-    /// `prefetcht1`, 2 KiB ahead: into the second cache.
+    /// `prefetcht1`, 2 KiB ahead: into L2.
     L2,
 }
 
 impl Prefetch {
     pub const ALL: &'static [Self] = &[Self::None, Self::Nta, Self::L2];
 
-    /// The name in reports: that of the instruction.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -30,14 +27,11 @@ impl Prefetch {
         }
     }
 
-    /// The kind for this CPU.
-    ///
-    /// AMD and Intel need opposite ones. Against the loop form that likwid-bench uses, Zen 4 gained 4 to 20 % by
-    /// `prefetchnta` where the stores are non-temporal or absent, and more by `prefetcht1` where they are regular. A
-    /// Xeon of the fifth generation lost 35 to 60 % by `prefetchnta`; `prefetcht1` gained 3 to 15 % with non-temporal
-    /// stores, made up for the fold of `read`, and lost 4 % with regular ones. A CPU by somebody else gets none.
-    ///
-    /// In base pages `prefetchnta` lost 6 to 19 % on Zen 4 too: with a page every 4 KiB it waits for translations.
+    /// The kind for this CPU. AMD and Intel need opposite ones. Against likwid-bench's loop form, Zen 4 gained 4 to
+    /// 20 % by `prefetchnta` with non-temporal stores or none, and more by `prefetcht1` with regular stores. A 5th
+    /// generation Xeon lost 35 to 60 % by `prefetchnta`; `prefetcht1` gained 3 to 15 % with non-temporal stores,
+    /// compensated the fold of `read`, and lost 4 % with regular stores. Other vendors get none. In base pages
+    /// `prefetchnta` lost 6 to 19 % on Zen 4 too, waiting for address translation.
     pub(super) fn preferred(kernel: Kernel, store: Option<Store>, base_pages: bool) -> Self {
         Self::by_vendor(&vendor(), kernel, store, base_pages)
     }
@@ -66,7 +60,6 @@ impl fmt::Display for Prefetch {
 #[cfg(target_arch = "x86_64")]
 use super::x86::vendor;
 
-/// Nobody: the loops for other architectures have no prefetch.
 #[cfg(not(target_arch = "x86_64"))]
 const fn vendor() -> [u8; 12] {
     [0; 12]

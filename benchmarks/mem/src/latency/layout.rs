@@ -1,55 +1,46 @@
-//! Which rings lie in which memory, and who chases along them in which order.
+//! The rings, their memory, and which CPU chases along them in which order.
 
 use seatrial_model::{Binding, Bytes, Params, PartPlacement, Value};
 
 use crate::chase::POINTER;
 use crate::sizes;
 
-/// Where a shared piece of memory may start: at a base page.
+/// Alignment of shared memory: a base page.
 const PAGE: u64 = 4096;
 
-/// A piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The node it is bound to; `None` leaves it where the chaser is.
+    /// NUMA node that the block is bound to; `None` for first touch by the chaser.
     pub memory: Option<u32>,
     pub bytes: u64,
 }
 
+/// A ring of `bytes`, from its first line to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingSpec {
-    /// The block it lies in.
     pub block: usize,
-    /// Bytes from the start of the block to its first pointer.
+    /// Offset of the first pointer in the block.
     pub first: u64,
-    /// Bytes from its first line to its last.
     pub bytes: u64,
 }
 
-/// One measurement, made again and again in turn with the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChasePoint {
-    /// Its place on the axes of the series.
     pub at: Params,
-    /// The CPU that chases.
     pub cpu: u32,
     pub ring: usize,
-    /// Whether the ring is loaded into the caches as far as it fits, before every visit.
+    /// Whether the ring is loaded into the caches before every visit, as far as it fits.
     pub swept: bool,
 }
 
-/// All memory, rings and points of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencyLayout {
     pub blocks: Vec<Block>,
-    /// Rings, shorter ones first.
     pub rings: Vec<RingSpec>,
-    /// Points, in the order they are visited.
     pub points: Vec<ChasePoint>,
 }
 
 impl LatencyLayout {
-    /// One ring of `size` bytes, chased from `binding`.
     pub fn single(binding: Binding, size: u64) -> Self {
         Self {
             blocks: vec![Block { memory: binding.memory, bytes: size }],
@@ -58,12 +49,10 @@ impl LatencyLayout {
         }
     }
 
-    /// A ring for every size of the sizes that ends at `top`, over lines of `line` bytes, chased from `binding`.
-    ///
-    /// The rings above half of `top` have memory of their own and are never swept: what the other rings bring into the
-    /// caches between two visits drives their lines out, and a visit is much shorter than a lap, so that hardly a hop
-    /// hits a cache. They come first in a round, since one of them is the headline. The smaller ones are swept, and
-    /// share memory: in each line there is room for one pointer of several.
+    /// A ring for every size up to `top`, over lines of `line` bytes, chased from `binding`. Rings above half of
+    /// `top` have their own memory and are never swept: other rings evict their lines between visits, and a visit is
+    /// much shorter than a lap, so hardly a hop hits a cache. They come first in a round, because one of them is the
+    /// headline. Smaller rings are swept and share memory: each line has room for pointers of several rings.
     pub fn sizes(binding: Binding, top: u64, line: u64) -> Self {
         let sizes = sizes::sizes(top);
         let (shared, apart): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|size| **size <= top / 2);
@@ -96,7 +85,7 @@ impl LatencyLayout {
         layout
     }
 
-    /// A ring of `size` bytes on every node in `memories`, chased from each of `bindings`, one a node of cores.
+    /// A ring of `size` bytes on every node in `memories`, chased from each of `bindings`, one per node with cores.
     pub fn matrix(bindings: &[Binding], memories: &[u32], size: u64) -> Self {
         let mut layout = Self::default();
         for (ring, memory) in memories.iter().enumerate() {
@@ -114,8 +103,6 @@ impl LatencyLayout {
         layout
     }
 
-    /// The layout of the case whose worker sits at `place`, by what its plan chose; `None` when it chose nothing that
-    /// makes sense.
     pub fn of(params: &Params, chosen: &Params, place: &PartPlacement) -> Option<Self> {
         let size = chosen.bytes("size").ok()??.get();
         let binding = *place.bindings.first()?;
@@ -132,7 +119,7 @@ impl LatencyLayout {
         })
     }
 
-    /// Bytes of all memory, with the order that the rings are made of.
+    /// Bytes of all memory, including the order of the rings.
     pub fn bytes(&self, line: u64) -> u64 {
         let longest = self.rings.iter().map(|ring| ring.bytes).max().unwrap_or(0);
         let order = longest / line * size_of::<u32>() as u64;
@@ -178,7 +165,7 @@ mod tests {
             .collect();
         assert_eq!(apart, [128 * MIB, 96 * MIB]);
         let blocks: Vec<u64> = layout.blocks.iter().map(|block| block.bytes).collect();
-        // 64 MiB to 6 MiB, 4 MiB to 384 KiB, 256 KiB to 24 KiB, 16 KiB to 4 KiB share their lines.
+        // 64 MiB to 6 MiB, 4 MiB to 384 KiB, 256 KiB to 24 KiB, and 16 KiB to 4 KiB share their lines.
         assert_eq!(blocks, [(64 + 4) * MIB + (256 + 16) * KIB, 96 * MIB, 128 * MIB]);
     }
 

@@ -1,4 +1,4 @@
-//! `mem.latency`: how long a load takes that has to wait for the one before.
+//! `mem.latency`: latency of dependent loads, from L1 to memory.
 
 mod layout;
 mod part;
@@ -17,17 +17,16 @@ use seatrial_bench::{Benchmark, Part};
 const ABOUT: About = About {
     id: "mem.latency",
     version: 1,
-    title: "latency of dependent loads, from the first cache to memory",
+    title: "latency of dependent loads, from the L1 cache to memory",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("scope", Kind::Choice(&["machine", "matrix"]), "machine").doc(
-            "One core with the memory next to it, or one core of every NUMA node with every node's \
-             memory.",
+            "machine: one core with the memory of its NUMA node; matrix: one core of every NUMA node with \
+             the memory of every node.",
         ),
-        ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(64)), "auto").word("auto").doc(
-            "Size of the one ring that is chased; auto sweeps from 4 KiB to 4 times the last-level \
-             cache.",
-        ),
+        ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(64)), "auto")
+            .word("auto")
+            .doc("Size of the chased ring; auto: a sweep from 4 KiB to 4 times the last-level cache."),
         seatrial_bench::PAGES,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -36,19 +35,23 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::lower_is_better("latency", Unit::Nanosecond).doc(
-            "Time of one dependent load from the largest ring, which is memory unless `size` says \
-             otherwise.",
+            "Time of one dependent load in the largest ring: memory latency, unless `size` is smaller than \
+             the caches.",
         ),
         MetricSpec::lower_is_better("l1", Unit::Nanosecond)
-            .doc("The same from a ring that fills at most half of the first cache."),
-        MetricSpec::lower_is_better("l2", Unit::Nanosecond)
-            .doc("The same from at most half of the second cache and at least twice the first."),
-        MetricSpec::lower_is_better("l3", Unit::Nanosecond)
-            .doc("The same from at most half of the third cache and at least twice the second."),
+            .doc("Time of one dependent load in a ring of at most half of the L1 cache."),
+        MetricSpec::lower_is_better("l2", Unit::Nanosecond).doc(
+            "Time of one dependent load in a ring of at most half of the L2 cache and at least twice the L1 \
+             cache.",
+        ),
+        MetricSpec::lower_is_better("l3", Unit::Nanosecond).doc(
+            "Time of one dependent load in a ring of at most half of the L3 cache and at least twice the L2 \
+             cache.",
+        ),
         MetricSpec::lower_is_better("local", Unit::Nanosecond)
-            .doc("In scope matrix: the slowest node with its own memory."),
+            .doc("With scope=matrix: the slowest node with its own memory."),
         MetricSpec::lower_is_better("remote", Unit::Nanosecond)
-            .doc("In scope matrix: the slowest pair of different nodes."),
+            .doc("With scope=matrix: the slowest pair of different nodes."),
     ],
     series: &[
         SeriesSpec::lower_is_better(
@@ -65,7 +68,7 @@ const ABOUT: About = About {
                 AxisSpec { name: "memory_node", unit: Unit::Count },
             ],
         )
-        .doc("Latency by node of the core and node of the memory."),
+        .doc("Latency by NUMA node of the core and NUMA node of the memory."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -10,24 +10,21 @@ use crate::chase::{Chaser, Order, Rings};
 use seatrial_bench::Held;
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
-/// The channel of the samples: an amount of hops.
+/// Sample channel, counted in hops.
 pub const CHANNEL: &str = "chase";
 
-/// The worker of one trial.
 pub struct LatencyWorker {
     layout: LatencyLayout,
     line: u64,
     blocks: Vec<Rings>,
-    /// One a ring of the layout.
     chasers: Vec<Chaser>,
     calibration: Calibration,
     pinned: Option<u32>,
 }
 
 impl LatencyWorker {
-    /// The worker of `case` at `place`, with all rings laid.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let odd = || Reason::new(Cause::Protocol, "the case names no rings that are known here");
+        let odd = || Reason::new(Cause::Protocol, "the case names unknown rings");
         let line = case.planned.bytes("line")?.ok_or_else(odd)?.get();
         let layout = LatencyLayout::of(&case.params, &case.planned, place).ok_or_else(odd)?;
         if line == 0 || layout.rings.iter().any(|ring| ring.bytes < line) {
@@ -51,7 +48,7 @@ impl LatencyWorker {
         Ok(())
     }
 
-    /// Takes the memory of every block on the CPU that uses it first, so that what is bound to no node lies next to it.
+    /// Allocates every block on the CPU that uses it first, so that first touch places unbound memory near it.
     fn take_memory(&mut self, pages: &[Pages]) -> Result<(), Reason> {
         for index in 0..self.layout.blocks.len() {
             let block = self.layout.blocks[index].clone();
@@ -60,7 +57,7 @@ impl LatencyWorker {
                 self.pin(cpu)?;
             }
             let held = Held::take(block.bytes as usize, pages, block.memory).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot take memory for the rings: {error}"))
+                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the rings: {error}"))
             })?;
             self.blocks.push(Rings::new(held, self.line as usize));
         }
@@ -77,13 +74,11 @@ impl LatencyWorker {
         }
     }
 
-    /// An order of one line, with room for the longest ring.
     fn order(&self) -> Order {
         let longest = self.layout.rings.iter().map(|ring| ring.bytes).max().unwrap_or(self.line);
         Order::with_room_for((longest / self.line) as usize)
     }
 
-    /// Visits every point once; samples go to `out` when they count.
     fn round(&mut self, stop: &Stop, mut out: Option<&mut dyn Sink>) -> Result<(), Reason> {
         let shortest = Nanos(self.calibration.shortest_ns());
         for index in 0..self.layout.points.len() {
@@ -100,7 +95,7 @@ impl LatencyWorker {
                     return Ok(());
                 }
                 let ran = chaser.run_for(rings, SLICE, hop_ns);
-                // What the clock could not time well is no sample.
+                // Runs too short for the clock are no samples.
                 if let (Some(out), true) = (out.as_deref_mut(), ran.end.since(ran.start) >= shortest) {
                     let span = (ran.start, ran.end);
                     out.sample(Sample::new(CHANNEL, point.at.clone(), span, Quantity::count(ran.hops)));
@@ -117,7 +112,6 @@ impl LatencyWorker {
         out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
-    /// Makes the pointer in line `from` of the ring with that number lead to line `to`.
     #[cfg(test)]
     pub fn redirect(&mut self, ring: usize, from: usize, to: usize) {
         let number = self.chasers[ring].ring();
@@ -137,7 +131,7 @@ impl Running for LatencyWorker {
         Ok(())
     }
 
-    /// Compares every pointer of every ring with the order made anew, and walks the last run of each once more.
+    /// Compares every pointer of every ring with a new order, and repeats the last run of each ring.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let mut order = self.order();
         let mut checked = 0;
@@ -159,7 +153,7 @@ impl Running for LatencyWorker {
             checked += of * size_of::<u64>() as u64;
         }
         if checked == 0 {
-            return Ok(Integrity::Unverified { why: "there is no ring".to_owned() });
+            return Ok(Integrity::Unverified { why: "no ring was laid".to_owned() });
         }
         Ok(Integrity::Verified { checked })
     }

@@ -1,4 +1,4 @@
-//! What is chased where, decided from the inventory alone.
+//! Plans what is chased where, from the inventory.
 
 use seatrial_model::machine::Known;
 use seatrial_model::{
@@ -11,24 +11,22 @@ use crate::sizes::{self, Level};
 use crate::sizing::{self, TIMES_CACHE};
 use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
 
-/// Part of the available memory that the rings together may take, as a divisor.
+/// Divisor of the available memory for all rings together.
 const SHARE: u64 = 2;
 
-/// Time of one timed run: long against the clock and an interrupt, short against drift.
+/// Time of a timed run: long compared with the clock and an interrupt, short compared with drift.
 pub const SLICE: Nanos = Nanos::millis(2);
 
-/// Timed runs of a point in a visit.
 pub const RUNS: u64 = 2;
 
-/// Visits of a point in a trial at least.
 const LEAST_VISITS: u64 = 3;
 
-/// Estimated time of a hop that hits no cache, of a line that is swept, and of a line in the making of the order.
+/// Estimated time of an uncached hop, of a swept line, and of a line when the order is made.
 const HOP_NS: u64 = 100;
 const SWEEP_NS: u64 = 10;
 const ORDER_NS: u64 = 15;
 
-/// Hops at most that settle a point; see [`crate::chase::Chaser::settle`].
+/// Most hops that settle a point; see [`crate::chase::Chaser::settle`].
 const SETTLING: u64 = 1 << 15;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -74,7 +72,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
             case.findings.push(cache_resident(Bytes(size), Bytes(cache.bytes)));
         }
         if let Some(text) = &cache.disagreement {
-            let text = format!("{text}; the rings are sized by the larger");
+            let text = format!("{text}; the ring size follows the larger");
             case.findings.push(Finding::new("cache-size-disputed", Severity::Info, Subject::node(), text));
         }
     }
@@ -93,7 +91,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     Ok(case)
 }
 
-/// Sets the times that follow from what is to be done.
 fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     let lines = |ring: usize| layout.rings[ring].bytes / line;
     let visits = layout.points.iter().map(|point| {
@@ -102,7 +99,7 @@ fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     });
     let round = Nanos(visits.sum());
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
-    // The order is made twice, to lay the rings and to check them; memory is touched at a few GB/s.
+    // The order is made twice, to lay and to check the rings; memory is touched at a few GB/s.
     let longest = layout.rings.iter().map(|ring| ring.bytes).max().unwrap_or(0) / line;
     let pointers: u64 = (0..layout.rings.len()).map(lines).sum();
     let work = 2 * (longest * ORDER_NS + pointers * SWEEP_NS) + layout.bytes(line) / 2;
@@ -110,7 +107,6 @@ fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     case.budget.prepare = Nanos::secs(30).plus(Nanos(work.saturating_mul(20)));
 }
 
-/// One binding for each node that has cores of ours.
 fn first_of_each_node(bindings: &[Binding]) -> Vec<Binding> {
     let mut first: Vec<Binding> = Vec::new();
     for binding in bindings {
@@ -126,13 +122,12 @@ fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A size that a person gave.
 fn given(size: u64, room: Option<u64>, fits: impl Fn(u64) -> bool) -> Result<u64, Reason> {
     if fits(size) {
         return Ok(size);
     }
     let text = format!(
-        "size={} does not fit: all rings together may take half of the memory available to us, which is {}",
+        "size={} does not fit: all rings together may use half of the available memory, which is {}",
         Bytes(size),
         Bytes(room.unwrap_or_default()).rounded()
     );
@@ -141,14 +136,14 @@ fn given(size: u64, room: Option<u64>, fits: impl Fn(u64) -> bool) -> Result<u64
 
 fn too_small(room: Option<u64>) -> Reason {
     let (least, room) = (Bytes(sizing::LEAST), Bytes(room.unwrap_or_default()).rounded());
-    let text = format!("no rings up to {least} fit into {room}, half of the memory available to us");
+    let text = format!("no rings up to {least} fit into {room}, half of the available memory; free memory");
     Reason::new(Cause::NoSpace, text)
 }
 
 fn cache_resident(size: Bytes, cache: Bytes) -> Finding {
     let text = format!(
-        "a ring of {} is less than {TIMES_CACHE} times the {} of last-level cache: some hops may hit it, and the \
-         figure may be too low for memory; free memory",
+        "a ring of {} is less than {TIMES_CACHE} times the {} of last-level cache: some loads may hit the \
+         cache, so the result may be below the memory latency; free memory",
         size.rounded(),
         cache.rounded()
     );
@@ -156,10 +151,10 @@ fn cache_resident(size: Bytes, cache: Bytes) -> Finding {
 }
 
 pub fn limits(about: &About) -> Limits {
-    let memory = "no latency of memory is known beforehand: modules do not tell theirs, and the firmware's table of it \
-                  (ACPI HMAT) is not part of the inventory; a [[limit]] in the profile supplies one";
+    let memory = "the memory latency is not known beforehand: memory modules do not report it, and the \
+        inventory does not hold the firmware's ACPI HMAT table; a [[limit]] in the profile supplies one";
     let cache =
-        "no source on the machine states the latency of its caches; a [[limit]] in the profile supplies one";
+        "the system does not report the latency of its caches; a [[limit]] in the profile supplies one";
     let reason = |metric: &str| if metric.starts_with('l') && metric.len() == 2 { cache } else { memory };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), Limit::unknown(reason(metric.name)))).collect()
 }

@@ -1,27 +1,25 @@
-//! Levels in the curve of latency over size, held against the caches that the system tells of.
+//! Plateaus in the curve of latency over size, compared with the caches that the system reports.
 
 use seatrial_model::Bytes;
 
-/// Largest growth from one size to the next, half a doubling, within a level.
+/// Largest growth within a plateau from one size to the next, which is half a doubling.
 const LEVEL_GROWTH: f64 = 1.15;
 
-/// Fewest sizes that make a level: one doubling.
+/// Fewest sizes of a plateau: one doubling.
 const FEWEST_SIZES: usize = 3;
 
-/// How far from a cache's capacity, as a part of it, the end of its level may lie: other data takes its share, lines
-/// collide, and the sweep has only two sizes in a doubling.
+/// Range for the end of a cache's plateau, as a part of its capacity: other data takes a share, lines collide, and
+/// the sweep has only two sizes per doubling.
 const NEAR: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
-/// A stretch of sizes with one latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     pub from: u64,
     pub to: u64,
-    /// Latency in its middle, in nanoseconds.
+    /// Median latency, in nanoseconds.
     pub latency_ns: f64,
 }
 
-/// The levels of a curve of sizes and latencies, by rising size.
 pub fn plateaus(curve: &[(u64, f64)]) -> Vec<Plateau> {
     let same = |before: &(u64, f64), after: &(u64, f64)| {
         after.1 < LEVEL_GROWTH * before.1 && before.1 < LEVEL_GROWTH * after.1
@@ -39,8 +37,8 @@ pub fn plateaus(curve: &[(u64, f64)]) -> Vec<Plateau> {
     stretches.map(plateau).collect()
 }
 
-/// What the levels of `curve` are, and which of the `caches` (level and capacity) they do not agree with; none when
-/// there is no level.
+/// Describes the plateaus of `curve`, and the `caches` (level, capacity) that they disagree with; `None` without a
+/// plateau.
 pub fn describe(curve: &[(u64, f64)], caches: &[(u32, u64)]) -> Option<String> {
     let plateaus = plateaus(curve);
     let (largest, _) = curve.last()?;
@@ -58,20 +56,20 @@ pub fn describe(curve: &[(u64, f64)], caches: &[(u32, u64)]) -> Option<String> {
         .map(|(level, capacity)| format!("{} (level {level})", Bytes(*capacity).rounded()))
         .collect();
     if caches.is_empty() {
-        text += "; the system reports no cache to compare this with";
+        text += "; the system reports no caches to compare with";
     } else if odd.is_empty() {
-        text += "; that agrees with the caches that the system reports";
+        text += "; this agrees with the caches that the system reports";
     } else {
         text += &format!(
-            "; no level ends near {} as the system reports: a virtual machine need not be told what is there, others may \
-             hold a part of it, and base pages add misses of translation",
+            "; no plateau ends near {}, which the system reports: a virtual machine may report other caches \
+             than the hardware has, other processes may use a part of them, and base pages (4 KiB) add TLB \
+             misses",
             odd.join(", ")
         );
     }
     Some(text)
 }
 
-/// `12.3 ns from 2 MiB to 16 MiB`.
 fn tell(plateau: &Plateau, largest: u64) -> String {
     let Plateau { from, to, latency_ns } = *plateau;
     let digits = if latency_ns < 10.0 { 2 } else { usize::from(latency_ns < 100.0) };
@@ -91,7 +89,7 @@ mod tests {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
 
-    /// 1 ns up to 32 KiB, 4 ns up to 1 MiB, 12 ns up to 16 MiB, then 100 ns, with a slope of a size between them.
+    /// 1 ns up to 32 KiB, 4 ns up to 1 MiB, 12 ns up to 16 MiB, then 100 ns, with one size of slope between them.
     fn curve() -> Vec<(u64, f64)> {
         let latency = |size: u64| match size {
             0..=32_768 => 1.0,
@@ -120,13 +118,13 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("100 ns from 64 MiB on; that agrees with the caches"), "{text}");
+        assert!(text.contains("100 ns from 64 MiB on; this agrees with the caches"), "{text}");
     }
 
     #[test]
     fn a_cache_that_is_told_and_not_found_is_named() {
         let text = describe(&curve(), &[(1, 32 * KIB), (2, MIB), (3, 384 * MIB)]).expect("levels");
-        assert!(text.contains("no level ends near 384 MiB (level 3) as the system reports"), "{text}");
+        assert!(text.contains("no plateau ends near 384 MiB (level 3), which the system reports"), "{text}");
     }
 
     #[test]

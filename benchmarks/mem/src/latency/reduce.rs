@@ -1,4 +1,4 @@
-//! From timed runs to the latency of a hop.
+//! Reduces timed runs to the latency of a hop.
 
 use seatrial_model::{
     Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
@@ -11,13 +11,13 @@ use super::plateau;
 use crate::chase::hop_ns;
 use seatrial_bench::{AtCoords, by_coords, numa_check};
 
-/// Share of the memory that must be in huge pages, in percent, before the figure is said to hold misses of translation.
+/// Least share of memory in huge pages, in percent; below it, a finding names TLB misses.
 const MOSTLY_HUGE: f64 = 90.0;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut places = by_coords(parts, CHANNEL, hop_ns);
     if places.is_empty() {
-        let text = "no run was long enough against the clock; raise -p time=";
+        let text = "no run was long enough for the resolution of the clock; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
@@ -43,7 +43,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     if !matrix && !measures.metrics.contains_key("latency") {
-        let text = "the phase ended before the largest ring was visited; raise -p time=";
+        let text = "the time was over before the largest ring was measured; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     if !matrix {
@@ -71,7 +71,7 @@ fn size(at: &Params) -> Option<Bytes> {
 }
 
 fn median(place: &AtCoords) -> f64 {
-    // Places have samples, and latencies are finite.
+    // Points have samples, and latencies are finite.
     Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
 }
 
@@ -79,7 +79,6 @@ fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoord
     places.max_by(|a, b| median(a).total_cmp(&median(b)))
 }
 
-/// What the curve says of the caches.
 fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     let curve: Vec<(u64, f64)> =
         places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();
@@ -94,7 +93,7 @@ fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     Some(finding)
 }
 
-/// A finding when huge pages were welcome and most of the memory is in base pages all the same.
+/// Finding: huge pages were requested, but most of the memory is in base pages.
 fn in_base_pages(case: &Case, part: &PartRecord) -> Option<Finding> {
     let share = part.evidence.get("pages")?.get("huge_percent")?.as_f64()?;
     let asked = case.params.text("pages").is_ok_and(|pages| pages == "base");
@@ -102,8 +101,8 @@ fn in_base_pages(case: &Case, part: &PartRecord) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "only {share:.0} % of the memory is in huge pages: the latency of large sizes holds misses of translation; \
-         transparent huge pages may be off, or memory fragmented"
+        "only {share:.0} % of the memory is in huge pages, so the latency of large sizes includes TLB \
+         misses: check /sys/kernel/mm/transparent_hugepage/enabled, or whether memory is fragmented"
     );
     Some(Finding::new("base-pages", Severity::Info, Subject::node(), text))
 }

@@ -1,4 +1,4 @@
-//! Plans on made-up machines, and one worker run for real on small rings.
+//! Plans on invented machines, and one real worker on small rings.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,8 +19,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// `nodes` NUMA nodes of two cores, each with 32 KiB, 1 MiB and, for every node, 32 MiB of cache; `memory` bytes a
-/// node.
+/// `nodes` NUMA nodes of two cores, with caches of 32 KiB, 1 MiB and, per node, 32 MiB; `memory` bytes per node.
 fn machine(nodes: u32, memory: u64) -> Machine {
     let threads = (0..2 * nodes).map(|id| CpuThread {
         id,
@@ -84,7 +83,7 @@ fn each_cache_gets_a_size_well_inside_it() {
 #[test]
 fn rings_take_half_of_what_is_available_and_a_lack_is_told() {
     let case = plan(machine(1, 256 * MIB), &[]).unwrap();
-    // 48, 32 and 17 MiB of rings, and 3 MiB for their order; with 64 MiB they would not fit into 128 MiB.
+    // 48, 32 and 17 MiB of rings, and 3 MiB for their order; with 64 MiB they would exceed 128 MiB.
     assert_eq!(chosen(&case, "size"), Some(48 * MIB));
     assert!(case.findings.iter().any(|finding| finding.kind == "cache-resident"));
     assert_eq!(plan(machine(1, 4 * MIB), &[]).unwrap_err().cause, Cause::NoSpace);
@@ -152,7 +151,7 @@ fn no_metric_has_a_limit_and_each_says_why() {
     }
 }
 
-/// A case on a CPU that this process may use, with caches so small that the sweep ends at 1 MiB.
+/// A case on an allowed CPU, with caches so small that the sweep ends at 1 MiB.
 fn small_case() -> Case {
     let mut here = machine(1, 64 * GIB);
     let cpu = affinity::allowed().expect("a mask").iter().next().expect("a CPU");
@@ -185,7 +184,7 @@ fn a_worker_visits_every_size_and_ends_where_the_order_says() {
     let mut kept = Kept::default();
     part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(1)), &mut kept).unwrap();
     assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
-    // A slow CPU, or one that does other work at the same time, needs longer to come to the last size.
+    // A slow or busy CPU needs longer to reach the last size.
     let visited =
         |kept: &Kept| kept.samples.iter().map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>();
     for turn in 1..=50 {
@@ -226,7 +225,6 @@ fn a_pointer_that_makes_a_short_cycle_is_found() {
     assert!(first.starts_with("in the ring of 1 MiB, the pointer in line 4000 is 0x"), "{first}");
 }
 
-/// A sample of `hops` in a microsecond.
 fn sample(at: &[(&str, Value)], hops: u64) -> Sample {
     Sample {
         channel: CHANNEL.to_owned(),

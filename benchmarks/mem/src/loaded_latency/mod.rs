@@ -1,4 +1,4 @@
-//! `mem.loaded_latency`: how the latency of memory grows with the bandwidth that others draw from it.
+//! `mem.loaded_latency`: memory latency against the bandwidth that other cores use.
 
 mod pace;
 mod part;
@@ -17,17 +17,18 @@ const LOAD_AXIS: &[AxisSpec] = &[AxisSpec { name: "load", unit: Unit::Percent }]
 const ABOUT: About = About {
     id: "mem.loaded_latency",
     version: 1,
-    title: "latency of memory against the bandwidth that other cores draw",
+    title: "memory latency against the bandwidth that other cores use",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("load", Kind::Choice(&["read", "copy"]), "read").doc(
-            "What the loaders do: read, or copy with non-temporal stores, which writes as much as it \
-             reads.",
+            "Kernel of the loaders: read, or copy with non-temporal stores (half of the traffic is writes).",
         ),
-        ParamSpec::new("loaders", Kind::Choice(&["machine", "node"]), "machine")
-            .doc("Who loads: every core but the chaser's, or only those of its NUMA node."),
+        ParamSpec::new("loaders", Kind::Choice(&["machine", "node"]), "machine").doc(
+            "Loading cores: machine (all cores but the measuring one), or node (only those of its NUMA \
+             node).",
+        ),
         ParamSpec::new("steps", Kind::Count(5, 50), "10")
-            .doc("Steps of load above idle, evenly up to what the loaders move when flat out."),
+            .doc("Number of load steps above idle, evenly spaced up to the full rate of the loaders."),
         seatrial_bench::PAGES,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -36,20 +37,21 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::lower_is_better("loaded", Unit::Nanosecond)
-            .doc("Time of one dependent load while the loaders are flat out."),
-        MetricSpec::lower_is_better("idle", Unit::Nanosecond).doc("The same while they wait."),
-        MetricSpec::higher_is_better("bandwidth", Unit::GigabytesPerSecond).doc(
-            "Bytes that the loaders' loop names over time, at the step where that is highest by its \
-             median.",
+            .doc("Time of one dependent load while the loaders run at full rate."),
+        MetricSpec::lower_is_better("idle", Unit::Nanosecond)
+            .doc("Time of one dependent load while the loaders are idle."),
+        MetricSpec::higher_is_better("bandwidth", Unit::GigabytesPerSecond)
+            .doc("Bytes counted as in STREAM over time of all loaders, at the step with the highest median."),
+        MetricSpec::higher_is_better("knee", Unit::GigabytesPerSecond).doc(
+            "Bandwidth at which the latency starts to rise steeply, one value per trial; absent without such \
+             a knee.",
         ),
-        MetricSpec::higher_is_better("knee", Unit::GigabytesPerSecond)
-            .doc("Bandwidth at which the latency takes off, one value a trial; absent when it does not."),
     ],
     series: &[
         SeriesSpec::lower_is_better("curve", Unit::Nanosecond, LOAD_AXIS)
-            .doc("Latency by load, in percent of what the loaders move when flat out."),
+            .doc("Latency by load, in percent of the full rate of the loaders."),
         SeriesSpec::higher_is_better("delivered", Unit::GigabytesPerSecond, LOAD_AXIS)
-            .doc("Bandwidth that the loaders really had meanwhile, by the same load."),
+            .doc("Bandwidth that the loaders reached, by the same load."),
     ],
     parts: &["worker"],
     needs: &[],

@@ -1,20 +1,17 @@
-//! How fast the loaders work: what they are told, and when the next block is due.
+//! The pace of the loaders: the current order, and when the next block is due.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the loaders are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadPace {
     FlatOut,
-    /// A block every so many nanoseconds.
+    /// One block every so many nanoseconds.
     Every(u64),
-    /// Nothing, but awake: a core that falls asleep would change the clock of the others.
+    /// Idle but awake: a sleeping core would change the clock of the others.
     Pause,
-    /// Go and wait for orders.
     Over,
 }
 
-/// The one word that all loaders look at before each block.
 #[derive(Debug)]
 pub struct PaceCell(AtomicU64);
 
@@ -23,17 +20,14 @@ const PAUSE: u64 = u64::MAX - 1;
 const OVER: u64 = u64::MAX;
 
 impl PaceCell {
-    /// A cell that tells `pace`.
     pub fn new(pace: LoadPace) -> Self {
         Self(AtomicU64::new(word(pace)))
     }
 
-    /// Tells `pace` from now on.
     pub fn set(&self, pace: LoadPace) {
         self.0.store(word(pace), Ordering::Release);
     }
 
-    /// What is told now.
     pub fn get(&self) -> LoadPace {
         match self.0.load(Ordering::Acquire) {
             FLAT_OUT => LoadPace::FlatOut,
@@ -54,7 +48,8 @@ fn word(pace: LoadPace) -> u64 {
 }
 
 impl LoadPace {
-    /// The pace at which `loaders`, each with blocks of `block_bytes`, move `percent` of `full` bytes a nanosecond together.
+    /// The pace at which `loaders`, each with blocks of `block_bytes`, together move `percent` of `full` bytes per
+    /// nanosecond.
     pub fn share(percent: u64, full: f64, loaders: usize, block_bytes: u64) -> Self {
         match percent {
             0 => Self::Pause,
@@ -67,8 +62,8 @@ impl LoadPace {
     }
 }
 
-/// When the block after the one that was due at `due` and began at `began` is due. Who is late does not catch up, or a
-/// held-up loader would come back with a burst above its pace.
+/// Due time of the next block, after one that was due at `due` and began at `began`. A late loader does not catch up,
+/// which would cause a burst above its pace.
 pub fn next_due(due: u64, began: u64, period: u64) -> u64 {
     due.saturating_add(period).max(began)
 }
@@ -90,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_share_of_the_full_rate_becomes_a_period() {
-        // Half of 20 bytes a nanosecond by four loaders: 2.5 each, a block of 16 KiB every 6553.6 ns.
+        // Half of 20 B/ns over four loaders: 2.5 B/ns each, a block of 16 KiB every 6553.6 ns.
         assert_eq!(LoadPace::share(50, 20.0, 4, 16 << 10), LoadPace::Every(6553));
         assert_eq!(LoadPace::share(0, 20.0, 4, 16 << 10), LoadPace::Pause);
         assert_eq!(LoadPace::share(100, 20.0, 4, 16 << 10), LoadPace::FlatOut);

@@ -17,16 +17,15 @@ use crate::shard::ShardSpec;
 use seatrial_bench::Held;
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
-/// The channel of the chaser's samples: an amount of hops.
+/// Sample channel of the chaser, counted in hops.
 pub const CHASE: &str = "chase";
 
-/// The channel of the loaders' samples: the bytes of all of them.
+/// Sample channel of the loaders: bytes of all of them.
 pub const LOAD: &str = "load";
 
-/// Flat-out runs that the full rate is taken from, at least.
+/// Least runs at full rate for determining that rate.
 const FLAT_RUNS: usize = 5;
 
-/// The worker of one trial.
 pub struct LoadedLatencyWorker {
     steps: u64,
     block_bytes: u64,
@@ -34,12 +33,11 @@ pub struct LoadedLatencyWorker {
     rings: Rings,
     chaser: Chaser,
     team: LoadTeam,
-    /// What the loaders move when flat out, in bytes a nanosecond.
+    /// Full rate of the loaders, in bytes per nanosecond.
     full: f64,
     calibration: Calibration,
 }
 
-/// A timed run of the chaser, with what the loaders moved meanwhile.
 struct Window {
     ran: ChaseRun,
     start: Nanos,
@@ -48,10 +46,8 @@ struct Window {
 }
 
 impl LoadedLatencyWorker {
-    /// The worker of `case` at `place`, with the ring laid and the loaders' arrays made.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let odd =
-            |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what} that is known here"));
+        let odd = |what: &str| Reason::new(Cause::Protocol, format!("the case names an unknown {what}"));
         let bytes = |name: &str| -> Result<u64, Reason> {
             case.planned
                 .bytes(name)?
@@ -62,7 +58,7 @@ impl LoadedLatencyWorker {
         let isa: Isa = case.planned.text("isa")?.parse().map_err(|_| odd("instruction set"))?;
         let (kernel, store) = kernel(case.params.text("load")?).ok_or_else(|| odd("load"))?;
         let pass = Pass::select(kernel, store, isa).ok_or_else(|| {
-            Reason::new(Cause::Missing, format!("no loop of {kernel} for {isa} runs on this CPU"))
+            Reason::new(Cause::Missing, format!("this CPU runs no {kernel} kernel for {isa}"))
         })?;
         let split = place.bindings.split_first().filter(|(_, loaders)| !loaders.is_empty());
         let (chaser, loaders) =
@@ -81,7 +77,7 @@ impl LoadedLatencyWorker {
         seatrial_bench::require_room(wanted, "the ring and the arrays take", "free memory")?;
         seatrial_bench::pin(chaser.cpu)?;
         let held = Held::take(ring_bytes as usize, &spec.pages, chaser.memory).map_err(|error| {
-            Reason::new(Cause::NoSpace, format!("cannot take memory for the chaser's ring: {error}"))
+            Reason::new(Cause::NoSpace, format!("cannot allocate memory for the chaser's ring: {error}"))
         })?;
         let mut rings = Rings::new(held, line as usize);
         let lines = (ring_bytes / line) as usize;
@@ -99,12 +95,12 @@ impl LoadedLatencyWorker {
         })
     }
 
-    /// One run at `pace`, behind a stretch that is not timed, in which the loaders find their pace.
+    /// One run at `pace`, after an untimed stretch in which the loaders settle.
     fn window(&mut self, pace: LoadPace) -> Window {
         let Self { rings, chaser, team, .. } = self;
         team.load(pace);
         let hop_ns = chaser.settle(rings);
-        // Reading the counters of many loaders takes a while: the middle of it stands for the moment.
+        // Reading the counters of many loaders takes time; the middle of it is taken as the moment.
         let moment = |team: &LoadTeam| {
             let before = now_ns();
             let moved: u64 = team.moved().sum();
@@ -116,8 +112,8 @@ impl LoadedLatencyWorker {
         Window { ran, start, end, moved: after - before }
     }
 
-    /// Lets every loader go through its arrays once, so that the check of the data covers all of them, and finds out
-    /// what they move when flat out.
+    /// Has every loader go through its arrays once, so that the check covers all of them, and determines the full
+    /// rate.
     fn find_full_rate(&mut self, stop: &Stop) -> Result<(), Reason> {
         let team = &mut self.team;
         team.halt()?;
@@ -126,8 +122,8 @@ impl LoadedLatencyWorker {
         while team.moved().any(|moved| moved < whole) {
             team.check(Duration::from_millis(1))?;
         }
-        // The best run counts: it only sets what the steps aim at, and a run in which a loader was held up would set
-        // all of them too low.
+        // The best run counts, because the full rate only sets the aim of the steps; a disturbed run would lower all
+        // of them.
         let (mut runs, mut full) = (0, 0.0_f64);
         while runs < FLAT_RUNS || !stop.is_over() {
             let window = self.window(LoadPace::FlatOut);
@@ -135,14 +131,13 @@ impl LoadedLatencyWorker {
             runs += 1;
         }
         if full <= 0.0 {
-            let text = "the loaders moved nothing while they were flat out: something else holds their cores";
+            let text = "the loaders moved nothing at full rate: other processes hold their cores";
             return Err(Reason::new(Cause::TooShort, text));
         }
         self.full = full;
         Ok(())
     }
 
-    /// Takes every step once.
     fn round(&mut self, stop: &Stop, out: &mut dyn Sink) {
         let shortest = Nanos(self.calibration.shortest_ns());
         let loaders = self.team.len();
@@ -174,7 +169,6 @@ impl LoadedLatencyWorker {
         out.evidence("clock", evidence_of_clock(&self.calibration));
     }
 
-    /// What a test needs to plant a fault.
     #[cfg(test)]
     pub fn innards(&mut self) -> (&mut Rings, &mut LoadTeam) {
         (&mut self.rings, &mut self.team)
@@ -216,7 +210,6 @@ impl Running for LoadedLatencyWorker {
     }
 }
 
-/// The order of a ring of so many lines.
 fn order_of(lines: usize) -> Order {
     let mut order = Order::with_room_for(lines);
     order.grow(lines);

@@ -1,4 +1,4 @@
-//! Who chases and who loads, decided from the inventory alone.
+//! Plans which cores chase and load, from the inventory.
 
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::{Known, Machine};
@@ -12,29 +12,25 @@ use crate::kernel::{Isa, Kernel, Store};
 use crate::sizing::{self, TIMES_CACHE};
 use seatrial_bench::{core_bindings, remote_memory, room};
 
-/// Part of the available memory that the ring and the arrays together may take, as a divisor.
+/// Divisor of the available memory for ring and arrays together.
 const SHARE: u64 = 2;
 
-/// Size of each array where nobody knows a cache.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
-/// Least size of the shard of an array that one loader works on.
 const LEAST_SHARD: u64 = 1 << 20;
 
-/// Time of one timed run: enough hops for a mean that a queue's ups and downs do not move.
+/// Time of a timed run: enough hops for a mean that queue fluctuations do not move.
 pub const SLICE: Nanos = Nanos::millis(5);
 
-/// Estimated time of a visit of a step beside its timed run.
+/// Estimated time of a visit besides its timed run.
 const SETTLING: Nanos = Nanos::millis(6);
 
-/// Visits of a step in a trial at least.
 const LEAST_VISITS: u64 = 3;
 
-/// The loop of the loaders by the word of the parameter `load`.
 pub fn kernel(load: &str) -> Option<(Kernel, Option<Store>)> {
     match load {
         "read" => Some((Kernel::Read, None)),
-        // Non-temporal, so that what the loop names is what crosses the bus: as many bytes read as written.
+        // Non-temporal, so that counted bytes equal bus traffic: as many bytes read as written.
         "copy" => Some((Kernel::Copy, Some(Store::NonTemporal))),
         _ => None,
     }
@@ -74,12 +70,11 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.places = vec![PartPlacement::new("worker", 0, &node.name, places)];
     let round = Nanos((SLICE.get() + SETTLING.get()) * (steps + 1));
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_VISITS));
-    // Every loader goes through its arrays once, and the full rate is taken from a few runs.
+    // Every loader goes through its arrays once, and a few runs determine the full rate.
     let total = sizes.array * kernel.arrays() as u64;
     case.budget.warm_up =
         case.budget.warm_up.max(Nanos::millis(100)).plus(Nanos(total / loaders.min(16) / 4));
-    // First touch and the check of the data run at a few GB/s and core at least; the ring is made and checked at 25 ns
-    // a line.
+    // First touch and check run at a few GB/s per core at least; the ring is made and checked at 25 ns per line.
     let touch = Nanos(total / (2 * loaders.min(16)) + sizes.ring / line * 50);
     case.budget.overhead = Nanos::millis(150).plus(touch);
     case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
@@ -95,29 +90,27 @@ fn chaser_and_loaders(all: &[Binding], node_only: bool) -> Result<Vec<Binding>, 
         return Ok(places);
     }
     let text = if all.len() == 1 {
-        "one core chases and the others load; this process may use one core only".to_owned()
+        "this process may use one core only: one core must chase and another must load".to_owned()
     } else {
         format!(
-            "NUMA node {} has one core that we may use, and it chases; loaders=machine takes others",
+            "this process may use only one core of NUMA node {}, which chases; use loaders=machine",
             chaser.node
         )
     };
     Err(Reason::new(Cause::Inapplicable, text))
 }
 
-/// The widest instruction set that we have loops for.
 fn widest(machine: &Machine) -> Result<Isa, Reason> {
     let has = Isa::ALL.iter().rfind(|isa| machine.cpu.has_isa(isa.feature())).copied();
     has.ok_or_else(|| {
-        let why = machine.cpu.isa.why().unwrap_or("none that we have loops for");
+        let why = machine.cpu.isa.why().unwrap_or("none with loops in this program");
         Reason::new(Cause::Inapplicable, format!("the instruction sets of this CPU: {why}"))
     })
 }
 
-/// How much memory everybody gets.
+/// Sizes in bytes.
 struct Sizes {
     ring: u64,
-    /// Each array, over all loaders.
     array: u64,
     finding: Option<Finding>,
 }
@@ -127,10 +120,10 @@ impl Sizes {
         let cpus: Vec<u32> = places.iter().map(|binding| binding.cpu).collect();
         let (loaders, copies) = (places.len() as u64 - 1, kernel.arrays() as u64);
         let room = room(machine).map(|room| room / SHARE);
-        // The order that the ring is made of is there as long as it is laid or checked.
+        // The order exists while the ring is laid or checked.
         let of_ring = |ring: u64| ring + ring / line * size_of::<u32>() as u64;
         let own = sizing::cache(machine, &cpus[..1]);
-        // Half of what may be taken is for the arrays.
+        // Half of the allowed memory is for the arrays.
         let ring = sizing::ring(&own, |ring| room.is_none_or(|room| of_ring(ring) <= room / 2));
         let whole = machine.last_level_cache(&cpus[1..]);
         let wanted = match &whole {
@@ -146,7 +139,8 @@ impl Sizes {
         let array = array / granule * granule;
         let Some(ring) = ring.filter(|_| array > 0) else {
             let text = format!(
-                "a ring of {} and {copies} arrays of {} do not fit into {}, half of the memory available to us",
+                "a ring of {} and {copies} arrays of {} do not fit into {}, half of the available memory; \
+                 free memory",
                 Bytes(sizing::LEAST),
                 Bytes(granule).rounded(),
                 Bytes(room.unwrap_or_default()).rounded()
@@ -164,8 +158,8 @@ impl Sizes {
 
 fn cache_resident(ring: u64, array: u64) -> Finding {
     let text = format!(
-        "a ring of {} or arrays of {} are less than {TIMES_CACHE} times the last-level cache: part of the load stays \
-         in the cache, and the figures are not of memory alone; free memory",
+        "a ring of {} or arrays of {} are less than {TIMES_CACHE} times the last-level cache: part of the \
+         load stays in the cache, so the results are not of memory alone; free memory",
         Bytes(ring).rounded(),
         Bytes(array).rounded()
     );
@@ -176,14 +170,15 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let whole = case.params.text("loaders").is_ok_and(|loaders| loaders == "machine");
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let bandwidth = match machine.map(memory_bandwidth) {
-        _ if !whole => Limit::Unknown {
-            reason: "the part of the memory channels that belongs to one NUMA node is not known".to_owned(),
-        },
+        _ if !whole => {
+            Limit::Unknown { reason: "which memory channels belong to the NUMA node is not known".to_owned() }
+        }
         Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
-        None => Limit::unknown("nothing is known of the node"),
+        None => Limit::unknown("the node is not in the inventory"),
     };
-    let none = "no source on the machine states the latency of its memory under load; a [[limit]] in the profile supplies one";
+    let none = "the system does not report the memory latency under load; a [[limit]] in the profile \
+        supplies one";
     let limit = |metric: &str| match metric {
         "bandwidth" => bandwidth.clone(),
         _ => Limit::unknown(none),

@@ -1,4 +1,4 @@
-//! From timed runs to the curve of latency over load, and its knee.
+//! Reduces timed runs to the curve of latency over load, and its knee.
 
 use seatrial_model::{
     Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Row, Sample, Severity, Subject, Unit,
@@ -11,8 +11,8 @@ use super::part::{CHASE, LOAD};
 use crate::chase::hop_ns;
 use seatrial_bench::{AtCoords, by_coords, numa_check};
 
-/// Growth of the latency, as a factor of the idle one, that makes a bend worth the name: the bend of a curve is found at any
-/// scale, in that of noise too.
+/// Least ratio of the latency to the idle latency at a knee: the knee detection has no scale and finds bends in noise
+/// too.
 const LEAST_RISE: f64 = 1.2;
 
 pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -20,11 +20,11 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (Some(idle), Some(full), Some(peak)) =
         (curve.latencies.first(), curve.latencies.last(), curve.peak())
     else {
-        let text = "no run was long enough against the clock; raise -p time=";
+        let text = "no run was long enough for the resolution of the clock; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     };
     if step(idle) != 0 || step(full) != 100 {
-        let text = "the phase ended before the load had gone from idle to full; raise -p time=";
+        let text = "the time was over before every load step from idle to full was measured; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
@@ -34,7 +34,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     metric("loaded", Unit::Nanosecond, &full.trials);
     metric("idle", Unit::Nanosecond, &idle.trials);
     metric("bandwidth", Unit::GigabytesPerSecond, &peak.trials);
-    // A bend that only some trials show, and not all together, is noise.
+    // A bend that only some trials show, but not all together, is noise.
     if curve.knee().is_some() {
         let knees: Vec<Vec<f64>> = trials(parts)
             .filter_map(|trial| Curve::of(trial).knee().map(|knee| vec![knee.bandwidth]))
@@ -63,18 +63,15 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// The parts of each trial.
 fn trials(parts: &[PartRecord]) -> impl Iterator<Item = &[PartRecord]> {
     parts.chunk_by(|before, after| before.trial == after.trial)
 }
 
-/// Latency and delivered bandwidth by step, in the order of the steps.
 struct Curve {
     latencies: Vec<AtCoords>,
     rates: Vec<AtCoords>,
 }
 
-/// Where a curve bends.
 struct Departure {
     bandwidth: f64,
     /// In nanoseconds.
@@ -90,13 +87,12 @@ impl Curve {
         Self { latencies, rates }
     }
 
-    /// The step with the highest bandwidth.
     fn peak(&self) -> Option<&AtCoords> {
         self.rates.iter().max_by(|a, b| median(a).total_cmp(&median(b)))
     }
 
-    /// Where the latency takes off, if it does. A step that moves no more than the one before is left out: beyond
-    /// saturation the latency goes on to rise, but not over bandwidth.
+    /// The knee, if the latency has one. A step that moves no more than the one before is left out: beyond saturation
+    /// the latency still rises, but not over bandwidth.
     fn knee(&self) -> Option<Departure> {
         let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for latency in &self.latencies {
@@ -110,7 +106,7 @@ impl Curve {
         if y.first().is_none_or(|idle| highest < LEAST_RISE * idle) {
             return None;
         }
-        // A bend at the end has nothing behind it that took off.
+        // After a bend at the last step nothing rises.
         let found = knee(&x, &y, Bend::TakesOff).ok().flatten().filter(|found| found.index + 1 < x.len())?;
         Some(Departure { bandwidth: x[found.index], latency: y[found.index] })
     }
@@ -121,16 +117,18 @@ impl Curve {
         let (kind, text, value) = match self.knee() {
             Some(Departure { bandwidth, latency }) => {
                 let text = format!(
-                    "latency takes off at {bandwidth:.1} GB/s, {:.0} % of the {peak:.1} GB/s that the loaders reach: {idle:.0} ns \
-                     idle, {latency:.0} ns there, {full:.0} ns at full load",
+                    "the latency rises steeply from {bandwidth:.1} GB/s, {:.0} % of the {peak:.1} GB/s that \
+                     the loaders reach: {idle:.0} ns idle, {latency:.0} ns at this knee, {full:.0} ns at \
+                     full load",
                     100.0 * bandwidth / peak
                 );
                 ("knee", text, Quantity::new(bandwidth, Unit::GigabytesPerSecond).ok())
             }
             None => {
                 let text = format!(
-                    "latency does not take off: {idle:.0} ns idle, {full:.0} ns at the {peak:.1} GB/s that the loaders \
-                     reach; either they are too few to fill the memory, or it rises evenly"
+                    "the latency has no knee: {idle:.0} ns idle, {full:.0} ns at the {peak:.1} GB/s that the \
+                     loaders reach; either the loaders are too few to saturate the memory, or the latency \
+                     rises evenly"
                 );
                 ("no-knee", text, None)
             }
@@ -142,18 +140,18 @@ impl Curve {
     }
 }
 
-/// Bytes a nanosecond are gigabytes a second.
+/// Bytes per nanosecond equal GB/s.
 fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
     let span = sample.span().get() as f64;
     (span > 0.0).then(|| sample.amount.value() / span)
 }
 
-/// The step that a place stands for, in percent of the full rate.
+/// The step in percent of the full rate.
 fn step(place: &AtCoords) -> u64 {
     place.at.count("load").unwrap_or(0)
 }
 
 fn median(place: &AtCoords) -> f64 {
-    // Places have samples, and rates are finite.
+    // Points have samples, and rates are finite.
     Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
 }

@@ -1,4 +1,4 @@
-//! The loaders: a pinned thread each, at a pace that all of them are told.
+//! The loaders: pinned threads with a common pace.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,22 +11,21 @@ use super::pace::{LoadPace, PaceCell, next_due};
 use crate::shard::{ArrayShard, ShardSpec};
 use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
-/// Elements between two looks at the pace when flat out: 256 KiB of each array, so that the looks cost nothing.
+/// Elements between two reads of the pace at full rate: 256 KiB of each array, so that the reads cost nothing.
 pub const FLAT_BLOCK: usize = (256 << 10) / size_of::<f64>();
 
-/// Elements of a paced block: 64 KiB of each array. Long against the start and the end of the loop, where the memory is
-/// not kept busy (blocks of 16 KiB read half as fast as one long run); short, so that a paced load is a stream and not
-/// a row of bursts with silence between them.
+/// Elements of a paced block: 64 KiB of each array. Long compared with the start and end of the loop, where memory
+/// idles (blocks of 16 KiB read half as fast as one long run), and short enough that a paced load is a stream and not
+/// bursts with silence between them.
 pub const PACED_BLOCK: usize = (64 << 10) / size_of::<f64>();
 
-/// A counter with two cache lines for itself (the neighbour of a line is often fetched along with it).
+/// A counter with two cache lines of its own (the adjacent-line prefetcher often fetches a neighbour).
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
 struct Shared {
     pace: PaceCell,
-    /// Bytes moved, by loader.
     moved: Vec<Counter>,
     loads: Vec<Mutex<Option<ArrayShard>>>,
 }
@@ -34,12 +33,11 @@ struct Shared {
 pub struct LoadTeam {
     shared: Arc<Shared>,
     threads: ThreadTeam<'static, ()>,
-    /// While they load: that they have stopped.
+    /// Answers of loaders at work, which come when they stop.
     stopped: Option<Answers<()>>,
 }
 
 impl LoadTeam {
-    /// Starts and pins a thread for each binding, each with the arrays of its spec.
     pub fn start(loaders: Vec<(Binding, ShardSpec)>) -> Result<Self, Reason> {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(LoadPace::Pause),
@@ -58,7 +56,7 @@ impl LoadTeam {
         self.threads.len()
     }
 
-    /// Sets the pace, and sends the loaders to work if they are not at it.
+    /// Sets the pace, and starts the loaders if they do not run.
     pub fn load(&mut self, pace: LoadPace) {
         self.shared.pace.set(pace);
         if self.stopped.is_none() {
@@ -72,23 +70,20 @@ impl LoadTeam {
         }
     }
 
-    /// Waits up to `within` for a loader to fail.
     pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.stopped.as_ref().map_or(Ok(()), |stopped| stopped.check(within))
     }
 
-    /// Waits until all loaders have stopped; only then can their arrays be looked at.
+    /// Waits until all loaders have stopped, after which their arrays can be read.
     pub fn halt(&mut self) -> Result<(), Reason> {
         self.shared.pace.set(LoadPace::Over);
         self.stopped.take().map_or(Ok(()), |stopped| stopped.collect(Duration::MAX).map(drop))
     }
 
-    /// Bytes that each has moved so far.
     pub fn moved(&self) -> impl Iterator<Item = u64> {
         self.shared.moved.iter().map(|counter| counter.0.load(Ordering::Relaxed))
     }
 
-    /// Checks the arrays of all.
     pub fn verify(&mut self) -> Result<Vec<Integrity>, Reason> {
         self.halt()?;
         let shared = Arc::clone(&self.shared);
@@ -97,14 +92,14 @@ impl LoadTeam {
             .map(|all| all.into_iter().flatten().collect())
     }
 
-    /// Looks at the arrays of all. They must have stopped, or this waits for ever.
+    /// Applies `at` to all arrays. Blocks until the loaders have stopped.
     pub fn look<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
         let locks: Vec<_> = (0..self.len()).map(|index| lock(&self.shared, index)).collect();
         let loads: Vec<&ArrayShard> = locks.iter().filter_map(|load| load.as_ref()).collect();
         at(&loads)
     }
 
-    /// Flips a bit of one loader's array, so that a test can see the check catch it.
+    /// Flips a bit of a loader's array, to test the check.
     #[cfg(test)]
     pub fn flip(&self, loader: usize, element: usize) {
         lock(&self.shared, loader).as_mut().expect("it was made").flip(element);
@@ -123,13 +118,13 @@ fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
 
 fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Reason> {
     let load = ArrayShard::new(spec).map_err(|error| {
-        Reason::new(Cause::NoSpace, format!("cannot take memory for a loader's arrays: {error}"))
+        Reason::new(Cause::NoSpace, format!("cannot allocate memory for a loader's arrays: {error}"))
     })?;
     *lock(shared, index) = Some(load);
     Ok(())
 }
 
-/// Loads at the pace that is told, until it is over.
+/// Loads at the current pace until [`LoadPace::Over`].
 fn run(shared: &Shared, index: usize, load: &mut ArrayShard) {
     let moved = &shared.moved[index].0;
     let mut step = |block| {
@@ -139,7 +134,7 @@ fn run(shared: &Shared, index: usize, load: &mut ArrayShard) {
     loop {
         let told = shared.pace.get();
         if let (LoadPace::Every(period), true) = (told, told != pace) {
-            // Loaders begin one after the other, so that their blocks do not all come at once.
+            // Staggered starts, so that the loaders' blocks do not coincide.
             due = now_ns() + period * index as u64 / shared.moved.len() as u64;
         }
         pace = told;

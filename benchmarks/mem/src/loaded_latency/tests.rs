@@ -1,4 +1,4 @@
-//! Plans on made-up machines, curves by hand, and one worker run for real on small memory.
+//! Plans on invented machines, invented curves, and one real worker on small memory.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use seatrial_bench::{Running, Stop};
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Two NUMA nodes of two cores, each with a last-level cache of `cache` bytes; `memory` bytes a node.
+/// Two NUMA nodes of two cores, each with a last-level cache of `cache` bytes and `memory` bytes of memory.
 fn machine(cache: u64, memory: u64) -> Machine {
     let threads = (0..4).map(|id| CpuThread {
         id,
@@ -73,8 +73,8 @@ fn chosen(case: &Case, name: &str) -> u64 {
 fn the_first_core_chases_and_the_others_load() {
     let case = plan(machine(32 * MIB, 64 * GIB), &[]).unwrap();
     assert_eq!(cpus(&case), [0, 1, 2, 3]);
-    // Four times the cache of one core for the ring, of all loaders (two caches) for the arrays, in whole MiB
-    // for each of the three.
+    // Four times the cache of one core for the ring, of all loaders (two caches) for the arrays, in whole MiB for
+    // each of the three.
     assert_eq!((chosen(&case, "ring"), chosen(&case, "array")), (128 * MIB, 255 * MIB));
     let near = plan(machine(32 * MIB, 64 * GIB), &[("loaders", "node")]).unwrap();
     assert_eq!(cpus(&near), [0, 1]);
@@ -90,7 +90,7 @@ fn one_core_cannot_chase_and_load() {
     let mut sparse = machine(32 * MIB, 64 * GIB);
     sparse.cpu.threads.remove(1);
     let reason = plan(sparse, &[("loaders", "node")]).unwrap_err();
-    assert!(reason.text.contains("loaders=machine takes others"), "{reason}");
+    assert!(reason.text.contains("use loaders=machine"), "{reason}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_bandwidth_of_a_part_of_the_machine_has_no_limit() {
     let case = plan(machine(32 * MIB, GIB), &[("loaders", "node")]).unwrap();
     let site = Site { nodes: vec![SiteNode::new("n1", machine(32 * MIB, GIB))] };
     let limits = BENCHMARK.limits(&case, &site);
-    assert!(matches!(&limits["bandwidth"], Limit::Unknown { reason } if reason.contains("one NUMA node")));
+    assert!(matches!(&limits["bandwidth"], Limit::Unknown { reason } if reason.contains("the NUMA node")));
 }
 
 fn record(trial: u32, samples: Vec<Sample>) -> PartRecord {
@@ -122,7 +122,7 @@ fn record(trial: u32, samples: Vec<Sample>) -> PartRecord {
     }
 }
 
-/// A case on two CPUs that this process may use (twice the same where it may use one only), with small caches.
+/// A case on two allowed CPUs (or twice the same), with small caches.
 fn small_case(load: &str) -> Case {
     let allowed: Vec<u32> = affinity::allowed().expect("a mask").iter().collect();
     let mut here = machine(64 << 10, 64 * GIB);
@@ -135,7 +135,7 @@ fn small_case(load: &str) -> Case {
     case
 }
 
-/// Warms up again and again while others keep the loaders from their cores, which the worker tells and gives up.
+/// Repeats the warm-up while other load keeps the loaders from their cores, which the worker reports as an error.
 fn warm_up(part: &mut dyn Running, kept: &mut Kept) {
     for _ in 0..300 {
         match part.run(Phase::WarmUp, &Stop::after(Duration::from_millis(20)), kept) {
@@ -154,14 +154,13 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
         let mut kept = Kept::default();
         warm_up(part.as_mut(), &mut kept);
         assert!(kept.samples.is_empty(), "the warm-up keeps nothing");
-        // A machine that does other work at the same time may need more than one turn to take all steps.
         let taken = |kept: &Kept, channel: &str| {
             let of_channel = kept.samples.iter().filter(|sample| sample.channel == channel);
             of_channel.map(|sample| sample.at.to_string()).collect::<BTreeSet<_>>().len()
         };
         for _ in 0..300 {
             part.run(Phase::Measure, &Stop::after(Duration::from_millis(200)), &mut kept).unwrap();
-            // A loader that others keep from its CPU moves nothing in a slice; not for ever.
+            // A loader without CPU moves nothing in a slice, but not for ever.
             let moved =
                 kept.samples.iter().any(|sample| sample.channel == LOAD && sample.amount.value() > 0.0);
             if moved && taken(&kept, CHASE) == 6 && taken(&kept, LOAD) == 6 {
@@ -171,7 +170,7 @@ fn a_worker_takes_every_step_with_both_figures_and_verifies_both_sides() {
         let integrity = part.verify().unwrap();
         assert!(matches!(integrity, Integrity::Verified { .. }), "{load}: {integrity:?}");
         assert!(kept.evidence.contains_key("place") && kept.evidence.contains_key("loaders"));
-        // Whoever was held up in the middle of a block may finish it when all are told to wait, and no more than that.
+        // A loader interrupted in a block may finish it after the order to pause, but no more.
         let idle =
             kept.samples.iter().filter(|sample| sample.channel == LOAD && sample.at.count("load") == Ok(0));
         let most = (FLAT_BLOCK * 2 * size_of::<f64>()) as f64;
@@ -210,7 +209,7 @@ fn a_planted_fault_on_either_side_is_found() {
     flipped.innards().1.flip(0, 777);
     let found = run(&mut flipped);
     assert!(
-        matches!(&found, Integrity::Corrupt { first, .. } if first.contains("read something else")),
+        matches!(&found, Integrity::Corrupt { first, .. } if first.contains("read other data")),
         "{found:?}"
     );
 }
@@ -227,7 +226,7 @@ fn step(load: u64, latency: u64, rate: u64) -> [Sample; 2] {
     [sample(CHASE, 1000 * latency, 1000.0, Unit::Count), sample(LOAD, 1000, 1000.0 * rate as f64, Unit::Byte)]
 }
 
-/// Flat up to `knee` GB/s and steep from there on; the last step moves less than the one before.
+/// Flat up to `knee` GB/s and steep beyond; the last step moves less than the one before.
 fn trial(knee: u64) -> Vec<Sample> {
     let rise = |rate: u64| 100 + 20 * rate.saturating_sub(knee);
     let steps = (0..10).map(|tenth| step(10 * tenth, rise(10 * tenth), 10 * tenth));

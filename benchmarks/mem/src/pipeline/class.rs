@@ -1,19 +1,18 @@
-//! The scheduling class of the threads, and how exactly they are woken.
+//! Scheduling class and timer slack of the threads.
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::sched::{self, Class};
 
-/// Has the calling thread woken exactly, and tries `class`, which is taken only while there is work to pace.
+/// Removes the timer slack of the calling thread, and tests `class`, which is set only while there is work.
 pub fn settle(class: Class) -> Result<(), Reason> {
-    sched::wake_exactly()
-        .map_err(|errno| Reason::new(Cause::Denied, format!("cannot take the slack from timers: {errno}")))?;
+    sched::wake_exactly().map_err(|errno| {
+        Reason::new(Cause::Denied, format!("cannot set the timer slack (prctl PR_SET_TIMERSLACK): {errno}"))
+    })?;
     in_class(class, || Ok(()))
 }
 
-/// Does `work` in a scheduling class and returns to that of everybody.
-///
-/// # Errors
-/// When the class is not to be had, and what `work` says.
+/// Runs `work` in a scheduling class, then returns to SCHED_OTHER. Fails when the class is denied, and when `work`
+/// fails.
 pub fn in_class<T>(class: Class, work: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
     if class == Class::Other {
         return work();

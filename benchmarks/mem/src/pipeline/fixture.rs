@@ -8,7 +8,6 @@ use super::{ABOUT, BENCHMARK};
 
 pub const GIB: u64 = 1 << 30;
 
-/// A step of blocks of `block` bytes, one every `millis` milliseconds.
 pub fn step(id: &str, operation: Operation, block: u64, millis: u64) -> Step {
     let rate = block as f64 * 1e3 / millis as f64;
     Step {
@@ -33,8 +32,8 @@ pub fn toy(stations: u32) -> Scenario {
     Scenario { title: "toy".to_owned(), stations, transpose, steps }
 }
 
-/// `nodes` NUMA nodes of four cores with two hardware threads each, a cache of `cache` MiB for each node and `memory` GiB
-/// of it, all available.
+/// `nodes` NUMA nodes of four cores with two hardware threads each, per node a cache of `cache` MiB and `memory` GiB,
+/// all available.
 pub fn machine(nodes: u32, memory: u64, cache: u64) -> Machine {
     let thread = |id| CpuThread {
         id,
@@ -69,7 +68,7 @@ pub fn machine(nodes: u32, memory: u64, cache: u64) -> Machine {
     }
 }
 
-/// Twelve channels of 4800 MT/s in `machine`: 460.8 GB/s.
+/// Adds twelve channels of 4800 MT/s: 460.8 GB/s.
 pub fn with_modules(mut machine: Machine) -> Machine {
     let module = |channel: u32| Dimm {
         locator: format!("A{channel}"),
@@ -85,12 +84,10 @@ pub fn with_modules(mut machine: Machine) -> Machine {
     machine
 }
 
-/// A node called `n1`.
 pub fn site(machine: Machine) -> Site {
     Site { nodes: vec![SiteNode::new("n1", machine)] }
 }
 
-/// The plan for `machine` with some parameters `set`.
 pub fn plan(machine: Machine, set: &[(&str, &str)]) -> Result<Case, Reason> {
     let params = seatrial_testkit::params(&ABOUT, set);
     BENCHMARK.plan(&params, &site(machine)).map(|mut cases| cases.remove(0))

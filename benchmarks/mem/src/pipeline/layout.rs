@@ -1,4 +1,4 @@
-//! Who works on what: stations over NUMA nodes, streams over groups of threads.
+//! Assigns stations to NUMA nodes, and streams to groups of threads.
 
 use std::collections::BTreeSet;
 
@@ -7,42 +7,33 @@ use seatrial_sys::cpuset::CpuSet;
 
 use super::settings::Threads;
 
-/// One step of one station: blocks that follow each other, one at a time.
+/// One step of one station: blocks one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamSlot {
-    /// The step, by its position in the scenario.
     pub step: usize,
-    /// The station, from 0.
     pub station: u32,
-    /// The NUMA node it belongs to.
     pub node: u32,
 }
 
-/// Threads that share the work on some streams.
+/// Threads that share some streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The NUMA node of its threads.
     pub node: u32,
-    /// The node that its memory is bound to; `None` where its own has none.
+    /// NUMA node of the memory; `None` where the threads' node has none.
     pub memory: Option<u32>,
-    /// Where each thread may run.
     pub threads: Vec<CpuSet>,
-    /// Its streams, by their position among all.
+    /// Indices of the group's streams.
     pub streams: Vec<usize>,
 }
 
-/// All streams and groups of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineLayout {
-    /// Streams, station by station.
     pub streams: Vec<StreamSlot>,
-    /// Groups; none is without a stream or a thread.
     pub groups: Vec<Group>,
 }
 
 impl PipelineLayout {
-    /// Deals `stations` of `steps` steps to the nodes that have cores, one after the other. A node without CPUs has no
-    /// cores and gets no station.
+    /// Deals `stations` of `steps` steps to the nodes with cores, round-robin.
     pub fn new(stations: u32, steps: usize, bindings: &[Binding], threads: Threads) -> Self {
         let nodes: Vec<u32> =
             bindings.iter().map(|binding| binding.node).collect::<BTreeSet<_>>().into_iter().collect();
@@ -76,12 +67,10 @@ impl PipelineLayout {
         layout
     }
 
-    /// Threads of all groups.
     pub fn threads(&self) -> usize {
         self.groups.iter().map(|group| group.threads.len()).sum()
     }
 
-    /// Nodes that have stations.
     pub fn nodes(&self) -> BTreeSet<u32> {
         self.streams.iter().map(|stream| stream.node).collect()
     }

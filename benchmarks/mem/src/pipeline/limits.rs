@@ -1,4 +1,4 @@
-//! What the hardware could do at best.
+//! Limits of the hardware.
 
 use seatrial_inventory::memory_bandwidth;
 use seatrial_model::machine::Known;
@@ -13,7 +13,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "throughput" => {
             let desired = pace.as_ref().map(|settings| {
                 let desired = settings.scenario.desired();
-                let formula = format!("{desired}: the blocks come at the pace of the scenario and no faster");
+                let formula = format!("{desired}: the scenario supplies blocks at this rate and no faster");
                 Bound { value: desired, formula, provenance: "scenario".to_owned() }
             });
             chain(memory.clone(), desired)
@@ -26,32 +26,30 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         }
         "headroom" => headroom(case, memory.clone()),
         "traffic_least" => chain(memory.clone(), None),
-        "traffic_most" => unknown("an estimate from above, which may exceed what the bus carries"),
-        _ => unknown("no hardware fact bounds how late a thread may be"),
+        "traffic_most" => unknown("an upper estimate, which may exceed the bandwidth of the memory bus"),
+        _ => unknown("no hardware fact bounds the lateness of a thread"),
     };
     about.limits(limit)
 }
 
-/// The bandwidth of the memory; the reason why it is no bound here.
-///
-/// Every counted byte is loaded or stored once, and crosses the memory bus at least once unless a cache holds it: the
-/// bus may carry more (the lines that a store reads first), so that this bound is loose, but never less.
+/// Memory bandwidth, or why it is no bound. Every counted byte is loaded or stored once, and crosses the memory bus
+/// at least once unless a cache holds it. The bus may carry more (write-allocate reads), so the bound is loose but
+/// valid.
 fn memory(case: &Case, site: &Site) -> Result<Bound, String> {
     if case.findings.iter().any(|finding| finding.kind == "cache-resident") {
-        return Err("part of the blocks stays in the caches, so that the memory does not bound the traffic"
-            .to_owned());
+        return Err("part of the blocks stays in the caches, so memory does not bound the traffic".to_owned());
     }
     match case.nodes.first().and_then(|node| site.machine(node)).map(memory_bandwidth) {
         Some(Known::Known(bound)) => Ok(bound),
         Some(Known::Unknown(reason)) => Err(reason),
-        None => Err("nothing is known of the node".to_owned()),
+        None => Err("the node is not in the inventory".to_owned()),
     }
 }
 
 /// The pace at which the counted bytes alone fill the memory bus.
 fn headroom(case: &Case, memory: Result<Bound, String>) -> Limit {
     let desired = Settings::of(&case.params).map(|settings| settings.scenario.desired());
-    let Ok(desired) = desired else { return unknown("the case names no scenario that is known here") };
+    let Ok(desired) = desired else { return unknown("the case names an unknown scenario") };
     let bound = memory.and_then(|bound| {
         let memory = bound.value.to(desired.unit()).map_err(|error| error.to_string())?;
         let value = Quantity::new(memory.value() / desired.value(), Unit::Count);

@@ -1,4 +1,5 @@
-//! `mem.pipeline`: whether a machine keeps the pace of many memory operations at once, and how much faster it could.
+//! `mem.pipeline`: whether a machine keeps the pace of many parallel memory operations, and how much faster it could
+//! be.
 
 mod class;
 #[cfg(test)]
@@ -27,26 +28,26 @@ use seatrial_bench::{Benchmark, Part};
 const ABOUT: About = About {
     id: "mem.pipeline",
     version: 1,
-    title: "many paced memory operations at once, such as COBALT2's",
+    title: "many paced memory operations in parallel, such as COBALT2's",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("scenario", Kind::Choice(scenario::NAMES), "cobalt2").doc(
-            "The demand: steps with operation, block and rate; cobalt2 is 702 Gbit/s, cobalt2-readme \
-             621 Gbit/s.",
+            "The demand, as steps with operation, block and rate: cobalt2 (702 Gbit/s) or cobalt2-readme \
+             (621 Gbit/s).",
         ),
         ParamSpec::new("mode", Kind::Choice(&["paced", "max"]), "paced")
-            .doc("Keep the scenario's pace, or search for the fastest pace that is kept."),
+            .doc("paced: run at the pace of the scenario; max: search for the fastest pace that is kept."),
         ParamSpec::new("threads", Kind::Choice(&["core", "step"]), "core").doc(
-            "A pinned thread a core that takes the most urgent block, or a thread for every step of \
-             every station.",
+            "core: one pinned thread per core, which takes the most urgent block; step: one thread per step \
+             and station.",
         ),
         ParamSpec::new("blocks", Kind::Choice(&["rotate", "one"]), "rotate").doc(
-            "Go through enough blocks to leave the caches behind, or use one again and again as the \
-             original does.",
+            "rotate: use enough blocks to exceed the caches; one: use one block again and again, as \
+             COBALT2's program does.",
         ),
         ParamSpec::new("sched", Kind::Text, "other").doc(
-            "Scheduling of the threads: other, or fifo:N for SCHED_FIFO of priority N, which takes a \
-             privilege.",
+            "Scheduling class of the threads: other, or fifo:N for SCHED_FIFO with priority N (needs \
+             CAP_SYS_NICE or RLIMIT_RTPRIO).",
         ),
         seatrial_bench::PAGES,
         ParamSpec { default: "4 s", ..seatrial_bench::TIME },
@@ -56,29 +57,26 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond).doc(
-            "Counted bits of the blocks finished in the window over its time; mode max: at the fastest \
+            "Counted bits of the blocks finished in the window, over its time; with mode=max at the fastest \
              pace kept.",
         ),
         MetricSpec::higher_is_better("achieved", Unit::Percent)
-            .doc("In mode paced: throughput in percent of what the scenario demands."),
+            .doc("With mode=paced: throughput in percent of the scenario's demand."),
         MetricSpec::higher_is_better("headroom", Unit::Count).doc(
-            "In mode max: the fastest pace at which at most 0.25 % of the blocks are late, over the \
-             scenario's.",
+            "With mode=max: the fastest pace with at most 0.25 % late blocks, relative to the scenario's \
+             pace.",
         ),
         MetricSpec::lower_is_better("late", Unit::Percent)
-            .doc("Blocks that were not finished by their deadline, in percent of those due in the window."),
-        MetricSpec::lower_is_better("lateness_p99", Unit::Microsecond).doc(
-            "Time from deadline to end of a block that 99 % of all blocks do not exceed; 0 for a block \
-             in time.",
-        ),
-        MetricSpec::lower_is_better("lateness_max", Unit::Microsecond).doc("The same of the latest block."),
-        MetricSpec::higher_is_better("traffic_least", Unit::GigabytesPerSecond).doc(
-            "What crosses the memory bus at least: every byte of a block once for loading and once for \
-             storing it.",
-        ),
+            .doc("Blocks not finished by their deadline, in percent of the blocks due in the window."),
+        MetricSpec::lower_is_better("lateness_p99", Unit::Microsecond)
+            .doc("99th percentile of the time from a block's deadline to its end; 0 for a block in time."),
+        MetricSpec::lower_is_better("lateness_max", Unit::Microsecond)
+            .doc("Time from deadline to end of the latest block."),
+        MetricSpec::higher_is_better("traffic_least", Unit::GigabytesPerSecond)
+            .doc("Least traffic on the memory bus: every byte of a block once for each load and store."),
         MetricSpec::higher_is_better("traffic_most", Unit::GigabytesPerSecond).doc(
-            "Estimate of the most: with the lines that are read before they are stored to \
-             (write-allocate).",
+            "Estimated upper bound of that traffic, including write-allocate reads of lines that are stored \
+             to.",
         ),
     ],
     series: &[
@@ -93,7 +91,7 @@ const ABOUT: About = About {
             Unit::Percent,
             &[AxisSpec { name: "step", unit: Unit::Count }],
         )
-        .doc("Late blocks by step, in percent of those due."),
+        .doc("Late blocks by step, in percent of the blocks due."),
         SeriesSpec::higher_is_better(
             "by_node",
             Unit::GigabitsPerSecond,
@@ -105,7 +103,7 @@ const ABOUT: About = About {
             Unit::Percent,
             &[AxisSpec { name: "node", unit: Unit::Count }],
         )
-        .doc("Late blocks by NUMA node, in percent of those due."),
+        .doc("Late blocks by NUMA node, in percent of the blocks due."),
     ],
     parts: &["worker"],
     needs: &[],

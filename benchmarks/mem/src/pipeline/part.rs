@@ -1,4 +1,4 @@
-//! The worker: makes the streams, keeps their pace or looks for their fastest, checks the data.
+//! The worker: makes the streams, runs at the pace or searches for the fastest, checks the data.
 
 use std::sync::Arc;
 
@@ -17,27 +17,25 @@ use crate::kernel::{Isa, Kernel, Pass};
 use seatrial_bench::search::Search;
 use seatrial_bench::{Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
-/// A pace is kept when no more blocks than this are late, in percent. The original asks for 99.75 % of the demand.
+/// Most late blocks of a kept pace, in percent; COBALT2 demands 99.75 %.
 pub const MOST_LATE_PERCENT: f64 = 0.25;
 
-/// The pace of the warm-up of a search: faster than any machine, so that what is done shows what can be.
+/// Warm-up pace of a search: faster than any machine, so that its rate shows the possible pace.
 const UNATTAINABLE: f64 = 64.0;
 
-/// Tries that a search takes with a good guess; the measuring time is divided by it.
+/// Tries of a search with a good first guess; divides the measuring time.
 const TRIES: u64 = 8;
 
-/// Rounds of a try at least.
+/// Least rounds per try.
 const FEWEST_ROUNDS: u64 = 2;
 
-/// Streams that are asked for their pages: the answer takes the kernel a walk over all memory of the process.
+/// Most streams whose page placement is read: each makes the kernel walk all memory of the process.
 const ASKED: usize = 16;
 
-/// There may be thousands of threads, and none calls deeply.
+/// Small stacks: there may be thousands of threads, and none calls deeply.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The worker of one trial.
 pub struct PipelineWorker {
-    /// What its threads share.
     pub(super) shared: Arc<Shared>,
     class: Class,
     mode: Mode,
@@ -47,18 +45,17 @@ pub struct PipelineWorker {
 }
 
 impl PipelineWorker {
-    /// The worker of `case` at `place`, with all streams made.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let settings = Settings::of(&case.params)?;
         let ring = case.planned.text("ring")?.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
         let ring = ring.ok().filter(|ring| ring.len() == settings.scenario.steps.len());
-        let foreign = || Reason::new(Cause::Protocol, "the case names no ring of blocks for every step");
+        let foreign =
+            || Reason::new(Cause::Protocol, "the case does not name the number of blocks of every step");
         let rings = BlockRings::of(&settings.scenario, ring.ok_or_else(foreign)?);
         let pages = seatrial_bench::pages(&case.params)?;
         Self::of(place, settings, rings, pages, case.planned.count("rounds")?)
     }
 
-    /// A worker for `rounds` rounds of a scenario.
     pub(super) fn of(
         place: &PartPlacement,
         settings: Settings,
@@ -68,7 +65,7 @@ impl PipelineWorker {
     ) -> Result<Self, Reason> {
         let isa = Isa::available().last().copied();
         let read = isa.and_then(|isa| Pass::select(Kernel::Read, None, isa));
-        let read = read.ok_or_else(|| Reason::new(Cause::Missing, "no loop that reads runs on this CPU"))?;
+        let read = read.ok_or_else(|| Reason::new(Cause::Missing, "this CPU runs no read kernel"))?;
         let Settings { scenario, mode, threads, class, .. } = settings;
         let layout = PipelineLayout::new(scenario.stations, scenario.steps.len(), &place.bindings, threads);
         if layout.groups.is_empty() {
@@ -89,7 +86,7 @@ impl PipelineWorker {
         Ok(Self { shared, class, mode, rounds, team, guess: 1.0 })
     }
 
-    /// Runs `rounds` rounds, or as many as the phase has time for; `None` when it ended before.
+    /// Runs `rounds` rounds, or as many as fit into the phase; `None` if it ended before.
     fn window(&self, pace: f64, rounds: u64, stop: &Stop) -> Result<Option<Window>, Reason> {
         let pace = Pace { round: self.shared.scenario.round(), pace };
         match rounds.min(rounds_within(stop.left(), &pace)) {
@@ -113,7 +110,7 @@ impl PipelineWorker {
         Ok(())
     }
 
-    /// Looks for the fastest pace that is kept, each try from a fresh start.
+    /// Searches for the fastest pace that is kept; each try starts afresh.
     fn search(&self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut search = Search::from(self.guess);
         let mut fastest = 0.0;
@@ -182,7 +179,7 @@ impl Running for PipelineWorker {
     }
 }
 
-/// The first corruption, or all that was checked. A stream that had no turn left nothing to check.
+/// The first corruption, or the sum of all checks. Streams that never ran left nothing to check.
 fn sum(all: impl Iterator<Item = Integrity>) -> Integrity {
     let mut checked_in_all = 0;
     let mut unverified = None;

@@ -1,21 +1,20 @@
-//! What the sources hold: words that differ from place to place, block to block and stream to stream.
+//! Contents of the sources: words that differ by position, block and stream.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const ODD: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// The start of the words of one block.
 pub fn seed(stream: usize, block: u64) -> u64 {
     ((stream as u64) << 32 | block).wrapping_add(1).wrapping_mul(ODD)
 }
 
-/// Word `index` of a block: a multiplicative hash, shifted and multiplied once more because the low bits of a single
+/// Word `index` of a block: a multiplicative hash, shifted and multiplied again because the low bits of a single
 /// product repeat.
 pub fn word(seed: u64, index: usize) -> u64 {
     let seeded = seed.wrapping_add((index as u64).wrapping_mul(GOLDEN));
     (seeded ^ (seeded >> 32)).wrapping_mul(ODD)
 }
 
-/// Fills a block and returns the exclusive or of its words, from the pattern alone: memory is not read back.
+/// Fills a block and returns the exclusive or of its words, without reading memory back.
 pub fn fill(words: &mut [u64], seed: u64) -> u64 {
     let mut fold = 0;
     for (index, slot) in words.iter_mut().enumerate() {
@@ -26,8 +25,7 @@ pub fn fill(words: &mut [u64], seed: u64) -> u64 {
     fold
 }
 
-/// The byte that write number `number` of a stream stores: never the zero that fresh memory holds, and another one every
-/// time.
+/// The byte of write `number` of a stream: never zero, as in fresh memory, and different every time.
 pub fn byte(number: u64) -> u8 {
     1 + (number % 251) as u8
 }

@@ -1,10 +1,7 @@
-//! The order in which a step that transposes copies chunks.
+//! Chunk order of a transposing step.
 
-/// Copies `source` to `destination` so that chunk i comes from chunk (`stride` i mod n); the rest behind the last whole
-/// chunk stays in its place. Each chunk is one `memcpy` of the C library.
-///
-/// # Panics
-/// When the two differ in length, or `chunk` is zero.
+/// Copies `source` to `destination` so that chunk i comes from chunk (`stride` i mod n), one `memcpy` per chunk; a
+/// rest behind the last whole chunk stays in its place. Panics when the lengths differ, or `chunk` is zero.
 pub fn permute(source: &[u8], destination: &mut [u8], chunk: usize, stride: usize) {
     let chunks = source.len() / chunk;
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! What is measured where, decided from the inventory alone.
+//! Plans what is measured where, from the inventory.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use super::ring::{BlockRings, TIMES_CACHE};
 use super::settings::{Blocks, Mode, Settings, Threads};
 use super::window::LEAD;
 
-/// Part of the available memory that all blocks together may take, as a divisor.
+/// Divisor of the available memory for all blocks together.
 const SHARE: u64 = 2;
 
-/// Bytes that must go by before a block is used again where nobody knows a cache.
+/// Bytes between two uses of a block when no cache size is known.
 const WITHOUT_CACHE_FACTS: Bytes = Bytes::gib(1);
 
-/// Rounds of the scenario before the clock starts: caches, page tables and clock frequency are as they will be.
+/// Rounds before the clock starts, to warm up caches, page tables and clock frequency.
 const WARM_UP_ROUNDS: u64 = 6;
 
-/// The shortest measuring time of a search for the fastest pace: some eight tries of a few rounds.
+/// Least measuring time of a search: about eight tries of a few rounds.
 const SHORTEST_SEARCH: Nanos = Nanos::secs(2);
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -44,7 +44,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     let round = scenario.round().get();
     budget.warm_up = Nanos(WARM_UP_ROUNDS * round).plus(LEAD);
     budget.measure = Nanos(rounds * round).plus(LEAD);
-    // First touch and the check of the data run at a GB/s and core at least.
+    // First touch and check run at 1 GB/s per core at least.
     let workers = layout.threads().min(bindings.len()).clamp(1, 16) as u64;
     let touch = Nanos(rings.memory.get() / workers);
     budget.overhead = Nanos::millis(100).plus(touch);
@@ -68,7 +68,6 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     Ok(case)
 }
 
-/// Whole rounds of the scenario in the measuring time.
 fn rounds(settings: &Settings, time: Nanos) -> Result<u64, Reason> {
     let round = settings.scenario.round();
     let (least, what) = match settings.mode {
@@ -81,7 +80,7 @@ fn rounds(settings: &Settings, time: Nanos) -> Result<u64, Reason> {
     Ok(time.get() / round.get())
 }
 
-/// One binding per core; for a thread a step every CPU there is, since the kernel shall spread them as it likes.
+/// One binding per core; with threads=step every allowed CPU, because the kernel schedules the threads.
 fn core_bindings(machine: &Machine, threads: Threads) -> Result<Vec<Binding>, Reason> {
     let per_core = seatrial_bench::core_bindings(machine)?;
     if threads == Threads::Core {
@@ -99,8 +98,8 @@ fn core_bindings(machine: &Machine, threads: Threads) -> Result<Vec<Binding>, Re
     Ok(machine.cpu.usable().map(|thread| binding(thread.id, thread.node.unwrap_or(0), thread.l3)).collect())
 }
 
-/// The bytes that the blocks of all stations may take: a share of what is available to us as a whole, and on each node
-/// for the stations whose memory is there.
+/// Bytes that the blocks of all stations may use: a share of the available memory, in total and on each node for its
+/// stations.
 fn room(machine: &Machine, layout: &PipelineLayout, bindings: &[Binding]) -> Option<Bytes> {
     let whole = machine.memory.effective_available_bytes.known().map(|bytes| bytes / SHARE);
     let memory_of = |node: u32| bindings.iter().find(|binding| binding.node == node)?.memory;
@@ -131,8 +130,8 @@ fn rings(
     rings.ok_or_else(|| {
         let (memory, room) = (single.memory.rounded(), room.unwrap_or_default().rounded());
         let text = format!(
-            "one block of every step takes {memory} for {} stations; at most {room} is half of the memory available \
-             to us, on every NUMA node for its stations",
+            "one block of every step takes {memory} for {} stations, more than {room}, half of the available \
+             memory (also per NUMA node for its stations); free memory",
             scenario.stations
         );
         Reason::new(Cause::NoSpace, text)
@@ -143,19 +142,20 @@ fn about_cache(cache: &LastLevelCache, rings: &BlockRings, blocks: Blocks) -> Ve
     let mut findings = Vec::new();
     if rings.reuse.get() < TIMES_CACHE * cache.bytes {
         let (severity, remedy) = match blocks {
-            Blocks::Rotate => (Severity::Warning, "free memory to go through more blocks"),
-            Blocks::One => (Severity::Info, "that is how the original does it; -p blocks=rotate avoids it"),
+            Blocks::Rotate => (Severity::Warning, "free memory to use more blocks"),
+            Blocks::One => (Severity::Info, "COBALT2's program does the same; -p blocks=rotate avoids it"),
         };
         let text = format!(
-            "a block is used again after {} of others, less than {TIMES_CACHE} times the {} of last-level cache in use: \
-             part of the traffic stays in the cache, and the figure is not only about memory; {remedy}",
+            "a block is reused after {} of other blocks, less than {TIMES_CACHE} times the {} of last-level \
+             cache in use: part of the traffic stays in the cache, so the result is not of memory alone; \
+             {remedy}",
             rings.reuse.rounded(),
             Bytes(cache.bytes).rounded()
         );
         findings.push(Finding::new("cache-resident", severity, Subject::node(), text));
     }
     if let Some(text) = &cache.disagreement {
-        let text = format!("{text}; the blocks are chosen by the larger");
+        let text = format!("{text}; the number of blocks follows the larger");
         findings.push(Finding::new("cache-size-disputed", Severity::Info, Subject::node(), text));
     }
     findings

@@ -1,45 +1,39 @@
 //! Which block is next: earliest deadline first, over streams whose blocks follow each other.
 //!
-//! Block k of a stream may start at `start + k x period` and is due a period later, when the next may start. Both are
-//! absolute, so that a late block does not move the ones after it. No clock and no thread in here: the threads of a
-//! group ask under a lock, with the time they read.
-//!
-//! Earliest deadline first keeps every deadline on one processor that any order keeps (C. L. Liu and J. W. Layland,
-//! "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment", JACM 20, 1973). On several, and with
-//! blocks that are not interrupted, no order is the best always; this one is near it and has no parameter.
+//! Block k of a stream may start at `start + k x period` and is due one period later, when the next may start. Both
+//! times are absolute, so a late block does not shift later ones. No clock and no thread here: the threads of a group
+//! call under a lock, with their own time. On one processor, earliest deadline first keeps every deadline that any
+//! order keeps (C. L. Liu and J. W. Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time
+//! Environment", JACM 20, 1973). On several, without preemption, no order is always best; this one is close and has
+//! no parameter.
 
 use seatrial_model::Nanos;
 
 use seatrial_bench::Latencies;
 
-/// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Works on the next block of this stream, then tells [`Queue::finished`].
+    /// Work on the next block of this stream, then call [`Queue::finished`].
     Run(usize),
-    /// Asks again at this time; nothing can be done before.
     Wait(Nanos),
-    /// Nothing is left to do.
     Over,
 }
 
-/// The time that `rounds` of the scenario's `round` take at a pace, whole nanoseconds and no deadline lost.
+/// Time of `rounds` rounds at a pace, rounded up so that no deadline is lost.
 pub fn span(rounds: u64, round: Nanos, pace: f64) -> Nanos {
     Nanos((rounds as f64 * round.get() as f64 / pace).ceil() as u64)
 }
 
-/// What became of the blocks that were due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Blocks whose deadline lay in the window.
     pub due: u64,
-    /// Those finished within the window.
+    /// Blocks due that were finished in the window.
     pub done: u64,
-    /// Those that were not finished by their deadline.
+    /// Blocks due that were not finished by their deadline.
     pub late: u64,
 }
 
-/// The pace and window of a number of streams, and how far they are.
 #[derive(Clone, Debug)]
 pub struct Queue {
     start: Nanos,
@@ -52,15 +46,14 @@ pub struct Queue {
 struct Stream {
     /// Nanoseconds from block to block.
     period: f64,
-    /// The block to work on next, or at work now.
     block: u64,
-    /// Whether somebody works on it.
     at_work: bool,
     tally: Tally,
 }
 
 impl Stream {
-    /// When block `number` may start, and block `number - 1` is due. From the start each time, so that nothing adds up.
+    /// When block `number` may start and block `number - 1` is due; computed from the start, so that rounding does
+    /// not accumulate.
     fn release(&self, start: Nanos, number: u64) -> Nanos {
         start.plus(Nanos((number as f64 * self.period).round() as u64))
     }
@@ -75,7 +68,7 @@ impl Queue {
     pub fn new(periods: impl IntoIterator<Item = Nanos>, pace: f64, start: Nanos, span: Nanos) -> Self {
         let stream = |period: Nanos| {
             let period = period.get() as f64 / pace;
-            // A deadline at the very end counts, whatever the division rounds to.
+            // Half a nanosecond, so that a deadline at the very end counts.
             let due = ((span.get() as f64 + 0.5) / period).floor() as u64;
             Stream { period, block: 0, at_work: false, tally: Tally { due, ..Tally::default() } }
         };
@@ -83,9 +76,8 @@ impl Queue {
         Self { start, end: start.plus(span), streams, lateness: Latencies::default() }
     }
 
-    /// What a thread that is free at `now` does.
-    ///
-    /// Looks at every stream: some hundred at most, against blocks that take a fraction of a millisecond.
+    /// The next action of a thread that is free at `now`. Scans all streams: some hundred at most, against blocks of
+    /// a fraction of a millisecond.
     pub fn next(&mut self, now: Nanos) -> Next {
         if now >= self.end {
             return Next::Over;
@@ -110,12 +102,10 @@ impl Queue {
                 Next::Run(index)
             }
             (None, Some(at)) => Next::Wait(at.min(self.end)),
-            // Streams at work go on by the threads that work on them.
             (None, None) => Next::Over,
         }
     }
 
-    /// The block that [`Next::Run`] named is done at `now`.
     pub fn finished(&mut self, index: usize, now: Nanos) {
         let deadline = self.streams[index].deadline(self.start);
         let stream = &mut self.streams[index];
@@ -126,9 +116,8 @@ impl Queue {
         self.lateness.record(now.since(deadline));
     }
 
-    /// The tallies of all streams and the lateness of all blocks.
-    ///
-    /// A block that was due and never finished is late, by what had passed since its deadline when the window ended.
+    /// The counts of all streams and the lateness of all blocks. A due block that never finished is late by the time
+    /// from its deadline to the end of the window.
     pub fn close(mut self) -> (Vec<Tally>, Latencies) {
         for stream in &mut self.streams {
             while stream.block < stream.tally.due {
@@ -187,7 +176,7 @@ mod tests {
     fn two_threads_in_time_finish_everything_that_is_due() {
         let mut queue = queue(&[10, 20, 40], 80);
         let mut free = [0, 0];
-        // Each block takes 3; the thread that is free first asks.
+        // Each block takes 3 ns; the thread that is free first continues.
         loop {
             let thread = usize::from(free[1] < free[0]);
             match at(&mut queue, free[thread]) {
@@ -221,7 +210,7 @@ mod tests {
         let mut queue = queue(&[10, 20], 40);
         assert_eq!(at(&mut queue, 0), Next::Run(0));
         assert_eq!(at(&mut queue, 50), Next::Over);
-        // The one at work ends after the window: it does not count as done, and its lateness is exact.
+        // The block at work ends after the window: not done, and its lateness is exact.
         queue.finished(0, Nanos(START + 55));
         let (tallies, lateness) = queue.close();
         assert_eq!(tallies, [tally(4, 0, 4), tally(2, 0, 2)]);

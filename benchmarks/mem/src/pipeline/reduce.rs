@@ -1,7 +1,5 @@
-//! From the samples of each trial to its figures: one value a trial, over its whole window.
-//!
-//! Not over slices of it: the median of slices would not see a machine that stands still for one slice in ten, and the
-//! demand is on the whole.
+//! Reduces the samples to one value per trial, over its whole window. A median of slices would hide a machine that
+//! stands still in one slice of ten, and the demand is on the whole window.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +15,18 @@ use super::scenario::Step;
 use super::settings::{Mode, Settings};
 use seatrial_bench::Latencies;
 
-/// The pace counts as kept from this share of the demand on, in percent: the bar of COBALT2's README.
+/// Least share of the demand at which the pace counts as kept, in percent: from COBALT2's README.
 const ENOUGH_PERCENT: f64 = 99.75;
 
-/// CPUs that run our threads for this share of the time have no time left, in percent.
+/// CPU share of the threads from which the CPUs count as fully used, in percent.
 const ALWAYS_PERCENT: f64 = 97.0;
 
-/// Evidence that is passed on from the first trial.
 const EVIDENCE: [&str; 8] = ["place", "pages", "isa", "prefetch", "sched", "search", "lateness", "probes"];
 
-/// What one trial amounts to.
 struct Trial<'a> {
     settings: &'a Settings,
-    /// The pace that is reported: that of the scenario, or the fastest that was kept.
+    /// The reported pace: the scenario's, or the fastest kept.
     pace: f64,
-    /// Samples at that pace.
     samples: Vec<&'a Sample>,
     lateness: Option<Latencies>,
 }
@@ -40,7 +35,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     of(&Settings::of(&case.params)?, &case.places, parts)
 }
 
-/// What `parts` at `places` amount to.
 pub(super) fn of(
     settings: &Settings,
     places: &[PartPlacement],
@@ -61,7 +55,6 @@ pub(super) fn of(
 }
 
 impl<'a> Trial<'a> {
-    /// The samples of a trial at the pace that is reported; `None` when it kept none.
     fn of(settings: &'a Settings, part: &'a PartRecord) -> Option<Self> {
         let pace = |sample: &Sample| match sample.at.get("pace") {
             Some(Value::Number(pace)) => Some(*pace),
@@ -91,13 +84,12 @@ impl<'a> Trial<'a> {
         samples.map(|sample| sample.amount.value()).reduce(|a, b| a + b)
     }
 
-    /// Late blocks in percent of those that were due.
     fn late_percent(&self, of: impl Fn(&Params) -> bool) -> Option<f64> {
         let due = self.sum("due", &of).filter(|due| *due > 0.0)?;
         Some(100.0 * self.sum("late", of)? / due)
     }
 
-    /// Bytes a second over all steps, each step's counted bytes weighted.
+    /// Bytes per second of all steps, with a weight per counted byte of a step.
     fn rate(&self, of: impl Fn(&Params) -> bool, weight: impl Fn(&Step) -> f64) -> f64 {
         let done = self.samples.iter().filter(|sample| sample.channel == "done" && of(&sample.at));
         let weighted = done.filter_map(|sample| {
@@ -111,7 +103,7 @@ impl<'a> Trial<'a> {
         self.rate(of, |_| 1.0) / Unit::GigabitsPerSecond.factor()
     }
 
-    /// As the original averages: every step of every station weighs the same, however many blocks it has.
+    /// Mean as in COBALT2's program: every step of every station has the same weight, whatever its number of blocks.
     fn mean_late_percent(&self) -> Option<f64> {
         let steps = &self.settings.scenario.steps;
         let late = steps.iter().map(|step| self.late_percent(|at| is_of(step, at)));
@@ -200,7 +192,7 @@ fn support(measures: &mut Measures, trials: &[Trial<'_>], parts: &[PartRecord]) 
     }
 }
 
-/// Why the pace was not kept, as far as it shows: CPUs without a moment to spare, or CPUs that were not all ours.
+/// Finding: why the pace was not kept, from the CPU time of the threads.
 fn behind(places: &[PartPlacement], settings: &Settings, trials: &[Trial<'_>]) -> Option<Finding> {
     if settings.mode == Mode::Max {
         return None;
@@ -214,23 +206,23 @@ fn behind(places: &[PartPlacement], settings: &Settings, trials: &[Trial<'_>]) -
     }
     let cause = match cpu_percent(places, trials)? {
         percent if percent >= ALWAYS_PERCENT => {
-            "the work had the CPUs all the time: they are too few, or memory holds \
-                                                 them up; mem.bandwidth tells which"
+            "the threads used the CPUs all the time: the CPUs are too few, or memory is too slow; \
+             mem.bandwidth tells which"
                 .to_owned()
         }
         percent => format!(
-            "the work had the CPUs for {percent:.0} % of the time only, so that blocks waited while others had them or \
-             while they woke up: look at stolen time and other processes in the probes, try -p sched=fifo:1"
+            "the threads ran for only {percent:.0} % of the CPU time, so blocks waited for other processes \
+             or for CPU wake-up: check steal time and other processes in the probes, try -p sched=fifo:1"
         ),
     };
-    let text = format!("{achieved:.2} % of the pace was kept, less than {ENOUGH_PERCENT} %: {cause}");
+    let text = format!("{achieved:.2} % of the demand was reached, less than {ENOUGH_PERCENT} %: {cause}");
     let finding = Finding::new("behind-pace", Severity::Warning, Subject::node(), text);
     let value = Quantity::new(achieved, Unit::Percent).ok();
     let evidence = vec!["achieved".to_owned(), "cpus_used_by_node".to_owned()];
     Some(Finding { value, evidence, ..finding })
 }
 
-/// Time that the threads ran on the CPUs of the node where they ran most, in percent: the median of the trials.
+/// CPU time of the threads on the busiest node, in percent of the CPUs there: median of the trials.
 fn cpu_percent(places: &[PartPlacement], trials: &[Trial<'_>]) -> Option<f64> {
     let bindings = &places.first()?.bindings;
     let of_trial = |trial: &Trial<'_>| {
@@ -244,7 +236,7 @@ fn cpu_percent(places: &[PartPlacement], trials: &[Trial<'_>]) -> Option<f64> {
     Sorted::pooled(&[all]).ok().map(|all| all.median())
 }
 
-/// A search that ran out of time before it knew the border to one percent.
+/// Finding: a search ran out of time before it knew the pace to one percent.
 fn unfinished(settings: &Settings, parts: &[PartRecord]) -> Option<Finding> {
     let cut =
         |part: &&PartRecord| part.evidence.get("search").is_some_and(|search| !search["untried"].is_null());
@@ -253,8 +245,8 @@ fn unfinished(settings: &Settings, parts: &[PartRecord]) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "in {count} of {} trials the time was over before the fastest pace was known to one percent, so that \
-         the headroom may be more: raise -p time=",
+        "in {count} of {} trials the search ended before the fastest pace was known to 1 %, so the headroom \
+         may be higher: raise -p time=",
         parts.len()
     );
     Some(Finding::new("search-cut-short", Severity::Warning, Subject::node(), text))
@@ -262,13 +254,9 @@ fn unfinished(settings: &Settings, parts: &[PartRecord]) -> Option<Finding> {
 
 fn nothing(settings: &Settings, parts: &[PartRecord]) -> Reason {
     let text = match settings.mode {
-        _ if parts.iter().all(|part| part.samples.is_empty()) => {
-            "no trial lasted for a round of the scenario"
-        }
-        Mode::Paced => "no trial says how fast it went",
-        Mode::Max => {
-            "no pace was found that is kept: raise -p time=, or see -p mode=paced for what holds it back"
-        }
+        _ if parts.iter().all(|part| part.samples.is_empty()) => "no trial completed a round of the scenario",
+        Mode::Paced => "no trial recorded its pace",
+        Mode::Max => "no pace was kept: raise -p time=, or run -p mode=paced to see why",
     };
     Reason::new(Cause::TooShort, text)
 }

@@ -1,35 +1,30 @@
-//! How many blocks a step goes through before it comes back to the first, and which block of work uses which.
+//! Number of blocks per step, and which block each unit of work uses.
 
 use seatrial_model::{Bytes, Nanos};
 
 use super::scenario::Scenario;
 
-/// Bytes that must go by before a block is used again, in sizes of the last-level cache: STREAM's rule for arrays.
+/// Least bytes between two uses of a block, in sizes of the last-level cache: STREAM's rule for arrays.
 pub const TIMES_CACHE: u64 = 4;
 
-/// Blocks of each step, source and destination alike.
-///
-/// Every step gets as many as it uses up in the same span of time, so that between two uses of a block all steps
-/// together have touched as many bytes, whichever block it is: what they touch in a second times that span. It stays so
-/// when the pace is raised, for all steps are raised alike.
+/// Blocks of each step, equal for source and destination. Every step has as many blocks as it uses up in the same
+/// time, so that all steps together touch the same number of bytes between two uses of any block, at any pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRings {
-    /// Blocks of each step, by its position in the scenario.
+    /// Blocks by step, in the scenario's order.
     pub blocks: Vec<u64>,
-    /// Bytes of all stations' blocks.
     pub memory: Bytes,
-    /// Bytes that all steps touch before a block is used again, where that is least.
+    /// Least bytes that all steps touch before a block is used again.
     pub reuse: Bytes,
 }
 
 impl BlockRings {
-    /// One block a step, as the original has it.
     pub fn single(scenario: &Scenario) -> Self {
         Self::of(scenario, vec![1; scenario.steps.len()])
     }
 
-    /// As many blocks as it takes to touch `bytes` before one is used again, in at most `room` bytes of memory; `None`
-    /// when not even single blocks fit.
+    /// Enough blocks to touch `bytes` before one is used again, within `room` bytes of memory; `None` if not even
+    /// single blocks fit.
     pub fn past(scenario: &Scenario, bytes: Bytes, room: Option<Bytes>) -> Option<Self> {
         let span = bytes.get() as f64 / scenario.touched_per_second();
         let fits = |rings: &Self| room.is_none_or(|room| rings.memory <= room);
@@ -38,7 +33,7 @@ impl BlockRings {
             return Some(wanted);
         }
         let mut best = Some(Self::single(scenario)).filter(fits)?;
-        // Halving finds the longest span that fits, to a thousandth of the one that was wanted.
+        // Bisects the longest time that fits, to a thousandth of the wanted one.
         let (mut low, mut high) = (0.0, span);
         for _ in 0..10 {
             let middle = 0.5 * (low + high);
@@ -57,7 +52,6 @@ impl BlockRings {
         Self::of(scenario, scenario.steps.iter().map(|step| blocks(step.period())).collect())
     }
 
-    /// Rings of so many `blocks`, one number a step.
     pub fn of(scenario: &Scenario, blocks: Vec<u64>) -> Self {
         let steps = || scenario.steps.iter().zip(&blocks);
         let memory: u64 =
@@ -68,26 +62,21 @@ impl BlockRings {
     }
 }
 
-/// The blocks that a block of work uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Position of the source in its ring.
     pub source: u64,
-    /// Position of the destination in its ring.
     pub destination: u64,
 }
 
-/// What block of work `number` uses in rings of `blocks`.
-///
-/// Sources go round in order. Destinations do too, but each time round they stand one place further on, so that a block
-/// is written from another source every time: what is left in the end tells which write was the last.
+/// Blocks of work `number` in rings of `blocks`. Sources go round in order. Destinations too, but shifted by one each
+/// round, so that a block is written from another source every time, and its contents tell which write was last.
 pub const fn turn(number: u64, blocks: u64) -> Turn {
     Turn { source: number % blocks, destination: (number + number / blocks) % blocks }
 }
 
-/// The last of the first `done` blocks of work that wrote to `destination`; `None` when none did.
+/// The last of the first `done` units of work that wrote to `destination`, if any.
 pub fn last_writer(destination: u64, blocks: u64, done: u64) -> Option<u64> {
-    // Within twice round lies one whole round, which writes every block.
+    // Two rounds contain one whole round, which writes every block.
     (done.saturating_sub(2 * blocks)..done)
         .rev()
         .find(|number| turn(*number, blocks).destination == destination)

@@ -1,27 +1,23 @@
-//! The demand as data: steps that every station goes through, each with its operation, block and pace.
+//! The demand as data: steps of every station, each with operation, block and rate.
 
 use seatrial_model::{Bytes, Nanos, Quantity, Unit};
 use serde::Deserialize;
 
-/// Names of the scenarios that ship with the binary.
 pub const NAMES: &[&str] = &["cobalt2", "cobalt2-readme"];
 
-/// What the loop that reads takes in one turn; blocks are whole turns.
+/// Bytes per turn of the read loop; blocks are whole turns.
 const BLOCK_MULTIPLE: u64 = 512;
 
-/// The longest time after which all steps begin a block together again: the shortest that can be measured.
+/// Longest time until all steps begin a block together again, which is the shortest measuring time.
 const LONGEST_ROUND: Nanos = Nanos::secs(1);
 
-/// A demand on the memory of one machine.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub title: String,
-    /// How many times every step runs, each time on data of its own.
+    /// Number of stations; each runs every step on its own data.
     pub stations: u32,
-    /// How steps that transpose do it.
     pub transpose: Transpose,
-    /// What happens to the data of a station, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
 }
@@ -30,99 +26,75 @@ pub struct Scenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transpose {
-    /// Bytes that stay together; a rest at the end of a block stays in its place.
+    /// Bytes of a chunk; a rest at the end of a block stays in its place.
     pub chunk: Bytes,
-    /// How far apart neighbours of the destination lie in the source.
+    /// Distance in the source between neighbours in the destination, in chunks.
     pub stride: u64,
 }
 
-/// One step of a station.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The name in series.
     pub id: String,
-    /// What it stands for.
     pub what: String,
-    /// What is done with a block.
     pub operation: Operation,
-    /// Bytes of a block.
     pub block: Bytes,
-    /// Pace: bytes of blocks over time.
     pub rate: Quantity,
-    /// How often each byte of a block counts: once for reading and once for writing it.
+    /// How often each byte of a block counts: once for reading and once for writing.
     pub counted: u32,
 }
 
-/// What is done with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// Every word of the source is loaded.
     Read,
-    /// `memset` of the destination.
     Write,
-    /// `memcpy` of the source to the destination.
     Copy,
     /// `memcpy` of the source to the destination, chunk by chunk in another order.
     Transpose,
 }
 
-/// What is wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScenarioError {
-    /// No scenario of this name ships.
     #[error("there is no scenario '{0}'; there is: {known}", known = NAMES.join(", "))]
     Unknown(String),
-    /// The file does not read.
     #[error("{0}")]
     Unreadable(String),
-    /// A value cannot be.
     #[error("{what}: {why}")]
-    Invalid {
-        /// The step, or the part of the file.
-        what: String,
-        /// What is wrong, and what would do.
-        why: String,
-    },
+    Invalid { what: String, why: String },
 }
 
 impl Operation {
-    /// Whether it has a source.
     pub const fn reads(self) -> bool {
         !matches!(self, Self::Write)
     }
 
-    /// Whether it has a destination.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Read)
     }
 
-    /// Blocks that one block of work touches.
+    /// Blocks touched per unit of work: source, destination, or both.
     pub const fn touched(self) -> u64 {
         self.reads() as u64 + self.writes() as u64
     }
 }
 
 impl Step {
-    /// Bytes of blocks in a second.
     pub fn bytes_per_second(&self) -> f64 {
         self.rate.value() * self.rate.unit().factor()
     }
 
-    /// The time that a block may take: its size over the pace.
+    /// Time allowed for a block: its size over the rate.
     pub fn period(&self) -> Nanos {
         Nanos((self.block.get() as f64 * 1e9 / self.bytes_per_second()).round() as u64)
     }
 
-    /// Bytes that a block counts for.
     pub fn counted_bytes(&self) -> u64 {
         self.block.get() * u64::from(self.counted)
     }
 }
 
 impl Scenario {
-    /// The shipped scenario called `name`.
     pub fn shipped(name: &str) -> Result<Self, ScenarioError> {
         match name {
             "cobalt2" => Self::read(include_str!("scenarios/cobalt2.toml")),
@@ -131,7 +103,6 @@ impl Scenario {
         }
     }
 
-    /// Reads and checks a scenario file.
     pub fn read(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self =
             toml::from_str(text).map_err(|error| ScenarioError::Unreadable(error.to_string()))?;
@@ -139,22 +110,21 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// What all steps of all stations count for together, at their pace.
     pub fn desired(&self) -> Quantity {
         let counted = |step: &Step| step.bytes_per_second() * f64::from(step.counted);
         let bytes: f64 = f64::from(self.stations) * self.steps.iter().map(counted).sum::<f64>();
-        // The check let only finite rates pass.
+        // The check accepts only finite rates.
         let gigabits = bytes / Unit::GigabitsPerSecond.factor();
         Quantity::new(gigabits, Unit::GigabitsPerSecond).expect("a sum of finite rates")
     }
 
-    /// Bytes of memory that all stations' work touches in a second.
+    /// Bytes that all stations' work touches per second.
     pub fn touched_per_second(&self) -> f64 {
         let touched = |step: &Step| step.bytes_per_second() * step.operation.touched() as f64;
         f64::from(self.stations) * self.steps.iter().map(touched).sum::<f64>()
     }
 
-    /// The time after which all steps begin a block at the same moment again.
+    /// Time until all steps begin a block at the same moment again.
     pub fn round(&self) -> Nanos {
         Nanos(self.steps.iter().map(|step| step.period().get()).fold(1, least_common_multiple))
     }
@@ -162,7 +132,7 @@ impl Scenario {
     fn check(&self) -> Result<(), ScenarioError> {
         let invalid = |what: &str, why: String| Err(ScenarioError::Invalid { what: what.to_owned(), why });
         if self.stations == 0 || self.steps.is_empty() {
-            return invalid("stations", "at least one station with one step is needed".to_owned());
+            return invalid("stations", "must have at least one station with one step".to_owned());
         }
         for (position, step) in self.steps.iter().enumerate() {
             if self.steps[..position].iter().any(|other| other.id == step.id) {

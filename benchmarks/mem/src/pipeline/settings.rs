@@ -7,52 +7,37 @@ use seatrial_sys::sched::Class;
 
 use super::scenario::Scenario;
 
-/// What is asked of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Keep the pace of the scenario.
     Paced,
-    /// Find the fastest pace that can be kept.
     Max,
 }
 
-/// Who does the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// A pinned thread a core takes the most urgent block of its NUMA node.
     Core,
-    /// Every step of every station has a thread of its own.
     Step,
 }
 
-/// Which memory is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// Every step goes through enough blocks to leave the caches behind.
+    /// Enough blocks to exceed the caches.
     Rotate,
-    /// Every step works on the same block again and again.
+    /// The same block again and again.
     One,
 }
 
-/// The parameters of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub scenario: Scenario,
-    /// What is asked of the machine.
     pub mode: Mode,
-    /// Who does the work.
     pub threads: Threads,
-    /// Which memory is worked on.
     pub blocks: Blocks,
-    /// The scheduling class of those who work.
     pub class: Class,
 }
 
 impl Settings {
-    /// The settings that `params` say.
-    ///
-    /// # Errors
-    /// Of cause `contradiction`, a usage error, for words that only this benchmark can check.
+    /// Parses `params`; words that only this benchmark can check fail with cause `contradiction`, a usage error.
     pub fn of(params: &Params) -> Result<Self, Reason> {
         let missing = |error: ParamError| Reason::new(Cause::Protocol, error.to_string());
         let word = |name: &str| params.text(name).map_err(missing);
@@ -67,7 +52,6 @@ impl Settings {
     }
 }
 
-/// Reads `other` or `fifo:N`.
 fn class(word: &str) -> Result<Class, Reason> {
     let priority = word.strip_prefix("fifo:").and_then(|number| u8::from_str(number).ok());
     match (word, priority) {

@@ -1,4 +1,4 @@
-//! What all threads of a worker share: the streams, and which thread has a hand in which.
+//! State that all threads of a worker share: the streams, and which threads work on them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,24 +10,20 @@ use super::scenario::Scenario;
 use super::stream::{Stream, StreamSpec};
 use crate::kernel::Pass;
 
-/// Streams in their memory, and how they are made.
 pub struct Shared {
     pub scenario: Scenario,
-    /// Who works on what.
     pub layout: PipelineLayout,
-    /// The loop that reads.
     pub read: Pass,
-    /// One for each of the layout's streams, once it is made. Never locked by two threads at once: a stream at work is
-    /// in no queue.
+    /// One per stream of the layout, once made. Never contended: a stream at work is in no queue.
     pub streams: Vec<Mutex<Option<Stream>>>,
     blocks: Vec<u64>,
     pages: Vec<Pages>,
-    /// Group of every thread, and its position there.
+    /// Group of every thread, and its index there.
     duties: Vec<(usize, usize)>,
 }
 
 impl Shared {
-    /// Streams that are not made yet; `blocks` is the length of each step's ring.
+    /// Streams that are not made yet; `blocks` has the number of blocks of each step.
     pub fn new(
         scenario: Scenario,
         layout: PipelineLayout,
@@ -42,19 +38,17 @@ impl Shared {
         Self { scenario, layout, read, streams, blocks, pages, duties }
     }
 
-    /// The group that a thread belongs to, by position.
     pub fn group_of(&self, thread: usize) -> usize {
         self.duties[thread].0
     }
 
-    /// The streams that a thread makes and checks: its part of the group's.
     fn own(&self, thread: usize) -> (&Group, impl Iterator<Item = usize> + '_) {
         let (group, nth) = self.duties[thread];
         let group = &self.layout.groups[group];
         (group, group.streams.iter().copied().skip(nth).step_by(group.threads.len()))
     }
 
-    /// Makes the streams of a thread, which calls this itself so that the memory is first touched on its node.
+    /// Makes the streams of a thread, on that thread, so that first touch places their memory on its node.
     pub fn make(&self, thread: usize) -> Result<(), Reason> {
         let (group, own) = self.own(thread);
         for index in own {
@@ -70,21 +64,19 @@ impl Shared {
                 memory: group.memory,
             };
             let stream = Stream::new(&spec).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot take memory for the blocks: {error}"))
+                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the blocks: {error}"))
             })?;
             *self.stream(index) = Some(stream);
         }
         Ok(())
     }
 
-    /// Does the next block of work of a stream.
     pub fn work(&self, index: usize) {
         if let Some(stream) = self.stream(index).as_mut() {
             stream.work();
         }
     }
 
-    /// Checks the streams of a thread.
     pub fn verify(&self, thread: usize) -> Vec<(usize, Integrity)> {
         let nothing = || Integrity::Unverified { why: "the stream was never made".to_owned() };
         let check = |index| (index, self.stream(index).as_ref().map_or_else(nothing, Stream::verify));

@@ -1,4 +1,4 @@
-//! One stream: its blocks of memory, the work on them, and the check of what they hold in the end.
+//! One stream: its blocks, the work on them, and the check of their contents.
 
 use seatrial_model::Integrity;
 use seatrial_sys::memory::{MapError, Pages};
@@ -10,31 +10,23 @@ use super::scenario::{Operation, Step, Transpose};
 use crate::kernel::{Arrays, Pass};
 use seatrial_bench::Held;
 
-/// Bytes between the sources and the destinations: half a page, so that a load does not wait for a store to the same
-/// place in another page (4 KiB aliasing), which blocks of whole pages would make it do.
+/// Bytes between sources and destinations: half a page, so that a load does not wait for a store to the same offset
+/// in another page (4 KiB aliasing), as it would with blocks of whole pages.
 const GAP: usize = 2048;
 
-/// How a stream is to be made.
 #[derive(Clone, Debug)]
 pub struct StreamSpec<'a> {
-    /// Its position among all streams.
     pub index: usize,
     pub step: &'a Step,
-    /// The station it belongs to.
     pub station: u32,
-    /// How it transposes, if it does.
     pub transpose: Transpose,
-    /// Blocks of its ring.
     pub blocks: u64,
-    /// The loop that reads.
     pub read: &'a Pass,
-    /// Kinds of pages in the order of preference.
+    /// Kinds of pages, by preference.
     pub pages: &'a [Pages],
-    /// The node that its memory is bound to.
     pub memory: Option<u32>,
 }
 
-/// One step of one station at work.
 #[derive(Debug)]
 pub struct Stream {
     index: usize,
@@ -46,16 +38,15 @@ pub struct Stream {
     stride: usize,
     read: Pass,
     held: Held,
-    /// The fold that each source must read as.
+    /// Expected fold of each source.
     folds: Vec<u64>,
-    /// Blocks of work done.
     done: u64,
     wrong_folds: u64,
     first_wrong_fold: String,
 }
 
 impl Stream {
-    /// Maps, binds, touches and fills. To be called on a thread that will use it.
+    /// Maps, binds, touches and fills the memory; call it on a thread that will use it.
     pub fn new(spec: &StreamSpec<'_>) -> Result<Self, MapError> {
         let &StreamSpec { index, step, station, transpose, blocks, read, pages, memory } = spec;
         let operation = step.operation;
@@ -93,12 +84,10 @@ impl Stream {
             (0..).zip(sources).map(|(source, words)| fill(words, seed(self.index, source))).collect();
     }
 
-    /// Where the destinations start.
     fn destinations(&self) -> usize {
         if self.operation.reads() { self.blocks as usize * self.block + GAP } else { 0 }
     }
 
-    /// Does the next block of work.
     pub fn work(&mut self) {
         let at = turn(self.done, self.blocks);
         let (block, destinations) = (self.block, self.destinations());
@@ -117,7 +106,6 @@ impl Stream {
         self.done += 1;
     }
 
-    /// Loads every word of a source and compares what they fold to.
     fn fold(&mut self, source: usize) {
         let elements = self.block / size_of::<f64>();
         let a = &mut self.held.map.as_mut_slice::<f64>()[source * elements..][..elements];
@@ -132,7 +120,7 @@ impl Stream {
         }
     }
 
-    /// Compares every word that the work left behind with what it must be, and every word that was read.
+    /// Compares every word that the work left behind, and the results of the reads.
     pub fn verify(&self) -> Integrity {
         if self.wrong_folds > 0 {
             let (wrong, first) = (self.wrong_folds, self.first_wrong_fold.clone());
@@ -156,7 +144,6 @@ impl Stream {
         check.integrity()
     }
 
-    /// The word of the source that word `index` of a destination comes from.
     fn origin(&self, index: usize) -> usize {
         let chunk = self.chunk / size_of::<u64>();
         let chunks = self.block / self.chunk;
@@ -168,19 +155,16 @@ impl Stream {
         &self.held
     }
 
-    /// How the loop that reads prefetches.
     pub fn prefetch(&self) -> &'static str {
         self.read.prefetch().name()
     }
 
-    /// Flips a bit of a word of the memory, counted from its start, so that a test can see the check catch it.
     #[cfg(test)]
     pub fn flip(&mut self, index: usize) {
         self.held.map.as_mut_slice::<u64>()[index] ^= 1 << 13;
     }
 }
 
-/// What was compared so far.
 #[derive(Default)]
 struct Check {
     words: u64,
@@ -210,7 +194,7 @@ impl Check {
 
     fn integrity(self) -> Integrity {
         match self {
-            Self { words: 0, .. } => Integrity::Unverified { why: "no block was worked on".to_owned() },
+            Self { words: 0, .. } => Integrity::Unverified { why: "no block was processed".to_owned() },
             Self { words, wrong: 0, .. } => Integrity::Verified { checked: words * size_of::<u64>() as u64 },
             Self { words, wrong, first } => Integrity::Corrupt { wrong, of: words, first },
         }
@@ -302,7 +286,7 @@ mod tests {
     fn a_copy_that_was_left_out_is_found() {
         let mut stream = stream(Operation::Copy, 3);
         (0..6).for_each(|_| stream.work());
-        // As if the sixth had been counted without being done once more.
+        // As if the sixth block had been counted without being processed.
         stream.done += 1;
         assert!(matches!(stream.verify(), Integrity::Corrupt { .. }));
     }

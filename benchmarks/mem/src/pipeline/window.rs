@@ -1,4 +1,4 @@
-//! A number of rounds at one pace: all threads at work, and what came of it.
+//! Some rounds at one pace, with all threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,37 +15,33 @@ use super::scenario::Step;
 use super::shared::Shared;
 use seatrial_bench::{Latencies, Sink, Stop, ThreadTeam};
 
-/// From the order to start to the first block: all threads have heard of it by then and sleep.
+/// Time from the start command to the first block, in which all threads receive the command and sleep.
 const HEAR: Nanos = Nanos::millis(20);
 
-/// No thread sleeps longer than this without looking whether the phase was ended. The scenario's own pace asks for no
-/// longer sleep, so that nobody is woken for it.
+/// Longest sleep of a thread before it checks for the end of the phase; longer than any sleep at the scenario's own
+/// pace, so it causes no extra wake-ups.
 const LONGEST_SLEEP: Nanos = Nanos::millis(50);
 
-/// How fast a scenario is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Its round at the pace it asks for.
+    /// The scenario's round at its own pace.
     pub round: Nanos,
-    /// How many times as fast.
     pub pace: f64,
 }
 
-/// Whole rounds at `pace` for which a phase has `time`.
 pub fn rounds_within(time: Duration, pace: &Pace) -> u64 {
     let time = Nanos::from(time).since(Nanos(LEAD.get() / 2));
-    // A nanosecond more a round than it takes, for the rounding up of the whole.
+    // One nanosecond more per round, because the whole is rounded up.
     (time.get() as f64 / (pace.round.get() as f64 / pace.pace + 1.0)) as u64
 }
 
-/// What came of some rounds.
 pub struct Window {
     pace: f64,
     start: Nanos,
     end: Nanos,
     tallies: Vec<Tally>,
     pub lateness: Latencies,
-    /// By node: time that all threads ran on CPUs.
+    /// CPU time of all threads, by node.
     ran: BTreeMap<u32, Nanos>,
 }
 
@@ -105,14 +101,12 @@ impl Window {
         *sum = sum.plus(ran);
     }
 
-    /// Late blocks in percent of those that were due.
     pub fn late_percent(&self) -> f64 {
         let (due, late) =
             self.tallies.iter().fold((0, 0), |(due, late), tally| (due + tally.due, late + tally.late));
         100.0 * late as f64 / due.max(1) as f64
     }
 
-    /// The part of the counted bytes that was done.
     pub fn done_share(&self, shared: &Shared) -> f64 {
         let counted = |blocks: fn(&Tally) -> u64| -> f64 {
             let streams = shared.layout.streams.iter().zip(&self.tallies);
@@ -123,8 +117,8 @@ impl Window {
         counted(|tally| tally.done) / counted(|tally| tally.due).max(1.0)
     }
 
-    /// Samples for every step on every node: counted bytes done, blocks due, blocks late; and for every node how many
-    /// CPUs the threads ran on at once, on average.
+    /// Emits samples per step and node (counted bytes done, blocks due, blocks late), and per node the mean number of
+    /// CPUs in use.
     pub fn tell(&self, shared: &Shared, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut cells: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
         for (at, tally) in shared.layout.streams.iter().zip(&self.tallies) {
@@ -190,6 +184,6 @@ fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Time of a phase beside the rounds in it: from the order to start until all threads have heard of it, and from the end
-/// until the samples are there.
+/// Time of a phase besides its rounds: from the start command until all threads have it, and from the end until the
+/// samples are emitted.
 pub const LEAD: Nanos = Nanos::millis(100);

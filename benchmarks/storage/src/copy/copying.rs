@@ -1,4 +1,4 @@
-//! One copy.
+//! One copy of a file, by read and write or by copy_file_range(2).
 
 use std::os::fd::OwnedFd;
 
@@ -13,42 +13,33 @@ use seatrial_sys::storage::{read_whole, write_whole};
 use crate::io::outcome::refused;
 use seatrial_bench::Stop;
 
-/// How it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// pread(2) and pwrite(2).
     ReadWrite,
-    /// copy_file_range(2).
     CopyFileRange,
 }
 
-/// How a copy is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyConfig {
-    /// Bytes of the file.
     pub size: u64,
-    /// Bytes asked for at once.
+    /// Bytes per call.
     pub block: usize,
     pub method: Method,
-    /// Whether it is flushed.
     pub is_flushed: bool,
 }
 
-/// What a copy took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub start: Nanos,
-    /// When all was handed over.
+    /// Time at which the last byte was written or copied, before the flush.
     pub handed_over: Nanos,
-    /// When it was flushed, or handed over where it is not.
+    /// Time at which the flush returned; equal to `handed_over` without a flush.
     pub end: Nanos,
-    /// Time of the thread in user mode.
     pub user: Nanos,
-    /// And in the kernel.
     pub system: Nanos,
 }
 
-/// Copies all of `from` into the empty file `to`; none when `stop` came first.
+/// Copies all of `from` into the empty file `to`; `None` when `stop` came first.
 pub fn copy(
     from: &OwnedFd,
     to: &OwnedFd,
@@ -56,7 +47,7 @@ pub fn copy(
     buffer: &mut [u8],
     stop: &Stop,
 ) -> Result<Option<Copied>, Reason> {
-    let thread = || ThreadTime::now().map_err(|errno| refused("asking for the thread's time", errno));
+    let thread = || ThreadTime::now().map_err(|errno| refused("reading the thread's CPU time", errno));
     let before = thread()?;
     let start = Nanos(now_ns());
     let mut done = 0;
@@ -97,10 +88,10 @@ fn by_kernel(from: &OwnedFd, to: &OwnedFd, offset: u64, bytes: usize) -> Result<
     let (mut there, mut here) = (offset, offset);
     let answer = retry_on_intr(|| copy_file_range(from, Some(&mut there), to, Some(&mut here), bytes));
     answer.map_err(|errno| match errno {
-        // Between file systems of two kinds, or where either has no such call (copy_file_range(2)).
+        // Different kinds of file system, or one that lacks the call (copy_file_range(2)).
         Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
             let text =
-                format!("copy_file_range between these directories: {errno}; take -p method=read_write");
+                format!("copy_file_range between these directories: {errno}; use -p method=read_write");
             Reason::new(Cause::Missing, text)
         }
         errno => refused(&format!("copying at offset {offset}"), errno),

@@ -1,4 +1,4 @@
-//! `storage.copy`: how fast a file is copied from one directory to another, and what it costs the processor.
+//! `storage.copy`: rate and CPU cost of copying a file from one directory to another.
 
 mod copying;
 mod part;
@@ -22,47 +22,53 @@ const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "storage.copy",
     version: 1,
-    title: "copying a file from one directory to another, or within one",
+    title: "copying a file from one directory to another, or within one directory",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("from", Kind::Text, "auto").word("auto").doc(
-            "Directory of the file that is copied, with its full path; auto: the current one, or \
-             /var/tmp where that is in memory.",
+            "Directory of the source file, as a full path; auto: the current directory, or /var/tmp if that \
+             is in memory.",
         ),
         ParamSpec::new("to", Kind::Text, "auto")
             .word("auto")
-            .doc("Directory of the copy, with its full path; auto: the same as `from`."),
+            .doc("Directory of the copy, as a full path; auto: the same as `from`."),
         ParamSpec::new("size", Kind::Size(Bytes::mib(1), Bytes::gib(1 << 20)), "256 MiB")
-            .doc("Bytes of the file."),
+            .doc("Size of the file."),
         ParamSpec::new("method", Kind::Choice(&["read_write", "copy_file_range"]), "read_write").doc(
-            "Through memory of ours, or by the kernel alone (copy_file_range), which may share blocks \
-             instead.",
+            "read_write: pread and pwrite through a buffer; copy_file_range: in the kernel, which may share \
+             blocks instead of copying.",
         ),
-        ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "1 MiB")
-            .doc("Bytes that are asked for at once."),
+        ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "1 MiB").doc("Bytes per call."),
         ParamSpec::new("sync", Kind::Choice(&["end", "none"]), "end").doc(
-            "Whether a copy is done when it is flushed (fdatasync), or when the page cache has all of \
-             it.",
+            "When a copy counts as done: end (after fdatasync), or none (when the page cache has all of its \
+             data).",
         ),
         ParamSpec::new("source", Kind::Choice(&["cold", "warm"]), "cold")
-            .doc("Whether the page cache has let go of the file before each copy, or holds it."),
+            .doc("cold: the page cache drops the source file before each copy; warm: it holds the file."),
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("throughput", "Bytes of the file over the time of a copy; with sync=end until it is flushed."),
-        rate("unsynced", "With sync=end: bytes of the file over the time until all was handed over."),
-        share("user", "Time of the copying thread in user mode, in percent of the time of the copy."),
-        share("system", "The same in the kernel; what the kernel writes later by itself is not in it."),
+        rate("throughput", "Bytes of the file over the time of a copy; with sync=end including the flush."),
+        rate(
+            "unsynced",
+            "With sync=end: bytes of the file over the time until all was written, before the flush.",
+        ),
+        share("user", "CPU time of the copying thread in user mode, in percent of the time of the copy."),
+        share(
+            "system",
+            "CPU time of the copying thread in the kernel, in percent; later write-back by the kernel is not \
+             counted.",
+        ),
     ],
     series: &[],
     parts: &["worker"],
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 12, written: 4 << 30 },
-    interaction: Interaction::Loads("both directories' file systems and what they lie on"),
+    interaction: Interaction::Loads("the file systems of both directories and the devices below them"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -1,4 +1,4 @@
-//! The worker: a file, and one copy of it after the other.
+//! The worker of `storage.copy`: makes a source file and copies it again and again.
 
 use std::os::fd::OwnedFd;
 
@@ -21,19 +21,15 @@ use seatrial_bench::pin;
 use seatrial_bench::space::lacking;
 use seatrial_bench::{Running, Sink, Stop};
 
-/// Channel of whole copies.
 pub const COPIED: &str = "copied";
-/// Channel of copies until all was handed over.
+/// Sample channel: copies until the last byte was handed over, before the flush.
 pub const HANDED_OVER: &str = "handed_over";
-/// Channel of the thread's time in user mode.
 pub const USER: &str = "user";
-/// And in the kernel.
 pub const SYSTEM: &str = "system";
 
-/// Pieces in which the file is made and checked.
+/// Bytes per write and per check of the file.
 const PIECE: usize = 1 << 20;
 
-/// The worker of one trial.
 #[derive(Debug)]
 pub struct CopyWorker {
     config: CopyConfig,
@@ -42,12 +38,10 @@ pub struct CopyWorker {
     payload: Payload,
     source: OwnedFd,
     sink: OwnedFd,
-    /// The last whole copy.
     last: Option<OwnedFd>,
 }
 
 impl CopyWorker {
-    /// The worker of `case` at `place`, with the file made that is copied.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case carries no {what}"));
@@ -87,13 +81,14 @@ impl CopyWorker {
         Ok(Self { config, is_cold, time, payload, source, sink, last: None })
     }
 
-    /// One copy into a new file, which becomes the last; with the part of the source that was in memory before.
+    /// Makes one copy in a new file, which becomes `last`; also returns the part of the source that the page cache
+    /// held.
     fn one(&mut self, buffer: &mut [u8], stop: &Stop) -> Result<Option<(Copied, f64)>, Reason> {
         let Self { source, sink, .. } = &*self;
-        // Its blocks go back before the clock starts.
+        // Closing the earlier copy frees its blocks before the clock starts.
         let (file, _) = scratch(sink, false).map_err(|errno| refused("making the copy", errno))?;
         if self.is_cold {
-            forget(source).map_err(|errno| refused("having the page cache let go of the file", errno))?;
+            forget(source).map_err(|errno| refused("dropping the page cache of the file", errno))?;
         }
         let held = resident(source, self.config.size).map_or(f64::NAN, |told| told.bytes as f64);
         let copied = copy(source, &file, &self.config, buffer, stop)?;
@@ -103,7 +98,6 @@ impl CopyWorker {
         Ok(copied.map(|copied| (copied, 100.0 * held / self.config.size as f64)))
     }
 
-    /// What the devices of both ends moved since they are there.
     fn moved(&self) -> [Result<Moved, String>; 2] {
         let of = |file: &OwnedFd| {
             let device = device_of(file).map_err(|errno| errno.to_string())?;
@@ -113,7 +107,6 @@ impl CopyWorker {
     }
 }
 
-/// Makes the file that is copied, and brings it to its disk.
 fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
     let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
     let mut piece = vec![0; PIECE];
@@ -125,7 +118,6 @@ fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
     Ok(file)
 }
 
-/// The file in pieces: their offsets and sizes.
 fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..size).step_by(PIECE).map(move |offset| (offset, (size - offset).min(PIECE as u64) as usize))
 }
@@ -133,7 +125,7 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, usize)> {
 impl Running for CopyWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::WarmUp {
-            // The first copy is like all others: each begins with a file that is new.
+            // No warm-up: every copy, the first too, goes into a new file.
             return Ok(());
         }
         let mut buffer = vec![0; self.config.block];
@@ -174,17 +166,16 @@ impl Running for CopyWorker {
         Ok(())
     }
 
-    /// Whether the last copy, read from its disk, is what was copied.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let Some(copy) = self.last.take() else {
             return Ok(Integrity::Unverified { why: "no copy was finished".to_owned() });
         };
-        forget(&copy).map_err(|errno| refused("having the page cache let go of the copy", errno))?;
+        forget(&copy).map_err(|errno| refused("dropping the page cache of the copy", errno))?;
         let (mut piece, mut wrong, mut first) = (vec![0; PIECE], 0, None);
         for (offset, bytes) in pieces(self.config.size) {
             let piece = &mut piece[..bytes];
             Payload::poison(piece);
-            // What is behind the end stays poisoned, and is found by that.
+            // Bytes beyond the end of the file keep their poison and fail the check.
             read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
             let block = Block { file: 0, offset, generation: 0 };
             if let Err(fault) = self.payload.check(block, piece) {
@@ -218,7 +209,6 @@ fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) {
 
 #[cfg(test)]
 impl CopyWorker {
-    /// Changes a byte of the last copy.
     pub fn spoil(&mut self) {
         let copy = self.last.as_ref().expect("a copy");
         let mut byte = [0];

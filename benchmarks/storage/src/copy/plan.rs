@@ -1,4 +1,4 @@
-//! From where to where, decided from the inventory alone.
+//! Plans `storage.copy` from the inventory.
 
 use seatrial_inventory::disk_limit;
 use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
@@ -11,10 +11,10 @@ use crate::file_system::{file_system_of, require_usable};
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{core_bindings, each_node};
 
-/// A rate that time limits are reckoned with, in bytes a second: slower storage counts as hanging.
+/// Rate for time limits, in bytes per second: slower storage counts as hanging.
 const SLOWEST: u64 = 20_000_000;
 
-/// A usual one, for estimates.
+/// Typical rate for estimates, in bytes per second.
 const USUAL: u64 = 500_000_000;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -39,7 +39,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         (one, other) => Subject::device("fs", &format!("{one}->{other}")),
     };
     let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
-    // The one that is written says more: how full it is, what it is made of.
     case.facts = sink.map(|found| found.seen_from(to).facts()).unwrap_or_default();
     if sink.is_none() {
         case.facts.set("kind", "fs");
@@ -48,7 +47,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.key = source.zip(sink).map(|(one, other)| format!("{} {}", key(one, from), key(other, to)));
     case.planned.set("to", to);
     for found in [source, sink].into_iter().flatten().filter(|found| found.medium == Medium::Memory) {
-        let text = format!("{} is in memory ({}): no disk takes part there", found.mount, found.kind);
+        let text = format!("{} is in memory ({}): no disk is measured there", found.mount, found.kind);
         case.findings.push(Finding::new("in-memory", Severity::Warning, subject.clone(), text));
     }
     let cores = core_bindings(machine)?;
@@ -57,7 +56,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let part = "worker".to_owned();
     case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), bindings: vec![*binding] }];
     let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
-    // A copy that has begun is brought to its end; so is one more, in the warm-up.
+    // A copy that has begun is finished, in the measuring time and in the warm-up.
     case.budget.measure = case.budget.measure.plus(all(SLOWEST));
     case.budget.warm_up = Nanos::millis(1);
     case.budget.overhead = Nanos::millis(100).plus(all(USUAL)).plus(all(USUAL));
@@ -65,7 +64,6 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     Ok(case)
 }
 
-/// Where the copy goes.
 pub fn target(params: &Params) -> Result<&str, seatrial_model::ParamError> {
     Ok(match params.text("to")? {
         "auto" => params.text("from")?,
@@ -73,7 +71,6 @@ pub fn target(params: &Params) -> Result<&str, seatrial_model::ParamError> {
     })
 }
 
-/// Refused here, before anything is written.
 fn require_room(from: Option<&FileSystem>, to: Option<&FileSystem>, size: u64) -> Result<(), Reason> {
     let is_one = from.zip(to).is_some_and(|(from, to)| from.mount == to.mount);
     let wanted = |times: u64| size.saturating_mul(times);
@@ -93,14 +90,14 @@ fn disks<'a>(machine: &'a Machine, system: Option<&FileSystem>) -> Vec<&'a Disk>
     all.iter().filter(|disk| below.contains(&disk.name)).collect()
 }
 
-/// The slower link of two disks, where the file goes from one whole disk to another.
+/// The slower of two disks, where the file is copied from one whole disk to another.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let rate = limit_of_rate(case, site);
     let unknown = |reason: &str| Limit::unknown(reason);
     let of = |name: &str| match name {
         "throughput" => rate.clone(),
-        "unsynced" => unknown("the page cache takes what the disk has not yet"),
-        _ => unknown("no hardware fact bounds the time that a processor needs for a copy"),
+        "unsynced" => unknown("the page cache accepts data that the disk has not written yet"),
+        _ => unknown("no hardware fact bounds the CPU time of a copy"),
     };
     about.limits(of)
 }
@@ -108,23 +105,23 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 fn limit_of_rate(case: &Case, site: &Site) -> Limit {
     let unknown = |reason: &str| Limit::unknown(reason);
     if case.params.text("method") == Ok("copy_file_range") {
-        return unknown("the kernel may share blocks or let a server copy, and then moves nothing");
+        return unknown("copy_file_range may share blocks or copy on the server, without moving any data");
     }
     if case.params.get("sync") == Some(&Value::from("none")) {
-        return unknown("the page cache takes what the disk has not yet");
+        return unknown("the page cache accepts data that the disk has not written yet");
     }
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     let ends = machine.zip(case.params.text("from").ok().zip(case.planned.text("to").ok()));
-    let Some((machine, (from, to))) = ends else { return unknown("where the file is, is not known") };
+    let Some((machine, (from, to))) = ends else { return unknown("the directory of the file is not known") };
     let on = |path: &str| disks(machine, file_system_of(machine, path));
     match (&on(from)[..], &on(to)[..]) {
         ([from], [to]) if from.name == to.name => {
-            unknown("one disk reads and writes; how it shares its time is not known")
+            unknown("one disk both reads and writes; how it divides its time is not known")
         }
         ([from], [to]) => match (disk_limit(from), disk_limit(to)) {
             (Limit::Chain(one), Limit::Chain(other)) => Limit::Chain(one.into_iter().chain(other).collect()),
             (why @ Limit::Unknown { .. }, _) | (_, why) => why,
         },
-        _ => unknown("it is not a copy from one disk to another"),
+        _ => unknown("the copy is not from one disk to another"),
     }
 }

@@ -1,4 +1,4 @@
-//! From copies to rates and shares of time.
+//! Reduces the copies of `storage.copy` to rates and shares of CPU time.
 
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit};
 
@@ -7,10 +7,8 @@ use crate::device_bytes;
 
 const MEGA: f64 = 1e6;
 
-/// A value for each copy.
 pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let rate = |sample: &Sample| Some(sample.per_second()? / MEGA);
-    // Nanoseconds of the thread over those of the copy.
     let share = |sample: &Sample| {
         let span = sample.span().get();
         (span > 0).then(|| 100.0 * sample.amount.value() / span as f64)
@@ -30,7 +28,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     add("user", Unit::Percent, USER, &share);
     add("system", Unit::Percent, SYSTEM, &share);
     if measures.metrics.is_empty() {
-        let text = "no copy was finished within the time; raise -p time= or lower size=";
+        let text = "no copy finished within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     for name in ["path", "copies", "resident_percent_before"] {

@@ -1,4 +1,4 @@
-//! Real copies in folders of our own, and plans on made-up machines.
+//! Real copies in temporary folders, and plans on invented machines.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,6 @@ fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
     BENCHMARK.plan(&params, site).map(|mut cases| cases.remove(0))
 }
 
-/// A worker that copies 2.5 MiB from one folder to another, on whatever CPU there is.
 fn worker(from: &Path, to: &Path, changed: &[(&str, &str)]) -> (Case, Result<CopyWorker, Reason>) {
     let (from, to) = (from.display().to_string(), to.display().to_string());
     let mut all = vec![("from", from.as_str()), ("to", to.as_str()), ("size", "2560 KiB"), ("time", "50 ms")];

@@ -1,4 +1,4 @@
-//! `storage.file`: how fast files are read and written in a directory, by threads, block size and queue depth.
+//! `storage.file`: rate of reading and writing files in a directory, by threads, block size and queue depth.
 
 use seatrial_model::{About, Cost, Interaction, Need};
 
@@ -14,9 +14,9 @@ pub(crate) const ABOUT: About = About {
     params: specs::JOB,
     metrics: &[
         specs::THROUGHPUT,
-        rate("read", "With operation=mixed: what of it is read."),
-        rate("written", "With operation=mixed: what of it is written."),
-        rate("durable", "Bytes written over the time until they are flushed as well."),
+        rate("read", "With operation=mixed: bytes read, over the same time."),
+        rate("written", "With operation=mixed: bytes written, over the same time."),
+        rate("durable", "Bytes written over the time until they are flushed, fdatasync included."),
         specs::FIRST_DONE,
         specs::LAST_DONE,
         specs::IOPS,
@@ -24,7 +24,7 @@ pub(crate) const ABOUT: About = About {
         specs::P99,
         specs::P999,
         specs::SLOWEST,
-        latency("flush", "Time that flushing took at the end, of the thread that took longest."),
+        latency("flush", "Time of fdatasync at the end, in the slowest thread."),
         specs::CPU_PER_IO,
         specs::FAIRNESS,
     ],
@@ -33,7 +33,7 @@ pub(crate) const ABOUT: About = About {
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },
-    interaction: Interaction::Loads("the file system of the directory and what it lies on"),
+    interaction: Interaction::Loads("the file system of the directory and the devices below it"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

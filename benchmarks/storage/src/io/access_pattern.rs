@@ -1,11 +1,11 @@
-//! Which block a thread takes next, what it does with it, and which generation of it must be there.
+//! Which block a thread requests next, whether it reads or writes it, and which generation of data the block holds.
 
 use super::job::{JobSpec, Operation};
 use seatrial_bench::payload::Permutation;
 use seatrial_stats::mix;
 
-/// The order in which a thread goes through its part, pass after pass. Everything follows from the position in it, so
-/// that no table of the blocks is kept, however many there are.
+/// The order in which a thread visits its blocks, pass after pass. Everything is computed from the position, so no
+/// table of blocks is needed.
 #[derive(Clone, Debug)]
 pub struct AccessPattern {
     job: JobSpec,
@@ -15,21 +15,16 @@ pub struct AccessPattern {
     order: Permutation,
 }
 
-/// A request for one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockIo {
-    /// The block, by number.
     pub block: u64,
-    /// The pass it belongs to, from 1.
     pub pass: u64,
-    /// Whether it is written.
     pub write: bool,
-    /// What is to be found, or what is to be written.
+    /// Generation that a read must find, or that a write stores.
     pub generation: u64,
 }
 
 impl AccessPattern {
-    /// A pattern that follows from `key`.
     pub fn new(job: &JobSpec, key: u64) -> Self {
         let order = Permutation::new(job.blocks, mix(key ^ 1));
         Self { job: job.clone(), key, pass: 1, position: 0, order }
@@ -39,7 +34,7 @@ impl AccessPattern {
         self.pass
     }
 
-    /// The next request. A block's generation is the pass that wrote it last, and 0 before any did.
+    /// The next request. The generation of a block is the pass that wrote it last, and 0 before any.
     pub fn advance(&mut self) -> BlockIo {
         let block = if self.job.random { self.order.at(self.position) } else { self.position };
         let (pass, write) = (self.pass, self.job.is_written(self.key, self.pass, block));
@@ -53,15 +48,15 @@ impl AccessPattern {
         BlockIo { block, pass, write, generation }
     }
 
-    /// The generation that a block is of when all requests given so far are done.
+    /// Generation of a block after all requests given so far are done.
     pub fn generation(&self, block: u64) -> u64 {
         let position = if self.job.random { self.order.position_of(block) } else { block };
         let passes = if position < self.position { self.pass + 1 } else { self.pass };
         self.written_before(block, passes)
     }
 
-    /// The last pass before `pass` that wrote a block. Only a mix has to search: it asks the hash that decided then,
-    /// which takes as many looks on average as one write comes on blocks.
+    /// The last pass before `pass` that wrote a block. Only a mixed job searches: it recomputes the hash of earlier
+    /// passes, on average one per share of writes.
     fn written_before(&self, block: u64, pass: u64) -> u64 {
         match self.job.operation {
             Operation::Read => 0,

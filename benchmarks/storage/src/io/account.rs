@@ -1,4 +1,4 @@
-//! What the record says of the way a number came about: files, engine, cache, device, processor time.
+//! Evidence of how a number came about: files, engine, cache, device, CPU time.
 
 use rustix::time::{ClockId, clock_gettime};
 use seatrial_model::Nanos;
@@ -11,7 +11,6 @@ use super::made::Made;
 use super::team::{Prepared, Ran};
 use seatrial_bench::Latencies;
 
-/// Readings before and after a phase.
 #[derive(Clone, Debug)]
 pub struct Account {
     cpu: Nanos,
@@ -20,10 +19,10 @@ pub struct Account {
 }
 
 impl Account {
-    /// Readings of now. Costs some tens of microseconds.
+    /// Reads all counters; takes some tens of microseconds.
     pub fn now(device: Device) -> Self {
         let root = SysRoot::live();
-        // Of all threads of the process, those included that the kernel starts for a ring (clock_gettime(2)).
+        // CPU time of all threads of the process, io_uring's kernel threads included (clock_gettime(2)).
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu = Nanos(cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs());
         Self {
@@ -33,12 +32,11 @@ impl Account {
         }
     }
 
-    /// Time on CPUs since `earlier`.
     pub fn cpu_since(&self, earlier: &Self) -> Nanos {
         self.cpu.since(earlier.cpu)
     }
 
-    /// Bytes that the device moved for each byte of ours since `earlier`; without a device, those that the kernel
+    /// Bytes that the device moved per requested byte since `earlier`; without a device, bytes that the kernel
     /// counted for this process.
     pub fn moved_since(&self, earlier: &Self, read: u64, written: u64) -> Value {
         let (source, moved) = match (&self.device, &earlier.device, &self.process, &earlier.process) {
@@ -57,7 +55,6 @@ impl Account {
     }
 }
 
-/// Where the files are and on what.
 pub fn files(made: &Made, job: &JobSpec) -> Value {
     let root = SysRoot::live();
     let alignment = made.alignment.map(|alignment| {
@@ -76,7 +73,7 @@ pub fn files(made: &Made, job: &JobSpec) -> Value {
     })
 }
 
-/// What control groups let through to the device; null when nothing holds it up.
+/// Limits of control groups on the device; null without any.
 pub fn throttled(made: &Made) -> Value {
     match throttle(&SysRoot::live(), made.device) {
         Ok(found) if found.is_any() => json!({
@@ -90,7 +87,6 @@ pub fn throttled(made: &Made) -> Value {
     }
 }
 
-/// How requests are made; threads are alike.
 pub fn engine(prepared: &[Prepared]) -> Value {
     let Some(first) = prepared.first() else { return Value::Null };
     let fixed = |answer: Result<(), seatrial_sys::Errno>| answer.err().map(|errno| errno.to_string());
@@ -105,14 +101,14 @@ pub fn engine(prepared: &[Prepared]) -> Value {
     json!({ "word": first.engine, "depth": first.depth, "ring": ring, "instead_of": first.refused })
 }
 
-/// How the page cache was kept out, and what was in it before the clock started.
+/// How the page cache was kept out, and what it held before the clock started.
 pub fn cache(prepared: &[Prepared], job: &JobSpec) -> Value {
     let method = match (job.direct, job.operation.reads()) {
         (true, _) => "direct",
         (false, true) => "fadvise dontneed before each pass",
         (false, false) => "none: writes go to the cache, and flushing is timed",
     };
-    // Of a shared file each thread sees the whole.
+    // With a shared file, each thread sees the whole file.
     let seen = if job.shared { &prepared[..prepared.len().min(1)] } else { prepared };
     let told: Result<Vec<_>, _> = seen.iter().map(|one| one.resident.as_ref()).collect();
     let resident = match told {
@@ -126,7 +122,6 @@ pub fn cache(prepared: &[Prepared], job: &JobSpec) -> Value {
     json!({ "method": method, "resident_before": resident })
 }
 
-/// Times of all threads together.
 pub fn latencies(ran: &[Ran]) -> Value {
     let mut all = Latencies::default();
     ran.iter().for_each(|one| all.add(&one.tally.latencies));

@@ -1,23 +1,19 @@
-//! Which file system a directory is on, and which disks, as far as the inventory tells.
+//! The file system and the disks of a directory, from the inventory.
 
 use seatrial_model::machine::{Disk, DiskBus, FileSystem, Machine, Medium};
 use seatrial_model::{Cause, Params, Reason, Subject, Value};
 
 use crate::file_system::file_system_of;
 
-/// A directory to make files in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Directory<'a> {
-    /// The path, or `auto`.
     pub path: String,
-    /// What it is on.
     pub file_system: Option<&'a FileSystem>,
-    /// The disk that stands for it, when it is measured as a disk.
+    /// The disk that names the subject, with `directory=disks`.
     pub disk: Option<&'a Disk>,
 }
 
 impl<'a> Directory<'a> {
-    /// The directories that a parameter names on a machine.
     pub fn all(machine: &'a Machine, wanted: &str, writes: &str) -> Result<Vec<Self>, Reason> {
         match wanted {
             "auto" => Ok(vec![Self { path: wanted.to_owned(), file_system: None, disk: None }]),
@@ -35,24 +31,24 @@ impl<'a> Directory<'a> {
                 Ok(vec![Self { path: path.to_owned(), file_system, disk: None }])
             }
             other => {
-                let text = format!("directory={other}: it must be a full path, disks, or auto");
+                let text = format!("directory={other}: must be a full path, disks, or auto");
                 Err(Reason::new(Cause::Contradiction, text))
             }
         }
     }
 
-    /// The widest mount of a file system that can be written to, of each disk that has one.
+    /// For each disk with writable file systems, the largest of them.
     fn of_disks(machine: &'a Machine) -> Result<Vec<Self>, Reason> {
         let file_systems = machine.file_systems.known().map_or(&[][..], Vec::as_slice);
         let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
-        // Files and memory played as disks are none; their file systems can be named.
+        // Loop devices and RAM disks are left out; their file systems can be named.
         let is_disk = |disk: &&Disk| !matches!(disk.bus, DiskBus::Loop | DiskBus::Memory);
         for disk in disks.iter().filter(is_disk).filter(|disk| !disk.mounts.is_empty()) {
             let on_it = |one: &&FileSystem| {
                 one.medium == Medium::Disk && !one.read_only && one.disks.contains(&disk.name)
             };
-            // The largest: a boot partition has no room.
+            // The largest, because a boot partition has no room.
             let largest = file_systems.iter().filter(on_it).max_by_key(|one| one.size_bytes.known().copied());
             if let Some(file_system) = largest {
                 let path = file_system.mount.clone();
@@ -60,7 +56,7 @@ impl<'a> Directory<'a> {
             }
         }
         if found.is_empty() {
-            let text = "no disk is known that has a file system which can be written to";
+            let text = "no disk of this node has a writable file system; name a directory with directory=";
             return Err(Reason::new(Cause::Inapplicable, text));
         }
         Ok(found)
@@ -74,12 +70,12 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// A name of it that lasts.
+    /// A name that stays the same over reboots.
     pub fn key(&self) -> Option<String> {
         self.disk.map(Disk::key).or_else(|| self.file_system.map(|found| found.seen_from(&self.path).key()))
     }
 
-    /// What a profile may select by. A disk has the fill of its file system too.
+    /// Facts that a profile can select by. A disk also has the fill level of its file system.
     pub fn facts(&self) -> Params {
         let mut facts = match (self.disk, self.file_system) {
             (Some(disk), _) => disk.facts(),
@@ -99,7 +95,7 @@ impl<'a> Directory<'a> {
         facts
     }
 
-    /// The disks below, those that made ones are made of included.
+    /// The disks below the file system, the members of composed ones (md, dm) included.
     pub fn disks(&self, machine: &'a Machine) -> Vec<&'a Disk> {
         let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
         let named = |name: &String| disks.iter().find(|disk| disk.name == *name);

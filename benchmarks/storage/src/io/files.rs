@@ -1,6 +1,4 @@
-//! The files of a case: where they are made, and how they are kept from staying behind.
-//!
-//! A trial makes its own and loses them with its process, or finds those that an earlier one filled.
+//! The files of a case: where they are made, and how they are hidden so that a killed trial leaves none.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -20,27 +18,25 @@ use super::made::Made;
 use super::outcome::{When, error};
 use seatrial_bench::space::lacking;
 
-/// What statfs(2) says of file systems in memory: tmpfs and ramfs.
+/// Magic numbers of tmpfs and ramfs in statfs(2).
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Where files go when the current directory is in memory: by the Filesystem Hierarchy Standard (5.15) what lies there
-/// outlives a restart.
+/// Directory for files when the current directory is in memory: files in it survive a reboot (Filesystem Hierarchy
+/// Standard 5.15).
 const OTHERWISE: &str = "/var/tmp";
 
-/// Where the files of a case come from.
 #[derive(Debug)]
 pub enum Source {
-    /// They are made in a directory, or where `auto` is.
+    /// New files in this directory, or where `auto` leads.
     New(String),
-    /// An earlier trial made them in that directory.
+    /// Files that an earlier trial made in this directory.
     Found(String, Found),
-    /// They are made with names, in a folder that is there for them.
+    /// Named files, in a folder made for them.
     Named(PathBuf),
-    /// Another process made and filled them like that.
+    /// Named files that another process made and filled.
     Written(PathBuf),
 }
 
-/// Makes the files, or has those that were found reach as far as the job needs them.
 pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
@@ -78,14 +74,14 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
             covered = bytes;
             let open = |number| openat(&at, name(number), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
             let opened: Result<Vec<_>, Errno> = (0..job.file_count()).map(open).collect();
-            files = opened.map_err(|errno| fail("opening a file of the writer", errno))?;
+            files = opened.map_err(|errno| fail("opening a file that the writer made", errno))?;
             take_names(job, &at);
         }
     }
     for file in files.iter().filter(|_| covered < bytes) {
         match fallocate(file, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => {}
-            // NFS before 4.2, FUSE without the call and others.
+            // NFS before 4.2, FUSE servers without the call and others.
             Err(errno @ (Errno::OPNOTSUPP | Errno::NOSYS)) => {
                 unreserved = Some(errno);
                 ftruncate(file, bytes).map_err(|errno| fail("setting the size of a file", errno))?;
@@ -96,7 +92,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
         }
     }
     let first = files.first().ok_or_else(|| Reason::new(Cause::Protocol, "a case without files"))?;
-    let device = device_of(first).map_err(|errno| fail("asking for the device", errno))?;
+    let device = device_of(first).map_err(|errno| fail("reading the device number", errno))?;
     let mut alignment = None;
     if job.direct {
         for file in &files {
@@ -108,8 +104,8 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
         && !job.block.is_multiple_of(offset as usize)
     {
         let text = format!(
-            "block={} cannot be used directly in {place}: requests there are multiples of {offset} B (by {}); use \
-             access=buffered or another block=",
+            "block={} cannot be used with direct access in {place}: requests must be multiples of {offset} B \
+             (by {}); use access=buffered or another block=",
             Bytes(job.block as u64),
             source.word()
         );
@@ -118,43 +114,42 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     Ok(Made { files, hiding, directory, instead, unreserved, alignment, device })
 }
 
-/// The name of a file that has one.
 fn name(number: usize) -> String {
     format!("part.{number}")
 }
 
-/// Takes the names of files away that are open here, so that none of them stays when everybody is killed. Not over NFS:
-/// its client would give them another name, which the writer's removal of the folder does not reach.
+/// Unlinks the open files, so that none stays after a kill. Not over NFS: its client would rename an unlinked open
+/// file (silly rename), and the writer's removal of the folder would miss it.
 fn take_names(job: &JobSpec, at: &OwnedFd) {
     const NFS: i64 = 0x6969;
     #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
     if fstatfs(at).is_ok_and(|told| i64::from(told.f_type) != NFS) {
         for number in 0..job.file_count() {
-            // What stays is removed with the folder.
+            // Ignored: the files are removed with the folder.
             let _ = unlinkat(at, name(number), AtFlags::empty());
         }
     }
 }
 
-/// Files that were found are of use only where they would be made again.
+/// Found files are of use only on the file system on which they would be made again.
 fn require_same(files: &[OwnedFd], at: &OwnedFd, place: &str) -> Result<(), Reason> {
-    let asked = |errno| error(When::Making, &format!("asking for the file system of {place}"), errno);
+    let asked = |errno| error(When::Making, &format!("reading the file system of {place}"), errno);
     let there = fstat(at).map_err(asked)?.st_dev;
     match files.first().map(|file| fstat(file).map(|told| told.st_dev)).transpose().map_err(asked)? {
         Some(here) if here != there => {
             let text =
-                format!("{place} is on another file system than when the files of this group were made");
+                format!("{place} is now on another file system than when the files of this group were made");
             Err(Reason::new(Cause::Missing, text))
         }
         _ => Ok(()),
     }
 }
 
-/// Never silently through the cache instead: that would be another measurement.
+/// Never falls back to the page cache silently: that is another measurement.
 fn not_direct(place: &str, why: DirectError) -> Reason {
     let cause = match why {
         DirectError::Asked(errno) => {
-            return error(When::Making, &format!("asking for direct access in {place}"), errno);
+            return error(When::Making, &format!("querying direct access in {place}"), errno);
         }
         DirectError::Unsupported(_) | DirectError::NotThisFile | DirectError::Refused(_) => Cause::Missing,
     };
@@ -163,7 +158,7 @@ fn not_direct(place: &str, why: DirectError) -> Reason {
 
 type Place = (PathBuf, OwnedFd, Option<String>);
 
-/// Opens the directory called `wanted`; `auto` is the current one, unless that is in memory or takes no files.
+/// Opens the directory `wanted`; `auto` is the current directory, unless it is in memory or takes no files.
 pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Reason> {
     let (path, at, _) = place(wanted)?;
     Ok((path, at))
@@ -182,7 +177,7 @@ fn named(path: &Path) -> Result<Place, Reason> {
     Ok((path.to_owned(), directory(path)?, None))
 }
 
-/// The current directory, unless it is in memory or takes no files: a memory test is not what was asked for.
+/// The current directory, unless it is in memory or takes no files: nobody asked for a memory test.
 fn automatic() -> Result<Place, Reason> {
     let current = std::env::current_dir().map_err(|error| {
         Reason::new(
@@ -208,21 +203,20 @@ fn automatic() -> Result<Place, Reason> {
 }
 
 fn usable(at: &OwnedFd) -> Result<(), Reason> {
-    let told = fstatfs(at).map_err(|errno| error(When::Making, "asking for the file system", errno))?;
-    // The type's width differs from one architecture to the next; the constants fit all.
+    let told = fstatfs(at).map_err(|errno| error(When::Making, "reading the file system type", errno))?;
+    // The width of the type differs between architectures; the constants fit all.
     #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
     if IN_MEMORY.contains(&i64::from(told.f_type)) {
-        return Err(Reason::new(Cause::Missing, "it is in memory"));
+        return Err(Reason::new(Cause::Missing, "the directory is in memory"));
     }
     scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
 }
 
-/// Asked before anything is made, so that a full file system is not filled to the brim first.
 fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Reason> {
-    let told =
-        fstatvfs(at).map_err(|errno| error(When::Making, &format!("asking for room in {place}"), errno))?;
+    let told = fstatvfs(at)
+        .map_err(|errno| error(When::Making, &format!("reading the free space of {place}"), errno))?;
     let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-    // Some file systems on servers tell no size at all.
+    // Some network file systems report no size.
     let is_told = told.f_blocks > 0;
     match lacking(job.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
         Some(text) if is_told => Err(Reason::new(Cause::NoSpace, text)),

@@ -1,7 +1,8 @@
-//! Files that the cases of a group share: filled by the first trial, found by every later one.
+//! Files that the cases of a group share: filled by the first trial, found by later trials.
 //!
-//! Only what is read is shared: nothing changes it, so whoever finds it verifies it against the pass that wrote it. The
-//! files stand on the [`FdStore`] that the agent lends its workers, and are gone with the agent and its last worker.
+//! Only files that are read are shared; any trial can verify their data against the pass that wrote them. Their
+//! descriptors are in the [`FdStore`] that the agent lends its workers, and are closed with the agent and its last
+//! worker.
 
 use std::os::fd::OwnedFd;
 
@@ -13,32 +14,28 @@ use super::job::JobSpec;
 use super::made::Made;
 use seatrial_bench::payload::GRANULE;
 
-/// What must agree for files to be of use to another case.
+/// What must agree before another case can use the files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Kind {
-    /// As it was asked for.
     directory: String,
-    /// As many as files; 0 for one file that all share, in which every case finds its own parts.
+    /// Number of files; 0 for one file that all threads share, which suits any number of threads.
     files: usize,
-    /// Whether the descriptors go past the page cache, which all that have them share.
+    /// Whether the descriptors have O_DIRECT, which all who receive them share.
     direct: bool,
-    /// Percent of the data that are zeros.
+    /// Share of zeros in the data, in percent.
     compressible: f64,
 }
 
-/// What is written on the files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Label {
     kind: Kind,
-    /// What the data follows from.
     run: u64,
-    /// Bytes from the beginning of each file that hold it.
+    /// Bytes from the start of each file that are filled.
     covered: u64,
     nameless: bool,
     unreserved: Option<i32>,
 }
 
-/// Files that an earlier trial filled.
 #[derive(Debug)]
 pub struct Found {
     label: Label,
@@ -46,35 +43,30 @@ pub struct Found {
 }
 
 impl Found {
-    /// What their data follows from.
     pub fn run(&self) -> u64 {
         self.label.run
     }
 
-    /// Bytes from the beginning of each file that hold it; a case that needs more fills the rest.
     pub fn covered(&self) -> u64 {
         self.label.covered
     }
 
-    /// How they are hidden.
     pub fn hiding(&self) -> Hiding {
         if self.label.nameless { Hiding::Nameless } else { Hiding::Unlinked }
     }
 
-    /// Why their space could not be reserved, if it could not.
     pub fn unreserved(&self) -> Option<Errno> {
         self.label.unreserved.map(Errno::from_raw_os_error)
     }
 }
 
-/// Whether the files of a case are for later trials too: not when it writes, when its blocks do not lie on the grid that the
-/// data has, or when the files are more than can be handed over.
+/// Whether later trials can use the files of a case: only reads, blocks on the grid of the data, and few enough files
+/// to hand over.
 pub fn shares(job: &JobSpec) -> bool {
     let on_grid = job.block.is_multiple_of(GRANULE);
     !job.operation.writes() && on_grid && job.file_count() <= MOST_FILES
 }
 
-/// What a case in `directory` shares, if it does.
 fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
     shares(job).then(|| Kind {
         directory: directory.to_owned(),
@@ -84,7 +76,7 @@ fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
     })
 }
 
-/// The files on the store, where they are of use to this case. All others go: they would take its room.
+/// Takes the files that suit this case from the store. All others are dropped, for they would use up its room.
 pub fn take(fd_store: &FdStore, job: &JobSpec, directory: &str) -> Option<Found> {
     let wanted = kind(job, directory);
     let mut found = None;
@@ -96,13 +88,13 @@ pub fn take(fd_store: &FdStore, job: &JobSpec, directory: &str) -> Option<Found>
         }
     }
     let (label, found) = found?;
-    // Back at once, so that they are not lost with this process.
+    // Put back at once, so that they outlive this process.
     let _ = fd_store.put(&label, &found.files);
     Some(found)
 }
 
-/// Leaves filled files to later trials, in the place of what stands there. What the store does not take, the next trial
-/// makes anew.
+/// Puts filled files into the store in place of its contents. If the store refuses them, the next trial fills its
+/// own.
 pub fn leave(fd_store: &FdStore, job: &JobSpec, directory: &str, run: u64, covered: u64, made: &Made) {
     fd_store.clear();
     let Some(kind) = kind(job, directory) else { return };
@@ -115,7 +107,7 @@ pub fn leave(fd_store: &FdStore, job: &JobSpec, directory: &str, run: u64, cover
     }
 }
 
-/// What the record says of files that are shared.
+/// Evidence word: whether the files were filled, found, or found and extended.
 pub fn word(covered: u64, job: &JobSpec) -> &'static str {
     match covered {
         0 => "filled",

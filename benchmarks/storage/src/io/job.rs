@@ -1,52 +1,44 @@
-//! What the parameters ask for, in one piece.
+//! The parameters of a case, parsed.
 
 use seatrial_model::{Bytes, Cause, Nanos, Params, Reason, Value};
 
 use seatrial_stats::mix;
 
-/// Requests a thread keeps under way where nobody says how many.
 const USUAL_DEPTH: usize = 4;
 
-/// Size of all parts where nobody says.
+/// Default size of all parts together, in bytes.
 const USUAL_SIZE: u64 = 1 << 30;
 
-/// Blocks a thread's part has at least, so that none is used again before most others were.
+/// Least number of blocks in a thread's part by default, so that a block is reused only after many others.
 const LEAST_BLOCKS: u64 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
-    /// Every block is read.
     Read,
-    /// Every block is written.
     Write,
-    /// This share of the blocks is read, the others are written (0 to 1).
+    /// This share of the blocks is read (0 to 1); the others are written.
     Mixed(f64),
 }
 
 impl Operation {
-    /// Whether anything is read.
     pub fn reads(self) -> bool {
         self != Self::Write
     }
 
-    /// Whether anything is written.
     pub fn writes(self) -> bool {
         self != Self::Read
     }
 }
 
-/// The engine asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The best there is.
     Auto,
     Uring,
-    /// A ring that polls.
+    /// io_uring with polling (IORING_SETUP_IOPOLL).
     Polled,
     Sync,
 }
 
-/// When writes are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flushed {
     End,
@@ -57,37 +49,32 @@ pub enum Flushed {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     pub operation: Operation,
-    /// Whether files that are only written are filled before as well.
+    /// Whether files of a write test are filled before the clock starts.
     pub overwrite: bool,
-    /// Whether blocks come in an order of their own.
     pub random: bool,
     pub threads: usize,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block: usize,
-    /// Requests each thread keeps under way; none leaves it to what the engine can do.
+    /// Requests in flight per thread; `None` leaves it to the engine.
     pub depth: Option<usize>,
-    /// Blocks of each thread's part.
+    /// Blocks in each thread's part.
     pub blocks: u64,
-    /// Whether all threads share one file.
     pub shared: bool,
-    /// Whether the page cache is left out.
+    /// Whether O_DIRECT bypasses the page cache.
     pub direct: bool,
-    /// How requests are made.
     pub engine: Wanted,
-    /// When writes are flushed.
     pub flushed: Flushed,
-    /// Percent of the data that are zeros.
+    /// Share of zeros in the data, in percent.
     pub compressible: f64,
-    /// Whether every block is used once, and no more.
+    /// Whether every block is used exactly once.
     pub once: bool,
-    /// Measuring time, of a round where there are several.
+    /// Measuring time of a round.
     pub time: Nanos,
-    /// Rounds at most until they are alike; 1 where nobody asked for a steady state.
+    /// Most rounds until a steady state; 1 without steady=true.
     pub rounds: u64,
 }
 
 impl JobSpec {
-    /// Reads the parameters of a case.
     pub fn of(params: &Params) -> Result<Self, Reason> {
         let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
         let word = |name: &str| params.text(name).map_err(protocol);
@@ -97,7 +84,7 @@ impl JobSpec {
             ("mixed", Some(Value::Count(percent))) => Operation::Mixed(*percent as f64 / 100.0),
             ("mixed", _) => Operation::Mixed(0.7),
             (other, Some(Value::Number(_) | Value::Count(_))) => {
-                return contradiction(format!("reads= is for operation=mixed, not for operation={other}"));
+                return contradiction(format!("reads= needs operation=mixed, but operation={other}"));
             }
             ("write", _) => Operation::Write,
             _ => Operation::Read,
@@ -105,7 +92,7 @@ impl JobSpec {
         let overwrite = params.flag("overwrite").unwrap_or(false);
         if overwrite && operation != Operation::Write {
             return contradiction(format!(
-                "overwrite=true is for operation=write: with operation={} the files are filled in any case",
+                "overwrite=true needs operation=write: with operation={} the files are always filled first",
                 word("operation")?
             ));
         }
@@ -121,13 +108,13 @@ impl JobSpec {
         };
         if let (Wanted::Sync, Some(depth @ 2..)) = (engine, depth) {
             return contradiction(format!(
-                "depth={depth}, but engine=sync has one request under way in each thread: raise threads= instead"
+                "depth={depth}: engine=sync has one request in flight per thread; raise threads= instead"
             ));
         }
         let direct = word("access")? == "direct";
         if engine == Wanted::Polled && !direct {
             return contradiction(
-                "engine=polled needs access=direct: the page cache has no queues".to_owned(),
+                "engine=polled needs access=direct: the page cache has no queue to poll".to_owned(),
             );
         }
         let flushed = match word("sync")? {
@@ -144,16 +131,16 @@ impl JobSpec {
         let depth_used = depth.unwrap_or(if engine == Wanted::Sync { 1 } else { USUAL_DEPTH }) as u64;
         if blocks < depth_used {
             return contradiction(format!(
-                "a thread has {blocks} blocks in its part and is to keep {depth_used} under way: raise size=, or lower \
-                 block=, threads= or depth="
+                "each thread has only {blocks} blocks for {depth_used} requests in flight: raise size=, or \
+                 lower block=, threads= or depth="
             ));
         }
         let steady = params.flag("steady").unwrap_or(false);
         let rounds = if steady { params.count("rounds").map_err(protocol)? } else { 1 };
         if steady && (!direct || word("work")? == "once") {
             return contradiction(
-                "steady=true needs access=direct and work=time: what goes on until it is steady cannot be done once, \
-                 and a page cache is steady when it is full"
+                "steady=true needs access=direct and work=time: work=once ends before a steady state, and \
+                 the page cache hides the state of the storage"
                     .to_owned(),
             );
         }
@@ -181,49 +168,44 @@ impl JobSpec {
         })
     }
 
-    /// Requests a thread keeps under way with an engine that can have several, or one that cannot.
+    /// Requests in flight per thread, for an engine that can have several or only one.
     pub fn depth_with(&self, several: bool) -> usize {
         if several { self.depth.unwrap_or(USUAL_DEPTH) } else { 1 }
     }
 
-    /// Bytes of a thread's part.
     pub fn part_bytes(&self) -> u64 {
         self.blocks * self.block as u64
     }
 
-    /// Bytes of all parts.
     pub fn total_bytes(&self) -> u64 {
         self.part_bytes() * self.threads as u64
     }
 
-    /// The file of a thread, by number, and where its part begins there.
+    /// The file of a thread, by number, and the offset of its part.
     pub fn place_of(&self, thread: usize) -> (usize, u64) {
         if self.shared { (0, thread as u64 * self.part_bytes()) } else { (thread, 0) }
     }
 
-    /// How many files there are.
     pub fn file_count(&self) -> usize {
         if self.shared { 1 } else { self.threads }
     }
 
-    /// Bytes of each file.
     pub fn file_bytes(&self) -> u64 {
         if self.shared { self.total_bytes() } else { self.part_bytes() }
     }
 
-    /// Whether the files are filled before the clock starts.
     pub fn is_laid_out(&self) -> bool {
         self.operation.reads() || self.overwrite
     }
 
-    /// Blocks at the beginning of a thread's part that are filled already, where the first `covered` bytes of its file
+    /// Blocks at the start of a thread's part that are already filled, when the first `covered` bytes of its file
     /// are.
     pub fn laid_out_of(&self, thread: usize, covered: u64) -> u64 {
         let (_, start) = self.place_of(thread);
         covered.saturating_sub(start).min(self.part_bytes()) / self.block as u64
     }
 
-    /// Whether a block is written in a pass, decided by a hash and so without a table.
+    /// Whether a pass writes a block; decided by a hash, so that no table is needed.
     pub fn is_written(&self, key: u64, pass: u64, block: u64) -> bool {
         match self.operation {
             Operation::Read => false,

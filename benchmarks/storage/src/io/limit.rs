@@ -1,5 +1,5 @@
-//! What bounds the rate at which files are read and written: the disk below them and its way, the network to a server,
-//! and what a control group lets through. From the inventory alone.
+//! Bounds on reading and writing files, from the inventory: the disk and its link, the network to a server, and
+//! limits of control groups.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,6 @@ use crate::file_system::file_system_of;
 use seatrial_bench::goodput::{Goodput, Ip, Transport};
 use seatrial_bench::link_limits::framing;
 
-/// Limits of all metrics of `about`.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let block = case.params.bytes("block").ok().flatten().map_or(1.0, |bytes| bytes.get() as f64);
     let (sum, read, written) =
@@ -23,14 +22,15 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         "read" => read.clone(),
         "written" | "durable" => written.clone(),
         "iops" => in_blocks(&sum, block),
-        "fairness" => Limit::Unknown { reason: "it is at most 1, which no hardware sets".to_owned() },
-        "cpu_per_io" => unbounded("the time that a processor needs for a block"),
+        "fairness" => Limit::Unknown {
+            reason: "the index is at most 1 by definition; hardware does not bound it".to_owned(),
+        },
+        "cpu_per_io" => unbounded("the CPU time per block"),
         _ => unbounded("how long a request takes"),
     };
     about.limits(of)
 }
 
-/// A limit on bytes as one on blocks of so many.
 pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     let one = |bound: &Bound| {
         let bytes = bound.value.value() * bound.value.unit().factor();
@@ -44,7 +44,6 @@ pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     }
 }
 
-/// The bounds on what is read, what is written, or both together, of what the case does.
 fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let unknown = |reason: String| Limit::Unknown { reason };
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
@@ -55,15 +54,15 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     };
     if path == "auto" {
         return unknown(
-            "the directory is only known on the node itself; name it with -p directory=".to_owned(),
+            "directory=auto is resolved on the node only; name one with -p directory=".to_owned(),
         );
     }
     if !job.direct {
-        let text = "through the page cache, memory may take or give more than the disk for a while";
+        let text = "access=buffered: the page cache may move more than the disk for a while";
         return unknown(text.to_owned());
     }
     let Some(found) = file_system_of(machine, path) else {
-        return unknown(format!("no file system is known at {path}"));
+        return unknown(format!("the file system of {path} is not known"));
     };
     let load = DiskLoad {
         reads: reads && job.operation.reads(),
@@ -71,39 +70,39 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
         block: job.block as u64,
     };
     match (found.medium, &found.disks[..]) {
-        (Medium::Network, _) if load.reads && load.writes => {
-            unknown(format!("{} is on servers, and a network carries both ways at once", found.source))
-        }
+        (Medium::Network, _) if load.reads && load.writes => unknown(format!(
+            "{} is on a server, and the network carries both directions at once",
+            found.source
+        )),
         (Medium::Network, _) => network(found, machine, load.writes).unwrap_or_else(unknown),
-        (Medium::Host, _) => unknown(format!("{} is at the host of this virtual machine", found.source)),
+        (Medium::Host, _) => unknown(format!("{} is on the host of this virtual machine", found.source)),
         (Medium::Memory, _) => unknown(format!("{} is in memory", found.mount)),
-        (_, []) => unknown(format!("no disk is known below {}", found.mount)),
+        (_, []) => unknown(format!("the disk below {} is not known", found.mount)),
         (_, [one]) => {
             let disk = machine.disks.known().and_then(|disks| disks.iter().find(|disk| disk.name == *one));
             disk.map_or_else(
-                || unknown(format!("nothing is known of disk {one}")),
+                || unknown(format!("disk {one} is not in the inventory")),
                 |disk| disk_limit_under(disk, load),
             )
         }
         (_, several) => unknown(format!(
-            "{} lies on {} disks, and how they share the work is not known",
+            "{} lies on {} disks, and how they divide the load is not known",
             found.mount,
             several.len()
         )),
     }
 }
 
-/// What the interface in the network of the server lets through of TCP's payload. What the file system's protocol takes of
-/// that is left out: the bound is an upper one.
+/// Bound of the network interface to the server, in TCP payload. Overhead of the file system's own protocol is left
+/// out, so the bound is an upper one.
 fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, String> {
-    let next = "a [[limit]] in the profile supplies it";
+    let next = "a [[limit]] in the profile supplies one";
     let source = &found.source;
     if found.options.iter().any(|option| option == "proto=rdma") {
-        return Err(format!("{source} is reached past TCP (rdma), whose headers are others; {next}"));
+        return Err(format!("{source} is mounted over RDMA, for which no frame overhead is known; {next}"));
     }
     let server: Option<IpAddr> = found.server.as_deref().and_then(|text| text.parse().ok());
-    let server =
-        server.ok_or_else(|| format!("{source} is on servers of which no address is known; {next}"))?;
+    let server = server.ok_or_else(|| format!("the server address of {source} is not known; {next}"))?;
     let nics = machine.nics.known().map_or(&[][..], Vec::as_slice);
     let reaches = |nic: &&Nic| {
         let networks = nic.networks.known().map_or(&[][..], Vec::as_slice);
@@ -113,12 +112,12 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
         [nic] => nic,
         [] => {
             return Err(format!(
-                "{server}, where {source} is, is in no network of an interface here; {next}"
+                "server {server} of {source} is in no network of this node's interfaces; {next}"
             ));
         }
         [..] => {
             return Err(format!(
-                "several interfaces here are in the network of {server}, where {source} is; {next}"
+                "several interfaces of this node are in the network of server {server} of {source}; {next}"
             ));
         }
     };
@@ -126,7 +125,7 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
     let ip = if server.is_ipv4() { Ip::V4 } else { Ip::V6 };
     let goodput = Goodput::of(framing(nic, nics), ip, Transport::Tcp { timestamps: true }, mtu);
     let goodput = goodput.ok_or_else(|| format!("an MTU of {mtu} leaves no room for payload"))?;
-    // A server may be spoken to over several connections (nconnect), so a bond counts with all of its members.
+    // The mount may use several connections (nconnect), so all members of a bond count.
     let load = Load { flows: None, sends: Some(sends) };
     let of_nic = |bound: &Bound| {
         let payload = goodput.within(bound, bound.provenance.starts_with("pcie"));
@@ -140,11 +139,10 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
     }
 }
 
-/// Whether an address is in a network such as `10.0.0.0/24`.
+/// Whether a network such as `10.0.0.0/24` contains an address.
 fn contains(network: &str, address: IpAddr) -> bool {
     let Some((base, bits)) = network.split_once('/') else { return false };
     let (Ok(base), Ok(bits)) = (base.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
-    // The first `bits` of both, as numbers.
     let first = |number: u128, width: u32| number.checked_shr(width.saturating_sub(bits)).unwrap_or(0);
     match (base, address) {
         (IpAddr::V4(base), IpAddr::V4(address)) => {

@@ -1,4 +1,4 @@
-//! What a case's files are once they are made.
+//! The files of a case, after they are made.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -6,20 +6,17 @@ use std::path::PathBuf;
 use seatrial_sys::Errno;
 use seatrial_sys::storage::{Alignment, Device, Hiding};
 
-/// Files without a name.
 #[derive(Debug)]
 pub struct Made {
-    /// As many as the job asks for.
     pub files: Vec<OwnedFd>,
-    /// How they are hidden.
     pub hiding: Hiding,
     pub directory: PathBuf,
-    /// Why the current directory was not taken, if it was to be.
+    /// With `auto`: why the current directory was not used.
     pub instead: Option<String>,
-    /// Why their space could not be reserved, if it could not.
+    /// Why space could not be reserved.
     pub unreserved: Option<Errno>,
-    /// What direct requests must be aligned to; none for buffered ones.
+    /// Alignment of direct requests; `None` for buffered access.
     pub alignment: Option<Alignment>,
-    /// What they lie on, as far as the file system tells.
+    /// The block device of the files, as far as the file system reports one.
     pub device: Device,
 }

@@ -1,4 +1,4 @@
-//! Reading and writing files with threads, block sizes and queue depths: the job, its files, its threads, its figures.
+//! Reads and writes files, by threads, block size and queue depth: the job, its files, its threads, its metrics.
 
 mod access_pattern;
 mod account;

@@ -1,53 +1,55 @@
-//! What an answer of the system means for the case.
+//! Maps errors of the system to the cause of a case's outcome.
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::Errno;
 
-/// When the answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// While files were made: what is refused here was never promised.
+    /// While files were made: the system never promised to support the request.
     Making,
-    /// While they were used: it was promised.
+    /// While files were used: the system had promised to support the request.
     Using,
-    /// While making and using are one, as where names are made and removed.
+    /// Making and using are one step, as for creating and removing names.
     Either,
 }
 
-/// The error of `what`, which the system answered with `errno` where making and using are one.
+/// The error of `what` for [`When::Either`].
 pub fn refused(what: &str, errno: Errno) -> Reason {
     error(When::Either, what, errno)
 }
 
-/// The error of `what`, which the system answered with `errno`.
 pub fn error(when: When, what: &str, errno: Errno) -> Reason {
     let (cause, next) = match (errno, when) {
         (Errno::NOSPC, When::Either) => {
-            (Cause::NoSpace, "; space or inodes are used up: free some, or make less")
+            (Cause::NoSpace, "; no space or inodes are left: free some, or lower files= or size=")
         }
-        (Errno::NOSPC, _) => (Cause::NoSpace, "; free some, or lower size="),
-        (Errno::DQUOT, _) => (Cause::NoSpace, "; the quota is used up: lower size="),
-        (Errno::FBIG, _) => (Cause::NoSpace, "; no file may be that large here: lower size="),
-        (Errno::MLINK, _) => (Cause::NoSpace, "; the file system holds no more of these"),
+        (Errno::NOSPC, _) => (Cause::NoSpace, "; no space is left: free some, or lower size="),
+        (Errno::DQUOT, _) => (Cause::NoSpace, "; the disk quota is used up: lower size="),
+        (Errno::FBIG, _) => {
+            (Cause::NoSpace, "; the file is too large for the file system or ulimit -f: lower size=")
+        }
+        (Errno::MLINK, _) => (Cause::NoSpace, "; the file system allows no more links"),
         (Errno::NOMEM, _) => (Cause::NoSpace, "; memory is short: lower block=, depth= or threads="),
-        (Errno::ACCESS | Errno::PERM, _) => (Cause::Denied, "; name a directory that may be written to"),
-        // A file system that could be written a moment ago and cannot now was shut by its own errors.
+        (Errno::ACCESS | Errno::PERM, _) => (Cause::Denied, "; name a writable directory"),
+        // A file system that was writable a moment ago was set read-only by its own errors.
         (Errno::ROFS, When::Using) => (Cause::IoError, "; the kernel has made the file system read-only"),
         (Errno::ROFS, When::Making) => (Cause::Denied, "; the file system is mounted read-only"),
         (Errno::ROFS, When::Either) => {
             (Cause::Denied, "; the file system is mounted read-only, or was made so after an error")
         }
         (Errno::NOENT | Errno::NOTDIR, When::Either) => {
-            (Cause::Missing, "; the directory is not there, or was removed meanwhile")
+            (Cause::Missing, "; the directory does not exist, or was removed meanwhile")
         }
-        (Errno::NOENT | Errno::NOTDIR, _) => (Cause::Missing, "; the directory is not there"),
+        (Errno::NOENT | Errno::NOTDIR, _) => (Cause::Missing, "; the directory does not exist"),
         (Errno::LOOP | Errno::NAMETOOLONG, _) => (Cause::Missing, "; name another directory"),
-        (Errno::MFILE | Errno::NFILE, _) => (Cause::Denied, "; raise the limit on open files (ulimit -n)"),
+        (Errno::MFILE | Errno::NFILE, _) => {
+            (Cause::Denied, "; raise the limit on open files (ulimit -n; fs.file-max)")
+        }
         (Errno::NOSYS | Errno::OPNOTSUPP | Errno::XDEV, _) => {
             (Cause::Missing, "; the file system cannot do this")
         }
         (Errno::INVAL, When::Making) => (Cause::Missing, "; the file system cannot do this"),
-        _ => (Cause::IoError, "; see the kernel's log"),
+        _ => (Cause::IoError, "; see the kernel log (dmesg)"),
     };
     Reason::new(cause, format!("{what}: {errno}{next}"))
 }

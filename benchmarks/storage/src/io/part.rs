@@ -1,4 +1,4 @@
-//! The worker: has its threads make files, work and check; it touches no storage itself, so that it can always tell.
+//! The worker: its threads do all I/O, so that the worker itself never hangs and can always report.
 
 use std::sync::Arc;
 
@@ -23,36 +23,33 @@ use super::team::{IoTeam, Prepared, Ran, flushes};
 use super::work::Checked;
 use seatrial_bench::{Running, Sink, Stop};
 
-/// How long a phase may last beyond its time before what is under way counts as hanging. Less than the grace that the
-/// supervisor gives, so that the worker can say what it is.
+/// Time that a phase may exceed its limit before pending requests count as hanging. Shorter than the supervisor's
+/// grace, so that the worker can report what hangs.
 const PATIENCE: Nanos = Nanos::secs(8);
 
-/// The same for phases that have a limit of their own: how much before it the worker speaks.
+/// Phases with a limit of their own: how long before that limit the worker reports a hang.
 const EARLIER: Nanos = Nanos::secs(2);
 
 const SLICE: Nanos = Nanos::millis(20);
 
-/// Slices of all threads in a phase, about.
+/// Approximate number of slices of all threads in a phase.
 const SLICES: u64 = 4000;
 
-/// Time that reading back may take in each thread, and bytes at most.
+/// Most time and bytes for reading back, per thread.
 const READ_BACK: Nanos = Nanos::secs(1);
 const READ_BACK_BYTES: u64 = 64 << 20;
 
-/// The worker of one trial.
 pub struct IoWorker {
     job: Arc<JobSpec>,
     budget: Budget,
     team: IoTeam,
     made: Made,
     prepared: Vec<Prepared>,
-    /// Where files stand for later trials; none outside of an agent.
+    /// Files for later trials; `None` outside an agent.
     fd_store: Option<&'static FdStore>,
-    /// Bytes of each file that an earlier trial had filled.
     covered: u64,
 }
 
-/// What a worker works on, before it is there.
 pub struct IoWorkerSpec {
     pub job: Arc<JobSpec>,
     pub bindings: Vec<Binding>,
@@ -65,11 +62,8 @@ impl IoWorkerSpec {
         Ok(Self { job, bindings: place.bindings.clone(), budget: case.budget })
     }
 
-    /// Starts the threads, on files from `source` whose data follow from `run` and of which the first `covered` bytes are
-    /// filled.
-    ///
-    /// # Errors
-    /// What the system answers, or that it does not before `deadline`.
+    /// Starts the threads, with files from `source`. Their data are derived from `run`, and their first `covered`
+    /// bytes are filled already. Fails when the system has not answered by `deadline`.
     pub fn set_up(self, source: Source, run: u64, covered: u64, deadline: Nanos) -> Result<IoWorker, Reason> {
         let Self { job, bindings, budget } = self;
         let team = IoTeam::start(&job, &bindings, run)?;
@@ -80,19 +74,17 @@ impl IoWorkerSpec {
     }
 }
 
-/// When a phase of this limit that begins now is given up.
 fn deadline(budget: &Budget) -> Nanos {
     let left = budget.prepare.since(EARLIER).max(Nanos(budget.prepare.get() / 2));
     Nanos(clock::now_ns()).plus(left)
 }
 
 impl IoWorker {
-    /// The worker of `case` at `place`, with its files made or found.
+    /// The worker of `case` at `place`, with files made or found.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         Self::prepare_with(FdStore::lent(Purpose::Files), case, place)
     }
 
-    /// The same with files that stand in `fd_store`.
     pub(super) fn prepare_with(
         fd_store: Option<&'static FdStore>,
         case: &Case,
@@ -115,7 +107,7 @@ impl IoWorker {
         Ok(Self { fd_store, ..worker })
     }
 
-    /// Warms up, or measures once and tells it; bytes a second.
+    /// Warms up, or measures one round and emits its samples; returns bytes per second.
     fn one(&self, device: Device, warm_up: bool, stop: &Stop, out: &mut dyn Sink) -> Result<f64, Reason> {
         let before = Account::now(device);
         let start = Nanos(clock::now_ns());
@@ -129,7 +121,7 @@ impl IoWorker {
             stop,
             start.plus(time),
             self.slice(),
-            // A flush between two rounds would not be what goes on.
+            // A flush between two rounds would interrupt the steady load.
             !warm_up && flushes(&self.job) && self.job.rounds == 1,
             start.plus(most).plus(PATIENCE),
         )?;
@@ -141,7 +133,7 @@ impl IoWorker {
         let moved: u64 = moved.sum();
         if self.job.once && moved < self.job.total_bytes() {
             let text = format!(
-                "only {} of {} were done within {most}; lower size=",
+                "only {} of {} were moved within {most}; lower size=",
                 Bytes(moved).rounded(),
                 Bytes(self.job.total_bytes()).rounded()
             );
@@ -194,7 +186,7 @@ impl IoWorker {
         out.evidence("cache", account::cache(&self.prepared, &self.job));
         out.evidence("files", account::files(&self.made, &self.job));
         out.evidence("throttle", account::throttled(&self.made));
-        // What a peer wrote is nobody else's.
+        // Files that a peer wrote are not shared.
         if self.made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
             out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));
         }
@@ -204,7 +196,7 @@ impl IoWorker {
 impl Running for IoWorker {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let warm_up = phase == Phase::WarmUp;
-        // What is to be done once is not done before the clock runs; and what goes through the cache would fill it.
+        // work=once must not run before the clock starts, and buffered I/O would fill the cache.
         if warm_up && (self.job.once || !self.job.direct) {
             return Ok(());
         }
@@ -234,14 +226,14 @@ impl Running for IoWorker {
         let all = self.team.read_back(most, until, deadline(&self.budget))?;
         let integrity = integrity(&all);
         if let Some(fd_store) = self.fd_store.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
-            // Whether the next trial finds what it writes itself is another question than whether these are still wrong.
+            // The next trial must write its own files, whether or not these stay wrong.
             fd_store.clear();
         }
         Ok(integrity)
     }
 }
 
-/// A number that no other run has.
+/// A random key for the data of a run.
 pub fn random() -> Result<u64, Reason> {
     let mut run = [0_u8; 8];
     let _ = getrandom(&mut run, GetRandomFlags::empty()).map_err(|errno| {
@@ -250,7 +242,6 @@ pub fn random() -> Result<u64, Reason> {
     Ok(u64::from_ne_bytes(run))
 }
 
-/// What the checks of all threads come to.
 pub(super) fn integrity(all: &[Checked]) -> Integrity {
     let sum = |field: fn(&Checked) -> u64| all.iter().map(field).sum::<u64>();
     let wrong = sum(|checked| checked.wrong);
@@ -261,7 +252,7 @@ pub(super) fn integrity(all: &[Checked]) -> Integrity {
             first: format!("the first wrong block: {first}"),
         },
         None if sum(|checked| checked.bytes) == 0 => {
-            Integrity::Unverified { why: "no block was written that could be read back".to_owned() }
+            Integrity::Unverified { why: "no written block could be read back".to_owned() }
         }
         None => Integrity::Verified { checked: sum(|checked| checked.bytes) },
     }

@@ -1,4 +1,4 @@
-//! What is measured where, and how long it may take, decided from the inventory alone.
+//! Plans the cases and their time limits from the inventory.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::{
@@ -11,11 +11,10 @@ use super::work::slots;
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{core_bindings, each_node, room};
 
-/// A rate that is reckoned with where time limits are set: slower storage is given up as hanging when it has to move
-/// all of the files in one phase. In bytes a second.
+/// Rate for time limits, in bytes per second: slower storage counts as hanging when a phase moves all of the files.
 const SLOWEST: u64 = 20_000_000;
 
-/// A usual rate, for estimates.
+/// Typical rate for estimates, in bytes per second.
 const USUAL: u64 = 500_000_000;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -58,16 +57,16 @@ pub fn plan_node(
             vec![PartPlacement::new("worker", 0, &node.name, place_threads(&cores, near, job.threads))];
         let total = job.total_bytes();
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
-        // The first trial fills what is only read, and all others of the group find it.
+        // Files that are only read are filled by the first trial and found by the others.
         let once = if job.operation.writes() { 1 } else { u64::from(case.budget.trials.max(1)) };
         let laid_out = if job.is_laid_out() { all_of_it(USUAL).get() / once } else { 0 };
         case.budget.overhead = Nanos::millis(100).plus(Nanos(laid_out));
         case.budget.prepare = Nanos::secs(30).plus(all_of_it(SLOWEST));
         if job.rounds > 1 {
-            // What is under way at the end of a round is waited for.
+            // Requests in flight at the end of a round are waited for.
             case.budget.measure = Nanos(job.time.get().saturating_mul(job.rounds)).plus(Nanos::secs(1));
         }
-        // Where all of the files have to move within the phase: once, or out of the cache at its end.
+        // Phases that move all of the files: once, or out of the cache at the end.
         let buffered = job.operation.writes() && !job.direct;
         if job.once || buffered {
             case.budget.measure = case.budget.measure.plus(all_of_it(SLOWEST));
@@ -77,7 +76,7 @@ pub fn plan_node(
     Ok(cases)
 }
 
-/// A core each, those next to the disk first, in turn where threads are more.
+/// One core per thread, those next to the disk first, round-robin when there are more threads than cores.
 pub fn place_threads(cores: &[Binding], near: Option<u32>, threads: usize) -> Vec<Binding> {
     let mut cores = cores.to_vec();
     if let Some(node) = near {
@@ -91,8 +90,8 @@ fn require_memory(job: &JobSpec, machine: &Machine) -> Result<(), Reason> {
     match room(machine) {
         Some(room) if wanted > room / 2 => {
             let text = format!(
-                "{} threads with blocks of {} take {} of memory, more than half of what is available to us; lower \
-                 threads=, depth= or block=",
+                "{} threads with blocks of {} need {} of memory, more than half of the available memory; \
+                 lower threads=, depth= or block=",
                 job.threads,
                 Bytes(job.block as u64).rounded(),
                 Bytes(wanted).rounded()
@@ -103,7 +102,6 @@ fn require_memory(job: &JobSpec, machine: &Machine) -> Result<(), Reason> {
     }
 }
 
-/// Refused here, before anything is written.
 fn require_room(job: &JobSpec, directory: &Directory<'_>) -> Result<(), Reason> {
     let known = directory.file_system.and_then(room_of);
     let text = known.and_then(|(free, size)| lacking(job.total_bytes(), free, size, &directory.path));

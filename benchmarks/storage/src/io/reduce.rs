@@ -1,4 +1,4 @@
-//! From the threads' slices to rates over the time that all of them worked.
+//! Reduces the threads' slices to rates over the time in which all of them worked.
 
 use seatrial_model::{
     Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
@@ -8,47 +8,45 @@ use serde_json::Value;
 use super::job::{JobSpec, Operation};
 use seatrial_bench::{Curve, Latencies};
 
-/// Length of an interval that makes a sample, in nanoseconds.
+/// Length of the interval of a sample, in nanoseconds.
 const INTERVAL: u64 = 100_000_000;
 
-/// Intervals of a trial at most, many more than the longest one has: the times may be those of somebody else's evidence.
+/// Most intervals per trial, far above any real trial: times in foreign evidence may be arbitrary.
 const MOST_INTERVALS: u64 = 1 << 20;
 
-/// Bytes of a megabyte, nanoseconds of a microsecond.
 const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e3;
 
-/// How far rates are apart that are not alike any more, as a ratio.
+/// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
 
-/// Part of what was read that may come from the device less than was asked for.
+/// A device that reads less than this part of the requested bytes causes a finding.
 const FROM_ELSEWHERE: f64 = 0.9;
 
 struct Trial<'a> {
     part: &'a PartRecord,
-    /// By thread: read and written.
+    /// By thread: bytes read, bytes written.
     threads: Vec<[Curve; 2]>,
-    /// The time in which all threads worked.
+    /// The time in which all threads worked, as start and end.
     window: (u64, u64),
 }
 
-/// The rate in a trial, in MB/s; none without a time in which all threads worked.
+/// Rate of a trial in MB/s; `None` without a time in which all threads worked.
 pub fn mean_rate(part: &PartRecord) -> Option<f64> {
     let rates = Trial::of(part)?.intervals(&[0, 1], MEGA);
     Some(rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
-/// What trials without rounds come to.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let job = JobSpec::of(&case.params)?;
     let trials: Vec<Trial<'_>> = parts.iter().filter_map(Trial::of).collect();
     if trials.is_empty() {
-        let text = "no time in which all threads had requests that came to an end; raise -p time=";
+        let text = "the threads never completed requests at the same time; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
     let mut add = |name: &str, unit, values: Vec<Vec<f64>>| {
-        // A value that one trial lacks is left out: half of the trials would be no comparison.
+        // A metric that any trial lacks is left out: half of the trials are no comparison.
         if values.iter().all(|trial| !trial.is_empty()) {
             measures.metric(name, unit, values);
         }
@@ -103,7 +101,7 @@ impl<'a> Trial<'a> {
     fn of(part: &'a PartRecord) -> Option<Self> {
         let mut threads: Vec<[Curve; 2]> = Vec::new();
         for sample in &part.samples {
-            // Every thread has samples, so that none has a number beyond theirs: what foreign evidence says is bounded.
+            // Bounds the thread number, which foreign evidence may set to anything: every thread has samples.
             let thread = usize::try_from(sample.at.count("thread").ok()?).ok()?;
             if thread >= part.samples.len() {
                 return None;
@@ -113,7 +111,7 @@ impl<'a> Trial<'a> {
         }
         let stopped = part.evidence.get("threads").and_then(Value::as_array);
         let started = part.evidence.get("start_ns").and_then(Value::as_u64).unwrap_or(0);
-        // A thread that leaves off has fewer and fewer requests under way until it is done.
+        // A thread that stops has fewer and fewer requests in flight until it is done.
         let stop_of = |thread: usize| {
             let told = stopped.and_then(|all| all.get(thread)?.get("stopped_ns")?.as_u64());
             told.map(|ns| started + ns)
@@ -134,7 +132,7 @@ impl<'a> Trial<'a> {
             .sum()
     }
 
-    /// The window in equal intervals: `unit` bytes a second in each.
+    /// Rate in equal intervals of the window, for one or both operations, in `unit` bytes per second.
     fn intervals(&self, operations: &[usize], unit: f64) -> Vec<f64> {
         let (start, end) = self.window;
         let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
@@ -148,7 +146,6 @@ impl<'a> Trial<'a> {
             .collect()
     }
 
-    /// When each thread was done.
     fn ends(&self) -> impl Iterator<Item = u64> + '_ {
         self.threads.iter().filter_map(|[read, _]| read.end())
     }
@@ -157,7 +154,6 @@ impl<'a> Trial<'a> {
         self.threads.iter().filter_map(|[read, _]| read.start()).min().unwrap_or(self.window.0)
     }
 
-    /// Rate from the first request on until `end`.
     fn done_by(&self, end: Option<u64>) -> Vec<f64> {
         let start = self.start();
         end.filter(|end| *end > start)
@@ -166,7 +162,6 @@ impl<'a> Trial<'a> {
             .collect()
     }
 
-    /// Bytes written over the time until the last thread had flushed them.
     fn durable(&self) -> Option<f64> {
         let flushed = self.flushes()?;
         let end = self.ends().zip(&flushed).map(|(end, flush)| end + *flush as u64).max()?;
@@ -222,16 +217,16 @@ fn by_thread(trials: &[Trial<'_>]) -> Vec<Row> {
         .collect()
 }
 
-/// Says where the files were, where nobody had said where they should be.
+/// Finding: where `directory=auto` put the files.
 fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
     let files = part.evidence.get("files").filter(|_| case.planned.text("directory") == Ok("auto"))?;
-    let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device of its own");
+    let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device");
     let text =
-        format!("the files were made in {}, which lies on {device}", files.get("directory")?.as_str()?);
+        format!("directory=auto: the files were in {}, on {device}", files.get("directory")?.as_str()?);
     Some(Finding::new("directory-chosen", Severity::Info, case.subject.clone(), text))
 }
 
-/// Says that a control group holds the device up: then the number is the group's, not the storage's.
+/// Finding: a control group limits the device, so the number is the group's and not the storage's.
 fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
     let limits = part.evidence.get("throttle")?.as_object()?;
     let told: Vec<String> = limits
@@ -242,12 +237,16 @@ fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
     if told.is_empty() {
         return None;
     }
-    let text = format!("a control group limits what this process may move: {}", told.join(", "));
+    let text = format!(
+        "a control group (io.max or blkio.throttle) limits this process: {}; the result is that limit, not \
+         the speed of the storage",
+        told.join(", ")
+    );
     Some(Finding::new("storage-throttled", Severity::Warning, case.subject.clone(), text))
 }
 
-/// Says that blocks which are written for the first time and others have rates of their own, where the time held both: a
-/// median of intervals is then that of whichever lasted longer.
+/// Finding: first writes to blocks and later ones have different rates in one trial; the median of intervals is then
+/// that of whichever lasted longer.
 fn first_writes(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding> {
     if job.operation != Operation::Write || job.overwrite {
         return None;
@@ -267,14 +266,14 @@ fn first_writes(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding
         return None;
     }
     let text = format!(
-        "{new:.0} MB/s until every block was written for the first time, {again:.0} MB/s from then on: the median is that \
-         of the longer part; take -p work=once for the one, -p overwrite=true for the other"
+        "the first write of every block ran at {new:.0} MB/s, later writes at {again:.0} MB/s: the median is \
+         that of the longer part; measure first writes with -p work=once, later writes with -p overwrite=true"
     );
     let finding = Finding::new("first-writes", Severity::Info, case.subject.clone(), text);
     Some(Finding { evidence: vec!["threads".to_owned()], ..finding })
 }
 
-/// Says that much of what was read did not come from the device.
+/// Finding: much of the data read did not come from the device.
 fn from_elsewhere(case: &Case, job: &JobSpec, part: &PartRecord) -> Option<Finding> {
     let moved = part.evidence.get("moved")?;
     if !job.operation.reads() || moved.get("source")? != "device" {
@@ -283,8 +282,8 @@ fn from_elsewhere(case: &Case, job: &JobSpec, part: &PartRecord) -> Option<Findi
     let share = moved.get("read_per_byte")?.as_f64()?;
     (share < FROM_ELSEWHERE).then(|| {
         let text = format!(
-            "the device read {:.0} % of the bytes that were asked for: a cache, compression or another device gave the \
-             rest",
+            "the device read only {:.0} % of the requested bytes: a cache, compression or another device \
+             supplied the rest",
             100.0 * share
         );
         Finding::new("read-from-elsewhere", Severity::Warning, case.subject.clone(), text)

@@ -1,4 +1,4 @@
-//! Rounds of one trial, measured until they are alike.
+//! Rounds of one trial, repeated until their rates reach a steady state.
 
 use seatrial_model::{
     Case, Evidence, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
@@ -9,7 +9,7 @@ use super::reduce::{self, mean_rate};
 use super::steady::{SteadyState, WINDOW, Window};
 use seatrial_bench::Sink;
 
-/// Where a round puts what it observed: samples go on with the number of the round, facts are kept for it.
+/// Sink of one round: passes samples on with the number of the round, and keeps evidence for the round.
 pub struct Round<'a> {
     number: u64,
     out: &'a mut dyn Sink,
@@ -17,7 +17,6 @@ pub struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// The round of this number, from 0.
     pub fn new(number: u64, out: &'a mut dyn Sink) -> Self {
         Self { number, out, facts: serde_json::Map::new() }
     }
@@ -34,7 +33,6 @@ impl Sink for Round<'_> {
     }
 }
 
-/// A trial's rounds, each as a trial of its own.
 fn rounds_of(part: &PartRecord) -> Vec<PartRecord> {
     let facts = part.evidence.get("rounds").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let one = |(number, facts): (u64, &Value)| {
@@ -60,13 +58,12 @@ fn without_samples(part: &PartRecord) -> PartRecord {
     }
 }
 
-/// Figures of the rounds in which each trial was steady, and what became of all of them.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (mut trials, mut told) = (Vec::new(), Vec::new());
     let mut by_round: Vec<Vec<Vec<f64>>> = Vec::new();
     for part in parts {
         let rounds = rounds_of(part);
-        // A round in which not all threads worked at any time is none that anything could be alike to.
+        // A round in which the threads never worked at the same time has rate 0.
         let rates: Vec<f64> = rounds.iter().map(|round| mean_rate(round).unwrap_or(0.0)).collect();
         let state = SteadyState::of(&rates);
         for (number, rate) in rates.iter().enumerate() {
@@ -120,22 +117,23 @@ fn findings(case: &Case, told: &[(SteadyState, Option<Window>)]) -> Vec<Finding>
             || format!("there were fewer than {WINDOW} rounds"),
             |window| {
                 format!(
-                    "the last {WINDOW} rounds differ by {:.0} % of their mean, with a trend of {:+.0} %",
+                    "over the last {WINDOW} rounds the rate varied by {:.0} % of its mean (at most 20 %), \
+                     with a trend of {:+.0} % (at most 10 %)",
                     window.range, window.trend
                 )
             },
         );
         let text = format!(
-            "no steady state in {count} of {} trials: {how}; the figures are those of the last rounds; raise -p rounds= \
-             or time=",
+            "no steady state in {count} of {} trials: {how}; the results are those of the last rounds; raise \
+             -p rounds= or -p time=",
             told.len()
         );
         found.push(finding("steady-state-not-reached", text));
     }
     if let Some(left) = told.iter().find_map(|(state, _)| state.left) {
         let text = format!(
-            "a steady state was left after {left} rounds: a write cache that was full, heat, or somebody else; the \
-             figures are those of the steady rounds before"
+            "the steady state ended after {left} rounds, by a full write cache, thermal throttling or other \
+             load; the results are those of the steady rounds before"
         );
         found.push(finding("steady-state-left", text));
     }

@@ -1,4 +1,4 @@
-//! Parameters and metrics that other benchmarks of files have as well.
+//! Parameters and metrics that several benchmarks of files share.
 
 use seatrial_model::{AxisSpec, Bytes, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
@@ -11,88 +11,84 @@ pub const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 }
 
 pub const DIRECTORY: ParamSpec = ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-    "Directory to make files in, with its full path; disks: that of every disk's file systems; \
-         auto: the current one, or /var/tmp where that is in memory.",
+    "Directory for the files, as a full path; disks: one directory on each disk with a writable file system; \
+     auto: the current directory, or /var/tmp if that is in memory.",
 );
 
 pub const PATTERN: ParamSpec = ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq")
-    .doc("The order of the blocks: as they lie, or shuffled, each of them once before any comes again.");
+    .doc("Order of the blocks: sequential, or random with each block once per pass.");
 
 pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 1024), "1")
-    .doc("Threads that work at the same time, each in a part of its own.");
+    .doc("Number of threads; each has its own part of the data.");
 
-pub const BLOCK: ParamSpec = ParamSpec::new("block", Kind::Size(Bytes(512), Bytes::gib(1)), "1 MiB")
-    .doc("Bytes that are read or written at once.");
+pub const BLOCK: ParamSpec =
+    ParamSpec::new("block", Kind::Size(Bytes(512), Bytes::gib(1)), "1 MiB").doc("Bytes per request.");
 
 pub const DEPTH: ParamSpec = ParamSpec::new("depth", Kind::Load(1, 4096), "auto")
     .word("auto")
-    .doc("Requests that each thread keeps under way; auto is 4, and 1 where the engine can do no more.");
+    .doc("Requests in flight per thread (queue depth); auto is 4, or 1 where the engine allows no more.");
 
-pub const SIZE: ParamSpec =
-    ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(1 << 20)), "auto").word("auto").doc(
-        "Bytes of the parts of all threads together; auto is 1 GiB, or 16 blocks a thread if that is \
-         more.",
-    );
+pub const SIZE: ParamSpec = ParamSpec::new("size", Kind::Size(Bytes::kib(4), Bytes::gib(1 << 20)), "auto")
+    .word("auto")
+    .doc("Bytes of all threads together; auto is 1 GiB, or 16 blocks per thread if that is more.");
 
 pub const FILES: ParamSpec = ParamSpec::new("files", Kind::Choice(&["own", "shared"]), "own")
-    .doc("A file for each thread, or one that all share, with a part for each.");
+    .doc("own: one file per thread; shared: one file, with a part for each thread.");
 
 pub const ACCESS: ParamSpec = ParamSpec::new("access", Kind::Choice(&["direct", "buffered"]), "direct")
-    .doc("Past the page cache (O_DIRECT), or through it.");
+    .doc("direct: bypass the page cache (O_DIRECT); buffered: through the page cache.");
 
 pub const ENGINE: ParamSpec =
     ParamSpec::new("engine", Kind::Choice(&["io_uring", "polled", "sync"]), "auto").word("auto").doc(
-        "How requests are made; auto is io_uring, polled where the device can be, and else pread and \
-         pwrite.",
+        "How requests are made: io_uring, polled (io_uring with IOPOLL), sync (pread and pwrite); auto is \
+         polled where the device has poll queues, else io_uring, else sync.",
     );
 
 pub const COMPRESSIBLE: ParamSpec = ParamSpec::new("compressible", Kind::Number(0.0, 99.0), "0")
-    .doc("Part of the data that a compressor can remove, in percent.");
+    .doc("Share of the data that compression can remove, in percent.");
 
-pub const WORK: ParamSpec = ParamSpec::new("work", Kind::Choice(&["time", "once"]), "time").doc(
-    "Until the time is over, or every block once, which tells when the first and the last thread are done.",
-);
+pub const WORK: ParamSpec = ParamSpec::new("work", Kind::Choice(&["time", "once"]), "time")
+    .doc("time: until `time` is over; once: every block once, which measures first_done and last_done.");
 
 pub const THROUGHPUT: MetricSpec =
-    rate("throughput", "Bytes read and written in the time that all threads work.");
+    rate("throughput", "Bytes read and written per second while all threads work.");
 
 pub const FIRST_DONE: MetricSpec =
-    rate("first_done", "With work=once: bytes moved until the first thread is done, over that time.");
+    rate("first_done", "With work=once: bytes moved until the first thread finishes, over that time.");
 
 pub const LAST_DONE: MetricSpec =
-    rate("last_done", "With work=once: all bytes over the time until the last thread is done.");
+    rate("last_done", "With work=once: all bytes over the time until the last thread finishes.");
 
 pub const IOPS: MetricSpec = MetricSpec::higher_is_better("iops", Unit::PerSecond)
-    .doc("Blocks read and written a second in the time that all threads work.");
+    .doc("Blocks read and written per second while all threads work.");
 
 pub const LATENCY: MetricSpec =
-    latency("latency", "Median of the times from handing a request over to learning that it is done.");
+    latency("latency", "Median time of a request, from submission to completion.");
 
-pub const P99: MetricSpec = latency("p99", "Time that 99 % of all requests do not exceed.");
+pub const P99: MetricSpec = latency("p99", "99th percentile of the time of a request.");
 
-pub const P999: MetricSpec = latency("p999", "Time that 99.9 % of all requests do not exceed.");
+pub const P999: MetricSpec = latency("p999", "99.9th percentile of the time of a request.");
 
-pub const SLOWEST: MetricSpec = latency("slowest", "The longest request.");
+pub const SLOWEST: MetricSpec = latency("slowest", "Time of the slowest request.");
 
 pub const CPU_PER_IO: MetricSpec =
-    latency("cpu_per_io", "Time on CPUs for one block, checking and making its data included.");
+    latency("cpu_per_io", "CPU time per block, including making and checking its data.");
 
 pub const FAIRNESS: MetricSpec = MetricSpec::higher_is_better("fairness", Unit::Ratio).doc(
-    "Jain's index of the threads' rates: 1 when all are alike, 1 over their number when one has it \
-         all.",
+    "Jain's fairness index of the threads' rates: 1 when all are equal, 1 / threads when one thread does all \
+     the work.",
 );
 
-/// All parameters of a job.
 pub const JOB: &[ParamSpec] = &[
     DIRECTORY,
     ParamSpec::new("operation", Kind::Choice(&["read", "write", "mixed"]), "read")
-        .doc("What is done to the files."),
+        .doc("Read the files, write them, or mix reads and writes."),
     ParamSpec::new("reads", Kind::Number(0.0, 100.0), "auto")
         .word("auto")
-        .doc("With operation=mixed, the share of blocks that are read, in percent; auto is 70."),
+        .doc("With operation=mixed: share of the blocks that are read, in percent; auto is 70."),
     ParamSpec::new("overwrite", Kind::Flag, "false").doc(
-        "With operation=write, fill the files before the clock starts, so that no block is written \
-             for the first time; what is read is filled in any case.",
+        "With operation=write: fill the files before the clock starts, so that every write overwrites a \
+         block; files to read are always filled.",
     ),
     PATTERN,
     THREADS,
@@ -103,14 +99,14 @@ pub const JOB: &[ParamSpec] = &[
     ACCESS,
     ENGINE,
     ParamSpec::new("sync", Kind::Choice(&["end", "each", "none"]), "end")
-        .doc("Writes are flushed at the end (fdatasync), each by itself (O_DSYNC), or never."),
+        .doc("When writes are flushed: end (fdatasync at the end), each (O_DSYNC), or none."),
     COMPRESSIBLE,
     WORK,
     ParamSpec::new("steady", Kind::Flag, "false").doc(
-        "Measure rounds of `time` until five are alike by SNIA's rule (range 20 %, trend 10 % of \
-             their mean), and five more to see whether it lasts.",
+        "Measure rounds of `time` until five in a row are steady by SNIA's rule (range at most 20 %, trend \
+         at most 10 % of their mean), and five more to see whether the state lasts.",
     ),
-    ParamSpec::new("rounds", Kind::Count(5, 10_000), "25").doc("With steady=true, rounds at most."),
+    ParamSpec::new("rounds", Kind::Count(5, 10_000), "25").doc("With steady=true: most rounds per trial."),
     ParamSpec { default: "2 s", ..seatrial_bench::TIME },
     seatrial_bench::TRIALS,
     seatrial_bench::MAX_TRIALS,
@@ -123,14 +119,11 @@ pub const SERIES: &[SeriesSpec] = &[
         Unit::MegabytesPerSecond,
         &[AxisSpec { name: "thread", unit: Unit::Count }],
     )
-    .doc("Bytes read and written by each thread in the time that all of them work."),
+    .doc("Bytes read and written per second by each thread, while all threads work."),
     SeriesSpec::higher_is_better(
         "by_round",
         Unit::MegabytesPerSecond,
         &[AxisSpec { name: "round", unit: Unit::Count }],
     )
-    .doc(
-        "With steady=true: bytes read and written in each round, those before and after the steady \
-             ones too.",
-    ),
+    .doc("With steady=true: bytes read and written per second in every round, steady or not."),
 ];

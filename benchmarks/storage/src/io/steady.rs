@@ -1,27 +1,26 @@
-//! When storage is in a steady state: the rule of SNIA's performance test specification.
+//! Detects a steady state of storage by the rule of SNIA's performance test specification.
 //!
 //! Five rounds in a row are steady when their range is at most 20 % of their mean, and the line through them rises or
 //! falls by at most 10 % of it from the first to the last (Solid State Storage Performance Test Specification 2.0.2,
 //! section 3, "Steady State"). The specification gives up after 25 rounds.
 
-/// Rounds that are looked at together.
 pub const WINDOW: usize = 5;
 
-/// What they may differ by, in percent of their mean: all of them, and along the line through them.
+/// Largest range and trend of a steady window, in percent of its mean.
 const RANGE: f64 = 20.0;
 const TREND: f64 = 10.0;
 
-/// How alike the rounds of a window are, in percent of their mean.
+/// Variation of the rounds in a window, in percent of their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The fastest less the slowest.
+    /// Fastest minus slowest.
     pub range: f64,
-    /// What the line through them gains from the first to the last; a loss is a gain below zero.
+    /// Change along the least-squares line from the first to the last round.
     pub trend: f64,
 }
 
 impl Window {
-    /// That of the last rounds; none when there are too few, or nothing was moved.
+    /// The window of the last rounds; `None` when there are too few rounds, or nothing was moved.
     pub fn last(rates: &[f64]) -> Option<Self> {
         let last = &rates[rates.len().checked_sub(WINDOW)?..];
         let mean = last.iter().sum::<f64>() / WINDOW as f64;
@@ -35,23 +34,20 @@ impl Window {
         Some(Self { range: 100.0 * (high - low) / mean, trend: 100.0 * 4.0 * slope / mean })
     }
 
-    /// Whether it keeps to the rule.
     pub fn is_steady(&self) -> bool {
         self.range <= RANGE && self.trend.abs() <= TREND
     }
 }
 
-/// What became of a number of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SteadyState {
-    /// Rounds until the first window that is steady, its own among them; none when there was no such window.
+    /// Rounds until the end of the first steady window; `None` without a steady window.
     pub reached: Option<usize>,
-    /// Rounds until the first window behind that one that is not.
+    /// Rounds until the end of the first later window that is not steady.
     pub left: Option<usize>,
 }
 
 impl SteadyState {
-    /// That of rounds with these rates.
     pub fn of(rates: &[f64]) -> Self {
         let steady = |count: &usize| Window::last(&rates[..*count]).is_some_and(|window| window.is_steady());
         let reached = (WINDOW..=rates.len()).find(steady);
@@ -59,12 +55,12 @@ impl SteadyState {
         Self { reached, left }
     }
 
-    /// Whether enough is known: steady, and as many rounds again have shown whether it lasts.
+    /// Whether to stop: steady, and as many rounds again have shown whether the state lasts.
     pub fn is_over(&self, rounds: usize) -> bool {
         self.left.is_some() || self.reached.is_some_and(|reached| rounds >= reached + WINDOW)
     }
 
-    /// The rounds that count: the first steady ones, else the last there were.
+    /// The rounds to report: the first steady window, else the last rounds.
     pub fn window(&self, rounds: usize) -> std::ops::Range<usize> {
         let end = self.reached.unwrap_or(rounds);
         end.saturating_sub(WINDOW)..end

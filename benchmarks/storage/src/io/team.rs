@@ -1,4 +1,4 @@
-//! The threads, each with its requests; whoever gives them orders never touches the storage itself.
+//! The threads of a case; the thread that directs them does no I/O itself.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,42 +25,35 @@ use seatrial_bench::payload::Payload;
 use seatrial_bench::{Gate, Held, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
-/// Descriptors that a thread has open: its file as it was made, its own, that of its engine, and its ring; and for a
-/// time two more, to lay it out by.
+/// Open descriptors per thread: the file as made, its own copy, the engine's copy and the ring; two more while the
+/// file is filled.
 const FILES_A_THREAD: u64 = 6;
 
-/// How a thread was set up.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     pub engine: &'static str,
     pub setup: Option<Setup>,
-    /// Why it is not the engine that was preferred.
     pub refused: Option<String>,
-    /// Requests it keeps under way.
     pub depth: usize,
-    /// What of its file the page cache holds before the clock starts: bytes and the call that told, or the answer.
+    /// Bytes of its file in the page cache before the clock starts, and the call that reported them; or the error.
     pub resident: Result<(u64, &'static str), String>,
 }
 
-/// What a thread did.
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub thread: usize,
     pub tally: Tally,
-    /// How long the flush behind them took.
     pub flush: Option<Nanos>,
 }
 
-/// What all threads share.
 struct Shared {
     job: Arc<JobSpec>,
     payload: Arc<Payload>,
     key: u64,
-    /// Raised when one of them failed: the others need not go on.
+    /// Raised when a thread failed, so that the others stop.
     failed: AtomicBool,
 }
 
-/// Threads, to be told what to do.
 pub struct IoTeam {
     threads: ThreadTeam<'static, Thread>,
     watches: Vec<Arc<Watch>>,
@@ -68,8 +61,8 @@ pub struct IoTeam {
 }
 
 impl IoTeam {
-    /// Starts a thread for each part of the job, pinned to the bindings in turn; without bindings nobody is pinned.
-    /// `run` is a number that no other run has.
+    /// Starts one thread per part of the job, pinned to the bindings in turn, or not pinned without bindings. `run`
+    /// is the key of the data.
     pub fn start(job: &Arc<JobSpec>, bindings: &[Binding], run: u64) -> Result<Self, Reason> {
         allow_files(job.threads as u64);
         let payload = Arc::new(Payload::new(run, job.compressible));
@@ -91,10 +84,7 @@ impl IoTeam {
         Ok(Self { threads, watches, shared })
     }
 
-    /// Has the first thread make the files.
-    ///
-    /// # Errors
-    /// What it met, or that it does not come back before `deadline`.
+    /// Has the first thread make the files. Fails when no answer comes before `deadline`.
     pub fn make(&self, source: Source, deadline: Nanos) -> Result<Made, Reason> {
         let source = Mutex::new(Some(source));
         let made = self.tell(1, deadline, move |thread| {
@@ -104,8 +94,8 @@ impl IoTeam {
         made.into_iter().flatten().next().ok_or_else(|| Reason::new(Cause::Protocol, "no files were made"))
     }
 
-    /// Gives every thread its file, has it set up and the part laid out where it is to be read. The first `covered`
-    /// bytes of each file are laid out already.
+    /// Gives every thread its file, and has the thread set up its engine and fill its part if it is to be read. The
+    /// first `covered` bytes of each file are filled already.
     pub fn prepare(
         &self,
         files: &[OwnedFd],
@@ -127,7 +117,7 @@ impl IoTeam {
         Ok(said.into_iter().flatten().collect())
     }
 
-    /// Has all threads work together until `until` or until `stop` says so; `flush` has each flush its file then.
+    /// Runs all threads until `until` or `stop`; with `flush`, each then flushes its file.
     pub fn run(
         &self,
         stop: &Stop,
@@ -143,13 +133,13 @@ impl IoTeam {
         })
     }
 
-    /// Has every thread read `most` blocks back, as far as it comes before `until`; what all checks so far found.
+    /// Has every thread read back at most `most` blocks until `until`; returns the results of all checks so far.
     pub fn read_back(&self, most: u64, until: Nanos, deadline: Nanos) -> Result<Vec<Checked>, Reason> {
         self.tell(self.threads.len(), deadline, move |thread| thread.read_back(most, until))
     }
 
-    /// Gives `task` to the first `count` threads. An answer that never comes is a result, with what is under way as its
-    /// evidence.
+    /// Gives `task` to the first `count` threads. A missing answer is reported as a hang, with the requests in
+    /// flight.
     fn tell<T: Send + 'static>(
         &self,
         count: usize,
@@ -172,7 +162,6 @@ impl IoTeam {
     }
 }
 
-/// What one thread takes out of a task that all share.
 fn taken<T>(of: &Mutex<Option<T>>) -> Option<T> {
     of.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -198,14 +187,14 @@ impl Thread {
         let depth = job.depth_with(first.is_some());
         let (mut engine, mut word, mut setup) = self.engine(&job, &file, first, depth)?;
         let mut answers = || {
-            // Seen by others, for the case that no answer ever comes.
+            // Visible to the director, in case no answer ever comes.
             self.watch.begins(0, false, 0, Nanos(clock::now_ns()));
             let takes = takes_polled(&mut *engine, job.block);
             self.watch.ends(0);
             takes
         };
         if word == "polled" && job.engine == Wanted::Auto && !answers() {
-            refused = Some("the device has queues to poll, the file system does not use them".to_owned());
+            refused = Some("the device has poll queues, but the file system does not use them".to_owned());
             (engine, word, setup) = self.engine(&job, &file, ring(&job, false)?.0, depth)?;
         }
         let key = mix(self.shared.key ^ self.number as u64);
@@ -258,14 +247,14 @@ impl Thread {
         let file = file
             .try_clone()
             .map_err(|error| Reason::new(Cause::Denied, format!("cannot open a file again: {error}")))?;
-        // Where that is refused, a file system that keeps these times is measured with them.
+        // Ignored: a file system that refuses is measured with access times.
         let _ = without_access_times(&file);
         let bytes = Buffers::needed(job.block, slots(depth));
         let memory = self.binding.and_then(|binding| binding.memory);
         let held = Held::take(bytes, &[Pages::Transparent, Pages::Base], memory).map_err(|error| {
             Reason::new(
                 Cause::NoSpace,
-                format!("cannot take memory for the blocks: {error}; lower depth= or block="),
+                format!("cannot allocate memory for the blocks: {error}; lower depth= or block="),
             )
         })?;
         let buffers = Buffers::new(held.map, job.block);
@@ -300,7 +289,7 @@ impl Thread {
         let queue = self.queue()?;
         if writes {
             if !direct {
-                // Otherwise the cache would be checked instead of the storage.
+                // The check must read the storage, not the page cache.
                 watch.doing(Doing::Forgetting);
                 forget(queue.file()).map_err(|errno| error(When::Using, "flushing a file", errno))?;
                 watch.doing(Doing::Nothing);
@@ -311,16 +300,16 @@ impl Thread {
     }
 }
 
-/// The file once more, where its own descriptor waits for the medium with every write: small blocks would be laid out
-/// for hours that way. One flush behind all of them does as well. None where it cannot be opened again.
+/// Opens the file again without O_DSYNC, for filling it: with small blocks, O_DSYNC would take hours, and one final
+/// flush does as well. `None` if the file cannot be opened again.
 fn undurable(job: &JobSpec, file: &OwnedFd) -> Option<OwnedFd> {
     let waits = job.flushed == Flushed::Each && job.operation.writes();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     waits.then(|| open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
 }
 
-/// Raises our own limit on open files as far as it may be: the usual 1024 is too few for some hundreds of threads. What
-/// it does not allow is refused later, where the files are opened.
+/// Raises this process's soft limit on open files towards its hard limit: the default of 1024 is too low for hundreds
+/// of threads. A limit that stays too low fails later, when files are opened.
 fn allow_files(threads: u64) {
     let needed = threads * FILES_A_THREAD + 64;
     let limit = rlimit(Resource::OpenFiles);
@@ -329,7 +318,6 @@ fn allow_files(threads: u64) {
     }
 }
 
-/// The ring that the job asks for, or none and why where it makes do without.
 fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), Reason> {
     let slots = slots(job.depth_with(true));
     let refuse = |word: &str, errno| {
@@ -353,7 +341,7 @@ fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), R
     }
     match Ring::new(slots, false) {
         Ok(ring) => Ok((Some(ring), None)),
-        // One at a time is what was asked for, or nobody said.
+        // A depth of 1, given or by default, works without a ring.
         Err(errno) if job.engine == Wanted::Auto && job.depth.is_none_or(|depth| depth == 1) => {
             Ok((None, Some(format!("io_uring is refused: {errno}"))))
         }
@@ -361,14 +349,13 @@ fn ring(job: &JobSpec, polled: bool) -> Result<(Option<Ring>, Option<String>), R
     }
 }
 
-/// Whether a request that is polled for goes through: a file system may not pass them on.
+/// Whether a polled request completes: a file system may not pass polled requests on.
 fn takes_polled(engine: &mut dyn Engine, bytes: usize) -> bool {
     let mut done = Vec::new();
     engine.queue(Request { slot: 0, file: 0, operation: Operation::Read, offset: 0, bytes });
     engine.wait(1, &mut done).is_ok() && done.iter().all(|one| one.result.is_ok())
 }
 
-/// Whether a phase of the job ends with a flush.
 pub fn flushes(job: &JobSpec) -> bool {
     job.operation.writes() && job.flushed == Flushed::End
 }

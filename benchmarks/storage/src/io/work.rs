@@ -1,4 +1,4 @@
-//! One thread's requests: made ahead, kept under way, checked when they come back.
+//! One thread's requests: prepared ahead, kept in flight, checked on completion.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -17,38 +17,33 @@ use super::watch::Watch;
 use seatrial_bench::Latencies;
 use seatrial_bench::payload::{Block, Fault, Payload};
 
-/// Blocks from here on take so long to make or to check that the device could run dry meanwhile: a request for one is worth
-/// a call of its own, and some are made ahead. Below it that would cost more than it gains.
+/// Block size from which making or checking takes so long that the device could run idle: each such request is
+/// submitted by its own call, and some are made ahead. For smaller blocks that costs more than it gains.
 const LENGTHY: usize = 64 << 10;
 
-/// Smaller requests that are worth a call together: so many are handed over before another block is made or checked. When a
-/// fast device is done with all at once, it would else wait while the thread works, and the thread while it does.
+/// Smaller requests that share a call: this many are submitted before another block is made or checked. Otherwise
+/// device and thread would wait for each other in turn when a fast device completes all of them at once.
 pub const BATCH: usize = 32;
 
-/// Lengthy requests at most that are made ahead of their turn.
+/// Most long requests that are made ahead.
 const AHEAD: usize = 4;
 
-/// What a thread has to work with.
 pub struct Tools {
-    /// What is asked for.
     pub job: Arc<JobSpec>,
     pub payload: Arc<Payload>,
     pub watch: Arc<Watch>,
     pub number: usize,
-    /// Its file, for all that is no request.
+    /// The file, for flushing and other calls besides requests.
     pub file: OwnedFd,
-    /// How it makes requests.
     pub engine: Box<dyn Engine>,
-    /// How many it keeps under way.
     pub depth: usize,
 }
 
-/// Slots that an engine needs for so many requests under way.
+/// Slots that an engine needs for this many requests in flight.
 pub fn slots(depth: usize) -> usize {
     depth + depth.min(AHEAD)
 }
 
-/// Bytes moved from one completion to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
     pub start: Nanos,
@@ -57,23 +52,18 @@ pub struct Slice {
     pub written: u64,
 }
 
-/// What a thread did in a phase.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Without gaps, from the first request to the last completion.
     pub slices: Vec<Slice>,
-    /// When it began to leave off: the time was over, or there was nothing more to begin.
+    /// When the thread stopped starting requests: the time was over, or no block was left.
     pub stopped: Nanos,
-    /// Times of all requests.
     pub latencies: Latencies,
-    /// Requests that are over.
     pub requests: u64,
     pub passes: u64,
-    /// When the second of them began, in whatever phase: from then on no block is written for the first time.
+    /// When the second pass began, in whichever phase: from then on every write overwrites a block.
     pub second: Option<Nanos>,
 }
 
-/// A slice that is under way, and how long one is.
 struct Meter {
     tally: Tally,
     open: Slice,
@@ -92,7 +82,7 @@ impl Meter {
         self.tally.latencies.record(latency);
     }
 
-    /// Ends the slice when it is long enough, or `by_force`.
+    /// Ends the slice when `span` is reached, or `by_force`.
     fn cut(&mut self, now: Nanos, by_force: bool) {
         if now.since(self.open.start) >= self.span || (by_force && self.open.end > self.open.start) {
             self.tally.slices.push(Slice { end: now, ..self.open });
@@ -101,14 +91,11 @@ impl Meter {
     }
 }
 
-/// What checks found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     pub bytes: u64,
     pub blocks: u64,
-    /// Blocks that were wrong.
     pub wrong: u64,
-    /// The first of them.
     pub first: Option<Fault>,
 }
 
@@ -118,28 +105,25 @@ struct Flying {
     since: Nanos,
 }
 
-/// The requests of one thread: prepared, in flight, checked.
 pub struct IoQueue {
     tools: Tools,
     access: AccessPattern,
-    /// Slots that hold nothing of interest.
     free: Vec<usize>,
-    /// Made and not begun.
+    /// Prepared requests that are not queued yet.
     ready: VecDeque<(usize, BlockIo)>,
-    /// Under way, by slot.
+    /// Requests in flight, by slot.
     flying: Vec<Option<Flying>>,
-    /// Slots of those that are queued and not handed over.
+    /// Slots of requests that are queued but not submitted.
     queued: Vec<usize>,
-    /// Those of an earlier pass than the latest begun.
+    /// Requests in flight of passes before `latest`.
     old: usize,
     latest: u64,
-    /// When the second pass began.
     second: Option<Nanos>,
     checked: Checked,
 }
 
 impl IoQueue {
-    /// The queue of a thread that has done nothing yet; its access pattern follows from `key`.
+    /// The queue of a new thread; its access pattern is derived from `key`.
     pub fn new(tools: Tools, key: u64) -> Self {
         let count = tools.engine.slots().min(slots(tools.depth));
         let access = AccessPattern::new(&tools.job, key);
@@ -161,12 +145,11 @@ impl IoQueue {
         &self.tools.file
     }
 
-    /// What its checks found.
     pub fn checked(&self) -> &Checked {
         &self.checked
     }
 
-    /// Writes generation 0 of every block of the part but the first `laid`, as it lies, unless it is `over` before that.
+    /// Writes generation 0 of every block of the part but the first `laid`, sequentially, unless `over`.
     pub fn lay_out(&mut self, laid: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
         let mut next = laid;
         let blocks = self.tools.job.blocks;
@@ -177,7 +160,7 @@ impl IoQueue {
         self.drive(source, over, Nanos::secs(1), When::Making).map(drop)
     }
 
-    /// Goes through its blocks until `over`, or once.
+    /// Visits the blocks until `over`, or once each.
     pub fn work(&mut self, over: &dyn Fn(Nanos) -> bool, span: Nanos) -> Result<Tally, Reason> {
         let once = self.tools.job.once;
         let source =
@@ -185,9 +168,9 @@ impl IoQueue {
         self.drive(source, over, span, When::Using)
     }
 
-    /// Reads blocks from all over the part and checks them, until `over`, `most` at most.
+    /// Reads at most `most` blocks from all over the part and checks them, until `over`.
     pub fn read_back(&mut self, most: u64, over: &dyn Fn(Nanos) -> bool) -> Result<(), Reason> {
-        // What was made ahead will not come any more, and is not on the device.
+        // Writes that were prepared but never submitted are not on the device.
         let unwritten: Vec<u64> =
             self.ready.iter().filter(|(_, io)| io.write).map(|(_, io)| io.block).collect();
         self.free.extend(self.ready.drain(..).map(|(slot, _)| slot));
@@ -196,7 +179,6 @@ impl IoQueue {
         let mut number = 0;
         let source = move |access: &mut AccessPattern| {
             while number < most {
-                // Evenly spread.
                 let block = (u128::from(number) * u128::from(blocks) / u128::from(most)) as u64;
                 number += 1;
                 let generation = access.generation(block);
@@ -209,7 +191,7 @@ impl IoQueue {
         self.drive(source, over, Nanos::secs(1), When::Using).map(drop)
     }
 
-    /// Keeps requests under way until the source is dry or `over` says so, and waits for the last of them.
+    /// Keeps requests in flight until the source is empty or `over`, then waits for the last of them.
     fn drive(
         &mut self,
         mut source: impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
@@ -229,7 +211,6 @@ impl IoQueue {
             }
             for (slot, io) in back.drain(..) {
                 self.take_back(slot, &io)?;
-                // Its slot is free again.
                 if stopped.is_none() {
                     self.begin(&mut source)?;
                 }
@@ -267,7 +248,6 @@ impl IoQueue {
         self.tools.job.block >= LENGTHY
     }
 
-    /// Begins as many requests as are to be under way, as far as there are slots for them.
     fn begin(
         &mut self,
         source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
@@ -285,8 +265,8 @@ impl IoQueue {
                 self.old = self.flying.iter().flatten().count();
                 self.leave_cache();
             }
-            // Two requests to one block at a time would race. Within a pass there are none, so only what is left of an
-            // earlier one can be in the way.
+            // Two requests to one block at the same time would race. Within a pass every block comes once, so only
+            // requests of an earlier pass can conflict.
             let in_the_way = |other: &Flying| other.io.block == io.block && (other.io.write || io.write);
             if self.old > 0 && self.flying.iter().flatten().any(in_the_way) {
                 break;
@@ -302,20 +282,20 @@ impl IoQueue {
         Ok(())
     }
 
-    /// Before a block is made or checked: hands over what is queued, where it is enough to be worth a call.
+    /// Called before a block is made or checked: submits the queued requests if they are enough for a call.
     fn let_go(&mut self) -> Result<(), Reason> {
         let enough = if self.is_lengthy() { 1 } else { BATCH };
-        // An engine that does nothing before it is waited for would have the thread's own work counted as its time.
+        // An engine that only progresses in a wait would have the thread's own work counted as time of the request.
         if self.queued.len() < enough || !self.tools.engine.overlaps() {
             return Ok(());
         }
         self.set_off();
         let handed = self.tools.engine.hand_over();
-        handed.map_err(|errno| error(When::Using, "handing requests over", errno))
+        handed.map_err(|errno| error(When::Using, "submitting requests", errno))
     }
 
-    /// Notes when requests are handed over, which is after blocks were made and checked: that is no time of the storage.
-    /// One look at the clock does for all.
+    /// Notes the time of submission, which is after blocks were made and checked: that time is not the storage's. One
+    /// clock reading serves all queued requests.
     fn set_off(&mut self) {
         if self.queued.is_empty() {
             return;
@@ -332,7 +312,7 @@ impl IoQueue {
         }
     }
 
-    /// Makes the next request ready; false when there is none, or no slot for it.
+    /// Prepares the next request; false without a request or a free slot.
     fn make(
         &mut self,
         source: &mut impl FnMut(&mut AccessPattern) -> Option<BlockIo>,
@@ -354,7 +334,6 @@ impl IoQueue {
         Ok(true)
     }
 
-    /// Notes that a request is over.
     fn land(&mut self, completion: Completion, now: Nanos, when: When) -> Result<(BlockIo, Nanos), Reason> {
         let Completion { slot, result } = completion;
         self.tools.watch.ends(slot);
@@ -363,7 +342,7 @@ impl IoQueue {
             Reason::new(Cause::Protocol, "the completion of a request that was not submitted")
         })?;
         let Flying { io, since } = flying;
-        debug_assert!(since > Nanos(0), "a request that was handed over without being noted");
+        debug_assert!(since > Nanos(0), "a request that was submitted without a time");
         self.old -= usize::from(io.pass < self.latest && self.old > 0);
         let what = || {
             let word = if io.write { "write" } else { "read" };
@@ -380,7 +359,6 @@ impl IoQueue {
         }
     }
 
-    /// Checks what was read, and has the slot back.
     fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Reason> {
         if !io.write {
             self.let_go()?;
@@ -406,8 +384,8 @@ impl IoQueue {
         Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
     }
 
-    /// Has the page cache let go of the part before it is read again. Pages that are dirty stay, and how much came from
-    /// the device is in the record in any case.
+    /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence shows how much came
+    /// from the device.
     fn leave_cache(&self) {
         let JobSpec { direct, operation, .. } = *self.tools.job;
         if !direct && operation.reads() {

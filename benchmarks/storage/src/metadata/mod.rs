@@ -1,4 +1,4 @@
-//! `storage.metadata`: how fast a file system makes, finds, lists and removes files.
+//! `storage.metadata`: rate of creating, opening, listing and removing files.
 
 mod part;
 mod plan;
@@ -21,47 +21,45 @@ const ID: &str = "storage.metadata";
 const ABOUT: About = About {
     id: ID,
     version: 1,
-    title: "making, finding, listing and removing many files",
+    title: "creating, opening, listing and removing many files",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-            "Directory to work in, with its full path; auto: the current one, or /var/tmp where that \
-             is in memory.",
+            "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is in \
+             memory.",
         ),
-        ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Threads that work at the same time."),
+        ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Number of threads."),
         ParamSpec::new("folder", Kind::Choice(&["own", "shared"]), "own")
-            .doc("A folder for each thread, or one that all share."),
+            .doc("own: one folder per thread; shared: one folder for all threads."),
         ParamSpec::new("files", Kind::Count(1, 100_000), "1000").doc(
-            "Files that each thread makes in a round at most; fewer where making them takes a tenth of \
-             the time.",
+            "Most files that each thread creates per round; fewer if creating them takes a tenth of the \
+             time.",
         ),
         ParamSpec::new("size", Kind::Size(Bytes(0), Bytes::mib(1)), "0 B")
-            .doc("Bytes in each file: 0 as in IO500's easy test, 3901 as in its hard one, or others."),
+            .doc("Bytes in each file: 0 as in mdtest-easy of IO500, 3901 as in mdtest-hard, or others."),
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        MetricSpec::higher_is_better("operations", Unit::PerSecond).doc(
-            "Geometric mean over the operations of how many are done a second, by all threads \
-             together.",
-        ),
+        MetricSpec::higher_is_better("operations", Unit::PerSecond)
+            .doc("Geometric mean of the rates of all operations, by all threads together."),
         MetricSpec::lower_is_better("slowest", Unit::Microsecond)
-            .doc("The longest single operation of a trial."),
+            .doc("Time of the slowest single operation of a trial."),
     ],
     series: &[
         SeriesSpec::higher_is_better("by_operation", Unit::PerSecond, OPERATION)
-            .doc("Operations a second by all threads together; of list, names a second."),
+            .doc("Operations per second of all threads together; for list: names per second."),
         SeriesSpec::lower_is_better("p99", Unit::Microsecond, OPERATION)
-            .doc("Time that 99 % of the operations do not exceed; of list, of whole folders."),
+            .doc("99th percentile of the time of an operation; for list: of a whole folder."),
     ],
     parts: &["worker"],
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },
     interaction: Interaction::Loads(
-        "the file system of the directory, and the servers behind one of the network",
+        "the file system of the directory, and the servers of a network file system",
     ),
 };
 

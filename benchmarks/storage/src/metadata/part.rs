@@ -1,4 +1,4 @@
-//! The worker: a folder with its files, and the threads that work on them.
+//! The worker of `storage.metadata`: a folder with files, and threads that work on them.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -18,22 +18,19 @@ use seatrial_bench::Latencies;
 use seatrial_bench::space::lacking;
 use seatrial_bench::{Running, Sink, Stop};
 
-/// Channel of the samples.
 pub const CHANNEL: &str = "operations";
 
-/// The worker of one trial.
 #[derive(Debug)]
 pub struct MetadataWorker {
     bindings: Vec<Binding>,
     files: u64,
     by_thread: Vec<Files>,
-    /// Dropped after the files, whose descriptors keep no folder.
+    /// Dropped after the files: their open descriptors do not prevent removal.
     folder: Option<Folder>,
     left: Leftovers,
 }
 
 impl MetadataWorker {
-    /// The worker of `case` at `place`, with the folders made.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let (threads, files) = (params.count("threads")?, params.count("files")?);
@@ -57,19 +54,19 @@ impl MetadataWorker {
     }
 }
 
-/// Refuses `count` files of `size` bytes that will not fit, before the file system is filled.
+/// Refuses `count` files of `size` bytes that do not fit, before the file system is filled.
 fn require_room(at: &OwnedFd, path: &Path, count: u64, size: usize) -> Result<(), Reason> {
     let Ok(told) = rustix::fs::fstatvfs(at) else { return Ok(()) };
-    // Many file systems count no inodes and say 0 of 0.
+    // File systems without an inode count report 0 of 0.
     if told.f_files > 0 && told.f_favail < count {
         let (path, left) = (path.display(), told.f_favail);
-        let text = format!("{count} files do not fit into {path}: {left} are left; lower files=");
+        let text = format!("{count} files do not fit into {path}: {left} inodes are free; lower files=");
         return Err(Reason::new(Cause::NoSpace, text));
     }
     let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
     let place = path.display().to_string();
     let wanted = count * size as u64;
-    // Files without content take no room that could be reckoned with.
+    // Empty files need no known amount of space.
     let text = (wanted > 0 && told.f_blocks > 0)
         .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
         .flatten();
@@ -92,8 +89,8 @@ impl Running for MetadataWorker {
         let folder = self.folder.as_ref().map(|folder| folder.path().display().to_string());
         out.evidence("folder", json!(folder));
         self.left.tell(out);
-        // What the end of the phase left over goes apart from all figures, as far as the grace of the phase allows; the
-        // rest goes with the folder.
+        // Removes what the end of the phase left over, uncounted and within the grace of the phase; the rest goes
+        // with the folder.
         let (begun, short) = (now_ns(), Stop::after(std::time::Duration::from_secs(3)));
         let mut removed = 0;
         for files in &mut self.by_thread {
@@ -104,7 +101,7 @@ impl Running for MetadataWorker {
         Ok(())
     }
 
-    /// Whether every file had its size and content and every folder its names; then all of it goes.
+    /// Whether every file had its size and content and every folder its names; then removes them.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let checked: u64 = self.by_thread.iter().map(|files| files.checked).sum();
         let wrong: u64 = self.by_thread.iter().map(|files| files.wrong).sum();
@@ -115,7 +112,7 @@ impl Running for MetadataWorker {
         }
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong, of: checked, first },
-            None if checked == 0 => Integrity::Unverified { why: "no file was looked at".to_owned() },
+            None if checked == 0 => Integrity::Unverified { why: "no file was checked".to_owned() },
             None => Integrity::Verified { checked },
         })
     }
@@ -123,7 +120,6 @@ impl Running for MetadataWorker {
 
 #[cfg(test)]
 impl MetadataWorker {
-    /// The files of a thread.
     pub fn files(&mut self, thread: usize) -> &mut Files {
         &mut self.by_thread[thread]
     }

@@ -1,4 +1,4 @@
-//! Where files are made, decided from the inventory alone.
+//! Plans `storage.metadata` from the inventory.
 
 use seatrial_model::machine::Medium;
 use seatrial_model::{
@@ -9,7 +9,7 @@ use seatrial_model::{
 use crate::file_system::{file_system_of, require_usable};
 use seatrial_bench::{core_bindings, each_node};
 
-/// Operations a second that time limits are reckoned with: a busy server far away.
+/// Rate for time limits, in operations per second: a busy, distant server.
 const SLOWEST: u64 = 100;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
@@ -30,7 +30,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         case.key = Some(found.key());
         case.facts = found.facts();
         if found.medium == Medium::Memory {
-            let text = format!("{path} is in memory ({}): no disk or server takes part", found.kind);
+            let text = format!("{path} is in memory ({}): no disk or server is measured", found.kind);
             case.findings.push(Finding::new("in-memory", Severity::Warning, subject, text));
         }
     }
@@ -38,13 +38,13 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
     case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     case.budget.overhead = Nanos::millis(100);
-    // Removing what is left counts as verifying, and happens one file after the other.
+    // Leftovers are removed one by one, in the time of preparing.
     case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);
     Ok(case)
 }
 
 pub fn limits(about: &About) -> Limits {
-    let reason = "no hardware fact bounds how fast a file system makes and finds files";
+    let reason = "no hardware fact bounds the metadata rate of a file system";
     let limit = |name: &str| (name.to_owned(), Limit::unknown(reason));
     about.metrics.iter().map(|metric| limit(metric.name)).collect()
 }

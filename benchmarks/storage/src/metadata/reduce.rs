@@ -1,4 +1,4 @@
-//! From rounds to operations a second.
+//! Reduces rounds to operations per second.
 
 use seatrial_model::{Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 
@@ -10,11 +10,11 @@ use seatrial_bench::{Latencies, by_coords};
 
 const MICRO: f64 = 1e3;
 
-/// Rates by operation and their mean, latencies by operation.
 pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
     if means.is_empty() {
-        let text = "in no trial was every operation done to all files within the time; raise -p time= or lower -p files=";
+        let text = "no trial completed every operation on all files within the time; raise -p time= or \
+            lower -p files=";
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
@@ -61,7 +61,7 @@ fn latencies(part: &PartRecord, operation: FileOperation) -> Option<Latencies> {
     Latencies::from_evidence(part.evidence.get("latencies")?.get(operation.word())?)
 }
 
-/// The geometric mean of each round in which every operation was done, as IO500 joins its phases.
+/// Geometric mean of each complete round, as IO500 joins its phases.
 fn means(part: &PartRecord) -> Vec<f64> {
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     for sample in part.samples.iter().filter(|sample| sample.channel == CHANNEL) {

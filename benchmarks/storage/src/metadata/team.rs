@@ -9,24 +9,20 @@ use seatrial_sys::clock::now_ns;
 use super::work::{FileOperation, Files, Pass};
 use seatrial_bench::{Latencies, Stop, ThreadSpec, ThreadTeam};
 
-/// Part of the time left that files are made for in a round, as a divisor: the other operations need theirs.
+/// Divisor of the remaining time: the part in which files may be created, because the other operations need time too.
 const SHARE: u64 = 10;
 
-/// Latencies by operation, in the order of [`FileOperation::ALL`].
 pub type ByOperation = [Latencies; FileOperation::ALL.len()];
 
-/// What all threads did of one operation of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
     pub operation: FileOperation,
-    /// When the first of them began.
     pub start: Nanos,
-    /// When the last of them was done.
     pub end: Nanos,
     pub count: u64,
 }
 
-/// Runs rounds until `stop`; what was done whole.
+/// Runs rounds until `stop`; returns the complete operations.
 pub fn run(
     by_thread: &mut [Files],
     bindings: &[Binding],
@@ -48,7 +44,7 @@ pub fn run(
             }
             let passes = team.all(move |_, files| {
                 if operation == FileOperation::Create {
-                    // Not before: what the end of a phase cut off still has to be cleaned up by its names.
+                    // Only now: files of a round that was cut off are removed by their names.
                     files.next_round();
                 }
                 let left = stop.left().as_nanos() as u64;
@@ -64,7 +60,6 @@ pub fn run(
     })
 }
 
-/// Joins what the threads did of one operation; nothing where one of them was cut off.
 fn together(passes: &[Pass]) -> Option<Together> {
     let operation = passes.first()?.operation;
     let (start, end) =

@@ -1,4 +1,4 @@
-//! Real rounds in a folder of our own, and figures from made-up ones.
+//! Real rounds in a temporary folder, and metrics from invented samples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,6 @@ fn planned(machine: Machine, changed: &[(&str, &str)]) -> Result<Case, Reason> {
     BENCHMARK.plan(&params, &site).map(|mut cases| cases.remove(0))
 }
 
-/// A worker in `directory` on whatever CPU there is.
 fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<MetadataWorker, Reason>) {
     let path = directory.display().to_string();
     let mut all = vec![("directory", path.as_str())];
@@ -39,7 +38,7 @@ fn worker(directory: &Path, changed: &[(&str, &str)]) -> (Case, Result<MetadataW
     (case, worker)
 }
 
-/// Runs phases, each longer than the one before, until every operation was done; a machine may be busy.
+/// Runs phases of growing length until every operation was done; the machine may be busy.
 fn measured(worker: &mut MetadataWorker) -> Kept {
     for seconds in [1, 4, 16, 64] {
         let mut kept = Kept::default();
@@ -137,7 +136,7 @@ fn another_s_data_and_missing_data_are_told_in_a_sentence() {
     fs::write(directory.path().join("file.0.1.2"), [0; 3901]).expect("written");
     assert_eq!(first(FileOperation::Read), "file.0.1.2 was read back with zeros from byte 0 on");
     fs::write(directory.path().join("file.0.1.1"), "short").expect("written");
-    assert_eq!(first(FileOperation::Stat), "file.0.1.1 is said to have 5 B instead of 3901");
+    assert_eq!(first(FileOperation::Stat), "file.0.1.1 has a size of 5 B instead of 3901");
     files.swap(4, 0).expect("copied");
     files.first = None;
     files.pass(FileOperation::Read, 5, far, &stop).expect("done");
@@ -158,7 +157,8 @@ fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
     let file = directory.path().join("file.0.1.1");
     fs::remove_file(&file).expect("removed");
     let error = files.pass(FileOperation::Open, 2, far, &stop).expect_err("gone");
-    let told = "No such file or directory (os error 2); the directory is not there, or was removed meanwhile";
+    let told =
+        "No such file or directory (os error 2); the directory does not exist, or was removed meanwhile";
     assert_eq!(error.text, format!("opening {}: {told}", file.display()));
 }
 
@@ -177,12 +177,11 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }
 
-/// Beside `living` a folder whose process is gone.
 fn left_beside(living: &Folder, number: u64) -> PathBuf {
     let dead = living.path().with_file_name(name(super::ID, number));
     fs::create_dir(&dead).expect("made");
     let text = fs::read_to_string(living.path().join(MANIFEST)).expect("read");
-    // No process has this number: it is above the kernel's largest (PID_MAX_LIMIT, 2^22).
+    // No process has this number: it is above the kernel's PID_MAX_LIMIT (2^22).
     let text = text.replace(&format!("\"process\":{}", std::process::id()), "\"process\":999999999");
     fs::write(dead.join(MANIFEST), text).expect("written");
     dead

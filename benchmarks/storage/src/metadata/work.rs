@@ -1,4 +1,4 @@
-//! One thread's files and what it does to them.
+//! One thread's files, and the operations on them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,20 @@ use crate::io::outcome::refused;
 use seatrial_bench::Stop;
 use seatrial_bench::payload::{Block, Fault, FaultKind, Payload};
 
-/// From the data of one file to those of the next: the largest file.
+/// Distance between the data of two files: the size of the largest file.
 const APART: u64 = 1 << 20;
 
-/// What is done, in this order.
+/// The operations of a round, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOperation {
-    /// A new file is made, written and closed.
+    /// A new file is created, written and closed.
     Create,
-    /// Its size is asked for by its name.
+    /// stat(2) by name.
     Stat,
-    /// It is opened and closed.
     Open,
-    /// It is opened, read, checked and closed.
+    /// The file is opened, read, checked and closed.
     Read,
-    /// It gets another name.
     Rename,
-    /// The names in the folder are read.
     List,
     Unlink,
 }
@@ -38,7 +35,6 @@ impl FileOperation {
     pub const ALL: [Self; 7] =
         [Self::Create, Self::Stat, Self::Open, Self::Read, Self::Rename, Self::List, Self::Unlink];
 
-    /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -51,11 +47,11 @@ impl FileOperation {
         }
     }
 
-    /// What is tried, for a sentence that goes on with the path.
+    /// The start of an error message; the path follows.
     const fn tried(self) -> &'static str {
         match self {
             Self::Create => "making",
-            Self::Stat => "asking for the size of",
+            Self::Stat => "reading the size of",
             Self::Open => "opening",
             Self::Read => "reading",
             Self::Rename => "renaming",
@@ -65,14 +61,13 @@ impl FileOperation {
     }
 }
 
-/// What a thread did of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
     pub operation: FileOperation,
     pub start: Nanos,
     pub end: Nanos,
     pub count: u64,
-    /// Whether the phase ended before it was done.
+    /// Whether the phase ended before the operation was complete.
     pub is_cut: bool,
 }
 
@@ -81,28 +76,24 @@ pub struct Files {
     thread: u64,
     path: PathBuf,
     folder: OwnedFd,
-    /// Names begin with it, so that no two threads or rounds meet.
+    /// Part of the file names, so that no two threads or rounds collide.
     round: u64,
-    /// Files of the round that are there.
     made: u64,
-    /// Threads that make files in the same folder.
+    /// Threads that create files in the same folder.
     sharing: u64,
-    /// Whether an earlier round left files behind for want of time.
+    /// Whether an earlier round left files because the time was over.
     is_littered: bool,
     payload: Payload,
     block: Vec<u8>,
-    /// Operations whose result was looked at.
     pub checked: u64,
-    /// Those that had another result than what was made.
     pub wrong: u64,
-    /// The first of these.
     pub first: Option<String>,
-    /// Times of the last pass.
+    /// Latencies of the last pass, in nanoseconds.
     pub latencies: Vec<u64>,
 }
 
 impl Files {
-    /// The share of `thread` in the folder at `path`, which `sharing` threads use, with files of `size` bytes.
+    /// The files of `thread` in the folder at `path`, which `sharing` threads share, with `size` bytes each.
     pub fn new(thread: u64, path: &Path, sharing: u64, size: usize) -> Result<Self, Reason> {
         let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| refused(&format!("opening {}", path.display()), errno))?;
@@ -128,13 +119,12 @@ impl Files {
         format!("{kind}.{}.{}.{number}", self.thread, self.round)
     }
 
-    /// Begins another round, whose files have names of their own.
     pub fn next_round(&mut self) {
         self.round += 1;
         self.made = 0;
     }
 
-    /// Does `operation` to all files of the round; makes at most `most` until `until`.
+    /// Does `operation` on all files of the round; creates at most `most` files, until `until`.
     pub fn pass(
         &mut self,
         operation: FileOperation,
@@ -166,7 +156,6 @@ impl Files {
         Ok(Pass { operation, start, end: now, count, is_cut })
     }
 
-    /// What is tried and on what.
     fn tried(&self, operation: FileOperation, number: u64) -> String {
         let path = match operation {
             FileOperation::List => self.path.clone(),
@@ -175,7 +164,7 @@ impl Files {
         format!("{} {}", operation.tried(), path.display())
     }
 
-    /// Does it to one file; how many that counts for.
+    /// Does the operation on one file (or folder); returns how many operations it counts for.
     fn once(&mut self, operation: FileOperation, number: u64) -> Result<u64, Errno> {
         let is_renamed = matches!(operation, FileOperation::Unlink);
         let name = self.name(number, is_renamed);
@@ -186,9 +175,7 @@ impl Files {
                 let told = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let right = u64::try_from(told.st_size) == Ok(self.block.len() as u64);
                 let size = self.block.len();
-                self.stat_one(right, || {
-                    format!("{name} is said to have {} B instead of {size}", told.st_size)
-                });
+                self.stat_one(right, || format!("{name} has a size of {} B instead of {size}", told.st_size));
             }
             FileOperation::Open => drop(self.open(name)?),
             FileOperation::Read => self.read(name, number)?,
@@ -212,8 +199,8 @@ impl Files {
         let block = self.block_of(number);
         self.payload.fill(block, &mut self.block);
         let file = openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-        // Servers may refuse what they took when the file is closed, which the drop of a descriptor does not tell; what
-        // was lost shows when it is read.
+        // A server may report a write error only at close(2), which dropping a descriptor ignores; the read finds
+        // lost data.
         write_whole(&file, &self.block, 0)
     }
 
@@ -231,7 +218,6 @@ impl Files {
         Ok(())
     }
 
-    /// Reads all names; how many there were. A folder of our own holds what we made.
     fn list(&mut self) -> Result<u64, Errno> {
         let mut names = 0;
         for entry in Dir::read_from(&self.folder)? {
@@ -240,7 +226,7 @@ impl Files {
         }
         let made = self.made;
         let right = if self.sharing > 1 || self.is_littered { names >= made } else { names == made };
-        self.stat_one(right, || format!("{names} names are listed, {made} were made"));
+        self.stat_one(right, || format!("the folder lists {names} names instead of {made}"));
         Ok(names)
     }
 
@@ -252,7 +238,7 @@ impl Files {
         }
     }
 
-    /// Removes what is there of the round, under either name, until `stop`; how many.
+    /// Removes the files of the round, under either name, until `stop`; returns their number.
     pub fn clean(&mut self, stop: &Stop) -> u64 {
         let mut removed = 0;
         for number in 0..self.made {
@@ -267,13 +253,12 @@ impl Files {
         removed
     }
 
-    /// Puts what one file of the round holds into another behind our back.
+    /// Copies the data of one file of the round into another, behind the test's back.
     #[cfg(test)]
     pub fn swap(&self, from: u64, to: u64) -> std::io::Result<u64> {
         std::fs::copy(self.path.join(self.name(from, false)), self.path.join(self.name(to, false)))
     }
 
-    /// Changes a file of the round behind our back, so that a test sees it found.
     #[cfg(test)]
     pub fn spoil(&self, number: u64) -> Result<(), Errno> {
         let file = openat(&self.folder, self.name(number, false), OFlags::RDWR, Mode::empty())?;
@@ -283,7 +268,7 @@ impl Files {
     }
 }
 
-/// What is wrong with a file's data, in terms of files with names and not of the one long file that their data are of.
+/// Describes a wrong block in terms of the named file, whose data are a slice of one long virtual file.
 fn told(fault: &Fault) -> String {
     let at = fault.offset % APART;
     let from = |byte: &usize| at + *byte as u64;

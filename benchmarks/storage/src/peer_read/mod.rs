@@ -1,5 +1,5 @@
-//! `storage.peer_read`: how fast a node reads files that another node has just written, so that no cache of its own can
-//! give them.
+//! `storage.peer_read`: rate of reading files that another node has just written, so that the reader's caches are
+//! empty.
 
 mod part;
 mod plan;
@@ -23,8 +23,8 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec {
-            doc: "Directory of a file system that both nodes have, with its full path; auto: the writer's current one, \
-                  or /var/tmp where that is in memory.",
+            doc: "Directory on a file system that both nodes mount, as a full path; auto: the writer's \
+                current directory, or /var/tmp if that is in memory.",
             ..specs::DIRECTORY
         },
         specs::PATTERN,
@@ -64,7 +64,7 @@ const ABOUT: About = About {
     ),
 };
 
-/// The parameters with those of a job that this benchmark leaves at their defaults: it reads.
+/// The parameters, completed with the defaults of `storage.file` that this benchmark does not offer.
 fn whole(params: &Params) -> Params {
     let mut all =
         specs::JOB.iter().map(|spec| (spec.name.to_owned(), spec.default_value())).collect::<Params>();
@@ -74,7 +74,6 @@ fn whole(params: &Params) -> Params {
     all
 }
 
-/// The case as one of `storage.file`.
 fn as_file(case: &Case) -> Case {
     Case { params: whole(&case.params), ..case.clone() }
 }

@@ -1,4 +1,4 @@
-//! The two parts: one fills files with names and takes no part in the measurement, the other reads them.
+//! The two parts: the writer fills named files before the measurement, the reader reads them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,26 +16,24 @@ use crate::io::part::{IoWorkerSpec, random};
 use crate::io::team::IoTeam;
 use seatrial_bench::{Prepared, Running, Sink, Stop};
 
-/// How long opening the files may take: less than the limit of the phase, so that the reader can say what hangs.
+/// Most time for opening the files: less than the limit of the phase, so that the reader can report what hangs.
 const OPENING: Nanos = Nanos::secs(13);
 
-/// How much before the end of its limit the writer says what hangs.
+/// How long before its limit the writer reports a hang.
 const EARLIER: Nanos = Nanos::secs(2);
 
-/// What the reader must know.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     folder: PathBuf,
     run: u64,
 }
 
-/// The part that writes, until the other part has read.
+/// The writer, which keeps the files until the reader is done.
 struct Writer {
     folder: Option<Folder>,
     left: Leftovers,
 }
 
-/// The writer of `case` at `place`.
 pub fn writer(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let job = Arc::new(JobSpec::of(&case.params)?);
     let deadline = Nanos(clock::now_ns()).plus(case.budget.prepare.since(EARLIER));
@@ -45,8 +43,8 @@ pub fn writer(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let run = random()?;
     let team = IoTeam::start(&job, &place.bindings, run)?;
     let made = team.make(Source::Named(folder.path().to_owned()), deadline)?;
-    // Filled, flushed, and out of this node's cache; closed with the threads, which is when a file system of the
-    // network lets others see it.
+    // Filled, flushed, and dropped from this node's page cache. The files are closed with the threads, which is when
+    // a network file system shows them to other clients (close-to-open consistency).
     team.prepare(&made.files, 0, false, deadline)?;
     let written = Written { folder: folder.path().to_owned(), run };
     Prepared::new(place, written, |_| Ok(Writer { folder: Some(folder), left }))
@@ -58,29 +56,29 @@ impl Running for Writer {
         Ok(())
     }
 
-    /// Removes what it wrote: the reader needs it no more.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         if let Some(folder) = self.folder.take() {
             folder.remove()?;
         }
-        Ok(Integrity::Unverified { why: "what it wrote is checked where it is read".to_owned() })
+        Ok(Integrity::Unverified { why: "the reader checks the data of the writer".to_owned() })
     }
 }
 
-/// The reader of `case` at `place`; it touches no file before the writer has written.
+/// The reader of `case` at `place`; it opens no file before the writer is ready.
 pub fn reader(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let (spec, own) = (IoWorkerSpec::of(case, place)?, place.part.clone());
     Prepared::new(place, (), move |peers| {
         let written = peers.iter().find(|offer| offer.part != own).map(|offer| offer.data.clone());
-        let written: Written = serde_json::from_value(written.unwrap_or_default())
-            .map_err(|error| Reason::new(Cause::Protocol, format!("the writer's offer: {error}")))?;
+        let written: Written = serde_json::from_value(written.unwrap_or_default()).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("the writer's offer cannot be parsed: {error}"))
+        })?;
         let deadline = Nanos(clock::now_ns()).plus(OPENING);
         let shown = written.folder.display().to_string();
         let worker = spec.set_up(Source::Written(written.folder), written.run, u64::MAX, deadline);
         worker.map_err(|error| match error.cause {
             Cause::Missing if error.text.starts_with("opening") => {
                 let text = format!(
-                    "{}: the writer made {shown}; is it on a file system that both have?",
+                    "{}: the writer made {shown}; name a directory on a file system that both nodes mount",
                     error.text
                 );
                 Reason::new(Cause::Missing, text)

@@ -1,4 +1,4 @@
-//! Who reads what whom has written.
+//! Plans which node reads and which node writes.
 
 use seatrial_model::{
     About, Case, Cause, Finding, Params, PartPlacement, Reason, Severity, Site, SiteNode, Subject,
@@ -9,7 +9,7 @@ use crate::io::job::JobSpec;
 use crate::io::plan::{place_threads, plan_node};
 use seatrial_bench::core_bindings;
 
-/// One case: the first node of the site reads, the second writes. A node by itself does both, in two processes.
+/// One case: the first node reads, the second writes. A single node does both, in two processes.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let (reader, writer) = match site.nodes.as_slice() {
         [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
@@ -19,8 +19,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let job = JobSpec::of(&whole(params))?;
     let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     if wanted == "disks" {
-        let text =
-            "directory=disks: no other node has the disks of this one; name a directory that both have";
+        let text = "directory=disks: a local disk is not shared with the other node; name a directory on a file \
+             system that both nodes mount";
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let mut cases = plan_node(about, params, &job, wanted, reader)?;
@@ -32,7 +32,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         case.planned.set("written_on", writer.name.as_str());
         if reader.name != writer.name {
             case.nodes.push(writer.name.clone());
-            // The id tells all nodes of the case.
+            // The id names all nodes of the case.
             *case = case.clone().in_group(about, about.id);
         }
         case.findings.extend(same_client(reader, writer, &case.subject));
@@ -40,11 +40,11 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     Ok(cases)
 }
 
-/// What was written through one kernel that kernel may have kept.
+/// Finding: one kernel wrote and read the data, so they may come from its cache.
 fn same_client(reader: &SiteNode, writer: &SiteNode, subject: &Subject) -> Option<Finding> {
     let boot = |node: &SiteNode| node.machine.boot_id.known().cloned();
     let one = reader.name == writer.name || boot(reader).is_some_and(|id| boot(writer) == Some(id));
     let text =
-        "reader and writer run on one kernel, whose cache has seen what is read; take two machines (-w)";
+        "reader and writer run on the same kernel, whose cache may hold the data; run on two machines (-w)";
     one.then(|| Finding::new("same-client", Severity::Warning, subject.clone(), text.to_owned()))
 }

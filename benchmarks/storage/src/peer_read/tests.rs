@@ -1,4 +1,4 @@
-//! Both parts in this process, on a folder of the working tree.
+//! Both parts in this process, in a folder of the working tree.
 
 use std::path::Path;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn names(directory: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Both parts, ready; `between` sees the directory when the writer is ready and the reader has opened nothing yet.
+/// Both parts, ready; `between` runs when the writer is ready and the reader has opened nothing yet.
 fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Running>; 2], Reason> {
     let [reader, writer] = [0, 1].map(|at| BENCHMARK.part(case, &case.places[at]).prepare());
     let (reader, writer) = (reader?, writer?);
@@ -47,7 +47,6 @@ fn ready(case: &Case, between: impl FnOnce()) -> Result<[Box<dyn Running>; 2], R
     Ok([reader.connect(&offers)?, writer.connect(&offers)?])
 }
 
-/// What the reader's record comes to.
 fn reduced(case: &Case, kept: &Kept) -> Result<seatrial_model::Measures, Reason> {
     let record = PartRecord {
         part: "reader".to_owned(),
@@ -74,15 +73,14 @@ fn the_reader_is_the_first_node_and_finds_what_the_second_wrote() {
         let there = || assert!(names(folder.path())[0].starts_with(".seatrial-peer_read-"));
         let [mut reader, mut writer] = match ready(&case, there) {
             Ok(parts) => parts,
-            // A working tree without direct access.
             Err(error) if error.cause == Cause::Missing && changed[0].1 == "direct" => continue,
             Err(error) => panic!("{changed:?}: {error}"),
         };
-        // The names are gone before anything is measured; the folder and its manifest are there.
+        // The names are gone before the measurement; the folder and its manifest remain.
         let inside = folder.path().join(&names(folder.path())[0]);
         assert_eq!(names(&inside), ["seatrial.json"]);
         let mut kept = Kept::default();
-        // A machine that is busy may leave no CPU for any of the time.
+        // A busy machine may leave no CPU for the whole measuring time.
         for _ in 0..50 {
             kept = Kept::default();
             let stop = Stop::after(Duration::from(case.budget.measure));
@@ -115,7 +113,7 @@ fn what_the_reader_does_not_see_alike_is_corrupt() {
     };
     let [mut reader, _writer] = ready(&case, spoil).expect("ready");
     let mut blocks = 0;
-    // On a machine that is busy it may take more than one measuring time to come to the second block.
+    // A busy machine may need several measuring times to reach the second block.
     for _ in 0..50 {
         let (stop, mut kept) = (Stop::after(Duration::from(case.budget.measure)), Kept::default());
         reader.run(Phase::Measure, &stop, &mut kept).expect("read");
@@ -138,7 +136,7 @@ fn a_directory_that_only_the_writer_has_is_told_as_that() {
     };
     let error = ready(&case, away).err().expect("is not there");
     assert_eq!(error.cause, Cause::Missing);
-    assert!(error.text.ends_with("is it on a file system that both have?"), "{error}");
+    assert!(error.text.ends_with("name a directory on a file system that both nodes mount"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Opening a whole disk to read it, and nothing else.
+//! Opens whole disks, read-only.
 
 use std::os::fd::OwnedFd;
 
@@ -17,22 +17,20 @@ use super::config::RawConfig;
 use super::zones::{Zone, whole, zones};
 use seatrial_bench::Held;
 
-/// A disk that is open to be read.
 #[derive(Debug)]
 pub struct Disk {
     pub name: String,
     pub device: Device,
-    /// Where it is read.
     pub zones: Vec<Zone>,
     file: OwnedFd,
     alignment: Option<Alignment>,
 }
 
 impl Disk {
-    /// Opens the disk called `name`, looks whether the file is that disk, and reads a block of it, so that one which
-    /// sleeps begins to turn before the clock does.
+    /// Opens the disk `name`, checks that the device file is that disk, and reads a block, so that a sleeping disk
+    /// spins up before the clock starts.
     pub fn open(root: &SysRoot, name: &str, config: &RawConfig) -> Result<Self, Reason> {
-        // sysfs cannot have slashes in a name (`cciss!c0d0`), the folder of devices has them.
+        // sysfs replaces the slash in a name by an exclamation mark (`cciss!c0d0`).
         let path = root.locate(format!("/dev/{}", name.replace('!', "/")));
         let shown = path.display().to_string();
         let file = open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
@@ -44,19 +42,19 @@ impl Disk {
         let device = device_of(&file).map_err(|errno| failed(&shown, "asking about it", errno))?;
         match device.name(root) {
             Some(found) if found != name => {
-                let text = format!("{shown} is the device {device}, which the kernel calls {found}");
+                let text = format!("{shown} is device {device}, whose kernel name is {found}");
                 return Err(Reason::new(Cause::Missing, text));
             }
             _ => {}
         }
         let alignment = if config.direct {
             let found = direct(root, &file).map_err(|error| {
-                Reason::new(Cause::Missing, format!("{shown}: {error}; take -p mode=buffered"))
+                Reason::new(Cause::Missing, format!("{shown}: {error}; use -p mode=buffered"))
             })?;
             if !config.block.is_multiple_of(found.offset as usize) {
                 let text = format!(
-                    "block={} cannot be used directly on {shown}: requests there are multiples of {} B (by {}); use \
-                     mode=buffered or another block=",
+                    "block={} cannot be used with direct access on {shown}: requests must be multiples of {} \
+                     B (by {}); use mode=buffered or another block=",
                     Bytes(config.block as u64),
                     found.offset,
                     found.source.word()
@@ -68,12 +66,12 @@ impl Disk {
             None
         };
         let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0))
-            .map_err(|errno| failed(&shown, "asking its size", errno))?;
+            .map_err(|errno| failed(&shown, "reading its size", errno))?;
         let block = config.block as u64;
         let zones =
             if config.random { whole(size, block).map(|zone| vec![zone]) } else { zones(size, block) };
         let zones = zones.ok_or_else(|| {
-            let text = format!("{shown} of {size} B has no room for five blocks of {block} B");
+            let text = format!("{shown} has only {size} B, less than five blocks of {block} B; lower block=");
             Reason::new(Cause::Inapplicable, text)
         })?;
         let disk = Self { name: name.to_owned(), device, zones, file, alignment };
@@ -88,7 +86,6 @@ impl Disk {
             .map_err(|errno| failed(&self.name, "reading its first block", errno))
     }
 
-    /// An engine of the calling thread that reads the disk.
     pub fn engine(&self, config: &RawConfig) -> Result<Box<dyn Engine>, Reason> {
         let file = || {
             let copy = self.file.try_clone();
@@ -102,8 +99,8 @@ impl Disk {
                 }
                 Err(errno) if config.is_depth_given => {
                     let text = format!(
-                        "depth={} needs io_uring, which is refused: {errno}; see kernel.io_uring_disabled, or leave \
-                         depth= out",
+                        "depth={} needs io_uring, which the kernel refuses: {errno}; see the sysctl \
+                         kernel.io_uring_disabled, or omit depth=",
                         config.depth
                     );
                     return Err(Reason::new(Cause::Denied, text));
@@ -114,12 +111,11 @@ impl Disk {
         Ok(Box::new(Sync::new(vec![file()?], buffers(config.block, 1)?)))
     }
 
-    /// Has the page cache let go of a zone, when it is in between. Unlike fsync(2) this waits for nothing and writes
-    /// nothing of ours: there is nothing of ours.
+    /// Drops the page cache of a zone, in buffered mode. No fsync(2): nothing here was written.
     pub fn forget(&self, zone: &Zone, config: &RawConfig) {
         if !config.direct {
             let bytes = std::num::NonZeroU64::new(zone.blocks * config.block as u64);
-            // What stays shows in the bytes that the device counts.
+            // Ignored: the byte counter of the device shows what stayed cached.
             let _ = fadvise(&self.file, zone.start, bytes, Advice::DontNeed);
         }
     }
@@ -144,13 +140,12 @@ impl Disk {
     }
 }
 
-/// Memory for `count` requests.
 fn buffers(block: usize, count: usize) -> Result<Buffers, Reason> {
     let held = Held::take(Buffers::needed(block, count), &[Pages::Transparent, Pages::Base], None);
     let held = held.map_err(|error| {
         Reason::new(
             Cause::NoSpace,
-            format!("cannot take memory for the blocks: {error}; lower depth= or block="),
+            format!("cannot allocate memory for the blocks: {error}; lower depth= or block="),
         )
     })?;
     Ok(Buffers::new(held.map, block))
@@ -158,18 +153,17 @@ fn buffers(block: usize, count: usize) -> Result<Buffers, Reason> {
 
 fn opening(path: &str, errno: Errno) -> Reason {
     let (cause, next) = match errno {
-        Errno::ACCESS | Errno::PERM => (
-            Cause::Denied,
-            "; read access to whole disks needs the group disk (usermod -aG disk USER) or root",
-        ),
-        Errno::NOENT | Errno::NXIO | Errno::NODEV => (Cause::Missing, "; the device file is not there"),
-        Errno::NOMEDIUM => (Cause::Inapplicable, "; there is no medium in it"),
+        Errno::ACCESS | Errno::PERM => {
+            (Cause::Denied, "; reading a whole disk needs root or the group disk (usermod -aG disk USER)")
+        }
+        Errno::NOENT | Errno::NXIO | Errno::NODEV => (Cause::Missing, "; the device file does not exist"),
+        Errno::NOMEDIUM => (Cause::Inapplicable, "; the drive has no medium"),
         _ => (Cause::IoError, ""),
     };
     Reason::new(cause, format!("opening {path} to read it: {errno}{next}"))
 }
 
-/// The disk was there and does not do as it should.
+/// An I/O error of a disk that could be opened.
 pub fn failed(disk: &str, what: &str, errno: Errno) -> Reason {
-    Reason::new(Cause::IoError, format!("{disk}: {what}: {errno}; see the kernel's log"))
+    Reason::new(Cause::IoError, format!("{disk}: {what}: {errno}; see the kernel log (dmesg)"))
 }

@@ -1,4 +1,4 @@
-//! `storage.raw`: how fast whole disks are read, by place, each alone and all at once. Nothing is ever written.
+//! `storage.raw`: read rate of whole disks, by position, each alone and all at once. Nothing is ever written.
 
 mod config;
 mod device;
@@ -29,30 +29,29 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "storage.raw",
     version: 1,
-    title: "reading whole disks past their file systems, by place, each alone and all at once",
+    title: "reading whole disks without their file systems, by position, each alone and all at once",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("disk", Kind::Text, "auto").word("auto").doc(
-            "One disk, by the kernel's name for it (nvme0n1) or the mapping's; auto: every disk of the \
-             node.",
+            "One disk, by its kernel name (nvme0n1) or device-mapper name; auto: every disk of the node.",
         ),
         ParamSpec::new("mode", Kind::Choice(&["direct", "buffered"]), "direct").doc(
-            "Past the page cache (O_DIRECT), or through it with the kernel's read-ahead, as hdparm -t \
-             reads.",
+            "direct: bypass the page cache (O_DIRECT); buffered: through the page cache with read-ahead, \
+             like hdparm -t.",
         ),
         ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq").doc(
-            "Five places from the first sector to the last, or blocks from all over the disk, each of \
-             them once.",
+            "seq: sequentially in five zones from the first sector to the last; random: blocks from all over \
+             the disk, each once.",
         ),
         ParamSpec::new("block", Kind::Size(Bytes::kib(4), Bytes::mib(64)), "auto")
             .word("auto")
-            .doc("Bytes of a request; auto is 1 MiB, with mode=buffered 2 MiB, with pattern=random 4 KiB."),
+            .doc("Bytes per request; auto is 1 MiB, with mode=buffered 2 MiB, with pattern=random 4 KiB."),
         ParamSpec::new("depth", Kind::Load(1, 256), "auto").word("auto").doc(
-            "Requests kept under way; auto is 4, with pattern=random 32, and 1 with mode=buffered or \
-             where there is no io_uring.",
+            "Requests in flight (queue depth); auto is 4, with pattern=random 32, and 1 with mode=buffered \
+             or without io_uring.",
         ),
         ParamSpec::new("together", Kind::Flag, "false")
-            .doc("One case over all disks of the node, each alone and then all at once, at their beginning."),
+            .doc("One case for all disks of the node: read the start of each alone, then of all at once."),
         ParamSpec { default: "4 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
@@ -61,23 +60,21 @@ const ABOUT: About = About {
     metrics: &[
         rate(
             "throughput",
-            "Bytes read over time in the slowest zone; with together=true, from all disks at once; with pattern=random, \
-             from all over the disk.",
+            "Read rate of the slowest zone; with together=true, of all disks at once; with pattern=random, \
+             of the whole disk.",
         ),
-        rate("first", "The same at the beginning of the disk, where hdparm -t reads."),
-        rate("last", "The same at the end of the disk, the inner tracks of one that turns."),
-        rate("alone", "With together=true: the sum over the disks, each read by itself."),
+        rate("first", "Read rate at the start of the disk, where hdparm -t reads."),
+        rate("last", "Read rate at the end of the disk: the inner tracks of a hard disk."),
+        rate("alone", "With together=true: sum of the read rates of the disks, each read alone."),
         MetricSpec::higher_is_better("sharing", Unit::Ratio).doc(
-            "With together=true: all at once over the sum of each alone; 1 where nothing shared holds \
-             them back.",
+            "With together=true: rate of all disks at once over the sum of each alone; 1 when no shared link \
+             limits them.",
         ),
-        MetricSpec::higher_is_better("iops", Unit::PerSecond).doc("With pattern=random: requests a second."),
-        latency(
-            "latency",
-            "With pattern=random: median of the times from asking for a block to learning that it is there.",
-        ),
-        latency("p99", "With pattern=random: time that 99 % of all requests do not exceed."),
-        latency("slowest", "With pattern=random: the longest request."),
+        MetricSpec::higher_is_better("iops", Unit::PerSecond)
+            .doc("With pattern=random: requests per second."),
+        latency("latency", "With pattern=random: median time of a request, from submission to completion."),
+        latency("p99", "With pattern=random: 99th percentile of the time of a request."),
+        latency("slowest", "With pattern=random: time of the slowest request."),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -86,8 +83,8 @@ const ABOUT: About = About {
             &[AxisSpec { name: "position", unit: Unit::Percent }],
         )
         .doc(
-            "Bytes read over time by place, from the first sector (0 %, outer tracks) to the last (100 \
-             %, inner).",
+            "Read rate by position, from the first sector (0 %, outer tracks) to the last (100 %, inner \
+             tracks).",
         ),
         SeriesSpec::higher_is_better(
             "by_disk",
@@ -95,7 +92,7 @@ const ABOUT: About = About {
             &[AxisSpec { name: "disk", unit: Unit::Count }],
         )
         .doc(
-            "With together=true: each disk's part while all are read, by its place in the evidence \
+            "With together=true: read rate of each disk while all are read, by its index in the evidence \
              `disks`.",
         ),
     ],
@@ -116,7 +113,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
         let config = config::RawConfig::of(case).ok()?;
         Some(crate::liveness::check(case, place, move || {
             let root = SysRoot::live();
-            // Opening one reads a block of it.
+            // `open` reads a block.
             config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))
         }))
     },

@@ -1,4 +1,4 @@
-//! The worker: a thread a disk, each on a CPU of its own near it.
+//! The worker: one thread per disk, each on its own CPU near the disk.
 
 use std::thread;
 
@@ -18,14 +18,13 @@ use crate::device_bytes;
 use seatrial_bench::{Gate, Latencies, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;
 
-/// Channel of a disk that is read by itself.
+/// Sample channel: one disk, read alone.
 pub const ALONE: &str = "alone";
-/// Channel of a disk that is read in no order.
+/// Sample channel: one disk, read at random.
 pub const RANDOM: &str = "random";
-/// Channel of disks that are read at once.
+/// Sample channel: disks read at the same time.
 pub const TOGETHER: &str = "together";
 
-/// The worker of one trial.
 #[derive(Debug)]
 pub struct RawWorker {
     bindings: Vec<Binding>,
@@ -34,12 +33,10 @@ pub struct RawWorker {
     disks: Vec<Disk>,
     tally: DiskTally,
     key: u64,
-    /// The word of the engine that read them last.
     engine: &'static str,
 }
 
 impl RawWorker {
-    /// The worker of `case` at `place`, with the disks opened.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let (config, root, bindings) = (RawConfig::of(case)?, SysRoot::live(), place.bindings.clone());
         let open = |name: &String| Disk::open(&root, name, &config);
@@ -47,7 +44,7 @@ impl RawWorker {
         Ok(Self { bindings, config, root, disks, tally: DiskTally::default(), key: 0, engine: "none" })
     }
 
-    /// Reads zones of some disks at once, each for its part of the time from now; slices by disk and zone.
+    /// Reads zones of some disks at the same time, each zone for its part of `span`; returns slices by disk and zone.
     fn read(&mut self, jobs: &[(usize, Vec<Zone>)], span: Nanos, stop: &Stop) -> Result<Vec<Found>, Reason> {
         let (disks, config, bindings) = (&self.disks, &self.config, &self.bindings);
         self.key = mix(self.key ^ now_ns());
@@ -100,7 +97,6 @@ impl RawWorker {
     }
 }
 
-/// Slices of a zone.
 struct Found {
     disk: usize,
     position: u64,
@@ -115,7 +111,7 @@ impl Running for RawWorker {
         if phase == Phase::WarmUp {
             return self.read(&all, whole, stop).map(drop);
         }
-        // Requests of the warm-up are no part of the measurement, unlike what they found.
+        // Requests of the warm-up do not count, but what they found wrong does.
         self.tally.latencies = Latencies::default();
         let before = self.moved();
         let mut asked = Vec::new();
@@ -129,7 +125,7 @@ impl Running for RawWorker {
             }
             let earlier = self.tally.bytes;
             let found = self.read(&all, Nanos::from(stop.left()), stop)?;
-            // How much of it came from which disk is not told apart; the sums are held against each other.
+            // The bytes are not counted per disk here; only the sums are compared.
             let together = self.tally.bytes - earlier;
             tell(TOGETHER, &found, true, out);
             let asked: u64 = asked.iter().sum::<u64>() + together;
@@ -153,8 +149,8 @@ impl Running for RawWorker {
         Ok(())
     }
 
-    /// What should be on the disk, nobody knows. That every request brought something to both ends of its memory is
-    /// what can be told.
+    /// The expected contents of the disk are unknown. The check is that every request changed both ends of its
+    /// buffer.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let DiskTally { requests, undelivered, first, .. } = &self.tally;
         Ok(match first {
@@ -165,7 +161,7 @@ impl Running for RawWorker {
     }
 }
 
-/// What all disks moved between two readings.
+/// Bytes that all disks moved between two readings.
 fn sum(before: &[Result<u64, String>], after: &[Result<u64, String>]) -> Result<u64, String> {
     let mut sum = 0;
     for (before, after) in before.iter().zip(after) {

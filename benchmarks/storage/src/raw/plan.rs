@@ -1,4 +1,4 @@
-//! Which disks are read, decided from the inventory alone.
+//! Plans which disks are read, from the inventory.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use seatrial_bench::{core_bindings, each_node};
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let mut budget = seatrial_bench::budget(params)?;
-    // A disk that sleeps takes ten seconds and more to turn.
+    // A sleeping disk takes ten seconds and more to spin up.
     budget.prepare = Nanos::secs(60);
     budget.overhead = Nanos::millis(150);
     each_node(site, |node| plan_node(about, params, node, budget))
@@ -26,7 +26,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     let disks = wanted(params, &node.machine, together)?;
     if together && config::is_random(params) {
         let text =
-            "together=true reads each disk at its beginning, pattern=random all over it: leave out either";
+            "together=true reads only the start of each disk, pattern=random all of it: omit one of them";
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let chosen = |case: &mut Case, names: &str| {
@@ -50,7 +50,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
         return disks.iter().map(case).collect();
     }
     if disks.len() < 2 {
-        let text = "what disks share needs two that are not made of others; this node has fewer";
+        let text = "together=true needs at least two physical disks; this node has fewer";
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
@@ -58,7 +58,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     chosen(&mut case, &names.join(" "));
     case.facts.set("kind", "node");
     case.facts.set("disks", disks.len() as u64);
-    // Two slices and more of each disk alone, in one half of the time.
+    // Time for at least two slices of each disk alone, in one half of the time.
     let least = Nanos::secs(1 + disks.len() as u64);
     case.budget.measure = case.budget.measure.max(least);
     let bindings = core_bindings(&node.machine)?;
@@ -66,7 +66,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode, budget: Budget) ->
     Ok(vec![case])
 }
 
-/// The disks that are asked for.
+/// The disks that the parameters name.
 fn wanted<'a>(params: &Params, machine: &'a Machine, together: bool) -> Result<Vec<&'a Disk>, Reason> {
     let all = match &machine.disks {
         Known::Known(all) => all,
@@ -77,7 +77,7 @@ fn wanted<'a>(params: &Params, machine: &'a Machine, together: bool) -> Result<V
     let word = params.text("disk").unwrap_or("auto");
     if word != "auto" {
         if together {
-            let text = format!("together=true reads all disks, disk={word} names one: leave out either");
+            let text = format!("together=true reads all disks, but disk={word} names one: omit one of them");
             return Err(Reason::new(Cause::Contradiction, text));
         }
         let is_it = |disk: &&Disk| {
@@ -88,45 +88,46 @@ fn wanted<'a>(params: &Params, machine: &'a Machine, together: bool) -> Result<V
             Some(disk) => Ok(vec![disk]),
             None => {
                 let names: Vec<_> = all.iter().map(|disk| disk.name.as_str()).collect();
-                let text = format!("there is no disk '{word}' here; there are: {}", names.join(", "));
+                let text = format!("this node has no disk '{word}'; its disks: {}", names.join(", "));
                 Err(Reason::new(Cause::Missing, text))
             }
         };
     }
     let disks: Vec<&Disk> = all.iter().filter(|disk| is_disk(disk, together)).collect();
     if disks.is_empty() {
-        let text = "this node has no disk: loops, memory and drives without a medium are read only when named (disk=)";
+        let text = "this node has no disk; loop devices, RAM disks and drives without a medium are read \
+            only if named (-p disk=)";
         return Err(Reason::new(Cause::Inapplicable, text));
     }
     Ok(disks)
 }
 
-/// Whether it is read unasked. Files and memory played as disks are not, and what is made of other disks would have
-/// these read twice at the same time.
+/// Whether disk=auto includes the disk. Loop devices and RAM disks are left out; so are composed disks (md, dm) with
+/// together=true, because their members would be read twice at the same time.
 fn is_disk(disk: &Disk, together: bool) -> bool {
     let is_made = matches!(disk.bus, DiskBus::Md | DiskBus::Dm);
     let is_other = matches!(disk.bus, DiskBus::Loop | DiskBus::Memory | DiskBus::Other);
     !(is_other || together && is_made) && disk.size_bytes.known().is_none_or(|bytes| *bytes > 0)
 }
 
-/// The binding of a disk: on the NUMA node of its controller, where that is known and we may run there.
+/// Binding of a disk: on the NUMA node of its controller, if that is known and allowed.
 fn near(disk: &Disk, bindings: &[Binding], turn: usize) -> Binding {
     let node = disk.numa_node().known().copied();
     let there: Vec<&Binding> = bindings.iter().filter(|binding| Some(binding.node) == node).collect();
     match there.len() {
-        // `bindings` is never empty: the plan would have said so.
+        // `bindings` is never empty: the plan fails before.
         0 => bindings[turn % bindings.len()],
         count => *there[turn % count],
     }
 }
 
-/// The facts of the disk, and how full its file systems are together.
+/// Facts of the disk, and the fill level of its file systems together.
 fn facts(disk: &Disk, machine: &Machine) -> Params {
     let mut facts = disk.facts();
     let systems = machine.file_systems.known().into_iter().flatten();
     let on_it = systems.filter(|fs| fs.medium == Medium::Disk && fs.disks.contains(&disk.name));
     let sizes = on_it.map(|fs| Some((*fs.used_bytes.known()?, *fs.size_bytes.known()?)));
-    // A file system that does not tell leaves the sum unknown.
+    // One unknown size makes the sum unknown.
     if let Some(sizes) = sizes.collect::<Option<Vec<(u64, u64)>>>() {
         let (used, size) = sizes.iter().fold((0, 0), |sum, fs| (sum.0 + fs.0, sum.1 + fs.1));
         if size > 0 {
@@ -136,7 +137,7 @@ fn facts(disk: &Disk, machine: &Machine) -> Params {
     facts
 }
 
-/// The rate of the bus for a disk by itself. What several disks share on their way is in no table.
+/// Rate of the disk's bus. What several disks share is in no table.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let unknown = |reason: &str| Limit::unknown(reason);
     let machine = case.nodes.first().and_then(|node| site.machine(node));
@@ -150,12 +151,12 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             disk,
             DiskLoad { reads: true, writes: false, block: config::block(&case.params) },
         ),
-        _ => unknown("which parts of their way these disks share is not known"),
+        _ => unknown("which links these disks share is not known"),
     };
     let limit = |metric: &str| match metric {
         "throughput" | "first" | "last" => of_disk.clone(),
         "iops" => in_blocks(&of_disk, config::block(&case.params) as f64),
-        "latency" | "p99" | "slowest" => unknown("no hardware fact bounds how long a request takes"),
+        "latency" | "p99" | "slowest" => unknown("no hardware fact bounds the time of a request"),
         "alone" => unknown("a sum over disks of different kinds; see each disk's own case"),
         _ => unknown("a ratio of two measurements has no limit in the hardware"),
     };

@@ -1,4 +1,4 @@
-//! Reads one zone for a time, in order or not, and counts what comes.
+//! Reads one zone for a time, sequentially or at random, and counts the bytes.
 
 use seatrial_model::{Cause, Nanos, Reason};
 use seatrial_sys::clock::now_ns;
@@ -11,31 +11,29 @@ use seatrial_bench::Stop;
 use seatrial_bench::payload::Permutation;
 use seatrial_stats::mix;
 
-/// A slice lasts this long at least: twenty times what a slow disk takes for a block, and twice the step in which the
-/// kernel's throttle hands out bytes (DFL_THROTL_SLICE in block/blk-throttle.c).
+/// Least length of a slice: twenty times a slow disk's time for a block, and twice the period in which the kernel's
+/// throttle hands out bytes (DFL_THROTL_SLICE in block/blk-throttle.c).
 const SLICE: Nanos = Nanos::millis(200);
 
-/// What a time brought.
+/// Bytes from one completion to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSlice {
-    /// An answer of the disk.
+    /// Time of a completion.
     pub start: Nanos,
     pub end: Nanos,
-    /// What came after the first, up to the other.
+    /// Bytes completed after `start`, up to `end`.
     pub bytes: u64,
 }
 
-/// All that a thread read.
 #[derive(Debug, Default)]
 pub struct DiskTally {
-    /// Bytes that the disk was asked for and gave.
+    /// Bytes requested and delivered.
     pub bytes: u64,
     pub requests: u64,
-    /// Requests after which the mark was still in its place.
+    /// Requests after which the poison in the buffer was unchanged.
     pub undelivered: u64,
-    /// The first of these.
+    /// The first undelivered request.
     pub first: Option<String>,
-    /// Times of all requests.
     pub latencies: Latencies,
 }
 
@@ -51,21 +49,18 @@ impl DiskTally {
     }
 }
 
-/// What is to be read, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
     pub disk: &'a str,
     pub zone: &'a Zone,
-    /// Bytes of a request.
     pub block: usize,
-    /// Where in the zone to begin follows from it, so that no cache below us holds what a trial before read.
+    /// Selects the start in the zone, so that no cache below holds the data of an earlier trial.
     pub key: u64,
-    /// Whether blocks come in an order of their own, each of them once before any comes again.
+    /// Whether blocks come in a shuffled order, each once per pass.
     pub random: bool,
     pub until: Nanos,
 }
 
-/// Reads blocks of the zone one after the other, or in an order of their own.
 pub fn read(
     engine: &mut dyn Engine,
     job: &Job<'_>,
@@ -83,7 +78,7 @@ pub fn read(
     }
     let engine_failed = |errno| failed(disk, "reading it", errno);
     let (mut slices, mut done) = (Vec::new(), Vec::new());
-    // The clock starts with the first answer: finding the place is not reading.
+    // The clock starts with the first completion, so that seeking to the zone is not counted.
     let mut slice: Option<DiskSlice> = None;
     let mut over = false;
     while run.engine.under_way() > 0 {
@@ -112,29 +107,28 @@ pub fn read(
             done.iter().for_each(|completion| run.ask(completion.slot, now));
         }
     }
-    // A short phase has a slice all the same.
+    // A short phase still yields one slice.
     if slices.is_empty() {
         slices.extend(slice.filter(|slice| slice.bytes > 0));
     }
     Ok(slices)
 }
 
-/// The zone and the way through it.
 struct Run<'a> {
     engine: &'a mut dyn Engine,
     zone: &'a Zone,
     block: usize,
     mark: [u8; 8],
-    /// None is the order in which they lie.
+    /// `None` reads sequentially.
     order: Option<Permutation>,
-    /// The next block, or its place in the order.
+    /// The next block, or its index in the order.
     next: u64,
-    /// By slot: where it reads, and since when.
+    /// By slot: the offset of the request, and its start.
     asked: Vec<(u64, Nanos)>,
 }
 
 impl Run<'_> {
-    /// Marks both ends of the slot's memory and asks for the next block.
+    /// Poisons both ends of the slot's buffer and submits a read of the next block.
     fn ask(&mut self, slot: usize, now: Nanos) {
         let memory = self.engine.buffer(slot);
         let (block, mark) = (self.block, self.mark);
@@ -147,7 +141,7 @@ impl Run<'_> {
         self.engine.queue(Request { slot, file: 0, operation: Operation::Read, offset, bytes: block });
     }
 
-    /// Bytes of a request that is over. That both marks are gone tells that the disk's data came to where it should.
+    /// Bytes of a completed request. Poison that is gone at both ends shows that the disk's data arrived.
     fn check(
         &mut self,
         disk: &str,

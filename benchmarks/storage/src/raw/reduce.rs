@@ -1,4 +1,4 @@
-//! From slices to rates.
+//! Reduces slices to rates.
 
 use seatrial_model::{
     Case, Cause, Finding, Measures, Nanos, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
@@ -24,7 +24,6 @@ fn median(values: &[f64]) -> Option<f64> {
     Sorted::new(values).ok().map(|sorted| sorted.median())
 }
 
-/// Metrics of one disk by zone, or of all disks at once.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut measures = match case.params.flag("together") {
         Ok(true) => together(parts),
@@ -42,7 +41,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 fn too_short() -> Reason {
-    Reason::new(Cause::TooShort, "not a single slice of 200 ms was read; raise -p time=")
+    Reason::new(Cause::TooShort, "no slice of 200 ms was completed; raise -p time=")
 }
 
 fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
@@ -64,7 +63,7 @@ fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Blocks from all over a disk: how many come a second, and how long one takes.
+/// Random reads: requests per second and their latency.
 fn random(parts: &[PartRecord], block: u64) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
     let all = by_coords(parts, RANDOM, rate).into_iter().next().ok_or_else(too_short)?;
@@ -98,8 +97,8 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
         if by_itself.is_empty() || by_itself.len() != at_once.len() {
             continue;
         }
-        // All begin at one moment: slices of the same number lie at the same time, but for what a slow disk's last
-        // request takes longer.
+        // All disks begin at the same time, so slices of the same number coincide, up to the time of a slow disk's
+        // last request.
         let slices = at_once.iter().map(Vec::len).min().unwrap_or(0);
         let sum: Vec<f64> = (0..slices).map(|number| at_once.iter().map(|disk| disk[number]).sum()).collect();
         let separate: f64 = by_itself.iter().filter_map(|disk| median(disk)).sum();
@@ -126,7 +125,7 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// A limit that somebody set is not what the disk can do.
+/// Finding: a control group limits the disk.
 fn throttled(case: &Case, measures: &Measures) -> Option<Finding> {
     let disks = measures.evidence.get("disks")?.as_array()?;
     let limited = disks
@@ -134,7 +133,8 @@ fn throttled(case: &Case, measures: &Measures) -> Option<Finding> {
         .find(|disk| disk["throttle"]["read_bytes_s"].is_u64() || disk["throttle"]["reads_s"].is_u64())?;
     let throttle = &limited["throttle"];
     let text = format!(
-        "a control group limits reads of {} (bytes a second: {}, requests a second: {}): the figure is that limit's",
+        "a control group limits reads of {} (B/s: {}, requests/s: {}): the result is that limit, not the \
+         speed of the disk",
         limited["name"].as_str().unwrap_or("the disk"),
         throttle["read_bytes_s"],
         throttle["reads_s"]

@@ -1,30 +1,28 @@
-//! Where on a disk is read: five windows from its first sector to its last.
+//! The zones of a disk that are read: five windows from its first sector to its last.
 
-/// Zones of a disk.
 pub const ZONES: u64 = 5;
 
-/// A window is this part of the disk, so that its own two ends do not differ.
+/// Divisor of the disk for the size of a window; small enough that the two ends of a window do not differ.
 const SHARE: u64 = 16;
 
-/// Unless the disk is so small that a window would be read again and again.
+/// Least size of a window on small disks, so that the same blocks are not read again and again.
 const ENOUGH: u64 = 1 << 30;
 
-/// Zones begin at multiples of this, which every disk's sector divides.
+/// Zones start at multiples of this, which every sector size divides.
 const ALIGNED: u64 = 4096;
 
-/// A window of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// How far on the way from the first window to the last, in percent.
+    /// Position between the first window and the last, in percent.
     pub position: u64,
     pub start: u64,
     pub blocks: u64,
 }
 
-/// The zones of a disk of `size` bytes, read in blocks of `block`; none when it is too small for a block in each.
+/// The zones of a disk of `size` bytes, read in blocks of `block`; `None` when a zone has no room for a block.
 pub fn zones(size: u64, block: u64) -> Option<Vec<Zone>> {
     let window = (size / SHARE).max(ENOUGH.min(size / ZONES));
-    // The alignment takes up to a page off the last start.
+    // Alignment may take up to a page off the last start.
     let blocks = window / block;
     if blocks == 0 {
         return None;
@@ -38,7 +36,7 @@ pub fn zones(size: u64, block: u64) -> Option<Vec<Zone>> {
     Some((0..ZONES).map(zone).collect())
 }
 
-/// All of a disk as one window; none when it is too small for two blocks.
+/// The whole disk as one window; `None` when it has no room for two blocks.
 pub fn whole(size: u64, block: u64) -> Option<Zone> {
     let blocks = size / block;
     (blocks > 1).then_some(Zone { position: 0, start: 0, blocks })

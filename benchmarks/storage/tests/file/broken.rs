@@ -1,4 +1,4 @@
-//! Every way in which storage refuses or lies has its own outcome.
+//! Every way in which storage refuses or returns wrong data has its own outcome.
 
 use std::fs::OpenOptions;
 
@@ -26,7 +26,7 @@ fn a_device_that_answers_with_errors_fails() {
         let Some(disk) = or_skip(LoopDisk::new(64, None)) else { return };
         let case = case(&disk.mount(), &[("size", "32 MiB"), ("operation", operation), ("work", "once")]);
         let mut part = prepared(&case).expect("prepared");
-        // Most of the device is gone from one moment to the next.
+        // Truncates the image, so that most of the device is gone.
         let image = OpenOptions::new().write(true).open(disk.image()).expect("opened");
         image.set_len(1 << 20).expect("cut");
         call("losetup", &["--set-capacity", &disk.device]).expect("shrunk");
@@ -38,7 +38,7 @@ fn a_device_that_answers_with_errors_fails() {
 
 #[test]
 fn a_volume_that_promised_more_than_it_has_is_out_of_space() {
-    // The device says that it has 64 MiB, and what it lies on has no room for half of that.
+    // The device claims 64 MiB, but its image has room for less than half.
     let Some(disk) = or_skip(LoopDisk::new(64, Some(16))) else { return };
     let case = case(&disk.mount(), &[("size", "32 MiB"), ("operation", "write"), ("work", "once")]);
     let mut part = prepared(&case).expect("prepared");
@@ -78,10 +78,10 @@ fn a_device_that_forgets_is_found_corrupt() {
     let Some(disk) = or_skip(LoopDisk::new(64, None)) else { return };
     let case = case(&disk.mount(), &[("size", "16 MiB"), ("time", "200 ms")]);
     let mut part = prepared(&case).expect("prepared");
-    // All of the device behind its first megabyte is zeros from now on; what the file system needs it has in memory.
+    // The device reads as zeros behind its first megabyte; the file system's own metadata are cached.
     let image = OpenOptions::new().write(true).open(disk.image()).expect("opened");
     image.set_len(1 << 20).and_then(|()| image.set_len(64 << 20)).expect("cut");
-    // A machine that is busy may leave no CPU for any of the time.
+    // A busy machine may leave no CPU for the whole measuring time.
     for _ in 0..50 {
         let record = measured(&case, &mut *part).expect("reads zeros as fast as anything");
         if record.evidence["requests"].as_u64().is_some_and(|count| count > 20) {
@@ -119,5 +119,5 @@ fn a_directory_that_is_removed_takes_nothing_from_a_case_that_runs_and_is_missed
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");
     let error = prepared(&case).err().expect("is gone");
     assert_eq!((error.cause, error.cause.outcome()), (Cause::Missing, Outcome::Unmeasured), "{error}");
-    assert!(error.text.contains("the directory is not there"), "{error}");
+    assert!(error.text.contains("the directory does not exist"), "{error}");
 }

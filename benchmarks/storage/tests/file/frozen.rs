@@ -1,4 +1,4 @@
-//! A file system that stops answering in the middle is a result, told with what was under way.
+//! A file system that hangs in the middle is a result, reported with the requests in flight.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use seatrial_model::{Cause, Outcome};
 
 use crate::rig::{LoopDisk, case, measured, or_skip, prepared};
 
-/// Far more than the patience of a worker, of which a machine that is busy may take some for itself.
+/// Far more than the patience of a worker, to allow for a busy machine.
 const NEVER: Duration = Duration::from_secs(180);
 
 fn hangs(changed: &[(&str, &str)], what: &[&str]) {
@@ -14,7 +14,7 @@ fn hangs(changed: &[(&str, &str)], what: &[&str]) {
     let mut all = vec![("size", "16 MiB"), ("block", "16 KiB"), ("operation", "write")];
     all.extend_from_slice(changed);
     let mut frozen = None;
-    // Whoever freezes it may get no CPU for as long as it is measured.
+    // The freezing thread may get no CPU for a whole measuring time.
     for time in ["1 s", "3 s", "10 s", "30 s"] {
         let case = case(&disk.mount(), &[&all[..], &[("time", time)]].concat());
         let mut part = prepared(&case).expect("prepared");
@@ -27,7 +27,7 @@ fn hangs(changed: &[(&str, &str)], what: &[&str]) {
             measured(&case, &mut *part)
         });
         if let Err(error) = measured {
-            // Its threads are stuck, and so would be whoever drops it before the file system thaws.
+            // Its threads hang, and so would a drop before the thaw.
             frozen = Some((error, began.elapsed(), case, part));
             break;
         }
@@ -38,7 +38,7 @@ fn hangs(changed: &[(&str, &str)], what: &[&str]) {
     for word in what {
         assert!(error.text.contains(word), "'{word}' is not in: {error}");
     }
-    // It gives up by itself; that its patience is shorter than its supervisor's is known without a clock.
+    // The worker gives up by itself, after a time that the supervisor's patience exceeds.
     assert!(took < Duration::from(case.budget.measure) + NEVER, "{took:?}");
     disk.thaw().expect("thawed");
     drop(part);
@@ -48,12 +48,12 @@ fn hangs(changed: &[(&str, &str)], what: &[&str]) {
 fn a_frozen_file_system_hangs_with_the_oldest_request_through_a_ring() {
     hangs(
         &[("depth", "4")],
-        &["a write at offset", "of file 0", "under way) has been going on for", "thread 0"],
+        &["a write at offset", "of file 0", "in flight) has been pending for", "thread 0"],
     );
 }
 
 #[test]
 fn a_frozen_file_system_hangs_with_the_call_of_each_thread() {
-    let what = ["a write at offset", "its thread is in state D", "2 of 2 threads have something under way"];
+    let what = ["a write at offset", "its thread is in state D", "2 of 2 threads have pending requests"];
     hangs(&[("engine", "sync"), ("threads", "2"), ("files", "shared")], &what);
 }

@@ -1,8 +1,8 @@
-//! A file system in memory that answers as it is told to: late, short, with an error, or never.
+//! A FUSE file system in memory that answers as ordered: late, short, with an error, or never.
 //!
-//! It speaks the kernel's protocol on `/dev/fuse` (linux/fuse.h, 7.31) by itself and is as small as a case needs it to be:
-//! one folder, files in it. It runs in a process of its own, so that the kernel's threads wait for another process than
-//! the one that is tested, and that it can die.
+//! Speaks the kernel's protocol on `/dev/fuse` directly (linux/fuse.h, 7.31), with one folder and only the requests
+//! that a case needs. Runs in its own process, so that kernel threads never wait for the process under test, and so
+//! that it can die.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,10 +17,10 @@ use tempfile::TempDir;
 
 use crate::rig::call;
 
-/// What the server is told by its environment: where to be mounted, and what to do wrong.
+/// Environment of the server: where to mount, and which faults to inject.
 const ORDER: &str = "SEATRIAL_TEST_FUSE";
 
-/// The kernel's numbers for requests.
+/// Request numbers of the kernel.
 const LOOKUP: u32 = 1;
 const FORGET: u32 = 2;
 const GETATTR: u32 = 3;
@@ -44,24 +44,24 @@ const BATCH_FORGET: u32 = 42;
 const ENOENT: i32 = 2;
 const ENOSYS: i32 = 38;
 
-/// Bytes of `struct fuse_in_header`, and of a write's own header behind it.
+/// Bytes of `struct fuse_in_header`, and of the header of a write behind it.
 const HEADER: usize = 40;
 const WRITE_HEADER: usize = 40;
 
-/// Bytes that a request may move.
+/// Most bytes per request.
 const MOST: usize = 128 << 10;
 
 const FOLDER: u64 = 1;
 
-/// A mounted file system. Dropping it kills its server and unmounts it.
+/// A mounted file system; dropping it kills the server and unmounts.
 pub struct Fuse {
     folder: TempDir,
     server: Child,
 }
 
 impl Fuse {
-    /// One that does wrong what `order` says: words such as `read:20=errno:5`, the twentieth read and all after it are
-    /// answered with error 5. Instead of `errno` there are `stall`, `short`, `late` (by so many milliseconds) and `die`.
+    /// `order` lists faults: `read:20=errno:5` answers the twentieth read and all later ones with error 5. Other
+    /// faults are `stall`, `short`, `late` (by so many milliseconds) and `die`.
     pub fn new(order: &str) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         std::fs::create_dir(folder.path().join("mount")).map_err(|error| error.to_string())?;
@@ -101,7 +101,7 @@ impl Fuse {
 
 impl Drop for Fuse {
     fn drop(&mut self) {
-        // The kernel answers all that waits when the last descriptor of the connection is gone.
+        // The kernel answers pending requests when the last descriptor of the connection is closed.
         let _ = self.server.kill();
         let _ = self.server.wait();
         let mount = self.mount();
@@ -114,7 +114,7 @@ impl Drop for Fuse {
 fn serves_when_it_is_told_to() {
     let Ok(told) = std::env::var(ORDER) else { return };
     let (mount, order) = told.split_once('\n').expect("two lines");
-    // Not closed when the program that mounts is started: it hands the descriptor to the kernel by its number.
+    // Without O_CLOEXEC: the mount program passes the descriptor to the kernel by number.
     let connection: OwnedFd = open("/dev/fuse", OFlags::RDWR, Mode::empty()).expect("opened");
     let number = connection.as_raw_fd();
     let options = format!("fd={number},rootmode=40000,user_id=0,group_id=0,allow_other");
@@ -126,7 +126,6 @@ fn serves_when_it_is_told_to() {
     }
 }
 
-/// What is done instead of an answer.
 #[derive(Clone, Copy)]
 enum Wrong {
     Errno(i32),
@@ -138,10 +137,10 @@ enum Wrong {
 
 struct Server {
     connection: File,
-    /// By the kind of request: from which one on, and what.
+    /// By kind of request: from which count on, and what.
     wrongs: Vec<(u32, u64, Wrong)>,
     counts: BTreeMap<u32, u64>,
-    /// Files by number; names are only needed until they are removed.
+    /// Files by number; names are needed only until they are removed.
     files: BTreeMap<u64, Vec<u8>>,
     names: BTreeMap<Vec<u8>, u64>,
     next: u64,
@@ -200,7 +199,7 @@ impl Server {
             }
             None => self.answer(kind, u64_at(request, 16), &request[HEADER..]),
         };
-        // These three are not answered.
+        // These three have no answer.
         if matches!(kind, FORGET | BATCH_FORGET | INTERRUPT) {
             return;
         }
@@ -210,7 +209,7 @@ impl Server {
         reply.extend((-answer.err().unwrap_or(0)).to_ne_bytes());
         reply.extend(unique.to_ne_bytes());
         reply.extend(body);
-        // A request that was interrupted has gone (ENOENT).
+        // ENOENT for a request that was interrupted.
         let _ = self.connection.write(&reply);
     }
 
@@ -223,7 +222,7 @@ impl Server {
             }
             GETATTR => Ok(self.attributes(node)),
             SETATTR => {
-                // FATTR_SIZE of `valid`; the size stands behind the file handle.
+                // FATTR_SIZE of `valid`; the size follows the file handle.
                 if u32_at(body, 0) & 8 != 0 {
                     let size = u64_at(body, 16) as usize;
                     self.files.get_mut(&node).ok_or(ENOENT)?.resize(size, 0);
@@ -234,7 +233,7 @@ impl Server {
                 let number = self.next;
                 self.next += 1;
                 self.files.insert(number, Vec::new());
-                // flags, mode, umask and open_flags stand before the name.
+                // flags, mode, umask and open_flags precede the name.
                 self.names.insert(name(&body[16..]).to_vec(), number);
                 let mut both = self.entry(number);
                 both.extend(opened());
@@ -261,7 +260,7 @@ impl Server {
         }
     }
 
-    /// `struct fuse_entry_out`: nothing of it lasts, so that the kernel asks again.
+    /// `struct fuse_entry_out` with no validity, so that the kernel asks again.
     fn entry(&self, number: u64) -> Vec<u8> {
         let mut out = number.to_ne_bytes().to_vec();
         out.extend([0; 32]);
@@ -288,7 +287,7 @@ impl Server {
     }
 }
 
-/// `struct fuse_init_out`: version 7.31; direct requests may run beside each other (FUSE_ASYNC_DIO).
+/// `struct fuse_init_out`: version 7.31; direct requests may run in parallel (FUSE_ASYNC_DIO).
 fn init() -> Vec<u8> {
     let mut out: Vec<u8> = [7, 31, 0, 1 << 15].into_iter().flat_map(u32::to_ne_bytes).collect();
     out.extend([16_u16, 12].into_iter().flat_map(u16::to_ne_bytes));
@@ -302,7 +301,7 @@ fn opened() -> Vec<u8> {
     vec![0; 16]
 }
 
-/// `struct fuse_kstatfs`: a gibibyte in blocks of 4 KiB, all of it free.
+/// `struct fuse_kstatfs`: 1 GiB in blocks of 4 KiB, all free.
 fn room() -> Vec<u8> {
     let blocks = 1 << 18;
     let mut out: Vec<u8> =

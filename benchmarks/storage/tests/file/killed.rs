@@ -1,4 +1,4 @@
-//! Whoever is killed in the middle leaves nothing behind.
+//! A killed worker leaves nothing behind.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use crate::rig::{LoopDisk, case, measured, or_skip, prepared};
 
-/// Names the directory that the victim works in.
+/// Environment: the directory of the victim.
 const VICTIM: &str = "SEATRIAL_TEST_VICTIM";
 
 #[test]
 fn victim() {
-    // Only does something when started by the other test.
+    // Runs only when the other test starts it.
     let Ok(directory) = std::env::var(VICTIM) else { return };
     let changed = [
         ("size", "32 MiB"),
@@ -51,7 +51,7 @@ fn nothing_stays_behind_when_the_worker_is_killed() {
         assert!(names.is_empty(), "{names:?}");
         let left = || disk.used().saturating_sub(used);
         let began = Instant::now();
-        // The kernel gives the blocks back when the last request of a dead ring is over.
+        // The kernel frees the blocks when the last request of a dead ring completes.
         while left() > 64 << 10 && began.elapsed() < Duration::from_secs(180) {
             std::thread::sleep(Duration::from_millis(20));
         }

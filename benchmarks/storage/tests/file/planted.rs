@@ -1,4 +1,4 @@
-//! Corruption that is planted in the files of a running case, of each kind, is found, located and named.
+//! Corruption planted in the files of a running case is found, located and named.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -11,7 +11,7 @@ use crate::rig::{case, measured, prepared};
 
 const BLOCK: u64 = 16 << 10;
 
-/// The file of a case that has no name, through the descriptor that this process has of it.
+/// The unnamed file of a case, through this process's own descriptor.
 fn file_in(folder: &Path) -> File {
     let ours = |entry: &std::fs::DirEntry| {
         let target = std::fs::read_link(entry.path()).unwrap_or_default();
@@ -35,13 +35,13 @@ fn write(file: &File, block: u64, bytes: &[u8]) {
     file.sync_data().expect("flushed");
 }
 
-/// Measures once more; passes begun so far.
+/// Measures once more; returns the passes begun so far.
 fn begun(case: &Case, part: &mut dyn Running) -> u64 {
     let record = measured(case, part).expect("measured");
     record.evidence["threads"][0]["passes"].as_u64().expect("a count")
 }
 
-/// What a case of 64 blocks says, played until `plant` has planted something after the clock or before it.
+/// Integrity of a case of 64 blocks, in which `plant` corrupts data before or after the measurement.
 fn found(
     changed: &[(&str, &str)],
     plant: impl FnOnce(&File, &Case, &mut dyn Running),
@@ -54,8 +54,8 @@ fn found(
     let mut part = prepared(&case).expect("prepared");
     let before = begun(&case, &mut *part);
     plant(&file_in(folder.path()), &case, &mut *part);
-    // A machine that is busy may take more than one measuring time for a pass, and the one that is under way when the files
-    // are spoilt may be past the place.
+    // A busy machine may need several measuring times for a pass, and the current pass may be past the block when it
+    // is corrupted.
     while again && begun(&case, &mut *part) < before + 2 {}
     match part.verify().expect("looked at") {
         Integrity::Corrupt { wrong, first, .. } => (wrong, first),
@@ -89,7 +89,7 @@ fn two_swapped_blocks_are_named_by_where_they_belong() {
     };
     let (wrong, first) = found(&[], plant, true);
     let (three, seven) = (3 * BLOCK, 7 * BLOCK);
-    // Whichever is read first after the swap.
+    // Either block, whichever is read first after the swap.
     let is_named = [(three, seven), (seven, three)].iter().any(|(at, of)| {
         let swapped =
             format!("file 0, offset {at}: a swapped block: it is that of file 0, offset {of} (generation 0)");
@@ -99,11 +99,11 @@ fn two_swapped_blocks_are_named_by_where_they_belong() {
     assert!(wrong >= 2, "{wrong}");
 }
 
-/// Blocks that are spoilt where blocks are written as well: a few of any are not read back, because their next write was
-/// made ready when the time was over.
+/// Corrupted blocks in a test that also writes: some are not read back, because their next write was prepared when
+/// the time ended.
 const MANY: std::ops::Range<u64> = 8..40;
 
-/// How many of them are looked at in any case.
+/// Of these, at least so many are checked.
 const MOST: u64 = 24;
 
 fn is_one_of_many(first: &str, kind: &str) -> bool {
@@ -127,7 +127,7 @@ fn blocks_of_an_earlier_pass_are_stale() {
     let plant = |file: &File, case: &Case, part: &mut dyn Running| {
         let all = || { MANY }.map(|block| read(file, block)).collect::<Vec<_>>();
         let old = all();
-        // A machine that is busy may take more than one measuring time for a pass.
+        // A busy machine may need several measuring times for a pass.
         while all().iter().zip(&old).any(|(now, then)| now == then) {
             measured(case, part).expect("measured");
         }
@@ -140,7 +140,7 @@ fn blocks_of_an_earlier_pass_are_stale() {
 
 #[test]
 fn a_million_mixed_operations_on_files_raise_no_false_alarm() {
-    // In memory, which answers at once, and without direct access: what is found is what the page cache was given.
+    // In memory, without direct access: the check reads the page cache.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let mut requests = 0;
     for turn in 0.. {

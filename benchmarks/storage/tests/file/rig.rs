@@ -1,4 +1,4 @@
-//! File systems on loop devices, and cases played on them.
+//! File systems on loop devices, and cases on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use seatrial_model::machine::{Cpu, CpuThread, Machine};
 use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
 use tempfile::TempDir;
 
-/// Runs a command; its output, or what it complained of.
+/// Runs a command; returns its output, or its error message.
 pub fn call(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
@@ -25,21 +25,21 @@ fn text(path: &Path) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// An ext4 on a loop device. Dropping it unmounts and removes it, in whatever state it is.
+/// An ext4 on a loop device; dropping it unmounts and removes it, in whatever state.
 pub struct LoopDisk {
     folder: TempDir,
     pub device: String,
-    /// Whether the image lies in a small memory of its own.
+    /// Whether the image is on a small tmpfs.
     in_memory: bool,
 }
 
 impl LoopDisk {
-    /// One of so many MiB. With `memory` the image may grow to no more than that many MiB, whatever the device says.
+    /// A device of `mib` MiB. With `memory`, the image may grow only to that many MiB.
     pub fn new(mib: u64, memory: Option<u64>) -> Result<Self, String> {
         Self::with(mib, memory, 512)
     }
 
-    /// The same with sectors of so many bytes.
+    /// Also with this sector size.
     pub fn with(mib: u64, memory: Option<u64>, sector: u32) -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("it needs root".to_owned());
@@ -54,9 +54,9 @@ impl LoopDisk {
         }
         let image = fs::File::create(disk.image()).map_err(|error| error.to_string())?;
         image.set_len(mib << 20).map_err(|error| error.to_string())?;
-        // Written once and for all, so that no thread of the kernel goes on with it while we measure.
+        // All tables initialised now, so that no kernel thread writes during a measurement.
         let lazy = "lazy_itable_init=0,lazy_journal_init=0";
-        // No smaller than a sector, which the default for a small device may be.
+        // At least a sector, which mkfs's default for a small device may undercut.
         let block = sector.max(1024).to_string();
         call("mkfs.ext4", &["-q", "-m", "0", "-b", &block, "-E", lazy, &text(&disk.image())])?;
         let sector = sector.to_string();
@@ -90,14 +90,14 @@ impl LoopDisk {
         call("fsfreeze", &["-u", &text(&self.mount())]).map(drop)
     }
 
-    /// Bytes in use, once everything that was let go of is given back.
+    /// Bytes in use, after freed space is given back.
     pub fn used(&self) -> u64 {
         call("sync", &["-f", &text(&self.mount())]).expect("synced");
         let told = rustix::fs::statvfs(self.mount()).expect("told");
         (told.f_blocks - told.f_bfree) * told.f_frsize
     }
 
-    /// Device number, as control groups name it.
+    /// Device number (major:minor), for control groups.
     pub fn number(&self) -> String {
         let name = self.device.trim_start_matches("/dev/");
         fs::read_to_string(format!("/sys/block/{name}/dev")).expect("a number").trim().to_owned()
@@ -106,13 +106,13 @@ impl LoopDisk {
 
 impl Drop for LoopDisk {
     fn drop(&mut self) {
-        // Thawed already when all went well.
+        // Already thawed if all went well.
         let _ = self.thaw();
         let busy = |_: &()| {
             !self.device.is_empty()
                 && call("umount", &[&text(&self.mount())]).is_err_and(|why| why.contains("busy"))
         };
-        // A thread that has just come back may hold the file for a moment.
+        // A thread that just woke up may hold the file for a moment.
         for () in std::iter::repeat_n((), 200).take_while(busy) {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -125,7 +125,7 @@ impl Drop for LoopDisk {
     }
 }
 
-/// What was made, or none with the reason told.
+/// The value, or `None` after printing why the test is skipped.
 pub fn or_skip<T>(made: Result<T, String>) -> Option<T> {
     match made {
         Ok(made) => Some(made),
@@ -144,7 +144,7 @@ pub fn bench() -> &'static Benchmark {
     find(seatrial_storage::BENCHMARKS, "storage.file").expect("shipped")
 }
 
-/// A case in `directory`, whose threads run where there is room.
+/// A case in this directory, whose threads are not pinned.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     let about = bench().about;
     let mut params: Params = about.defaults();

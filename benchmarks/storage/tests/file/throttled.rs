@@ -1,4 +1,4 @@
-//! The rate of a throttled device is found, and the bytes are those that the throttle counted.
+//! The measured rate of a throttled device is its limit, and the bytes are those that the throttle counted.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use seatrial_sys::root::SysRoot;
 use crate::rig::{LoopDisk, bench, case, measured, or_skip, prepared};
 use seatrial_testkit::starved::{Watch, explains};
 
-/// Tries of one measurement: other work on the machine can keep any single one from its CPUs.
+/// Tries per measurement: other load may take the CPUs of any single one.
 const TRIES: usize = 4;
 
-/// Throttles of this process at present. It can be in one control group only, so all devices have theirs there.
+/// Current throttles of this process, which all share its control group.
 static THROTTLES: Mutex<u32> = Mutex::new(0);
 
 fn throttles() -> MutexGuard<'static, u32> {
@@ -22,7 +22,6 @@ fn throttles() -> MutexGuard<'static, u32> {
 
 const ALL: &str = "/sys/fs/cgroup/blkio";
 
-/// Limits on one device, in the control group of this process.
 struct Throttle {
     folder: PathBuf,
     number: String,
@@ -33,7 +32,7 @@ impl Throttle {
         let mut count = throttles();
         let folder = PathBuf::from(format!("{ALL}/seatrial-{}", std::process::id()));
         if *count == 0 {
-            // One that was left by a test that was killed, and whose process had the same number.
+            // A killed test may have left a group for a process of the same number.
             let _ = fs::remove_dir(&folder);
             fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             fs::write(folder.join("cgroup.procs"), std::process::id().to_string())
@@ -53,7 +52,7 @@ impl Throttle {
         fs::write(file, format!("{} {requests}", self.number)).expect("set");
     }
 
-    /// Bytes that went through one way.
+    /// Bytes counted in one direction.
     fn counted(&self, way: &str) -> u64 {
         let text = fs::read_to_string(self.folder.join("blkio.throttle.io_service_bytes")).expect("counted");
         let line = format!("{} {} ", self.number, if way == "read" { "Read" } else { "Write" });
@@ -71,7 +70,7 @@ impl Drop for Throttle {
         *count -= 1;
         if *count == 0 {
             let _ = fs::write(format!("{ALL}/cgroup.procs"), std::process::id().to_string());
-            // The kernel forgets the last member a little later.
+            // The kernel removes the last member a little later.
             let busy = |_: &()| fs::remove_dir(&self.folder).is_err();
             for () in std::iter::repeat_n((), 100).take_while(busy) {
                 std::thread::sleep(std::time::Duration::from_millis(20));
@@ -80,10 +79,10 @@ impl Drop for Throttle {
     }
 }
 
-/// One case on a device of its own, throttled to so many bytes a second; what was wrong with it.
+/// One case on its own device, throttled to `bytes` per second; returns what was wrong.
 fn agree(job: &Job) -> Result<(), String> {
     let Job { way, bytes, changed, .. } = job;
-    // In memory, so that nothing but the throttle holds it up.
+    // An image in memory, so that only the throttle limits the rate.
     let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return Ok(()) };
     let Some(throttle) = or_skip(Throttle::new(&disk)) else { return Ok(()) };
     let mut all = vec![("size", "16 MiB"), ("block", "16 KiB"), ("time", "5 s"), ("operation", *way)];
@@ -99,7 +98,7 @@ fn agree(job: &Job) -> Result<(), String> {
         let moved = if *way == "read" { "read" } else { "written" };
         let told = record.evidence["bytes"][moved].as_u64().expect("told");
         let measures = match bench().reduce(&case, std::slice::from_ref(&record)) {
-            // Not all threads worked at any time: nothing else excuses that than a machine which took most of it.
+            // The threads never worked at the same time: only an overloaded machine excuses that.
             Err(reason) if reason.cause == Cause::TooShort => {
                 seen.push(format!("{reason}, starved {:.0} %", 100.0 * starved));
                 is_explained &= explains(starved, 1.0);
@@ -118,7 +117,7 @@ fn agree(job: &Job) -> Result<(), String> {
             "{of_counted:+.5} of counted, {of_nominal:+.5} of nominal, starved {:.0} %",
             100.0 * starved
         ));
-        // Nothing excuses what is counted otherwise. What has no CPU moves less than it may, and later; no more than that.
+        // Nothing excuses wrong counts. Lack of CPU explains a lower rate, never a higher one.
         is_explained &= of_counted.abs() < 0.005 && explains(starved, of_nominal.abs() - 0.03);
         if of_counted.abs() < 0.005 && of_nominal.abs() < 0.03 {
             is_explained = true;
@@ -133,7 +132,6 @@ fn agree(job: &Job) -> Result<(), String> {
     if is_explained { Ok(()) } else { Err(told) }
 }
 
-/// What is done to a device, and how fast it may be.
 #[derive(Clone, Debug)]
 struct Job {
     way: &'static str,
@@ -141,15 +139,15 @@ struct Job {
     changed: Vec<(&'static str, &'static str)>,
 }
 
-/// Three rates (in MiB/s), in either order, with either engine; `at_once` of them side by side, each on a device of its
-/// own.
+/// Three rates in MiB/s, in ascending and descending order, with both engines; `at_once` cases run in parallel on
+/// their own devices.
 fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'static str, &'static str)]) {
     let mut jobs = Vec::new();
     for mib in rates {
         for pattern in ["seq", "random"] {
             for engine in ["io_uring", "sync"] {
                 let mut all = vec![("pattern", pattern), ("engine", engine)];
-                // Two threads share what the throttle lets through as one has it.
+                // Two threads share the limit like one.
                 if mib == rates[1] {
                     all.extend([("threads", "2"), ("files", "shared")]);
                 }
@@ -158,7 +156,7 @@ fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'s
             }
         }
     }
-    // However many tests run, no more devices at a time.
+    // Bounds the devices in use, however many tests run.
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut wrong = Vec::new();
     for jobs in jobs.chunks(at_once) {
@@ -174,7 +172,7 @@ fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'s
 fn what_a_control_group_lets_through_is_the_limit_of_a_case_on_the_device() {
     let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return };
     let limits = |operation: &str, block: &str| {
-        // The inventory of this machine as it is, not one that was made up.
+        // The real inventory of this machine.
         let site = Site { nodes: vec![SiteNode::new("n1", seatrial_inventory::read(&SysRoot::live()))] };
         let changed = [("size", "16 MiB"), ("operation", operation), ("block", block)];
         bench().limits(&case(&disk.mount(), &changed), &site)
@@ -198,7 +196,7 @@ fn what_a_control_group_lets_through_is_the_limit_of_a_case_on_the_device() {
         let [bound] = &bounds(&told, "iops")[..] else { panic!("{operation}: {told:?}") };
         assert_eq!(bound.value.to_string(), format!("{} 1/s", bytes / (16 << 10)), "{operation}");
     }
-    // A limit on requests counts by the size of the block, beside the one on bytes.
+    // A limit on requests counts by block size, besides the limit on bytes.
     throttle.set_requests("read", 100);
     let told = limits("read", "4 KiB");
     let values: Vec<_> = bounds(&told, "throughput").iter().map(|bound| bound.value.to_string()).collect();
@@ -218,7 +216,7 @@ fn every_way_of_writing_agrees_with_the_throttle() {
     all_agree("write", [3, 8, 16], 6, &[]);
 }
 
-// A durable write waits for the journal as well, so there must be few of them if the throttle is to be what limits them.
+// Durable writes also wait for the journal, so they must be few for the throttle to be the limit.
 
 #[test]
 fn every_way_of_writing_durably_agrees_with_the_throttle() {

@@ -49,7 +49,7 @@ fn more_threads_than_the_cores_left_are_skipped_with_the_reason() {
     let run = home.seatrial(&format!("run mem.bandwidth -p array=4MiB -p threads=2 {BRIEF}"));
     let case = run.under(&["taskset", "-c", &cpu]).run().exits(3).case();
     assert_eq!(case.outcome, Outcome::Skipped);
-    assert!(case.reason.expect("a reason").contains("has 1 cores that we may use"));
+    assert!(case.reason.expect("a reason").contains("has only 1 cores that this process may use"));
 }
 
 #[test]
@@ -102,7 +102,12 @@ fn arrays_that_the_control_group_does_not_hold_are_not_tried() {
     let case = ended.exits(3).case();
     assert_eq!((case.outcome, case.cause), (Outcome::Unmeasured, Some(Cause::NoSpace)));
     let reason = case.reason.expect("a reason");
-    assert!(reason.contains("array=1 GiB: 2 arrays of it do not fit; at most"), "{reason}");
+    assert!(
+        reason.contains(
+            "array=1 GiB: 2 arrays of this size need more than half of the available memory; at most"
+        ),
+        "{reason}"
+    );
 }
 
 #[test]

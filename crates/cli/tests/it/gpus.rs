@@ -57,5 +57,5 @@ fn a_gpu_that_somebody_has_to_himself_is_not_measured_and_the_other_is() {
     let found: Vec<_> = document.results.iter().map(|case| (case.subject.as_str(), case.outcome)).collect();
     assert_eq!(found, [("gpu:0", Outcome::Unmeasured), ("gpu:1", Outcome::Measured)]);
     let why = document.results[0].reason.as_deref().expect("a reason");
-    assert!(why.contains("another process has it to itself"), "{why}");
+    assert!(why.contains("another process uses the GPU in exclusive mode"), "{why}");
 }

@@ -92,7 +92,7 @@ fn a_plan_is_printed_and_nothing_is_run() {
         .shows("nothing was run")
         .shows("1 case, about 2 s")
         .shows("store=nt")
-        .shows("kernel read has no choice of stores");
+        .shows("store= does not apply to kernel read");
     home.seatrial("check --plan").run().exits(0).shows("nothing was run").shows("kernel=");
     home.seatrial("run mem.bandwidth --plan").run().exits(0).shows("1 case,");
     assert!(!home.path().exists(), "a plan leaves no folder");

@@ -92,7 +92,7 @@ fn an_array_that_no_memory_holds_is_told_without_taking_any() {
     let case = home.seatrial("run mem.bandwidth -p array=16TiB -o json").run().exits(3).case();
     assert_eq!((case.outcome, case.cause), (Outcome::Unmeasured, Some(Cause::NoSpace)));
     let reason = case.reason.expect("a reason");
-    assert!(reason.contains("array=16 TiB") && reason.contains("do not fit; at most"), "{reason}");
+    assert!(reason.contains("array=16 TiB") && reason.contains("available memory; at most"), "{reason}");
     assert_eq!(case.seconds, 0.0, "no worker was started");
 }
 

@@ -137,7 +137,7 @@ fn frozen_while_measuring(disk: &LoopDisk, rest: &str) -> (Home, crate::rig::Sta
             "{first}"
         );
         let reason = first["reason"].as_str().expect("a reason");
-        for word in ["a write at offset ", "under way) has been going on for ", " in state "] {
+        for word in ["a write at offset ", "in flight) has been pending for ", " in state "] {
             assert!(reason.contains(word), "'{word}' is not in: {reason}");
         }
         return (home, run);
@@ -318,7 +318,7 @@ fn a_directory_that_may_not_be_written_to_is_denied_and_nothing_is_judged() {
             let case = home.seatrial(&line).run().exits(3).case();
             assert_eq!((case.outcome, case.cause), (Outcome::Unmeasured, Some(Cause::Denied)), "{case:?}");
             let reason = case.reason.expect("a reason");
-            assert!(reason.contains("name a directory that may be written to"), "{reason}");
+            assert!(reason.contains("name a writable directory"), "{reason}");
         }
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("set");
     });

@@ -1,9 +1,9 @@
-//! The loops in NEON assembly: a function each.
+//! The loops in NEON assembly, one function each.
 //!
-//! All take 256 bytes of every array a turn, by pair loads and pair stores of 16-byte registers; `read` takes them from
-//! both halves of `a` at once. "Non-temporal" is STNP: a hint to the core that the lines will not be used again (Arm ARM,
-//! C3.2.4). Whether it saves reading lines that are about to be overwritten is each core's own affair, and many detect
-//! streams of regular stores by themselves.
+//! Each turn takes 256 bytes of every array by pair loads and pair stores of 16-byte registers; `read` takes them
+//! from both halves of `a` at once. "Non-temporal" is STNP: a hint that the lines will not be used again (Arm ARM,
+//! C3.2.4). Whether it avoids write-allocate reads depends on the core, and many cores detect streams of regular
+//! stores anyway.
 #![expect(unsafe_code, reason = "assembly")]
 
 use core::arch::asm;
@@ -13,7 +13,6 @@ use crate::kernel::name::{Kernel, Store};
 use crate::kernel::pass::{Code, Operands};
 use crate::kernel::prefetch::Prefetch;
 
-/// The loop for these choices.
 pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) -> Option<Code> {
     if isa != Isa::Neon || prefetch != Prefetch::None {
         return None;
@@ -34,7 +33,7 @@ pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) 
     })
 }
 
-/// One pair of vectors at an offset: the arrays move on through x0, x1 and x2, the scalar is in both lanes of v31.
+/// One pair of vectors at an offset: x0, x1 and x2 advance through the arrays, v31 holds the scalar in both lanes.
 macro_rules! pair {
     (write $store:literal $o:literal) => {
         concat!($store, " q31, q31, [x0, #", $o, "]\n")
@@ -82,7 +81,6 @@ macro_rules! pair {
             "]\n",
         )
     };
-    // Both halves of the array at once, each into accumulators of its own.
     (read $_store:literal $o:literal) => {
         concat!(
             "ldp q0, q1, [x0, #",
@@ -96,24 +94,21 @@ macro_rules! pair {
     };
 }
 
-/// Where the streams start, and how long they are.
 struct Streams {
     starts: [*mut f64; 3],
     bytes: usize,
 }
 
-/// One stream an array.
 fn whole(on: &Operands) -> Streams {
     Streams { starts: [on.a, on.b, on.c], bytes: on.bytes }
 }
 
-/// The two halves of the first array.
 fn halves(on: &Operands) -> Streams {
     let bytes = on.bytes / 2;
     Streams { starts: [0, 1, 1].map(|half| on.a.wrapping_byte_add(half * bytes)), bytes }
 }
 
-/// A function around a loop. The tests on the disassembly know it by its path.
+/// A function around a loop. The disassembly test finds it by its path.
 macro_rules! function {
     ($name:ident, $streams:ident, $kernel:ident, $store:literal, $after:literal) => {
         #[inline(never)]

@@ -1,4 +1,4 @@
-//! The border to the unsafe loops: which code runs, and the call.
+//! The boundary to the unsafe loops: selects the code and calls it.
 #![expect(unsafe_code, reason = "calls assembly and the C library on raw pointers")]
 
 use std::ffi::{c_int, c_void};
@@ -14,30 +14,25 @@ use crate::kernel::arm as native;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86 as native;
 
-/// What a loop works on: as many arrays as its kernel uses are valid for `bytes`, aligned to 64 and apart.
+/// Arguments of a loop: the arrays of its kernel are valid for `bytes`, aligned to 64 and disjoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
-    /// Start of the first array.
     pub a: *mut f64,
-    /// Start of the second array.
     pub b: *mut f64,
-    /// Start of the third array.
     pub c: *mut f64,
-    /// Length of each; a multiple of 512 above zero.
+    /// Length of each array; a multiple of 512 above zero.
     pub bytes: usize,
-    /// The factor or value.
+    /// Factor of `scale` and `triad`, value of `write`.
     pub scalar: f64,
 }
 
-/// A loop. Its caller vouches for the instruction set and for the operands.
+/// A loop. The caller guarantees the instruction set and the operands.
 pub type Code = unsafe fn(&Operands) -> u64;
 
-/// A loop in an instruction set that this CPU has.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop(Code);
 
 impl Loop {
-    /// The code for these choices, if it exists and this CPU can run it.
     pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) -> Option<Self> {
         match (kernel, prefetch) {
             (Kernel::Memcpy, Prefetch::None) => Some(Self(libc_memcpy)),
@@ -47,7 +42,6 @@ impl Loop {
         }
     }
 
-    /// Runs the code over arrays that fit its kernel.
     pub fn run(self, arrays: &mut Arrays<'_>, scalar: f64) -> u64 {
         let operands = Operands {
             a: arrays.a.as_mut_ptr(),

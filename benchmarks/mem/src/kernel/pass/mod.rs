@@ -1,4 +1,4 @@
-//! One loop, ready to run: what it is and how it is called.
+//! One loop, ready to run.
 
 mod kernel;
 
@@ -13,7 +13,6 @@ use super::name::{Kernel, Store};
 use super::pattern::SCALAR;
 use super::prefetch::Prefetch;
 
-/// A loop that this CPU can run.
 #[derive(Clone, Debug)]
 pub struct Pass {
     kernel: Kernel,
@@ -24,15 +23,14 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The loop of `kernel` with the prefetch that suits this CPU and huge pages.
-    ///
-    /// `store` is a choice where [`Kernel::has_store_choice`] says so and `None` elsewhere; for the rows of the C library
-    /// `isa` says nothing. `None` for a contradiction in that, and where this CPU lacks `isa`.
+    /// The loop of `kernel` with the prefetch that suits this CPU and huge pages. `store` is required where
+    /// [`Kernel::has_store_choice`] holds, else `None`; the C library's kernels ignore `isa`. `None` for other
+    /// combinations, and where this CPU lacks `isa`.
     pub fn select(kernel: Kernel, store: Option<Store>, isa: Isa) -> Option<Self> {
         Self::select_for(kernel, store, isa, false)
     }
 
-    /// The same loop with the prefetch that suits base pages (4 KiB): for memory that did not come in larger ones.
+    /// The same loop with the prefetch that suits base pages (4 KiB).
     pub fn on_base_pages(self) -> Self {
         Self::select_for(self.kernel, self.store, self.isa, true).unwrap_or(self)
     }
@@ -51,12 +49,10 @@ impl Pass {
         Some(Self { kernel, store, isa, prefetch, code })
     }
 
-    /// What the loop does.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
 
-    /// The instruction set that it is written in.
     pub fn isa(&self) -> Isa {
         self.isa
     }
@@ -65,13 +61,9 @@ impl Pass {
         self.prefetch
     }
 
-    /// Runs the loop once over the whole arrays; returns the exclusive or of all words of `a` for `read`, else 0.
-    ///
-    /// Non-temporal stores are fenced once, at the end. `scale` and `triad` multiply by [`SCALAR`].
-    ///
-    /// # Panics
-    /// When the arrays do not [fit](Arrays::fit), which is checked before the first access; ask beforehand where that is
-    /// not certain.
+    /// Runs the loop once over the arrays; returns the exclusive or of all words of `a` for `read`, else 0.
+    /// Non-temporal stores are fenced once, at the end. `scale` and `triad` multiply by [`SCALAR`]. Panics before the
+    /// first access when the arrays do not [fit](Arrays::fit).
     pub fn run(&self, arrays: &mut Arrays<'_>) -> u64 {
         if let Err(misfit) = arrays.fit(self.kernel) {
             panic!("the loop {self} cannot run: {misfit}");

@@ -1,11 +1,11 @@
-//! Every loop that this CPU can run, on data small enough for any machine, checked to the bit.
+//! Every loop that this CPU can run, on small data, checked to the bit.
 
 use proptest::prelude::*;
 
 use super::Pass;
 use crate::kernel::{Arrays, Check, ELEMENTS_MULTIPLE, Isa, Kernel, Prefetch, Store};
 
-/// Three arrays that start at cache lines, with a line of guard words on each side.
+/// Three arrays at cache lines, with a line of guard words on each side.
 struct Memory {
     words: [Vec<f64>; 3],
     elements: usize,
@@ -41,7 +41,6 @@ impl Memory {
     }
 }
 
-/// All loops of this CPU: the eight kernels, both stores, every instruction set and prefetch.
 fn all() -> Vec<Pass> {
     let mut all = Vec::new();
     for kernel in Kernel::ALL {
@@ -56,7 +55,6 @@ fn all() -> Vec<Pass> {
     all
 }
 
-/// Fills, runs the loop `passes` times, and checks.
 fn run(pass: &Pass, elements: usize, passes: usize) -> Check {
     let mut memory = Memory::new(elements);
     let mut arrays = memory.arrays();
@@ -74,7 +72,8 @@ fn every_loop_of_every_instruction_set_is_exact() {
     let all = all();
     let isas = Isa::available().len();
     let kinds = if cfg!(target_arch = "x86_64") { Prefetch::ALL.len() } else { 1 };
-    // `read` and eight of the ten storing loops load, so they come with every prefetch; two write; the library's two.
+    // `read` and eight of the ten storing loops load, so they exist with every prefetch; two write; the C library has
+    // two.
     assert_eq!(all.len(), isas * (kinds * 9 + 2 + 2));
     for pass in &all {
         for turns in [1, 2, 3, 8, 129] {

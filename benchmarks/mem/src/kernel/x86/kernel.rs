@@ -1,4 +1,4 @@
-//! The loops in SSE2, AVX2 and AVX-512 assembly, with and without software prefetch: a function each.
+//! The loops in SSE2, AVX2 and AVX-512 assembly, with and without software prefetch, one function each.
 #![expect(unsafe_code, reason = "assembly")]
 
 use core::arch::asm;
@@ -8,7 +8,6 @@ use crate::kernel::name::{Kernel, Store};
 use crate::kernel::pass::{Code, Operands};
 use crate::kernel::prefetch::Prefetch;
 
-/// The loop for these choices; the CPU must have the instruction set when it is called.
 pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) -> Option<Code> {
     match isa {
         Isa::Sse2 => sse2::find(kernel, store, prefetch),
@@ -18,7 +17,7 @@ pub fn find(kernel: Kernel, store: Option<Store>, isa: Isa, prefetch: Prefetch) 
     }
 }
 
-/// Who made the CPU: leaf 0 of `cpuid` in the order `ebx`, `edx`, `ecx` (Intel SDM volume 2, CPUID).
+/// CPU vendor: leaf 0 of `cpuid` in the order `ebx`, `edx`, `ecx` (Intel SDM volume 2, CPUID).
 pub fn vendor() -> [u8; 12] {
     let (ebx, ecx, edx): (u64, u32, u32);
     // SAFETY: every x86-64 has the instruction and its leaf 0. The compiler keeps `rbx` to itself; it is put back.
@@ -41,24 +40,21 @@ pub fn vendor() -> [u8; 12] {
     name
 }
 
-/// Where the streams end, and how far before that they start.
 struct Streams {
     ends: [*mut f64; 3],
     bytes: usize,
 }
 
-/// One stream an array.
 fn whole(on: &Operands) -> Streams {
     Streams { ends: [on.a, on.b, on.c].map(|start| start.wrapping_byte_add(on.bytes)), bytes: on.bytes }
 }
 
-/// The two halves of the first array.
 fn halves(on: &Operands) -> Streams {
     let bytes = on.bytes / 2;
     Streams { ends: [1, 2, 2].map(|halves| on.a.wrapping_byte_add(halves * bytes)), bytes }
 }
 
-/// A function around a loop. The tests on the disassembly know it by its path: instruction set, prefetch, kernel.
+/// A function around a loop. The disassembly test finds it by its path: instruction set, prefetch, kernel.
 macro_rules! function {
     ($name:ident, $feature:literal, $streams:ident, $before:expr, [$($turn:expr),+], $after:expr) => {
         #[inline(never)]
@@ -88,7 +84,6 @@ macro_rules! function {
     };
 }
 
-/// The loops that load, with one kind of prefetch.
 macro_rules! loading {
     ($hint:ident, $feature:literal, $v:ident, $regular:literal, $nt:literal) => {
         mod $hint {
@@ -118,8 +113,8 @@ macro_rules! loading {
     };
 }
 
-/// A loop with regular and one with non-temporal stores. The latter ends with the one fence that makes its stores
-/// ordered like any other (and waits until the last are on their way).
+/// A loop with regular and one with non-temporal stores. The latter ends with the one fence that orders its stores
+/// like any other (and waits until the last are issued).
 macro_rules! storing {
     ($regular:ident, $nt:ident, $kernel:ident, $feature:literal, $v:ident, $store:literal, $stream:literal, [$($ahead:expr),*]) => {
         function!($regular, $feature, whole, spread!($v), [$($ahead,)* stream!($v $kernel $store)], leave!($v));
@@ -129,7 +124,6 @@ macro_rules! storing {
     };
 }
 
-/// All loops of an instruction set.
 macro_rules! loops {
     ($isa:ident, $feature:literal, $v:ident, $regular:literal, $nt:literal) => {
         mod $isa {

@@ -1,25 +1,23 @@
-//! The assembly text of the x86-64 loops, put together from macros that expand to string literals.
+//! The assembly text of the x86-64 loops, from macros that expand to string literals.
 //!
-//! Registers have fixed roles: `rsi`, `rdx` and `rcx` hold the ends of the arrays (of the two halves of `a` for `read`)
-//! and `rax` runs from minus their size to zero, so that one addition moves every stream and sets the flags for the
-//! branch. Vector register 15 holds the scalar in all lanes. Register renaming makes a rotation of vector registers
-//! pointless: every vector goes through register 0.
+//! Register use: `rsi`, `rdx` and `rcx` hold the ends of the arrays (of the two halves of `a` for `read`), and `rax`
+//! runs from minus their size to zero, so that one addition advances every stream and sets the branch flags. Vector
+//! register 15 holds the scalar in all lanes. Every vector goes through register 0, because register renaming makes
+//! rotation pointless.
 
-/// Bytes of every stream that one turn of a loop takes: four cache lines.
+/// Bytes of every stream per loop turn: four cache lines.
 macro_rules! turn {
     () => {
         256
     };
 }
 
-/// The memory operand at an offset into the turn.
 macro_rules! at {
     (a $($offset:literal)+) => { concat!("[rsi + rax", $(" + ", $offset,)+ "]") };
     (b $($offset:literal)+) => { concat!("[rdx + rax", $(" + ", $offset,)+ "]") };
     (c $($offset:literal)+) => { concat!("[rcx + rax", $(" + ", $offset,)+ "]") };
 }
 
-/// The prefetches of one turn for one stream.
 macro_rules! ahead {
     (plain $stream:ident) => { "" };
     (nta $stream:ident) => { ahead!("prefetchnta ", $stream 1024) };
@@ -42,9 +40,8 @@ macro_rules! stream {
     ($v:ident $kernel:ident $store:literal: $($o:literal),+) => { concat!($(vector!($v $kernel $store $o), "\n",)+) };
 }
 
-/// One vector of a storing loop.
-///
-/// Products and sums are rounded one by one, not fused, as the expected values are; memory is slower than either.
+/// One vector of a storing loop. Products and sums are rounded separately, not fused, like the expected values;
+/// memory is slower than either.
 macro_rules! vector {
     ($v:ident write $store:literal $o:literal) => { concat!($store, " ", at!(a $o), ", ", stringify!($v), "15") };
     ($v:ident copy $store:literal $o:literal) => {
@@ -66,7 +63,6 @@ macro_rules! load {
     ($v:ident $stream:ident $o:literal) => { concat!("vmovapd ", stringify!($v), "0, ", at!($stream $o), "\n") };
 }
 
-/// Loads register 0 and multiplies it by the scalar.
 macro_rules! scaled {
     (xmm $stream:ident $o:literal) => { concat!(load!(xmm $stream $o), "mulpd xmm0, xmm15\n") };
     ($v:ident $stream:ident $o:literal) => {
@@ -74,7 +70,6 @@ macro_rules! scaled {
     };
 }
 
-/// Adds a vector of memory to register 0.
 macro_rules! plus {
     (xmm $stream:ident $o:literal) => { concat!("addpd xmm0, ", at!($stream $o), "\n") };
     ($v:ident $stream:ident $o:literal) => {
@@ -82,8 +77,8 @@ macro_rules! plus {
     };
 }
 
-/// The turn of `read`: four lines of each half of `a`, folded by exclusive or, in which any order gives the same bits.
-/// Two streams keep more lines on their way than one.
+/// The turn of `read`: four lines of each half of `a`, folded by exclusive or, whose result does not depend on order.
+/// Two streams keep more lines in flight than one.
 macro_rules! read {
     (xmm) => {
         read!(xmm: 0 0, 1 16, 2 32, 3 48, 4 64, 5 80, 6 96, 7 112,
@@ -94,10 +89,8 @@ macro_rules! read {
     ($v:ident: $($to:literal $o:literal),+) => { concat!($(folded!($v $to $o), "\n",)+) };
 }
 
-/// One vector of each half, folded into an accumulator.
-///
-/// How far a core runs ahead of memory is limited by its waiting operations before it is by its loads. The three-way
-/// exclusive or of AVX-512 (truth table 0x96) waits once for two loads.
+/// One vector of each half, folded into an accumulator. A core's waiting operations limit how far it runs ahead of
+/// memory before its loads do; the three-way exclusive or of AVX-512 (truth table 0x96) waits once for two loads.
 macro_rules! folded {
     (xmm $to:literal $o:literal) => {
         concat!("pxor xmm", $to, ", ", at!(a $o), "\n pxor xmm", $to, ", ", at!(b $o))
@@ -113,7 +106,7 @@ macro_rules! folded {
     };
 }
 
-/// Before a storing loop: spreads the scalar, which comes in lane 0 of register 0.
+/// Before a storing loop: spreads the scalar from lane 0 of register 0.
 macro_rules! spread {
     (xmm) => {
         "movapd xmm15, xmm0\n unpcklpd xmm15, xmm15"
@@ -123,7 +116,7 @@ macro_rules! spread {
     };
 }
 
-/// After a storing loop: gives the wide registers back, as SSE code behind them would crawl. `rax` is zero by then.
+/// After a storing loop: clears the upper register halves, which would slow down SSE code. `rax` is zero by then.
 macro_rules! leave {
     (xmm) => {
         ""
@@ -133,7 +126,7 @@ macro_rules! leave {
     };
 }
 
-/// Before `read`: clears the accumulators, the wide forms with all their lanes.
+/// Before `read`: clears the accumulators in all their lanes.
 macro_rules! clear {
     (xmm) => {
         "pxor xmm0, xmm0\n pxor xmm1, xmm1\n pxor xmm2, xmm2\n pxor xmm3, xmm3
@@ -145,7 +138,7 @@ macro_rules! clear {
     };
 }
 
-/// After `read`: brings all accumulators together in `rax`.
+/// After `read`: combines all accumulators in `rax`.
 macro_rules! fold {
     (xmm) => {
         "pxor xmm0, xmm1\n pxor xmm2, xmm3\n pxor xmm4, xmm5\n pxor xmm6, xmm7

@@ -1,4 +1,4 @@
-//! Figures of made-up samples.
+//! Metrics of invented samples.
 
 use seatrial_model::{
     Binding, Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Unit,
@@ -12,8 +12,7 @@ use crate::pipeline::reduce;
 use crate::pipeline::scenario::Scenario;
 use crate::pipeline::settings::{Blocks, Mode, Settings, Threads};
 
-/// What one try came to on one node: the share of the counted bytes that was done, and late blocks of 1000 for each
-/// step.
+/// A try on one node: the share of the counted bytes that was done, and late blocks of 1000 for each step.
 #[derive(Clone, Copy)]
 struct Try {
     pace: f64,
@@ -100,7 +99,7 @@ fn cobalt2_in_time_is_702_gbit_and_all_of_the_pace() {
     near(&figure(&measures, "achieved"), &[100.0, 100.0]);
     near(&figure(&measures, "late"), &[0.0, 0.0]);
     near(&figure(&measures, "traffic_least"), &[87.75, 87.75]);
-    // 19.5 Gbit/s of each station's are stored to.
+    // 19.5 Gbit/s of each station's traffic are stores.
     near(&figure(&measures, "traffic_most"), &[87.75 + 43.875, 87.75 + 43.875]);
     near(&figure(&measures, "lateness_max"), &[5123.0, 5123.0]);
     assert!(measures.findings.is_empty() && !measures.metrics.contains_key("headroom"));
@@ -157,9 +156,9 @@ fn a_search_that_keeps_no_pace_or_has_no_time_makes_no_number() {
     let settings = settings(toy(1), Mode::Max, Threads::Core);
     let reason = reduced(&settings, &[&[Try { late: 3, ..IN_TIME }]]).unwrap_err();
     assert_eq!(reason.cause, Cause::TooShort);
-    assert!(reason.text.contains("no pace was found that is kept"), "{reason}");
+    assert!(reason.text.contains("no pace was kept"), "{reason}");
     let reason = reduced(&settings, &[&[]]).unwrap_err();
-    assert!(reason.text.contains("no trial lasted for a round"), "{reason}");
+    assert!(reason.text.contains("no trial completed a round"), "{reason}");
 }
 
 #[test]
@@ -184,15 +183,14 @@ fn a_pace_that_is_not_kept_is_explained_by_the_time_on_cpus() {
         assert_eq!((findings.len(), findings[0].kind.as_str()), (1, "behind-pace"));
         findings.remove(0).text
     };
-    // Of two.
     let busy = explained(1.99);
     assert!(
-        busy.starts_with("90.00 % of the pace was kept") && busy.contains("the CPUs all the time"),
+        busy.starts_with("90.00 % of the demand was reached") && busy.contains("the CPUs all the time"),
         "{busy}"
     );
     let kept_away = explained(1.2);
     assert!(
-        kept_away.contains("for 60 % of the time only") && kept_away.contains("sched=fifo:1"),
+        kept_away.contains("for only 60 % of the CPU time") && kept_away.contains("sched=fifo:1"),
         "{kept_away}"
     );
     let enough = Try { done: 0.9976, ..IN_TIME };

@@ -1,4 +1,4 @@
-//! Plans on made-up machines, figures of made-up samples, and workers run for real on a toy.
+//! Plans on invented machines, metrics of invented samples, and real workers on a small scenario.
 
 mod figures;
 mod plans;

@@ -1,4 +1,4 @@
-//! Plans and limits on made-up machines.
+//! Plans and limits on invented machines.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ fn memory_that_does_not_hold_a_block_of_every_step_is_refused_before_anything_is
         let reason = plan(machine(1, 3, 32), &[("blocks", blocks)]).unwrap_err();
         assert_eq!(reason.cause, Cause::NoSpace);
         assert!(reason.text.starts_with("one block of every step takes 1.8 GiB for 18 stations"), "{reason}");
-        assert!(reason.text.contains("at most 1.5 GiB"), "{reason}");
+        assert!(reason.text.contains("more than 1.5 GiB"), "{reason}");
     }
 }
 

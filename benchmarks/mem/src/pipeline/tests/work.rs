@@ -1,4 +1,4 @@
-//! Workers run for real on a toy. How fast they are is not asserted: other work may have the cores.
+//! Real workers on a small scenario. Their speed is not asserted: other load may have the cores.
 
 use std::thread;
 use std::time::Duration;
@@ -19,10 +19,9 @@ use crate::pipeline::window::LEAD;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
-/// Rounds of 8 ms.
 const ROUNDS: u64 = 5;
 
-/// All CPUs, or only the first: on one node, whose memory is taken where it falls.
+/// All CPUs, or only the first; one node, with first touch.
 fn place(single: bool) -> PartPlacement {
     let cpus = affinity::allowed().expect("a mask");
     let binding = |cpu| Binding { cpu, node: 0, domain: 0, memory: None };
@@ -47,7 +46,7 @@ fn stop_after(rounds: u64) -> Stop {
     Stop::after(Nanos(rounds * Nanos::millis(8).get()).plus(LEAD).into())
 }
 
-/// Takes a worker through all of its phases; `measure` makes the signal that ends the one that counts, as it begins.
+/// Takes a worker through all phases; `measure` makes the stop signal of the measuring phase as it begins.
 fn run(worker: &mut PipelineWorker, measure: impl FnOnce() -> Stop) -> (Kept, Integrity) {
     let mut kept = Kept::default();
     worker.run(Phase::WarmUp, &stop_after(2), &mut kept).expect("warm");
@@ -75,7 +74,7 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
     for threads in [Threads::Core, Threads::Step] {
         for single in [true, false] {
             let (settings, place) = (settings(Mode::Paced, threads), place(single));
-            // Time for many more rounds than were planned, of which a machine that is busy may take some for itself.
+            // Time for many more rounds than planned, because the machine may be busy.
             let (kept, integrity) = run(&mut worker(&settings, &place), || stop_after(ROUNDS + 20_000));
             let due: f64 = kept
                 .samples
@@ -83,7 +82,7 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
                 .filter(|sample| sample.channel == "due")
                 .map(|sample| sample.amount.value())
                 .sum();
-            // 4, 2, 1 and 1 blocks a round and station.
+            // 4, 2, 1 and 1 blocks per round and station.
             assert_eq!(due, (3 * 8 * ROUNDS) as f64, "{threads:?}");
             assert!(matches!(integrity, Integrity::Verified { checked } if checked > 0), "{integrity:?}");
             for name in ["place", "pages", "isa", "prefetch", "sched", "lateness"] {
@@ -101,7 +100,6 @@ fn every_way_to_share_the_work_does_all_of_it_on_any_number_of_cores() {
 #[test]
 fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
-    // A machine that is busy may leave no time for a try.
     let tried = |rounds: u64| run(&mut worker(&settings, &place), || stop_after(rounds));
     let tried = [100, 1000, 10_000, 10_000].into_iter().map(tried).find(|(kept, _)| !kept.samples.is_empty());
     let (kept, integrity) = tried.expect("a try");
@@ -117,7 +115,6 @@ fn a_search_tries_from_a_fresh_start_each_time_and_says_what_it_found() {
     assert!(kept.evidence["search"]["guess"].is_number(), "{:?}", kept.evidence["search"]);
     match reduce::of(&settings, &[place], &[record(kept, integrity)]) {
         Ok(measures) => assert!(measures.metrics["headroom"].trials[0][0] > 0.0),
-        // The cores may have been somebody else's.
         Err(reason) => assert_eq!(reason.cause, Cause::TooShort),
     }
 }
@@ -152,7 +149,7 @@ fn a_phase_that_is_stopped_or_too_short_leaves_no_samples_and_hangs_nobody() {
         let (kept, _) = run(&mut worker(&settings, &place), measure);
         assert!(kept.samples.is_empty());
     }
-    // Each would go on for long: a window of 800 s, a warm-up for as long as there is time, an hour here.
+    // Each phase would last long: a window of 800 s, an endless warm-up, an hour here.
     for phase in [Phase::Measure, Phase::WarmUp] {
         let mut halted = worker_for(100_000, &settings, &place);
         let stop = Stop::after(Duration::from_secs(3600));
@@ -171,7 +168,7 @@ fn a_phase_that_is_stopped_or_too_short_leaves_no_samples_and_hangs_nobody() {
 #[test]
 fn a_search_makes_no_try_shorter_than_it_should_be() {
     let (settings, place) = (settings(Mode::Max, Threads::Core), place(false));
-    // A try takes 10 rounds of the scenario's own pace, for which there is no time.
+    // A try takes 10 rounds at the scenario's own pace, for which there is no time.
     let (kept, _) = run(&mut worker_for(80, &settings, &place), || stop_after(3));
     assert!(kept.samples.is_empty());
     assert!(kept.evidence["search"]["untried"].is_number(), "{:?}", kept.evidence["search"]);
@@ -182,7 +179,7 @@ fn fifo_without_the_privilege_is_denied_before_anything_is_measured() {
     let hard = getrlimit(Resource::Rtprio).maximum;
     setrlimit(Resource::Rtprio, Rlimit { current: Some(0), maximum: hard })
         .expect("lowering is always allowed");
-    // Threads inherit the capabilities of the one that starts them.
+    // Threads inherit the capabilities of the thread that starts them.
     let prepared = thread::spawn(|| {
         let mut sets = capabilities(None).expect("our own capabilities");
         sets.effective -= CapabilitySet::SYS_NICE;

@@ -1,4 +1,4 @@
-//! Which blocks come when.
+//! Access patterns: which block comes when.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A thread's requests to a device of our own, which answers as many at a time as it is told to and keeps account of how
-//! many it had meanwhile.
+//! A thread's requests to a simulated device, which completes a set number at a time and counts the requests in
+//! flight.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,17 +16,17 @@ use crate::io::watch::Watch;
 use crate::io::work::{BATCH, IoQueue, Tools, slots};
 use seatrial_bench::payload::Payload;
 
-/// What the device saw while there were blocks left that it was not asked for.
+/// What the device saw while blocks remained that nobody had requested.
 #[derive(Debug)]
 struct Seen {
-    /// Blocks that are left.
     left: u64,
-    /// Requests it had whenever the thread waited for it.
+    /// Requests in flight each time the thread waited.
     waited_with: Vec<usize>,
-    /// The most buffers that the thread made or checked from one time that it handed requests over to the next, while the
-    /// device had fewer than it could have.
+    /// Most buffers that the thread made or checked between two submissions, while the device had fewer requests than
+    /// `depth`.
     longest_pause: usize,
-    /// The fewest requests it had while the thread made or checked something, once it had all.
+    /// Fewest requests in flight while the thread made or checked a buffer, after the queue was full for the first
+    /// time.
     fewest: usize,
 }
 
@@ -36,19 +36,16 @@ impl Seen {
     }
 }
 
-/// A device in memory.
 struct Device {
     bytes: Vec<u8>,
     slots: Vec<Vec<u8>>,
     queued: Vec<Request>,
     held: VecDeque<Request>,
-    /// Whether it does anything before it is waited for.
+    /// Whether requests progress before the thread waits.
     overlaps: bool,
-    /// Requests that it is to have.
     depth: usize,
-    /// Requests that are answered at once.
     answers: usize,
-    /// Buffers the thread has had since requests were handed over, while there were fewer.
+    /// Buffers that the thread has used since the last submission, with fewer requests in flight than `depth`.
     pause: usize,
     seen: Rc<RefCell<Seen>>,
 }
@@ -132,7 +129,7 @@ fn job(operation: &str, block: &str, depth: usize, work: &str) -> Arc<JobSpec> {
     Arc::new(job.expect("a job"))
 }
 
-/// A thread with a device that answers so many requests at a time.
+/// A thread whose device completes `answers` requests at a time.
 fn queue(job: &Arc<JobSpec>, depth: usize, answers: usize, seen: &Rc<RefCell<Seen>>) -> IoQueue {
     let device = Device {
         bytes: vec![0; job.part_bytes() as usize],
@@ -157,7 +154,6 @@ fn queue(job: &Arc<JobSpec>, depth: usize, answers: usize, seen: &Rc<RefCell<See
     IoQueue::new(tools, 9)
 }
 
-/// What a device sees of a thread that uses every block once.
 fn seen(operation: &str, block: &str, depth: usize, answers: usize) -> Seen {
     let job = job(operation, block, depth, "once");
     let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
@@ -191,7 +187,7 @@ fn the_device_always_has_as_many_requests_as_were_asked_for_while_blocks_are_lef
 #[test]
 fn a_device_that_is_done_with_all_at_once_gets_the_next_requests_before_all_of_them_are_made() {
     for (operation, times) in [("read", 2), ("write", 1)] {
-        // What was read is checked as well.
+        // A read is also checked.
         let small = seen(operation, "4 KiB", 128, 128);
         assert!(small.longest_pause <= times * BATCH, "{operation}: {small:?}");
         let large = seen(operation, "256 KiB", 8, 8);
@@ -211,7 +207,7 @@ fn a_device_that_answers_one_by_one_has_all_but_one_while_the_next_is_made() {
 
 #[test]
 fn the_clock_of_a_request_does_not_run_while_an_engine_that_does_one_at_a_time_is_not_waited_for() {
-    // The device complains when requests are handed over and the thread then does something else.
+    // The device fails the test when the thread works between a submission and a wait.
     for operation in ["read", "write"] {
         seen(operation, "256 KiB", 1, 1);
     }
@@ -222,7 +218,6 @@ fn when_the_second_pass_began_is_known_from_then_on() {
     let job = job("write", "256 KiB", 8, "time");
     let seen = Rc::new(RefCell::new(Seen::new(job.blocks)));
     let mut queue = queue(&job, 8, 1, &seen);
-    // Until so many requests are over.
     let mut work = |count: usize| {
         let left = std::cell::Cell::new(count);
         let over = |_| {

@@ -1,4 +1,4 @@
-//! What samples come to.
+//! Metrics from invented samples.
 
 use seatrial_model::{Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
 use serde_json::json;
@@ -38,8 +38,8 @@ fn record(samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
 fn only_the_time_that_all_threads_work_counts() {
     let folder = std::path::Path::new("/x");
     let case = case(folder, &[("operation", "mixed"), ("threads", "2")]);
-    // The first reads 10 MB every 100 ms from 1.0 s on, the second writes 20 MB from 1.1 s on; both stop at 1.3 s and
-    // wait for what is under way.
+    // The first thread reads 10 MB every 100 ms from 1.0 s, the second writes 20 MB every 100 ms from 1.1 s; both
+    // stop at 1.3 s and wait for their requests.
     let mut all =
         samples(0, &[(1000, 1100, 10, 0), (1100, 1200, 10, 0), (1200, 1300, 10, 0), (1300, 1500, 1, 0)]);
     all.extend(samples(1, &[(1100, 1200, 0, 20), (1200, 1300, 0, 20), (1300, 1400, 0, 1)]));
@@ -62,7 +62,7 @@ fn only_the_time_that_all_threads_work_counts() {
     near(of("read"), &[100.0, 100.0]);
     near(of("written"), &[200.0, 200.0]);
     near(of("iops"), &[300e6 / 16384.0, 300e6 / 16384.0]);
-    // 41 MB from 1.0 s to 1.4 s and 0.6 s of flushing.
+    // 41 MB from 1.0 s to 1.4 s, and 0.6 s of flushing.
     near(of("durable"), &[41.0]);
     near(of("flush"), &[600_000.0]);
     near(of("cpu_per_io"), &[5.0]);
@@ -123,21 +123,18 @@ fn blocks_written_for_the_first_time_and_again_are_told_apart_where_their_rates_
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].0, "first-writes");
     assert!(
-        told[0]
-            .1
-            .starts_with("200 MB/s until every block was written for the first time, 600 MB/s from then on")
+        told[0].1.starts_with("the first write of every block ran at 200 MB/s, later writes at 600 MB/s")
     );
     assert_eq!(of("write", 10, &[300_000_000, 300_000_000]), [], "both are alike");
     assert_eq!(of("write", 30, &[300_000_000, 560_000_000]), [], "one of them had hardly begun again");
     assert_eq!(of("mixed", 30, &[300_000_000, 300_000_000]), [], "these were laid out before");
     assert_eq!(of("write true", 30, &[300_000_000, 300_000_000]), [], "these too");
     assert!(
-        told[0].1.ends_with("take -p work=once for the one, -p overwrite=true for the other"),
+        told[0].1.ends_with("first writes with -p work=once, later writes with -p overwrite=true"),
         "{told:?}"
     );
 }
 
-/// Rounds of 100 ms at these rates, in MB/s, of one thread.
 fn in_rounds(rates: &[u64]) -> PartRecord {
     let mut all = Vec::new();
     for (round, rate) in (0_u64..).zip(rates) {

@@ -1,4 +1,4 @@
-//! Files that one trial fills and others find.
+//! Files that one trial fills and later trials find.
 
 use std::fs::File as Handle;
 use std::os::unix::fs::FileExt;
@@ -13,16 +13,15 @@ use crate::io::part::IoWorker;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
 
-/// A store of a test's own, which the test never gives back.
 fn fd_store() -> &'static FdStore {
     Box::leak(Box::new(FdStore::new().expect("made")))
 }
 
-/// One trial on `store`: what it says of its files, and what the check found.
+/// One trial on the store: its evidence word for the files, and its integrity.
 fn trial(folder: &Path, fd_store: &'static FdStore, changed: &[(&str, &str)]) -> (Option<String>, Integrity) {
     let all = [&[("access", "buffered"), ("block", "16 KiB"), ("work", "once")], changed].concat();
     let mut case = case(folder, &all);
-    // What is done once ends by itself; a machine that starves this test of its processor must not end it before.
+    // A case with work=once ends by itself; a busy machine must not cut it off.
     case.budget.measure = Nanos::secs(100);
     let mut part = IoWorker::prepare_with(Some(fd_store), &case, &case.places[0]).expect("prepared");
     let mut kept = Kept::default();
@@ -45,14 +44,14 @@ fn later_trials_find_the_files_and_fill_what_is_missing() {
     assert_eq!(one(&[("size", "1 MiB"), ("block", "64 KiB"), ("pattern", "random")]), "found");
     assert_eq!(one(&[("size", "3 MiB")]), "found and filled up");
     assert_eq!(one(&[("size", "2 MiB"), ("engine", "sync")]), "found");
-    // Of other threads each has another file; data of another kind is other data.
+    // More threads need more files; other data need other files.
     assert_eq!(one(&[("size", "1 MiB"), ("threads", "2")]), "filled");
     assert_eq!(one(&[("size", "1 MiB"), ("threads", "2"), ("compressible", "50")]), "filled");
-    // One file that all share is the same whoever reads it.
+    // One shared file suits any number of threads.
     assert_eq!(one(&[("size", "1 MiB"), ("threads", "2"), ("files", "shared")]), "filled");
     assert_eq!(one(&[("size", "1 MiB"), ("threads", "4"), ("files", "shared"), ("block", "4 KiB")]), "found");
     assert_eq!(one(&[("size", "2 MiB"), ("threads", "3"), ("files", "shared")]), "found and filled up");
-    // Blocks that do not lie on the grid of the data, and what is written, are each trial's own.
+    // Blocks off the grid of the data, and files that are written, are not shared.
     assert_eq!(word(&[("size", "1 MiB"), ("block", "512 B")]), None);
     assert_eq!(one(&[("size", "1 MiB")]), "filled", "the fd_store was emptied");
     assert_eq!(word(&[("size", "1 MiB"), ("operation", "write")]), None);

@@ -1,4 +1,4 @@
-//! The whole of a case on this machine, and its pieces by themselves.
+//! Whole cases on this machine, and their parts.
 
 mod access_patterns;
 mod depth;

@@ -1,4 +1,4 @@
-//! What is planned from an inventory.
+//! Plans from an invented inventory.
 
 use seatrial_model::machine::{
     Disk, DiskBus, DiskThrottle, FileSystem, Known, Machine, Medium, Nic, NicKind,
@@ -33,7 +33,7 @@ fn file_system(mount: &str, disk: &str, available: u64) -> FileSystem {
     }
 }
 
-/// Two disks with file systems, one without, a server, a read-only medium, and a file played as a disk; composed.
+/// Two disks with file systems, one without, a server, a read-only medium, a loop device; and a composed file system.
 fn site() -> Site {
     let server = FileSystem {
         mount: "/home".to_owned(),
@@ -80,7 +80,7 @@ fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
     assert!(bounds.iter().any(|bound| bound.value.to_string() == "600 MB/s"), "{bounds:?}");
     let Limit::Chain(bounds) = &limits["iops"] else { panic!("{limits:?}") };
     assert!(bounds.iter().any(|bound| (bound.value.value() - 600e6 / 4096.0).abs() < 1.0), "{bounds:?}");
-    // A name that another begins with is another directory.
+    // A path that only starts with the same letters is another directory.
     let case = planned(&[("directory", "/data 10")]).expect("a plan").remove(0);
     assert_eq!(case.subject.as_str(), "fs:/");
 }
@@ -107,7 +107,10 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for operation in ["read", "mixed"] {
         let reason = reason(&[("overwrite", "true"), ("operation", operation)]);
         assert_eq!(reason.cause, Cause::Contradiction);
-        assert!(reason.text.contains(&format!("operation={operation} the files are filled")), "{reason}");
+        assert!(
+            reason.text.contains(&format!("operation={operation} the files are always filled")),
+            "{reason}"
+        );
     }
     assert_eq!(reason(&[("engine", "sync"), ("depth", "2")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("engine", "polled"), ("access", "buffered")]).cause, Cause::Contradiction);
@@ -126,10 +129,8 @@ fn what_has_no_limit_says_why() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(
-        why(&[("directory", "/home/x")]).contains("head:/home is on servers of which no address is known")
-    );
-    assert!(why(&[]).contains("name it with -p directory="));
+    assert!(why(&[("directory", "/home/x")]).contains("the server address of head:/home is not known"));
+    assert!(why(&[]).contains("name one with -p directory="));
     assert!(why(&[("directory", "/tmp"), ("access", "buffered")]).contains("page cache"));
 }
 
@@ -176,16 +177,16 @@ fn a_server_is_limited_by_the_interface_in_its_network() {
     let two = || vec![nic("eth0", "192.168.0.0/24", 1_000), nic("eth1", "10.1.0.0/16", 10_000)];
     let limits = limit(two(), &[], &[]);
     let Limit::Chain(bounds) = &limits["throughput"] else { panic!("{limits:?}") };
-    // 1448 of 1538 bytes of a frame on the wire, with IPv4 and timestamps.
+    // 1448 of the 1538 bytes of a frame on the wire, with IPv4 and TCP timestamps.
     assert!((bounds[0].value.value() - 1250.0 * 1448.0 / 1538.0).abs() < 0.01, "{bounds:?}");
     assert!(bounds[0].provenance.starts_with("nic ") && bounds[0].formula.starts_with("eth1 to 10.1.0.9"));
     let why = |limits: seatrial_model::Limits| match &limits["throughput"] {
         Limit::Unknown { reason } => reason.clone(),
         other => panic!("{other:?}"),
     };
-    assert!(why(limit(two(), &[], &["proto=rdma"])).contains("past TCP"));
+    assert!(why(limit(two(), &[], &["proto=rdma"])).contains("over RDMA"));
     assert!(why(limit(two()[..1].to_vec(), &[], &[])).contains("is in no network"));
-    assert!(why(limit(two(), &[("operation", "mixed")], &[])).contains("both ways"));
+    assert!(why(limit(two(), &[("operation", "mixed")], &[])).contains("both directions"));
     let mixed = limit(two(), &[("operation", "mixed")], &[]);
     assert!(matches!(&mixed["read"], Limit::Chain(bounds) if bounds.len() == 1), "{mixed:?}");
 }

@@ -1,4 +1,4 @@
-//! A case played through in this process.
+//! Runs a case in this process.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +21,6 @@ pub fn machine() -> Machine {
     Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() }
 }
 
-/// A case on this machine, in a small folder; its threads run where there is room.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     let mut params = params(&[("size", "2 MiB"), ("block", "16 KiB"), ("time", "100 ms")]);
     let about = BENCHMARK.about;
@@ -35,7 +34,6 @@ pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     case
 }
 
-/// What a trial says.
 pub fn played(case: &Case) -> Result<PartRecord, Reason> {
     let place = &case.places[0];
     let mut part = connected(BENCHMARK.part(case, place))?;
@@ -46,8 +44,8 @@ pub fn played(case: &Case) -> Result<PartRecord, Reason> {
     Ok(kept.record(place, integrity))
 }
 
-/// What a trial comes to. On a machine that is busy a thread may get no CPU for all of the short time that is measured here;
-/// then there is another trial.
+/// Record and measures of a trial. On a busy machine a thread may get no CPU during the short measuring time; then
+/// the trial is repeated.
 pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
     for _ in 0..100 {
         let record = played(case)?;
@@ -60,7 +58,7 @@ pub fn reduced(case: &Case) -> Result<(PartRecord, Measures), Reason> {
     Err(Reason::new(Cause::TooShort, "a hundred trials in which not all threads worked at any time"))
 }
 
-/// A folder that is not in memory, as far as the working tree is not.
+/// A folder in the working tree, which is usually not in memory.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder")
 }

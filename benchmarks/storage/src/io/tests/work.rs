@@ -1,4 +1,4 @@
-//! Cases on files of this machine: what they read is what they wrote, with every engine and in every way.
+//! Cases on real files: every engine reads back what it wrote.
 
 use seatrial_model::{Cause, Integrity, Outcome};
 
@@ -26,7 +26,7 @@ fn every_way_of_working_verifies_and_gives_numbers() {
                 ];
                 let (record, measures) = match reduced(&case(folder.path(), &changed)) {
                     Ok(both) => both,
-                    // A working tree without direct access.
+                    // The working tree may not support direct access.
                     Err(reason) if access == "direct" && reason.cause == Cause::Missing => continue,
                     Err(reason) => panic!("{changed:?}: {reason}"),
                 };
@@ -65,7 +65,7 @@ fn a_random_mix_of_many_passes_raises_no_false_alarm() {
         ("engine", "io_uring"),
         ("time", "1 s"),
     ];
-    // On a machine that is busy a pass may take longer.
+    // A busy machine may need several measuring times for a pass.
     for _ in 0..60 {
         match played(&case(folder.path(), &changed)) {
             Ok(record) => {
@@ -93,8 +93,7 @@ fn what_is_done_once_is_done_whole_and_tells_its_ends() {
     assert!(rate("durable") <= rate("last_done"), "a flush takes time");
 }
 
-/// Blocks that were written for the first time are told from others by what is read back: only a file that was filled
-/// has something where no pass has been.
+/// A read before any write tells whether the file was filled: only a filled file has valid data then.
 #[test]
 fn a_file_that_is_overwritten_was_filled_before() {
     let folder = folder();
@@ -110,7 +109,6 @@ fn a_file_that_is_overwritten_was_filled_before() {
         let looked_at = |overwrite: &str| {
             let case = case(folder.path(), &[&all[..], &[("overwrite", overwrite)]].concat());
             let mut part = IoWorker::prepare(&case, &case.places[0]).expect("prepared");
-            // No block is written at all.
             part.verify().expect("looked at")
         };
         assert!(matches!(looked_at("false"), Integrity::Unverified { .. }), "{sync}");
@@ -130,7 +128,7 @@ fn the_record_says_how_the_cache_was_kept_out() {
     let (record, _) = reduced(&case(folder.path(), &[("access", "buffered")])).expect("numbers");
     let cache = &record.evidence["cache"];
     assert_eq!(cache["method"], "fadvise dontneed before each pass");
-    // A file system in memory has nowhere else to keep it.
+    // A file system in memory cannot drop its pages.
     let percent = cache["resident_before"]["percent"].as_f64().expect("known");
     assert!(percent < 1.0 || record.evidence["moved"]["source"] != "device", "{cache}");
     assert!(record.evidence["moved"]["source"].is_string(), "{}", record.evidence["moved"]);
@@ -142,7 +140,7 @@ fn a_directory_that_takes_no_files_is_unmeasured_with_the_reason() {
     let gone = folder.path().join("gone");
     let error = played(&case(&gone, &[])).expect_err("is not there");
     assert_eq!(
-        (error.cause, error.text.contains("the directory is not there")),
+        (error.cause, error.text.contains("the directory does not exist")),
         (Cause::Missing, true),
         "{error}"
     );
@@ -186,7 +184,6 @@ fn rounds_go_on_until_they_are_steady_or_used_up() {
     let case = case(folder.path(), &changed);
     let (record, measures) = match reduced(&case) {
         Ok(both) => both,
-        // A working tree without direct access.
         Err(reason) => return assert_eq!(reason.cause, Cause::Missing, "{reason}"),
     };
     let rounds = record.evidence["rounds"].as_array().expect("rounds").len();
@@ -197,7 +194,7 @@ fn rounds_go_on_until_they_are_steady_or_used_up() {
     match steady["reached_after_rounds"].as_u64() {
         Some(reached) => {
             assert!(reached <= rounds as u64 && steady["range_percent"].as_f64() <= Some(20.0));
-            // A round is shorter than an interval of 100 ms, unless nobody let it end.
+            // A round is shorter than an interval of 100 ms, unless a busy machine lengthened it.
             assert!(measures.metrics["throughput"].trials[0].len() >= 5);
         }
         None => assert!(kinds.contains(&"steady-state-not-reached".to_owned()), "{kinds:?}"),

@@ -1,4 +1,4 @@
-//! From samples to figures, with exact numbers.
+//! Metrics from invented samples, with exact numbers.
 
 use seatrial_model::machine::DiskBus;
 use seatrial_model::{Cause, Evidence, Integrity, Nanos, Params, PartRecord, Sample};
@@ -32,7 +32,7 @@ fn part(trial: u32, samples: Vec<Sample>, evidence: Evidence) -> PartRecord {
 fn the_slowest_zone_is_the_headline_and_both_ends_have_their_own() {
     let case = planned(&site(vec![disk("sda", DiskBus::Sata)]), &[]).expect("a plan").remove(0);
     let trial = |number| {
-        // The middle is slower than the end: a place that is read again and again.
+        // The middle is slower than the end, as with sectors that are read again and again.
         let rates = [(0, 200), (25, 180), (50, 90), (75, 140), (100, 110)];
         let slices =
             |(at, rate)| [slice("alone", "position", at, rate), slice("alone", "position", at, rate)];
@@ -58,7 +58,7 @@ fn disks_that_share_a_way_show_it_in_the_ratio() {
         of("together", 1, 70),
         of("together", 0, 80),
         of("together", 1, 70),
-        // The slice that only one of them has counts for its row and for no sum.
+        // The slice that only one disk has counts for its row and for no sum.
         of("together", 0, 200),
     ];
     let measures = BENCHMARK.reduce(&case, &[part(0, samples, Evidence::new())]).expect("figures");
@@ -79,7 +79,7 @@ fn a_limit_of_a_control_group_and_bytes_from_elsewhere_are_told() {
     let measures = BENCHMARK.reduce(&case, &[part(0, samples, evidence)]).expect("figures");
     let kinds: Vec<_> = measures.findings.iter().map(|finding| finding.kind.as_str()).collect();
     assert_eq!(kinds, ["path-unconfirmed", "throttled-by-control-group"]);
-    assert!(measures.findings[1].text.contains("sda (bytes a second: 20971520"));
+    assert!(measures.findings[1].text.contains("sda (B/s: 20971520"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Loop devices over files of our own, which only root can make: the calls made to them, and a throttle that counts.
+//! Loop devices over temporary files, which need root: the system calls made on them, and a throttle that counts
+//! bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,15 +16,14 @@ use seatrial_bench::Stop;
 use seatrial_bench::testing::{Kept, connected};
 use seatrial_testkit::starved::{Watch, explains};
 
-/// What the child is told by the environment: disks, parameters, seconds, a control group to enter, where to answer.
+/// Environment of the child: disks, parameters, seconds, a control group to enter, where to answer.
 const ORDER: &str = "SEATRIAL_TEST_RAW";
 
 const MIB: u64 = 1 << 20;
 
-/// Bytes of a request.
 const BLOCK: u64 = MIB / 4;
 
-/// A loop device over a file without blocks; both are gone with it.
+/// A loop device over a sparse file; dropping it removes both.
 struct Loop {
     device: String,
     _folder: tempfile::TempDir,
@@ -66,14 +66,14 @@ fn command(program: &str, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Fails where everything is to be installed, and says elsewhere what was not tested.
+/// Fails in CI, and elsewhere prints what was not tested.
 #[expect(clippy::print_stdout, reason = "says that a test did not run, where people look")]
 fn skip(why: &str) {
     assert!(!env::var("CI").is_ok_and(|ci| ci == "true"), "{why}");
     println!("skipped: {why}");
 }
 
-/// This test's own program again, for a measurement in a process of its own.
+/// Runs this test program again, for a measurement in its own process.
 fn child(wrapper: &[&str], order: &Value) -> Result<Value, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut order = order.clone();
@@ -117,7 +117,7 @@ fn measures_when_it_is_told_to() {
     fs::write(order["answer"].as_str().expect("a place"), answer.to_string()).expect("told");
 }
 
-/// One trial, on whatever CPU there is.
+/// One trial, not pinned.
 fn measured(mut case: Case, time: Duration) -> Value {
     case.places[0].bindings.clear();
     let mut part = connected(BENCHMARK.part(&case, &case.places[0])).expect("opened");
@@ -164,7 +164,7 @@ fn nothing_opens_a_disk_to_write_it_and_every_byte_comes_from_it() {
         let trace = folder.path().join("trace").display().to_string();
         let calls = "trace=open,openat,openat2,creat,write,pwrite64,writev,pwritev,pwritev2,ioctl";
         let wrapper = ["strace", "-f", "-y", "-e", calls, "-o", &trace];
-        // Every call is told, which takes its time; and a machine that is busy may leave no CPU for most of a short one.
+        // Tracing every call slows them down, and a busy machine may leave little CPU in a short measurement.
         let measured = [3000, 10_000, 40_000].map(|ms| {
             let order = json!({ "disks": names, "mode": mode, "pattern": pattern, "ms": ms });
             move || child(&wrapper, &order)
@@ -220,13 +220,13 @@ fn assert_opened_to_read(trace: &str, names: &str) {
     }
 }
 
-/// A control group of version 1 that reads a device at a rate.
+/// A control group (version 1) that limits reads of a device.
 struct Throttled(PathBuf);
 
 impl Throttled {
     fn new(disk: &Loop, bytes_s: u64) -> Result<Self, String> {
         let folder = PathBuf::from(format!("/sys/fs/cgroup/blkio/seatrial-raw-{}", std::process::id()));
-        // One that was left by a test that was killed, and whose process had the same number.
+        // A killed test may have left a group for a process of the same number.
         let _ = fs::remove_dir(&folder);
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let group = Self(folder);
@@ -237,7 +237,7 @@ impl Throttled {
         Ok(group)
     }
 
-    /// Bytes that it let through.
+    /// Bytes that the group counted.
     fn counted(&self) -> u64 {
         let text = fs::read_to_string(self.0.join("blkio.throttle.io_service_bytes")).expect("counts");
         let line = text.lines().find_map(|line| line.split_once("Read ")).expect("a line of reads");
@@ -265,7 +265,7 @@ fn a_throttled_disk_alone_reads_at_the_rate_and_the_bytes_that_the_throttle_coun
     };
     let order = json!({ "disks": disk.name(), "ms": 5000, "group": group.0.display().to_string() });
     let mut seen = Vec::new();
-    // A process that gets no CPU reads less than the throttle lets through, and what stood in its queue comes later.
+    // A process without CPU reads less than the limit, and its queued requests come later.
     for _ in 0..6 {
         let (before, watch) = (group.counted(), Watch::begin());
         let answer = child(&[], &order);
@@ -291,7 +291,7 @@ fn a_throttled_disk_alone_reads_at_the_rate_and_the_bytes_that_the_throttle_coun
         }
         seen.push((of_nominal, starved));
     }
-    // A machine that let none of them be undisturbed says so, and takes no more than it says.
+    // A machine too busy for a clean measurement reports its lost CPU time, which must explain the difference.
     let is_explained = |(of, starved): &(f64, f64)| explains(*starved, (of - 1.0).abs() - 0.03);
     assert!(seen.iter().all(is_explained), "of the nominal rate, and of the time without a CPU: {seen:?}");
 }

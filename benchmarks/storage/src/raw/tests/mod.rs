@@ -1,4 +1,4 @@
-//! Plans and figures from made-up disks, and real loop devices: what they are read for, and how fast.
+//! Plans and metrics from invented disks, and real loop devices.
 
 mod figures;
 mod loops;
@@ -9,7 +9,6 @@ use seatrial_model::{Case, Params, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
 
-/// A disk of 4 TB.
 fn disk(name: &str, bus: DiskBus) -> Disk {
     Disk { name: name.to_owned(), bus, size_bytes: Known::Known(4_000_787_030_016), ..Disk::default() }
 }

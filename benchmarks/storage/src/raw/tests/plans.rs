@@ -1,4 +1,4 @@
-//! Which disks become cases.
+//! Plans: which disks become cases.
 
 use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Medium};
 use seatrial_model::{Cause, Limit, Value};
