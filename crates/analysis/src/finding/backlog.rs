@@ -26,8 +26,8 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let on = if cpus.is_empty() { String::new() } else { format!(" (CPU {})", cpus.join(", ")) };
     let node = seen.node;
     let text = format!(
-        "{node} dropped {dropped} packets because the queue of a CPU was full{on}, of all that it received during the \
-         trials: raise net.core.netdev_max_backlog, or spread the packets over more cores"
+        "{node} dropped {dropped} packets during the trials because the receive queue of a CPU was full{on}: raise \
+         net.core.netdev_max_backlog, or spread the packets over more cores"
     );
     let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
     let value = quantity(dropped as f64, Unit::Count);

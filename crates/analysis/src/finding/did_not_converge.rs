@@ -28,7 +28,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let remedy = match most_trials(case) {
         _ if has_had_its_time => "give the run more time by --time-budget",
         Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {
-            "raise -p trials=, since these end when the case's first metric is known as exactly as asked for"
+            "raise -p trials=, since trials end once the interval of the case's first metric is as narrow as asked for"
         }
         _ => "raise -p max_trials=",
     };

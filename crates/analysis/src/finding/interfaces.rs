@@ -17,7 +17,7 @@ pub(super) const DROPS: Rule = Rule {
 
 pub(super) const ERRORS: Rule = Rule {
     kind: "link-errors",
-    doc: "Frames came damaged during trials: a cable, a transceiver or a port is at fault.",
+    doc: "Frames arrived damaged during trials: a cable, a transceiver or a port is at fault.",
     find: |records| find(records, &DAMAGED),
 };
 
@@ -43,7 +43,7 @@ const RING: InterfaceCounterRule = InterfaceCounterRule {
     severity: Severity::Warning,
     text: |node, interface, count| {
         format!(
-            "{interface} of {node} dropped up to {count} packets that came faster than the kernel took them: enlarge its ring \
+            "{interface} of {node} dropped up to {count} packets that arrived faster than the kernel read them: enlarge its ring \
              (ethtool -G {interface} rx), spread its queues over more cores, or keep other work off those that serve its \
              interrupts"
         )
@@ -56,7 +56,7 @@ const DAMAGED: InterfaceCounterRule = InterfaceCounterRule {
     severity: Severity::Problem,
     text: |node, interface, count| {
         format!(
-            "up to {count} frames came to {interface} of {node} damaged, and were thrown away: look at the cable, the \
+            "{interface} of {node} received up to {count} damaged frames and dropped them: check the cable, the \
              transceivers and the port at the other end"
         )
     },

@@ -51,7 +51,7 @@ fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
         Shape::Saturated { at } if at == highest => (
             at,
             Severity::Info,
-            format!("saturated at {}: {metric} is {}, and more brings nothing", load(at), rate(at)),
+            format!("saturated at {}: {metric} is {}, and a higher load does not raise it", load(at), rate(at)),
         ),
         Shape::Saturated { at } => (
             at,
@@ -156,7 +156,7 @@ fn peaks(records: &[CaseRecord], sweeps: &[LoadSweep<'_>]) -> Vec<Finding> {
         let named = if table.fixed.is_empty() { String::new() } else { format!("{}: ", words(&table.fixed)) };
         let value = cell.value.unwrap_or_default();
         let text = format!(
-            "{named}most {} is {} with {}",
+            "{named}the highest {} is {} with {}",
             table.metric,
             in_unit(value, table.unit),
             words(&table.place(case))
@@ -175,7 +175,7 @@ fn peak_of_one(sweep: &LoadSweep<'_>) -> Option<Finding> {
         curve.iter().enumerate().reduce(|best, next| if next.1.rate > best.1.rate { next } else { best })?;
     let (load, case, metric) = sweep.measured()[at];
     let text =
-        format!("most {} is {} with {}={load}", sweep.metric, in_unit(point.rate, metric.unit), sweep.axis);
+        format!("the highest {} is {} with {}={load}", sweep.metric, in_unit(point.rate, metric.unit), sweep.axis);
     let finding = Finding::new("peak", Severity::Info, case.subject.clone(), text);
     let evidence = vec![case.group.clone(), sweep.metric.to_owned()];
     Some(of_case(case, Finding { value: quantity(point.rate, metric.unit), evidence, ..finding }))
@@ -206,7 +206,7 @@ fn highest_working(sweep: &LoadSweep<'_>) -> Option<Finding> {
         Some((load, case)) => (
             *case,
             *load,
-            format!("{name}the highest {axis} that works is {load}; failed: {failures}{untried}"),
+            format!("{name}the highest working {axis} is {load}; failed: {failures}{untried}"),
         ),
         None => (first, 0, format!("{name}no {axis} works, from {least} on; failed: {failures}{untried}")),
     };

@@ -26,7 +26,7 @@ const OF_CASE: &str = "limited-by-loss";
 const FEWEST_PARTNERS: usize = 2;
 
 /// What a person does about it.
-const ADVICE: &str = "look at the error counters of its network card and of its switch port, at its cable, and at what drops or polices there";
+const ADVICE: &str = "look at the error counters of its network card and of its switch port, at its cable, and for a policer or shaper that drops packets";
 
 /// A node at whose end packets are lost.
 #[derive(Clone, Debug, PartialEq)]

@@ -113,7 +113,7 @@ fn tungsten_works_with_ten_threads_and_at_random_with_small_blocks_alone() {
         "highest-working",
         "64 KiB",
         "seq",
-        "the highest threads that works is 10; failed: 20 (hang), 40 (hang), 80 (hang)",
+        "the highest working threads is 10; failed: 20 (hang), 40 (hang), 80 (hang)",
     );
     says(
         "Tungsten",
@@ -183,14 +183,14 @@ fn the_highest_working_number_of_threads_is_named_with_what_failed() {
         "highest-working",
         "1 MiB",
         "random",
-        "the highest threads that works is 60; failed: 80 (hang)",
+        "the highest working threads is 60; failed: 80 (hang)",
     );
     says(
         "Mercury",
         "highest-working",
         "4 MiB",
         "random",
-        "the highest threads that works is 50; failed: 60 (hang), 80 (hang)",
+        "the highest working threads is 50; failed: 60 (hang), 80 (hang)",
     );
     assert!(found("Cobalt", "highest-working").is_empty());
 }

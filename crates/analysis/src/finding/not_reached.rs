@@ -24,8 +24,8 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
         }
     }
     let finding = |(node, (count, why)): (&str, (usize, &str))| {
-        let cases = if count == 1 { "case" } else { "cases" };
-        let text = format!("{why}; {count} {cases} of it not measured");
+        let were = if count == 1 { "was" } else { "were" };
+        let text = format!("{why}; {count} of its cases {were} not measured");
         let finding = Finding::new(RULE.kind, Severity::Problem, Subject::node(), text);
         Finding { node: Some(node.to_owned()), value: quantity(count as f64, Unit::Count), ..finding }
     };
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!((finding.node.as_deref(), finding.severity), (Some("n3"), Severity::Problem));
         assert_eq!(
             finding.text,
-            "n3 not reachable: Connection refused (ssh, port 22); 2 cases of it not measured"
+            "n3 not reachable: Connection refused (ssh, port 22); 2 of its cases were not measured"
         );
         assert!(find(&[measured("n1")]).is_empty());
     }

@@ -256,21 +256,21 @@ impl Shortfall {
         let Some(own) = self.counted else {
             let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             return format!(
-                "the counters of {names} of {node} could not be read{why}, so that nothing shows whether it carried what \
-                 was measured"
+                "the counters of {names} of {node} could not be read{why}, so it is not known whether it \
+                 carried the measured traffic"
             );
         };
         let carried: Vec<String> = self.carried.iter().map(Carrier::text).collect();
         let elsewhere = match self.carried.as_slice() {
             // Some drivers have the card hand over its counts once a second (bnxt), and others ask for them as seldom.
             [] => format!(
-                "no other {noun} counted as much: either they went a way that has no {noun}, or the driver renews its \
-                 counters seldom, which trials of several seconds show (-p time=)",
+                "no other {noun} counted as much: the traffic took a path without {noun}, or the driver updates its \
+                 counters rarely (try trials of several seconds, -p time=)",
                 noun = self.kind.noun
             ),
             [first, ..] if first.name == "lo" => format!(
-                "{} carried them: both addresses are of one host, whose kernel hands over what is sent from one to the \
-                 other without a wire; give the ends network namespaces of their own, or measure between two hosts",
+                "{} carried them: both addresses belong to one host, and its kernel delivers packets between them \
+                 without a wire; put the ends into network namespaces of their own, or measure between two hosts",
                 carried.join(", ")
             ),
             [first, ..] if first.own > 0.0 => format!(

@@ -48,8 +48,8 @@ fn missing(trunk: &AtOnce) -> Option<Finding> {
     }
     let repeats = trunk.seen().len();
     let text = format!(
-        "of {links} links between the two groups never more than {most} carried flows, in {repeats} repeats; with all of \
-         them the chance of that is {}: {}, or the hash leaves it out; look at the state of every link of the trunk",
+        "of {links} links between the two groups at most {most} carried flows in any of {repeats} repeats; with all links \
+         working the probability of that is {}: {}, or the hash never selects it; check the state of every link of the trunk",
         share(chance),
         if links - most == 1 { "a link is missing" } else { "links are missing" },
     );
@@ -128,7 +128,7 @@ mod tests {
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert!(
             finding.text.starts_with(
-                "of 3 links between the two groups never more than 2 carried flows, in 18 repeats;"
+                "of 3 links between the two groups at most 2 carried flows in any of 18 repeats;"
             ),
             "{}",
             finding.text

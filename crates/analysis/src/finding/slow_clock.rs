@@ -9,7 +9,7 @@ use crate::number::{in_unit, quantity};
 
 pub(super) const RULE: Rule = Rule {
     kind: "slow-clock",
-    doc: "A look at the clock took 5 % and more of a time that was measured with it, which holds about one look.",
+    doc: "Reading the clock took at least 5 % of a time that was measured with it; each time includes about one read.",
     find,
 };
 
@@ -36,8 +36,8 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     }
     let node = seen.node;
     let text = format!(
-        "a look at the clock of {node} takes {}, {} of {name}, and each time that was measured holds about one look: the \
-         kernel reads a slow clock source there (kernel.clocksource), or this machine is emulated",
+        "reading the clock on {node} takes {}, {} of {name}, and each measured time includes about one such read: the \
+         kernel uses a slow clock source (see kernel.clocksource), or the machine is emulated",
         in_unit(look_ns, Unit::Nanosecond),
         in_unit(100.0 * part, Unit::Percent),
     );
@@ -75,7 +75,7 @@ mod tests {
         let found = looked(3800);
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert!(
-            finding.text.starts_with("a look at the clock of n1 takes 3800 ns, 19 % of latency, and each"),
+            finding.text.starts_with("reading the clock on n1 takes 3800 ns, 19 % of latency, and each"),
             "{}",
             finding.text
         );

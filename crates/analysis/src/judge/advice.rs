@@ -31,7 +31,7 @@ impl Judgement {
             );
         }
         if self.missing_limits.is_empty() {
-            return Some("nothing could be judged; the reasons stand beside the criteria".to_owned());
+            return Some("nothing could be judged; the reasons are printed beside the criteria".to_owned());
         }
         let reasons: BTreeSet<&str> =
             self.missing_limits.iter().map(|missing| missing.reason.as_str()).collect();

@@ -203,7 +203,7 @@ fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
         .collect();
     kinds.dedup();
     let found =
-        if kinds.is_empty() { "no finding says why".to_owned() } else { format!("see {}", kinds.join(", ")) };
+        if kinds.is_empty() { "no finding explains it".to_owned() } else { format!("see {}", kinds.join(", ")) };
     format!("{side} the bound; {found}")
 }
 
@@ -235,7 +235,7 @@ fn range(matter: &CriterionContext<'_>, found: &Measured<'_>) -> Result<Range, G
             if range.low > range.high {
                 let (low, high) = (in_unit(range.low, found.unit), in_unit(range.high, found.unit));
                 return Err(Gap::Other(format!(
-                    "nothing lies from {low} to {high}: the bars contradict each other"
+                    "nothing lies from {low} to {high}: the two bounds contradict each other"
                 )));
             }
             range

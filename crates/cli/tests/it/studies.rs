@@ -156,7 +156,7 @@ fn a_sweep_over_two_parameters_is_a_table_with_failures_in_their_places() {
         .shows("1 9.40 9.40 8 *20.00 20.00 10 20.00 11 ✗ failed hang [")
         .shows("12 20.00 ✗ failed hang [")
         .shows("message=1 MiB: the highest flows that works is 10; failed: 11 (hang), 12 (hang)")
-        .shows("message=64 KiB: saturated at flows=8: throughput is 20 Gbit/s, and more brings nothing")
+        .shows("message=64 KiB: saturated at flows=8: throughput is 20 Gbit/s, and a higher load does not raise it")
         .shows("peak: most throughput is 20 Gbit/s with flows=8, message=64 KiB");
     assert!(!ended.out.contains("retransmits"), "no row a case beside the table:\n{}", ended.out);
     // Of sixteen columns there is no overview.

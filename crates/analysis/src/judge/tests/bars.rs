@@ -197,5 +197,5 @@ fn bars_that_contradict_each_other_are_unknown() {
     let bounds = Bounds::Within(bar("85 GB/s"), Bar::PercentOfLimit(80.0));
     let found = only(&judged(&profile(bounds), &[measured("n1")]));
     assert_eq!(found.0, Verdict::Unknown);
-    assert_eq!(found.3, "nothing lies from 85 GB/s to 80 GB/s: the bars contradict each other");
+    assert_eq!(found.3, "nothing lies from 85 GB/s to 80 GB/s: the two bounds contradict each other");
 }

@@ -44,7 +44,7 @@ fn a_criterion_that_is_missed_beside_others_is_unknown_and_names_them() {
 
 #[test]
 fn a_criterion_that_is_missed_on_a_quiet_machine_is_missed() {
-    let quiet = ["below the bound; no finding says why".to_owned()];
+    let quiet = ["below the bound; no finding explains it".to_owned()];
     for evidence in
         [load(950, 40), gpu(&json!([])), gpu(&Value::Null), json!({}), json!({ "probes": 3, "watch": [1] })]
     {

@@ -197,7 +197,7 @@ fn of_a_series_the_heaviest_row_speaks() {
     let worst = judged(&[]);
     assert_eq!(
         (worst.0, worst.1.as_str(), worst.3.as_str()),
-        (Verdict::Fail, "50 GB/s", "at size=4 MiB; below the bound; no finding says why")
+        (Verdict::Fail, "50 GB/s", "at size=4 MiB; below the bound; no finding explains it")
     );
     assert_eq!(judged(&[("size", "2 MiB")]).3, "series 'bandwidth' has no row at size=2 MiB");
 }

@@ -155,13 +155,13 @@ fn a_partner_is_never_judged() {
     pair.nodes = vec!["n2".to_owned(), "n1".to_owned()];
     assert_eq!(
         lines(&judged(&profile, &[pair.clone()])),
-        ["fast n2: fail below the bound; no finding says why"]
+        ["fast n2: fail below the bound; no finding explains it"]
     );
     // Without a partner the case is about both, and both must play the role.
     profile.tests[0].partner = None;
     assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: unknown nothing was run"]);
     profile.tests[0].roles.clear();
-    assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail below the bound; no finding says why"]);
+    assert_eq!(lines(&judged(&profile, &[pair])), ["fast -: fail below the bound; no finding explains it"]);
 }
 
 /// A case of `one` with `other` in which `gone` was lost.
@@ -233,7 +233,7 @@ fn a_run_has_as_many_verdicts_whoever_was_lost() {
     assert_eq!(
         lines(&judged(&strict, &[gone, stand_in])),
         [
-            "fast -: fail below the bound; no finding says why; in the place of a case without a result: n2 is gone"
+            "fast -: fail below the bound; no finding explains it; in the place of a case without a result: n2 is gone"
         ]
     );
 }
