@@ -47,7 +47,9 @@ mod tests {
         let counts = json!({ "counts": { "dropped": 9, "dropped cpu3": 9, "time_squeezed": 2 } });
         let found = find(&[case("softnet", &counts)]);
         let [finding] = found.as_slice() else { panic!("{found:?}") };
-        assert!(finding.text.starts_with("n1 dropped 9 packets because the queue of a CPU was full (CPU 3)"));
+        assert!(finding.text.starts_with(
+            "n1 dropped 9 packets during the trials because the receive queue of a CPU was full (CPU 3)"
+        ));
         assert_eq!(finding.node.as_deref(), Some("n1"));
         let squeezed = json!({ "counts": { "dropped": 0, "time_squeezed": 20 } });
         assert!(find(&[case("softnet", &squeezed)]).is_empty());

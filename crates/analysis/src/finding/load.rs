@@ -51,7 +51,11 @@ fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
         Shape::Saturated { at } if at == highest => (
             at,
             Severity::Info,
-            format!("saturated at {}: {metric} is {}, and a higher load does not raise it", load(at), rate(at)),
+            format!(
+                "saturated at {}: {metric} is {}, and a higher load does not raise it",
+                load(at),
+                rate(at)
+            ),
         ),
         Shape::Saturated { at } => (
             at,
@@ -174,8 +178,12 @@ fn peak_of_one(sweep: &LoadSweep<'_>) -> Option<Finding> {
     let (at, point) =
         curve.iter().enumerate().reduce(|best, next| if next.1.rate > best.1.rate { next } else { best })?;
     let (load, case, metric) = sweep.measured()[at];
-    let text =
-        format!("the highest {} is {} with {}={load}", sweep.metric, in_unit(point.rate, metric.unit), sweep.axis);
+    let text = format!(
+        "the highest {} is {} with {}={load}",
+        sweep.metric,
+        in_unit(point.rate, metric.unit),
+        sweep.axis
+    );
     let finding = Finding::new("peak", Severity::Info, case.subject.clone(), text);
     let evidence = vec![case.group.clone(), sweep.metric.to_owned()];
     Some(of_case(case, Finding { value: quantity(point.rate, metric.unit), evidence, ..finding }))
@@ -203,11 +211,9 @@ fn highest_working(sweep: &LoadSweep<'_>) -> Option<Finding> {
         if untried.is_empty() { String::new() } else { format!("; not tried: {}", untried.join(", ")) };
     let (name, axis) = (sweep.name(), sweep.axis);
     let (case, value, text) = match works {
-        Some((load, case)) => (
-            *case,
-            *load,
-            format!("{name}the highest working {axis} is {load}; failed: {failures}{untried}"),
-        ),
+        Some((load, case)) => {
+            (*case, *load, format!("{name}the highest working {axis} is {load}; failed: {failures}{untried}"))
+        }
         None => (first, 0, format!("{name}no {axis} works, from {least} on; failed: {failures}{untried}")),
     };
     let finding = Finding::new("highest-working", Severity::Warning, case.subject.clone(), text);

@@ -202,8 +202,11 @@ fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
         .map(|finding| finding.kind.as_str())
         .collect();
     kinds.dedup();
-    let found =
-        if kinds.is_empty() { "no finding explains it".to_owned() } else { format!("see {}", kinds.join(", ")) };
+    let found = if kinds.is_empty() {
+        "no finding explains it".to_owned()
+    } else {
+        format!("see {}", kinds.join(", "))
+    };
     format!("{side} the bound; {found}")
 }
 
