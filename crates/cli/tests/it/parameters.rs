@@ -131,6 +131,6 @@ fn stores_of_a_loop_that_stores_nothing_are_skipped_with_the_reason() {
     let document = run.script(&Script::measuring(60.0)).run().exits(0).document();
     let [skipped, measured] = document.results.as_slice() else { panic!("{:#?}", document.results) };
     assert_eq!((skipped.outcome, skipped.cause), (Outcome::Skipped, Some(Cause::Inapplicable)));
-    assert_eq!(skipped.reason.as_deref(), Some("kernel read has no choice of stores: it stores nothing"));
+    assert_eq!(skipped.reason.as_deref(), Some("store= does not apply to kernel read: it stores nothing"));
     assert_eq!(measured.outcome, Outcome::Measured);
 }
