@@ -35,7 +35,7 @@ fn a_named_disk_is_read_even_if_it_is_none_and_one_that_is_not_there_is_told() {
     assert_eq!(cases[0].subject.as_str(), "disk:loop0");
     let reason = planned(&site, &[("disk", "sdb")]).expect_err("none");
     assert_eq!(reason.cause, Cause::Missing);
-    assert!(reason.text.ends_with("there are: sda, loop0"), "{reason}");
+    assert!(reason.text.ends_with("its disks: sda, loop0"), "{reason}");
 }
 
 #[test]
