@@ -6,8 +6,7 @@ use std::process::Command;
 use xtask::workspace;
 
 /// What cargo needs of the workspace to build one of its crates.
-const COPIED: &[&str] =
-    &["Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "benchmarks", "xtask", "profiles"];
+const COPIED: &[&str] = &["rustfmt.toml", "crates", "benchmarks", "xtask", "profiles"];
 
 /// Where the modules of the example's family begin.
 const FIRST_MODULE: &str = "pub mod bandwidth;\n";
@@ -43,17 +42,26 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// Times of change are kept, so that cargo rebuilds only what the example touches.
-fn copy_workspace() -> PathBuf {
+/// Copies the workspace and gives its folder and that of its crates. Times of change are kept, so that cargo rebuilds only
+/// what the example touches. The crates lie one folder deeper than in the workspace: cargo would take crates of the same
+/// relative path for the same ones, and the workspace would be tested with what was built from the copy.
+fn copy_workspace() -> (PathBuf, PathBuf) {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
+    let crates = copy.join("copy");
     let _ = std::fs::remove_dir_all(&copy);
-    std::fs::create_dir_all(&copy).unwrap();
+    std::fs::create_dir_all(&crates).unwrap();
     for name in COPIED {
         let status =
-            Command::new("cp").arg("-a").arg(workspace::root().join(name)).arg(&copy).status().unwrap();
+            Command::new("cp").arg("-a").arg(workspace::root().join(name)).arg(&crates).status().unwrap();
         assert!(status.success(), "cannot copy {name}: {status}");
     }
-    copy
+    std::fs::copy(workspace::root().join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
+    let mut manifest = std::fs::read_to_string(workspace::root().join("Cargo.toml")).unwrap();
+    for folder in ["crates/", "benchmarks/", "xtask"] {
+        manifest = manifest.replace(&format!("\"{folder}"), &format!("\"copy/{folder}"));
+    }
+    std::fs::write(copy.join("Cargo.toml"), manifest).unwrap();
+    (copy, crates)
 }
 
 fn run(command: &mut Command) {
@@ -64,10 +72,10 @@ fn run(command: &mut Command) {
 
 #[test]
 fn the_example_benchmark_and_export_meet_what_every_one_owes() {
-    let copy = copy_workspace();
+    let (copy, crates) = copy_workspace();
     let mut new = 0;
     for block in blocks() {
-        let path = copy.join(&block.path);
+        let path = crates.join(&block.path);
         let text = match std::fs::read_to_string(&path) {
             // A whole file of the new folder.
             Err(_) => {
@@ -95,7 +103,7 @@ fn the_example_benchmark_and_export_meet_what_every_one_owes() {
 
     run(workspace::cargo(["fmt", "--package=seatrial-mem", "--package=seatrial-report"]).current_dir(&copy));
     for block in blocks() {
-        let text = std::fs::read_to_string(copy.join(&block.path)).unwrap();
+        let text = std::fs::read_to_string(crates.join(&block.path)).unwrap();
         assert!(
             text.contains(&block.text) || block.path.ends_with("lib.rs"),
             "{} is not formatted",
