@@ -4,12 +4,12 @@
 //! new one, and comes out the same.
 
 mod audit;
+mod believable;
 mod compare;
 mod draft;
 mod finding;
 mod fleet;
 mod judge;
-mod limit;
 mod number;
 mod same;
 mod stated;
@@ -17,6 +17,7 @@ mod trend;
 mod verify;
 
 pub use audit::{Audit, audit, changed_since};
+pub use believable::BELIEVABLE_PERCENT;
 pub use compare::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Side, changed, compare};
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
@@ -26,7 +27,6 @@ pub use finding::{
 };
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};
-pub use limit::BELIEVABLE_PERCENT;
 pub use stated::state_limits;
 pub use trend::{FEWEST_RUNS, Point, Trend, TrendRun, TrendStep, trends};
 pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};

@@ -47,7 +47,7 @@ pub enum Transport {
     Udp,
 }
 
-/// A full packet on its way.
+/// The bytes of a full packet by who counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goodput {
     pub payload: u64,
@@ -57,7 +57,7 @@ pub struct Goodput {
     pub bus: u64,
     /// Bytes of it that a queueing discipline counts.
     pub queued: u64,
-    /// How both come about.
+    /// How `payload` and `wire` follow from the MTU.
     formula: String,
 }
 
@@ -135,8 +135,8 @@ impl Goodput {
             value: Quantity::new(gbit, Unit::GigabitsPerSecond)
                 .expect("finite numbers, and none of them 0 below"),
             formula: format!(
-                "{mbit} Mbit/s x {} / {} (packets with their link's header{more})",
-                self.payload, self.queued
+                "{mbit} Mbit/s x {} / {counted} (packets with their link's header{more})",
+                self.payload
             ),
             provenance: format!("qdisc {kind}"),
         }

@@ -160,13 +160,13 @@ fn widest(bounds: Vec<Bound>) -> Option<Bound> {
 
 /// The same of so many directions together.
 pub fn times(bounds: &[Bound], directions: usize) -> Vec<Bound> {
-    let twice = |bound: &Bound| Bound {
+    let scaled = |bound: &Bound| Bound {
         value: Quantity::new(bound.value.value() * directions as f64, bound.value.unit())
             .expect("a finite number times a small one"),
         formula: format!("{directions} directions x {}", bound.formula),
         provenance: bound.provenance.clone(),
     };
-    if directions == 1 { bounds.to_vec() } else { bounds.iter().map(twice).collect() }
+    if directions == 1 { bounds.to_vec() } else { bounds.iter().map(scaled).collect() }
 }
 
 /// Connections are tried by IPv4 first. An end of which no networks are known may have it: the bound is then the wider.

@@ -13,7 +13,7 @@ pub const MOST_SAMPLES_IN_RECORD: usize = 50_000;
 /// Fewest samples that a 99th percentile is read from.
 const FEWEST_FOR_P99: usize = 100;
 
-/// Whether the headline metric's interval is narrow enough for the case's budget.
+/// Whether a metric's interval is narrow enough for the case's budget.
 pub fn has_converged(values: &Values, precision_percent: f64) -> bool {
     let summary = Statistics::of(&values.trials).ok();
     let half_width = summary.and_then(|summary| summary.relative_half_width());

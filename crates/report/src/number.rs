@@ -21,7 +21,8 @@ pub fn plain(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Half the width of an interval around `median`, in percent of it: `±0.6%`. Absolute when the median is zero.
+/// Half the width of an interval in percent of the median, which need not lie in its middle: `±0.6%`. Absolute when the
+/// median is zero.
 pub fn half_width(median: f64, interval: (f64, f64)) -> String {
     let half = (interval.1 - interval.0).abs() / 2.0;
     if median == 0.0 {

@@ -65,7 +65,7 @@ fn a_short_cut() {
         let found = told(&document, "path-unconfirmed");
         let [text] = found.as_slice() else { panic!("{found:?}") };
         assert!(text.contains("eth0 of n1 sent only") && text.contains("; lo ("), "{text}");
-        assert!(text.contains("both addresses are of one host"), "{text}");
+        assert!(text.contains("both addresses belong to one host"), "{text}");
 
         // What went another way is no verdict on this one, however fast it was.
         let folder = tempfile::tempdir_in("/tmp").unwrap();

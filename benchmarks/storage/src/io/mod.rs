@@ -1,8 +1,11 @@
 //! Reads and writes files, by threads, block size and queue depth: the job, its files, its threads, its metrics.
+//!
+//! A request is submitted and timed in `work`, threads are started and told in `team`, `part` makes samples of what they
+//! count, `reduce` makes metrics of the samples; with `steady=true` `rounds` does, a round as a trial.
 
 mod access_pattern;
-mod account;
 pub mod directory;
+mod evidence;
 pub mod files;
 mod fixture;
 pub mod job;

@@ -12,7 +12,7 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Device, FdStore, Hiding, Purpose, polls};
 use serde_json::json;
 
-use super::account::{self, Account};
+use super::evidence::{self, Account};
 use super::files::Source;
 use super::fixture::{self, Found};
 use super::job::JobSpec;
@@ -181,11 +181,11 @@ impl IoWorker {
         out.evidence("bytes", json!({ "read": read, "written": written }));
         out.evidence("cpu_ns", json!(after.cpu_since(before).get()));
         out.evidence("moved", after.moved_since(before, read, written));
-        out.evidence("latencies", account::latencies(ran));
-        out.evidence("engine", account::engine(&self.prepared));
-        out.evidence("cache", account::cache(&self.prepared, &self.job));
-        out.evidence("files", account::files(&self.made, &self.job));
-        out.evidence("throttle", account::throttled(&self.made));
+        out.evidence("latencies", evidence::latencies(ran));
+        out.evidence("engine", evidence::engine(&self.prepared));
+        out.evidence("cache", evidence::cache(&self.prepared, &self.job));
+        out.evidence("files", evidence::files(&self.made, &self.job));
+        out.evidence("throttle", evidence::throttled(&self.made));
         // Files that a peer wrote are not shared.
         if self.made.hiding != Hiding::Named && self.fd_store.is_some() && fixture::shares(&self.job) {
             out.evidence("fixture", json!(fixture::word(self.covered, &self.job)));

@@ -222,7 +222,7 @@ impl IoQueue {
                 }
                 continue;
             }
-            self.set_off();
+            self.stamp_queued();
             let waited = self.tools.engine.wait(1, &mut done);
             waited.map_err(|errno| error(When::Using, "waiting for a request", errno))?;
             let now = Nanos(clock::now_ns());
@@ -263,7 +263,7 @@ impl IoQueue {
                     self.second = Some(Nanos(clock::now_ns()));
                 }
                 self.old = self.flying.iter().flatten().count();
-                self.leave_cache();
+                self.drop_cached_pages();
             }
             // Two requests to one block at the same time would race. Within a pass every block comes once, so only
             // requests of an earlier pass can conflict.
@@ -283,20 +283,20 @@ impl IoQueue {
     }
 
     /// Called before a block is made or checked: submits the queued requests if they are enough for a call.
-    fn let_go(&mut self) -> Result<(), Reason> {
+    fn submit_queued(&mut self) -> Result<(), Reason> {
         let enough = if self.is_lengthy() { 1 } else { BATCH };
         // An engine that only progresses in a wait would have the thread's own work counted as time of the request.
         if self.queued.len() < enough || !self.tools.engine.overlaps() {
             return Ok(());
         }
-        self.set_off();
+        self.stamp_queued();
         let handed = self.tools.engine.hand_over();
         handed.map_err(|errno| error(When::Using, "submitting requests", errno))
     }
 
-    /// Notes the time of submission, which is after blocks were made and checked: that time is not the storage's. One
-    /// clock reading serves all queued requests.
-    fn set_off(&mut self) {
+    /// Notes the time of submission, after the blocks of these requests were made: that time is not the storage's. One clock
+    /// reading serves all queued requests. What the thread does until it looks for completions does count.
+    fn stamp_queued(&mut self) {
         if self.queued.is_empty() {
             return;
         }
@@ -322,7 +322,7 @@ impl IoQueue {
             self.free.push(slot);
             return Ok(false);
         };
-        self.let_go()?;
+        self.submit_queued()?;
         let block = self.block(&io);
         let buffer = self.tools.engine.buffer(slot);
         if io.write {
@@ -361,7 +361,7 @@ impl IoQueue {
 
     fn take_back(&mut self, slot: usize, io: &BlockIo) -> Result<(), Reason> {
         if !io.write {
-            self.let_go()?;
+            self.submit_queued()?;
             let block = self.block(io);
             self.checked.blocks += 1;
             self.checked.bytes += self.tools.job.block as u64;
@@ -386,7 +386,7 @@ impl IoQueue {
 
     /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence shows how much came
     /// from the device.
-    fn leave_cache(&self) {
+    fn drop_cached_pages(&self) {
         let JobSpec { direct, operation, .. } = *self.tools.job;
         if !direct && operation.reads() {
             let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.job.part_bytes()));

@@ -5,7 +5,7 @@ use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Quantity, Unit};
 use seatrial_stats::Sorted;
 
-use crate::limit::is_beyond;
+use crate::believable::is_beyond;
 use crate::number::in_unit;
 
 /// Median absolute deviations that a bound stands beyond the worst of the good ones. Three of them are about two standard

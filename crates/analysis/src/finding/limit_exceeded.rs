@@ -4,7 +4,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
 
 use super::{Rule, about};
-use crate::limit::{BELIEVABLE_PERCENT, is_beyond};
+use crate::believable::{BELIEVABLE_PERCENT, is_beyond};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const RULE: Rule = Rule {

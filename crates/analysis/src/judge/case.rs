@@ -11,8 +11,8 @@ use super::judged_nodes::judged_node;
 use super::level::{CriterionContext, Gap};
 use super::measured::{Measured, measured};
 use super::range::Range;
+use crate::believable::is_beyond;
 use crate::finding::path;
-use crate::limit::is_beyond;
 use crate::number::{in_unit, quantity, significant};
 
 /// The verdict on a case, and the limit that was missing for it.

@@ -118,7 +118,7 @@ fn the_highest_load_that_works_is_looked_for_and_named_also_when_it_is_gone_on_w
     assert_eq!(flows(&whole), expected);
     let found = findings(&whole, "highest-working");
     let [finding] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!(finding.text, "the highest flows that works is 12; failed: 13 (hang), 14 (hang), 16 (hang)");
+    assert_eq!(finding.text, "the highest working flows is 12; failed: 13 (hang), 14 (hang), 16 (hang)");
     for kept in [5, 3, 1] {
         keep_results(&home, kept);
         let again = home.seatrial("run --resume -o json").script(&script).run().exits(1).document();
@@ -155,9 +155,9 @@ fn a_sweep_over_two_parameters_is_a_table_with_failures_in_their_places() {
         .shows("flows ↓ message → 64 KiB 1 MiB")
         .shows("1 9.40 9.40 8 *20.00 20.00 10 20.00 11 ✗ failed hang [")
         .shows("12 20.00 ✗ failed hang [")
-        .shows("message=1 MiB: the highest flows that works is 10; failed: 11 (hang), 12 (hang)")
+        .shows("message=1 MiB: the highest working flows is 10; failed: 11 (hang), 12 (hang)")
         .shows("message=64 KiB: saturated at flows=8: throughput is 20 Gbit/s, and a higher load does not raise it")
-        .shows("peak: most throughput is 20 Gbit/s with flows=8, message=64 KiB");
+        .shows("peak: the highest throughput is 20 Gbit/s with flows=8, message=64 KiB");
     assert!(!ended.out.contains("retransmits"), "no row a case beside the table:\n{}", ended.out);
     // Of sixteen columns there is no overview.
     let sizes: Vec<String> = (1..=16).map(|size| format!("{size}KiB")).collect();
@@ -218,7 +218,7 @@ fn a_profile_places_tests_by_name_pattern_rounds_and_links() {
     let found = findings(&document, "missing-link");
     let [finding] = found.as_slice() else { panic!("{:?}", document.findings) };
     assert!(
-        finding.text.starts_with("of 2 links between the two groups never more than 1"),
+        finding.text.starts_with("of 2 links between the two groups at most 1 carried flows"),
         "{}",
         finding.text
     );

@@ -75,7 +75,7 @@ fn a_short_cut_through_the_kernel_is_found_and_named() {
     assert!(
         finding
             .text
-            .contains("sent only 0.004 MB; lo (1010 MB) carried them: both addresses are of one host")
+            .contains("sent only 0.004 MB; lo (1010 MB) carried them: both addresses belong to one host")
     );
     assert_eq!(finding.evidence, ["moved", "probes.n1.nic"]);
 }
@@ -195,7 +195,7 @@ fn each_port_of_a_case_must_have_carried_its_own_part() {
 #[test]
 fn a_port_whose_counters_are_missing_proves_nothing_and_hides_nothing() {
     let folder = "/sys/class/infiniband/mlx5_1/ports/1";
-    let lacks = "so that nothing shows whether it carried what was measured";
+    let lacks = "so it is not known whether it carried the measured traffic";
     for (seen, why) in [
         (
             json!({ "counts": { "tx_bytes mlx5_0/1": 1_010_000_000 }, "unreadable": [format!("{folder} has no counters")] }),
