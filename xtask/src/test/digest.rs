@@ -51,8 +51,8 @@ impl Digest {
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
-            // libtest-mimic pads names to one width.
-            self.failures.push(name.trim_end().to_owned());
+            // libtest-mimic pads names to one width; libtest finds a test by the name alone.
+            self.failures.push(name.trim_end().trim_end_matches(" - should panic").to_owned());
         }
         !self.hidden
     }
@@ -251,6 +251,13 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; fini
         assert!(!digest.is_whole());
         digest.take("test result: ok. 2 passed; 0 failed; 0 ignored");
         assert!(digest.is_whole());
+    }
+
+    #[test]
+    fn a_test_that_should_panic_is_named_as_libtest_finds_it() {
+        let mut digest = Digest::default();
+        digest.take("test a::too_long - should panic ... FAILED");
+        assert_eq!(digest.failures, ["a::too_long"]);
     }
 
     #[test]
