@@ -18,6 +18,11 @@ const LIST: &str = "&[";
 const EXPORTS: &str = "export/mod.rs";
 const LAST_EXPORT: &str = "    evidence: Evidence;\n";
 
+/// Where a row of settings is added, and where the settings of that file are listed.
+const ROWS: &str = "settings/src/net/core.rs";
+const SETTINGS: &str = "crates/settings/src/lib.rs";
+const FIRST_ROW: &str = "        core: ";
+
 /// A fenced block of CONTRIBUTING, and the path in backquotes at the end of the text before it.
 struct Block {
     path: String,
@@ -71,7 +76,7 @@ fn run(command: &mut Command) {
 }
 
 #[test]
-fn the_example_benchmark_and_export_meet_what_every_one_owes() {
+fn the_examples_of_a_benchmark_a_setting_and_an_export_pass_the_tests_for_all() {
     let (copy, crates) = copy_workspace();
     let mut new = 0;
     for block in blocks() {
@@ -88,6 +93,14 @@ fn the_example_benchmark_and_export_meet_what_every_one_owes() {
                 assert!(old.contains(LAST_EXPORT), "{old}");
                 old.replacen(LAST_EXPORT, &format!("{LAST_EXPORT}{}", block.text), 1)
             }
+            Ok(old) if block.path.ends_with(ROWS) => {
+                let name = block.text.split([' ', ':']).nth(2).expect("pub static NAME");
+                let list = std::fs::read_to_string(crates.join(SETTINGS)).unwrap();
+                assert!(list.contains(FIRST_ROW), "{list}");
+                let list = list.replacen(FIRST_ROW, &format!("{FIRST_ROW}{name}, "), 1);
+                std::fs::write(crates.join(SETTINGS), list).unwrap();
+                format!("{old}\n{}", block.text)
+            }
             // The lines to add to its family.
             Ok(old) => {
                 let (module, listed) = block.text.split_once('\n').expect("two lines");
@@ -101,7 +114,13 @@ fn the_example_benchmark_and_export_meet_what_every_one_owes() {
     }
     assert_eq!(new, 3, "mod.rs and doc.md of the benchmark, and the export");
 
-    run(workspace::cargo(["fmt", "--package=seatrial-mem", "--package=seatrial-report"]).current_dir(&copy));
+    run(workspace::cargo([
+        "fmt",
+        "--package=seatrial-mem",
+        "--package=seatrial-report",
+        "--package=seatrial-settings",
+    ])
+    .current_dir(&copy));
     for block in blocks() {
         let text = std::fs::read_to_string(crates.join(&block.path)).unwrap();
         assert!(
@@ -119,5 +138,6 @@ fn the_example_benchmark_and_export_meet_what_every_one_owes() {
     };
     test(&["--package=seatrial-registry", "--test=conformance"]);
     test(&["--package=seatrial-mem", "--lib", "first_touch"]);
+    test(&["--package=seatrial-settings", "--test=reading"]);
     test(&["--package=seatrial-report", "--lib", "export::"]);
 }

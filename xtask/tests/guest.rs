@@ -202,7 +202,7 @@ fn held_back(result: &Value) {
     let read = &result["metrics"]["throughput"];
     let limit = &read["limit"];
     assert_eq!(limit["provenance"], "control group", "{read:#}");
-    assert_eq!(limit["formula"], format!("{THROTTLE} B/s are let through"));
+    assert_eq!(limit["formula"], format!("{THROTTLE} B/s allowed by cgroups"));
     let (value, mean) = (limit["value"].as_f64().expect("a value"), read["mean"].as_f64().expect("a rate"));
     assert!((value - THROTTLE as f64 / 1e6).abs() < 1e-9, "{value}");
     // The kernel lets slices of 100 ms and more through at once (block/blk-throttle.c).

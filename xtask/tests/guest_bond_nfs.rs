@@ -223,7 +223,8 @@ fn by_hash(document: &Value) {
     assert_eq!(findings(document, "path-unconfirmed"), [""; 0]);
     let (value, formula) = limit(result, "bond");
     close(value, 2.0 * PAYLOAD);
-    let names = "eth1 1000 Mbit/s + eth2 1000 Mbit/s (802.3ad: 6 flows on 2 members, each on one of them by layer3+4)";
+    let names = "eth1 1000 Mbit/s + eth2 1000 Mbit/s (802.3ad: 6 flows on 2 members, each flow on one of \
+                 them by layer3+4)";
     assert!(formula.contains(names), "{formula}");
     // The flows have one rate. Which member comes first is the kernel's affair.
     let flows = result["evidence"]["flows_of_last_trial"].as_array().expect("flows");

@@ -34,7 +34,7 @@ pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
             let span = sample.span();
             let shared = sample.end.min(end).since(sample.start.max(start));
             let share = if span > Nanos(0) { shared.as_secs() / span.as_secs() } else { 0.0 };
-            sample.amount.value() * sample.amount.unit().factor() * share
+            sample.amount.base() * share
         };
         samples.iter().map(|sample| within(&sample)).sum()
     };
@@ -50,7 +50,7 @@ pub fn common_rates(samples: &[&Sample]) -> Option<Vec<Rate>> {
 pub fn whole_rate(samples: &[&Sample]) -> Option<f64> {
     let start = samples.iter().map(|sample| sample.start).min()?;
     let end = samples.iter().map(|sample| sample.end).max()?;
-    let moved: f64 = samples.iter().map(|sample| sample.amount.value() * sample.amount.unit().factor()).sum();
+    let moved: f64 = samples.iter().map(|sample| sample.amount.base()).sum();
     (end > start).then(|| moved / end.since(start).as_secs())
 }
 

@@ -1,6 +1,4 @@
-//! Networks.
-//!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! Benchmarks of networks. A folder with a `doc.md` is a benchmark; the rest is shared by several.
 
 pub mod connect;
 mod datagrams;

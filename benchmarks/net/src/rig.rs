@@ -1,4 +1,4 @@
-//! What tests of benchmarks of two ends share: parameters, nodes, what an end told, both ends in this process.
+//! Shared by the tests of benchmarks with two ends: parameters, nodes, records, both ends in this process.
 
 use std::time::Duration;
 
@@ -7,33 +7,29 @@ use seatrial_model::{Case, Evidence, Integrity, Params, PartRecord, Reason, Samp
 
 use seatrial_bench::{Benchmark, Running, Sink, Stop};
 
-/// A phase of a test is over by then, whatever it waits for.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The defaults of `bench`, but for what is `changed`.
 pub fn params(bench: &Benchmark, changed: &[(&str, &str)]) -> Params {
     let about = bench.about;
 
     seatrial_testkit::params(about, changed)
 }
 
-/// A node of so many cores that we may use, and nothing else.
 pub fn node(name: &str, cores: u32) -> SiteNode {
     let thread = |id| CpuThread { id, core: Some(id), online: true, allowed: true, ..CpuThread::default() };
     let cpu = Cpu { threads: (0..cores).map(thread).collect(), ..Cpu::default() };
     SiteNode::new(name, Machine { cpu, ..Machine::default() })
 }
 
-/// The case on whatever CPU there is: the machine that tests may have one, or a set without 0.
+/// The case on any CPU: the test machine may have one, or a set without CPU 0.
 pub fn anywhere(mut case: Case) -> Case {
     case.places.iter_mut().for_each(|place| place.bindings.clear());
     case
 }
 
-/// Keeps what an end told, and ends the phase when it has enough.
+/// Keeps what an end reports, and ends the phase when there are enough samples.
 pub struct Kept {
     pub samples: Vec<Sample>,
-    /// What it told besides.
     pub facts: Evidence,
     pub stop: Stop,
     enough: usize,
@@ -46,12 +42,10 @@ impl Default for Kept {
 }
 
 impl Kept {
-    /// So many samples are enough.
     pub fn until(enough: usize) -> Self {
         Self { samples: Vec::new(), facts: Evidence::new(), stop: Stop::after(LIMIT), enough }
     }
 
-    /// The record of the `part` that told it.
     pub fn record(self, part: &str, integrity: Integrity) -> PartRecord {
         PartRecord {
             part: part.to_owned(),
@@ -80,14 +74,12 @@ impl Sink for Kept {
 
 pub type Ends = (Box<dyn Running>, Box<dyn Running>);
 
-/// Both ends of `case` in this process, connected; the first is the one that reaches for the other.
 pub fn try_ends(bench: &Benchmark, case: &Case) -> Result<Ends, Reason> {
     let parts = case.places.iter().map(|place| bench.part(case, place));
     let mut ends = seatrial_bench::testing::connect_all(parts, &[])?.into_iter();
     Ok((ends.next().expect("a first end"), ends.next().expect("a second end")))
 }
 
-/// The same where nothing can go wrong.
 pub fn ends(bench: &Benchmark, case: &Case) -> Ends {
     try_ends(bench, case).expect("connected")
 }

@@ -1,4 +1,4 @@
-//! What all benchmarks between nodes do alike.
+//! What all benchmarks between two nodes have in common.
 
 use seatrial_bench::affinity::{OFF_IRQ_CORES, SAME_LLC};
 use seatrial_model::Site;

@@ -1,5 +1,5 @@
-//! An end that is gone, frozen or cut off, in each phase: the other one comes to an end all the same, every benchmark
-//! between nodes, either side.
+//! Ends that are killed, frozen or cut off in each phase: the other end must finish all the same, for every benchmark
+//! between nodes, on either side.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,15 +17,13 @@ mod space;
 
 use space::{Net, Pair};
 
-/// A benchmark, what is changed of its parameters, and how long it measures if all goes well.
 type Tried = (&'static str, &'static [(&'static str, &'static str)], Duration);
 
 const TRIED: [Tried; 8] = [
     ("net.tcp_stream", &[], SPAN),
-    // Its warm-up tries all ways to send and to receive, by a timetable that both ends keep to.
+    // Its warm-up tries all send and receive methods, by a timetable that both ends follow.
     ("net.tcp_stream", &[("send", "auto"), ("receive", "auto")], SPAN),
     ("net.udp_stream", &[], SPAN),
-    // Steps of 250 ms, of which both ends must agree on each.
     ("net.udp_stream", &[("rate", "search"), ("pacing", "sleep")], Duration::from_millis(900)),
     ("net.rr", &[], SPAN),
     ("net.connect", &[], SPAN),
@@ -33,18 +31,16 @@ const TRIED: [Tried; 8] = [
     ("net.mtu", &[], SPAN),
 ];
 
-/// The time of most phases.
 const SPAN: Duration = Duration::from_millis(150);
 
-/// More than any end is patient, and much more than any phase here takes; a machine that is busy with other things may
-/// need much of it. A supervisor would have ended the case before.
+/// Longer than any timeout of an end and any phase here, even on a busy machine. A supervisor would have ended the
+/// case before.
 const NEVER: Duration = Duration::from_secs(300);
 
-/// Tries of a case until it comes to the moment in question: ends that get no CPU for seconds take each other for gone
-/// before anything has happened.
+/// Tries of a case until it reaches the fault: ends without a CPU for seconds take each other for gone before.
 const TRIES: usize = 20;
 
-/// Cases that run side by side: they mostly wait.
+/// Cases in parallel: they mostly wait.
 const AT_ONCE: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +57,9 @@ const PHASES: [When; 4] = [When::Connecting, When::WarmingUp, When::Measuring, W
 enum What {
     /// The end is killed: its connections are closed.
     Killed,
-    /// It is there and does nothing any more.
+    /// The end stops running, and its connections stay open.
     Frozen,
-    /// Both go on, and no packet gets through.
+    /// Both ends run, and no packet gets through.
     Cut,
 }
 
@@ -93,7 +89,6 @@ fn case(bench: &Benchmark, changed: &[(&str, &str)], nodes: &[&str]) -> Case {
     case
 }
 
-/// An end as far as it has come.
 enum End {
     Prepared(Prepared),
     Running(Box<dyn Running>),
@@ -103,11 +98,9 @@ type Ends = [Option<End>; 2];
 
 type Act<'a> = dyn Fn(&mut dyn Running) -> Result<(), Reason> + Sync + 'a;
 
-/// A phase, and what is done in it.
 type Step<'a> = (When, &'a mut dyn FnMut(&mut Ends) -> Vec<Result<(), Reason>>);
 
-/// Takes each end that is not gone a stage further, each in a thread of its own and where it lives; an end that fails is
-/// gone.
+/// Runs `act` for each end that is left, each in its own thread and namespace; removes ends that fail.
 fn each(
     ends: &mut Ends,
     pair: Option<&Pair>,
@@ -127,8 +120,8 @@ fn each(
     ended.collect()
 }
 
-/// Takes a case through its phases, `what` happening to the end `gone` at `when`; what came of the ones that were left, or
-/// why it did not come to that. None where there are no namespaces.
+/// Runs a case through its phases, with fault `what` at the end `gone` in phase `when`. Returns the results of the
+/// remaining ends, or the error that came before the fault. `None` without namespaces.
 fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<Result<(), Reason>>, Reason>> {
     let (name, changed, span) = tried;
     let pair = match what {
@@ -196,7 +189,6 @@ fn run(tried: Tried, when: When, what: What, gone: usize) -> Option<Result<Vec<R
             ended = step(&mut ends);
             break;
         }
-        // Nothing happened yet.
         if let Some(error) = step(&mut ends).into_iter().find_map(Result::err) {
             return Some(Err(error));
         }
@@ -231,7 +223,8 @@ fn assert_all_end(what: What) {
                         began = Instant::now();
                     };
                     let took = began.elapsed();
-                    // Whoever comes to no end lets this test run into its own; here it is who came to it late.
+                    // An end that never finishes makes this test run into its own timeout; this reports ends that
+                    // finish late.
                     if took > NEVER {
                         hung.lock().expect("held").push(format!("{name} {when:?} {what:?} {gone}: {took:?}"));
                     }

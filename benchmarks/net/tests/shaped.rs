@@ -1,7 +1,7 @@
 //! `net.tcp_stream` over a link of a known rate: between two network namespaces, shaped by a token bucket.
 //!
-//! Needs root, `ip` and `tc` (package `iproute2`); without them the test is loud in CI and says elsewhere that it was
-//! skipped.
+//! Needs root, `ip` and `tc` (package `iproute2`); without them the test fails in CI, and is reported as skipped
+//! elsewhere.
 
 use std::time::Duration;
 
@@ -19,27 +19,27 @@ use space::{Net, Pair};
 
 const BENCH: &str = "net.tcp_stream";
 
-/// Tries of one measurement. Other work on the machine can keep both ends from their CPUs, which changes the rate of any
-/// single one; an error of the method would show in all.
+/// Tries of one measurement. A busy machine changes the rate of a single try; an error of the method would show in
+/// all.
 const TRIES: usize = 8;
 
-/// How far a rate may be from the shaper's own and from what the shaper counted, where nothing disturbs it.
+/// Largest relative difference to the shaper's rate and to what the shaper counted, in an undisturbed try.
 const OF_NOMINAL: f64 = 0.003;
 const OF_COUNTED: f64 = 0.002;
 
-/// Two nodes with a link between them, of which the first sends `mbit` Mbit/s at most, counted with Ethernet headers. None
-/// where there are no namespaces.
+/// Two nodes with a link whose first end sends at most `mbit` Mbit/s, counted with Ethernet headers. `None` without
+/// namespaces.
 fn link(mbit: u32) -> Option<Pair> {
     let pair = Pair::new(&Net { four: true, six: false, mtu: 1500 })?;
-    // What flows in 5 ms, so that a machine that is busy with other things for a moment loses nothing of the rate; and no
-    // less than the largest chain of segments that the kernel hands down in one piece.
+    // A burst of 5 ms, so that a pause of a busy machine does not lower the rate, and no less than the largest chain
+    // of segments that the kernel sends in one piece.
     let burst = (mbit * 125_000 / 200).max(64 << 10);
     pair.first.run(&format!("tc qdisc add dev v1 root tbf rate {mbit}mbit burst {burst} latency 20ms"));
     Some(pair)
 }
 
-/// What both ends measured, what the sender told of the shaper, bytes a second that it let through meanwhile, and what part
-/// of the time the machine took for itself.
+/// The measures, the sender's evidence, bytes per second that the shaper passed meanwhile, and the share of the time
+/// without a CPU.
 fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, f64), Reason> {
     let mut ends = Ends::connected(case, pair)?;
     let watch = Watch::begin();
@@ -58,7 +58,6 @@ fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, 
     Ok((measures, counted, starved))
 }
 
-/// Bytes a second of the whole window.
 fn rate(measures: &Measures) -> f64 {
     let intervals = measures.metrics["throughput"].trials.concat();
     intervals.iter().sum::<f64>() / intervals.len() as f64 * 1.25e8
@@ -67,13 +66,12 @@ fn rate(measures: &Measures) -> f64 {
 /// Payload of a full frame, as the shaper counts it: MTU 1500 with IPv4, TCP and timestamps, behind 14 B of header.
 const PAYLOAD: f64 = 1448.0 / 1514.0;
 
-/// What one measurement came to.
 #[derive(Debug)]
 struct Seen {
     of_nominal: f64,
     of_counted: f64,
     starved: f64,
-    /// Whether it says that the path is what limits it, and nothing else.
+    /// Whether the path, and nothing else, was found as the limiting factor.
     named: bool,
     #[expect(dead_code, reason = "shown when the test fails")]
     limited: String,
@@ -98,8 +96,8 @@ impl Seen {
         named && self.of_nominal.abs() < OF_NOMINAL && self.of_counted.abs() < OF_COUNTED
     }
 
-    /// Whether it is off by no more than what the machine took, or lower than the link and says that it was no path that
-    /// made it so.
+    /// Whether the difference is no larger than the time without a CPU explains, or the rate is lower and the path
+    /// was not found as the limit.
     fn is_explained(&self) -> bool {
         let by = |off: f64, allowed: f64| seatrial_testkit::starved::explains(self.starved, off - allowed);
         let is_low_for_a_reason = self.of_nominal < 0.0 && !self.named;
@@ -117,7 +115,7 @@ fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
         while !seen.last().is_some_and(|last| last.is_right(mbit)) && seen.len() + failed.len() < TRIES {
             match measured(&pair, &case, Duration::from_millis(1500)) {
                 Ok(measured) => seen.push(Seen::of(&measured, mbit)),
-                // An end that gets no CPU for seconds is taken for gone.
+                // An end without a CPU for seconds is taken for gone.
                 Err(error) => failed.push(error),
             }
         }
@@ -125,7 +123,7 @@ fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
         {
             println!("{mbit} Mbit/s: {seen:?} {failed:?}");
         }
-        // A machine that let none of them be undisturbed says so, and takes no more than it says.
+        // A machine on which every try was disturbed shows it, and the difference must be explained by that.
         let is_right = seen.last().is_some_and(|last| last.is_right(mbit));
         let is_explained = !seen.is_empty() && seen.iter().all(Seen::is_explained);
         assert!(is_right || is_explained, "{mbit} Mbit/s: {seen:#?} {failed:#?}");

@@ -1,4 +1,4 @@
-//! Two nodes that speak only IPv6: every benchmark between nodes measures them as any others.
+//! Two nodes with IPv6 only: every benchmark between nodes measures them.
 
 use std::time::Duration;
 
@@ -16,10 +16,9 @@ use space::{Net, Pair};
 const BENCHES: [&str; 6] =
     ["net.tcp_stream", "net.udp_stream", "net.rr", "net.connect", "net.pingpong", "net.mtu"];
 
-/// Tries of a benchmark: ends that get no CPU for some time have nothing to tell, or take each other for gone.
+/// Tries of a benchmark: ends without a CPU for some time have no samples, or take each other for gone.
 const TRIES: usize = 20;
 
-/// Measures once between the two.
 fn measured(name: &str, pair: &Pair) -> Result<(), String> {
     let quick = [("time", "200 ms"), ("to", "4 KiB"), ("send", "write"), ("receive", "read")];
     let about = bench(name).about;

@@ -1,6 +1,5 @@
-//! Remote direct memory access: InfiniBand and RoCE.
-//!
-//! A folder with a `doc.md` is a benchmark; the rest is what benchmarks of this family share.
+//! Benchmarks of remote direct memory access: InfiniBand and RoCE. A folder with a `doc.md` is a benchmark; the rest
+//! is shared by several.
 
 pub mod atomic;
 mod bandwidth;

@@ -2,7 +2,6 @@
 
 use seatrial_bench::verbs::Method;
 
-/// A benchmark of RDMA requests of one method.
 pub trait HasMethod {
     /// The verb, and how the far end learns of a message.
     const METHOD: Method;

@@ -1,4 +1,4 @@
-//! An audit: every setting of every node beside what profiles want of it.
+//! An audit: each setting of each node, and what the profiles demand of it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,26 +9,23 @@ use seatrial_model::{Site, Verdict, VerdictRecord};
 
 use crate::judge::{Assignment, JudgeInputs, SettingRuling, judge_settings};
 
-/// Every setting of a site, and how it came out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
-    /// One a setting and subject of a node, as read.
     pub settings: Vec<AuditedSetting>,
-    /// One judgement a rule and subject; also rules that found nothing to judge.
+    /// One judgement per rule and subject, and one per rule that found nothing to judge.
     pub verdicts: Vec<VerdictRecord>,
-    /// The heaviest of them; none when nothing was to be judged.
+    /// The heaviest verdict; `None` when there was nothing to judge.
     pub verdict: Option<Verdict>,
 }
 
-/// Node, setting and subject of a reading.
 type Place<'a> = (&'a str, &'a str, &'a str);
 
 fn place<'a>(node: &'a str, reading: &'a SettingReading) -> Place<'a> {
     (node, &reading.setting, reading.subject.as_str())
 }
 
-/// Holds the settings of `site` against what `profiles` want of them, which nodes play which role included. `abouts`
-/// are the settings there are.
+/// Judges the settings of `site` by the rules of `profiles`, including which nodes play which role. `abouts` lists
+/// all known settings.
 pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout], today: Date) -> Audit {
     let names: Vec<String> = site.nodes.iter().map(|node| node.name.clone()).collect();
     let readings = || {
@@ -41,7 +38,7 @@ pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout]
         wanted: Vec::new(),
     };
     let mut audit = Audit { settings: readings().map(read).collect(), ..Audit::default() };
-    // A thousand nodes have tens of thousands of them.
+    // A thousand nodes have tens of thousands of settings.
     let mut places: HashMap<Place<'_>, usize> = HashMap::new();
     for (at, (node, reading)) in readings().enumerate() {
         places.entry(place(node, reading)).or_insert(at);
@@ -78,17 +75,17 @@ impl Audit {
     }
 }
 
-/// Gives the nodes of a resumed run the settings that were `kept` when it began, where they still are what they are
-/// `now`. One that was changed since is no more known: part of the run was measured with the one value and part with
-/// the other.
+/// Gives the nodes of a resumed run the settings that were `kept` when the run began, where they equal those of
+/// `now`. A setting that changed since becomes unknown: part of the run was measured with the old value, part with
+/// the new.
 pub fn changed_since(kept: &Site, now: &mut Site) {
     for node in &mut now.nodes {
-        // A run has one inventory, by which limits are derived: what the node was when it began.
+        // A run has one inventory, which limits are derived from: the machine as it was when the run began.
         if let Some(machine) = kept.machine(&node.name) {
             node.machine = machine.clone();
         }
         let before = kept.settings(&node.name);
-        // A folder that lost its inventory is judged by what is.
+        // A run folder that lost its inventory is judged by the present settings.
         if !before.is_empty() {
             node.settings = before.iter().map(|before| compared(before, &node.settings)).collect();
         }
@@ -151,7 +148,7 @@ mod tests {
             })
             .collect();
         assert_eq!(lines, ["n1 a: p pass, q fail", "n1 b: ", "n2 a: p fail, q pass"]);
-        // What nobody read is judged, and stands nowhere else.
+        // A setting that nobody read has a verdict, and no entry in `settings`.
         let of_c: Vec<_> = audit.verdicts.iter().filter(|record| record.criterion == "c").collect();
         assert_eq!(of_c.len(), 2);
         assert_eq!(audit.verdict, Some(Verdict::Fail));
@@ -170,7 +167,7 @@ mod tests {
         assert_eq!((&compared[0], &compared[2]), (&kept[0], &gone));
         let why = "it was on when the run began and off when it was resumed";
         assert_eq!(compared[1].present, Present::Unreadable(why.to_owned()));
-        // Of a node that the folder does not tell about, what is now counts.
+        // The present settings count for a node that the run folder does not describe.
         let mut other = site("n2", vec![value("a", "off")]);
         changed_since(&site("n1", kept), &mut other);
         assert_eq!(other.settings("n2"), [value("a", "off")]);

@@ -1,12 +1,11 @@
-//! Whether a result can be believed beside the limit of its hardware.
+//! Whether a result is believable, given the limit of its hardware.
 
 use seatrial_model::Better;
 
-/// A result beyond this share of its limit, in percent, says that the limit or the measurement is wrong.
+/// A result beyond this share of its limit, in percent, means that the limit or the measurement is wrong.
 pub const BELIEVABLE_PERCENT: f64 = 101.0;
 
-/// Whether `value` lies beyond what `limit` allows. A limit of latency is a floor; where neither direction is better
-/// there is none.
+/// Whether `value` lies beyond `limit`: below it for latencies, never where neither direction is better.
 pub(crate) fn is_beyond(value: f64, limit: f64, better: Better) -> bool {
     let slack = BELIEVABLE_PERCENT / 100.0;
     match better {

@@ -1,7 +1,7 @@
 //! Pure functions on records: verdicts, findings, comparisons.
 //!
-//! Nothing here reads the machine, the clock or a file, so an old run can be judged again, by the same profile or a
-//! new one, and comes out the same.
+//! Nothing here reads the machine, the clock or a file: an old run can be judged again, by the same or another
+//! profile, with the same result.
 
 mod audit;
 mod believable;

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Quantity, Unit};
 
-/// `value` with four significant digits: what a percentage of a limit comes to is no more exact than that.
+/// `value` with four significant digits: a percentage of a limit is no more exact.
 pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -14,7 +14,6 @@ pub(crate) fn significant(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// `value` in `unit`, with four significant digits.
 pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Count => significant(value),
@@ -22,7 +21,7 @@ pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
     }
 }
 
-/// The same without digits lost, for records.
+/// The same without rounding, for records.
 pub(crate) fn quantity(value: f64, unit: Unit) -> Option<Quantity> {
     Quantity::new(value, unit).ok()
 }

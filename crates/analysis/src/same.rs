@@ -1,16 +1,16 @@
-//! Which cases measure the same thing, on the same node or on another.
+//! Which cases measure the same thing, on one node or on several.
 
 use seatrial_model::record::CaseRecord;
 
-/// Whether two cases ask for the same: benchmark, parameters, the step of a pattern whose cases run at the same time, and
-/// the repeat of a study that asks again and again. Versions are compared by the caller, because a difference in them is worth a word.
+/// Whether two cases measure the same: benchmark, parameters, the step of a pattern with concurrent cases, and the
+/// repeat of a study. Versions are compared by the caller, because a difference in them is reported.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
     let step = |case: &CaseRecord| Some((case.origin.step?, case.origin.pattern.clone()));
     let repeat = |case: &CaseRecord| case.origin.study.as_ref().map(|study| study.repeat);
     a.bench == b.bench && a.params == b.params && step(a) == step(b) && repeat(a) == repeat(b)
 }
 
-/// Whether two cases are about the same thing on the same nodes. The stable key decides where both have one:
+/// Whether two cases are about the same subject on the same nodes. The stable key decides where both have one:
 /// devices are renumbered.
 pub(crate) fn is_same_thing(a: &CaseRecord, b: &CaseRecord) -> bool {
     let same_subject = match (&a.key, &b.key) {
@@ -20,7 +20,7 @@ pub(crate) fn is_same_thing(a: &CaseRecord, b: &CaseRecord) -> bool {
     a.nodes == b.nodes && same_subject
 }
 
-/// Whether two cases are about things of the same name on whatever nodes: `eth0` of one and `eth0` of another.
+/// Whether two cases are about subjects of the same name on any nodes: `eth0` of one node and `eth0` of another.
 pub(crate) fn is_same_class(a: &CaseRecord, b: &CaseRecord) -> bool {
     class_of(a) == class_of(b)
 }

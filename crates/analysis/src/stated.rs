@@ -1,12 +1,11 @@
-//! Limits that a profile states, put beside those that were derived.
+//! Limits that a profile states, beside the derived limits.
 
 use seatrial_model::profile::{LimitRule, Profile, Requirement};
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Bound, Limit};
 
-/// Adds the limits that `profile` states to the chains of bounds in `records`, so that a report shows them.
-///
-/// A rule counts for the cases of its test whose parameters it selects; adding it twice changes nothing.
+/// Adds the limits that `profile` states to the chains of bounds in `records`, so that reports show them. A rule
+/// covers the cases of its test whose parameters it selects; adding a rule twice changes nothing.
 pub fn state_limits(profile: &Profile, records: &mut [CaseRecord]) {
     for record in records {
         let rules: Vec<_> = profile.limits.iter().filter(|rule| is_for(rule, &rule.metric, record)).collect();
@@ -18,8 +17,7 @@ pub fn state_limits(profile: &Profile, records: &mut [CaseRecord]) {
     }
 }
 
-/// Whether `rule` states a limit of `metric` of `case`.
-pub(crate) fn is_for(rule: &LimitRule, metric: &str, case: &CaseRecord) -> bool {
+fn is_for(rule: &LimitRule, metric: &str, case: &CaseRecord) -> bool {
     rule.test == case.group && rule.metric == metric && Requirement::selects(&rule.cases, &case.params)
 }
 
@@ -29,7 +27,7 @@ fn add(rule: &LimitRule, metric: &mut MetricRecord) {
     if !chain.contains(&bound) {
         chain.push(bound);
     }
-    // A bound of another dimension is refused where the profile is read.
+    // The reader of profiles refuses bounds of another dimension.
     if let Ok(limit) = Limit::Chain(chain).record(metric.better, metric.unit) {
         metric.limit = limit;
     }

@@ -1,4 +1,4 @@
-//! Holding what a run recorded against what was made again from its samples.
+//! Compares the records of a run with records made again from its samples.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,29 @@ use seatrial_model::{Finding, Verdict, VerdictRecord};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Something that was recorded in another way than it comes out again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discrepancy {
-    /// Of what: a case, a criterion on its subject, a finding, or the verdict of the run.
+    /// A case, a criterion on its subject, a finding, or the verdict of the run.
     pub of: String,
     /// Which value, for example `metrics.bandwidth.median`; empty for the whole.
     pub value: String,
-    /// What was recorded; null when it is not in the record.
+    /// The recorded value; null when the record lacks it.
     pub recorded: Value,
-    /// What comes out; null when nothing does.
+    /// The recomputed value; null when there is none.
     pub again: Value,
 }
 
-/// The conclusions of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Conclusions<'a> {
     /// Over cases and groups.
     pub findings: &'a [Finding],
-    /// One a criterion and subject.
     pub verdicts: &'a [VerdictRecord],
     pub verdict: Option<Verdict>,
 }
 
-/// Discrepancies of one record or conclusion that are told; of more only that there are.
+/// The largest number of reported discrepancies of one record or conclusion.
 const MOST_TOLD: usize = 5;
 
-/// Where the record of a case differs from the one made again.
 pub fn record_discrepancies(recorded: &CaseRecord, again: &CaseRecord) -> Vec<Discrepancy> {
     let mut found = Vec::new();
     let of = format!("case {}", recorded.case);
@@ -45,14 +41,13 @@ pub fn record_discrepancies(recorded: &CaseRecord, again: &CaseRecord) -> Vec<Di
     found
 }
 
-/// Where findings and verdicts differ from those made again.
 pub fn conclusion_discrepancies(recorded: Conclusions<'_>, again: Conclusions<'_>) -> Vec<Discrepancy> {
     let mut found = Vec::new();
     by_name(&named(recorded.verdicts, name_of_verdict), &named(again.verdicts, name_of_verdict), &mut found);
     by_name(&named(recorded.findings, name_of_finding), &named(again.findings, name_of_finding), &mut found);
     differences("the run", "verdict", &to_value(&recorded.verdict), &to_value(&again.verdict), &mut found);
     if found.is_empty() {
-        // The same in another order.
+        // The same in another order is no difference.
         let order = |conclusions: Conclusions<'_>| {
             let verdicts = conclusions.verdicts.iter().map(name_of_verdict);
             verdicts.chain(conclusions.findings.iter().map(name_of_finding)).collect::<Vec<_>>()
@@ -80,7 +75,7 @@ fn name_of_finding(finding: &Finding) -> String {
     format!("finding {} on {node}{}", finding.kind, finding.subject)
 }
 
-/// Each with its name and how many of that name stand before it: a criterion judges several cases of a subject.
+/// Each with its name and how many of that name precede it: a criterion judges several cases of a subject.
 fn named<T: Serialize>(all: &[T], name: fn(&T) -> String) -> BTreeMap<(String, usize), Value> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = BTreeMap::new();
@@ -134,7 +129,7 @@ fn differences(of: &str, at: &str, recorded: &Value, again: &Value, found: &mut 
 }
 
 fn to_value<T: Serialize>(value: &T) -> Value {
-    // Records are made of what JSON can say.
+    // Records hold only what JSON can represent.
     serde_json::to_value(value).unwrap_or_default()
 }
 

@@ -11,14 +11,14 @@ use super::bindings::{binding, core_bindings, domain};
 
 /// The CPUs of the threads.
 pub const AFFINITY: ParamSpec = ParamSpec::new("affinity", Kind::Text, "auto").word("auto").doc(
-    "CPUs of the threads: auto is a core each next to the card, off its interrupts' cores; none, far \
-     (another NUMA node), irq (those cores), or a list such as 0+2-3.",
+    "CPUs of the threads. auto: one core per thread, on the card's NUMA node, not serving its interrupts; none: not \
+     pinned; far: another NUMA node; irq: the interrupt cores; or a list such as 0+2-3.",
 );
 
 /// What `--factors affinity` takes away.
 pub const UNPINNED: Factor = Factor {
     name: AFFINITY.name,
-    doc: "Threads that run where the scheduler puts them.",
+    doc: "Pinning of the threads; without it the scheduler places them.",
     off: &[(AFFINITY.name, "none")],
 };
 
@@ -222,7 +222,9 @@ impl<'a> Side<'a> {
             .map_err(|error| refuse(format!("{error}; it is auto, none, far, irq, or CPUs such as 0+2-3")))?;
         let one = |id: u32| {
             let thread = self.machine.cpu.thread(id).filter(|thread| thread.usable());
-            let thread = thread.ok_or_else(|| refuse(format!("there is no CPU {id} that we may use")))?;
+            let thread = thread.ok_or_else(|| {
+                refuse(format!("CPU {id} does not exist or is not allowed for this process"))
+            })?;
             Ok(binding(self.machine, thread))
         };
         let bindings: Vec<Binding> = cpus.iter().map(one).collect::<Result<_, Reason>>()?;
@@ -361,7 +363,7 @@ mod tests {
         assert_eq!(far.same_llc, Some(false));
         let listed = placed(&site, "12+4", 2).expect("bindings");
         assert_eq!((cpus(&listed.bindings[0]), listed.off_irq_cores), (vec![4, 12], Some(false)));
-        for (wrong, why) in [("16", "no CPU 16"), ("near", "it is auto"), ("", "names no CPU")] {
+        for (wrong, why) in [("16", "CPU 16 does not exist"), ("near", "it is auto"), ("", "names no CPU")] {
             let reason = placed(&site, wrong, 1).expect_err("refused");
             assert!(reason.cause == Cause::Contradiction && reason.text.contains(why), "{reason}");
         }

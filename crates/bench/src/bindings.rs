@@ -1,12 +1,12 @@
-//! Who may work where: one thread a core, and how much memory there is to take.
+//! CPU and memory bindings, and the memory that is free.
 
 use std::collections::BTreeSet;
 
 use seatrial_model::machine::{CpuThread, Machine, NumaNode};
 use seatrial_model::{Binding, Cause, Finding, Reason, Severity, Subject};
 
-/// One binding per core that we may use, with the memory of its own node or, where a cpuset leaves that out, the
-/// nearest.
+/// One binding per permitted core, with the memory of its own node or, where the cpuset excludes it, the nearest
+/// node.
 pub fn core_bindings(machine: &Machine) -> Result<Vec<Binding>, Reason> {
     let bindings: Vec<Binding> = machine.cpu.one_per_core().map(|thread| binding(machine, thread)).collect();
     if bindings.is_empty() {
@@ -22,7 +22,7 @@ pub fn binding(machine: &Machine, thread: &CpuThread) -> Binding {
     Binding { cpu: thread.id, node, domain: domain(thread), memory }
 }
 
-/// The node itself, where it may have memory.
+/// `node` itself, where the cpuset permits its memory.
 pub fn own_memory(machine: &Machine, node: u32) -> Option<u32> {
     machine.node(node).filter(|node| may_have_memory(node)).map(|node| node.id)
 }
@@ -31,14 +31,14 @@ fn may_have_memory(node: &NumaNode) -> bool {
     node.total_bytes.known().is_none_or(|bytes| *bytes > 0)
 }
 
-/// Whether a cpuset leaves the memory of `node` to us; so it is where nobody says which it leaves.
+/// Whether the cpuset permits the memory of `node`; true where unknown.
 fn is_ours(machine: &Machine, node: u32) -> bool {
     machine.confinement.memory_nodes.known().is_none_or(|allowed| allowed.contains(&node))
 }
 
-/// The node whose memory to take where that of `wanted` would be best: itself where a cpuset leaves it to us, else the
-/// nearest that it leaves by the firmware's distances, and none where none of those is known. Memory of a node that is
-/// left out cannot be bound (EINVAL, mbind(2)), and would come from another one under the wrong name.
+/// The node whose memory to use in place of `wanted`: `wanted` itself where the cpuset permits it, else the nearest
+/// permitted node by the firmware's distances, `None` where all are unknown. Memory of an excluded node cannot be
+/// bound (EINVAL, mbind(2)), and would come from another node.
 pub fn memory_for(machine: &Machine, wanted: u32) -> Option<u32> {
     if is_ours(machine, wanted) {
         return Some(wanted);
@@ -48,7 +48,7 @@ pub fn memory_for(machine: &Machine, wanted: u32) -> Option<u32> {
     our_memory_nodes(machine).into_iter().min_by_key(|node| (distance(node), *node))
 }
 
-/// What to say when these cores work on memory of another node than their own, since a cpuset leaves out theirs.
+/// The finding for cores that use memory of another node, since the cpuset excludes their own.
 pub fn remote_memory(bindings: &[Binding]) -> Option<Finding> {
     let pair =
         |binding: &Binding| Some((binding.node, binding.memory.filter(|memory| *memory != binding.node)?));
@@ -66,13 +66,13 @@ pub fn remote_memory(bindings: &[Binding]) -> Option<Finding> {
     Some(Finding::new("remote-memory", Severity::Warning, Subject::node(), text))
 }
 
-/// The last-level cache of a CPU; a machine that does not tell its L3 domains has one a NUMA node for our purpose.
+/// The last-level cache domain of a CPU; its NUMA node where L3 domains are unknown.
 pub fn domain(thread: &CpuThread) -> u32 {
     thread.l3.unwrap_or_else(|| 1 << 16 | thread.node.unwrap_or(0))
 }
 
-/// Bytes that we may take without swapping or being killed: the least of what the machine, the control group and, times
-/// their number, the fullest NUMA node that is ours leave.
+/// Bytes to use without swapping or the OOM killer: the minimum of the machine, the control group, and the number of
+/// permitted NUMA nodes times the fullest of them.
 pub fn room(machine: &Machine) -> Option<u64> {
     let whole = machine.memory.effective_available_bytes.known().copied();
     let nodes: Vec<u64> = machine
@@ -85,19 +85,19 @@ pub fn room(machine: &Machine) -> Option<u64> {
     whole.into_iter().chain(fullest).min()
 }
 
-/// The nodes that have memory, cores or not.
+/// The nodes with memory, with or without cores.
 pub fn memory_nodes(machine: &Machine) -> Vec<u32> {
     let with_memory =
         machine.numa.iter().filter(|node| node.total_bytes.known().is_some_and(|bytes| *bytes > 0));
     with_memory.map(|node| node.id).collect()
 }
 
-/// Those of them whose memory a cpuset leaves to us; all where nobody says which.
+/// The memory nodes that the cpuset permits; all where unknown.
 pub fn our_memory_nodes(machine: &Machine) -> Vec<u32> {
     memory_nodes(machine).into_iter().filter(|node| is_ours(machine, *node)).collect()
 }
 
-/// The nodes of a matrix of them.
+/// The nodes of a node-to-node matrix.
 pub fn matrix_nodes(machine: &Machine) -> Result<Vec<u32>, Reason> {
     let (all, ours) = (memory_nodes(machine), our_memory_nodes(machine));
     if ours.len() < 2 {
@@ -132,12 +132,12 @@ mod tests {
         assert_eq!(memory(&row(Some(&[0, 2, 3]))), [0, 0, 2, 3].map(Some), "of two as near the first");
         assert_eq!(memory(&row(Some(&[2]))), [Some(2); 4]);
         assert_eq!(memory(&row(Some(&[0, 3]))), [0, 0, 3, 3].map(Some));
-        // Only nodes that are not there: nothing is bound.
+        // Only unknown nodes: nothing is bound.
         assert_eq!(memory(&row(Some(&[7]))), [None; 4]);
         let mut unknown = row(Some(&[1, 3]));
         unknown.numa.iter_mut().for_each(|node| node.distances.clear());
         assert_eq!(memory(&unknown), [1, 1, 1, 3].map(Some));
-        // A node that has none leaves it to the kernel, as before.
+        // A machine without nodes leaves the choice to the kernel.
         let mut bare = row(Some(&[0, 1, 2, 3]));
         bare.numa[1].total_bytes = Known::Known(0);
         assert_eq!(memory(&bare), [Some(0), None, Some(2), Some(3)]);

@@ -1,4 +1,4 @@
-//! The parameters that budgets are made of, and the kinds of pages.
+//! The common parameters of budgets and page kinds.
 
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;
@@ -9,7 +9,7 @@ pub const TIME: ParamSpec =
         .doc("Measuring time of one trial.");
 
 pub const TRIALS: ParamSpec = ParamSpec::new("trials", Kind::Count(1, 1000), "3")
-    .doc("Trials always made, each in a fresh process with fresh memory.");
+    .doc("Trials of a case, each in a new process; fewer only if the time budget ends.");
 
 pub const MAX_TRIALS: ParamSpec = ParamSpec::new("max_trials", Kind::Count(1, 10_000), "auto")
     .word("auto")
@@ -23,7 +23,7 @@ pub const PAGES: ParamSpec =
         .word("auto")
         .doc("Kind of pages; auto takes the largest that can be had.");
 
-/// The kinds of pages that [`PAGES`] asks for, in the order of preference.
+/// The page kinds of [`PAGES`], in order of preference.
 pub fn pages(params: &Params) -> Result<Vec<Pages>, Reason> {
     Ok(match params.text(PAGES.name)? {
         "1GiB" => vec![Pages::Explicit1G],
@@ -34,10 +34,8 @@ pub fn pages(params: &Params) -> Result<Vec<Pages>, Reason> {
     })
 }
 
-/// The budget that the common parameters ask for; the benchmark adds what it knows of its own preparation.
-///
-/// # Errors
-/// A reason of cause `inapplicable` never; a contradiction between `trials` and `max_trials` is told as such.
+/// The budget of the common parameters; the benchmark adds its own preparation. An error where `trials` and
+/// `max_trials` contradict each other.
 pub fn budget(params: &Params) -> Result<Budget, Reason> {
     let bad = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let trials = params.count(TRIALS.name).map_err(bad)?;

@@ -2,16 +2,16 @@
 
 use seatrial_model::{Params, PartRecord, Sample};
 
-/// What was observed at one point of the axes.
+/// The observations at one point of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtCoords {
     pub at: Params,
-    /// One list of values a trial; trials without one are left out.
+    /// A list of values per trial; trials without values are left out.
     pub trials: Vec<Vec<f64>>,
 }
 
-/// The values of all samples of `channel`, by coordinates in the order of the first sample at them, and by trial. A
-/// sample of which `value` makes nothing is left out.
+/// The values of all samples of `channel`, by coordinates in order of appearance, and by trial, without samples where
+/// `value` returns `None`.
 pub fn by_coords(
     parts: &[PartRecord],
     channel: &str,
@@ -33,6 +33,18 @@ pub fn by_coords(
     }
     places.iter_mut().for_each(|place| place.trials.retain(|trial| !trial.is_empty()));
     places
+}
+
+/// The values of all samples of `channel`, one list a part. A sample of which `value` makes nothing is left out.
+pub fn by_part<'a>(
+    parts: impl IntoIterator<Item = &'a PartRecord>,
+    channel: &str,
+    value: impl Fn(&Sample) -> Option<f64>,
+) -> Vec<Vec<f64>> {
+    let of = |part: &PartRecord| {
+        part.samples.iter().filter(|sample| sample.channel == channel).filter_map(&value).collect()
+    };
+    parts.into_iter().map(of).collect()
 }
 
 #[cfg(test)]

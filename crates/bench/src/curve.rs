@@ -1,37 +1,36 @@
-//! What a flow or a thread had moved by any moment, from slices that end with a receipt or a completion.
+//! Cumulative bytes of a flow or thread over time, from slices that end with a receipt or a completion.
 
 use seatrial_model::{Nanos, Sample};
 
-/// Bytes moved since the first slice began, by time: evenly within a slice, and none between two of them.
+/// Bytes since the start of the first slice, over time: linear within a slice, constant between slices.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
-    /// Moments in nanoseconds, and the bytes by then.
+    /// Nanoseconds, and the bytes by then.
     points: Vec<(u64, f64)>,
 }
 
 impl Curve {
-    /// Adds the next slice. One that ends before the last one did, as only somebody else's evidence has it, ends with it.
+    /// Adds the next slice. A slice that ends before the previous one, as in foreign evidence only, ends with it.
     pub fn push(&mut self, slice: &Sample) {
         let (last, by_then) = self.points.last().copied().unwrap_or_default();
         if self.points.last().is_none_or(|(end, _)| *end < slice.start.get()) {
             self.points.push((slice.start.get(), by_then));
         }
-        let bytes = slice.amount.value() * slice.amount.unit().factor();
+        let bytes = slice.amount.base();
         let end = slice.end.get().max(slice.start.get()).max(last);
         self.points.push((end, by_then + bytes));
     }
 
-    /// When it begins and ends; none when it never did.
     pub fn span(&self) -> Option<(u64, u64)> {
         Some((self.start()?, self.end()?)).filter(|(start, end)| start < end)
     }
 
-    /// Its first moment; none when it has no slice.
+    /// Start of the first slice.
     pub fn start(&self) -> Option<u64> {
         self.points.first().map(|(at, _)| *at)
     }
 
-    /// Its last moment; none when it has no slice.
+    /// End of the last slice.
     pub fn end(&self) -> Option<u64> {
         self.points.last().map(|(at, _)| *at)
     }
@@ -59,8 +58,8 @@ impl Curve {
     }
 }
 
-/// The time that all have in common; none when there is none, or less than half of what the longest has: then they
-/// did not run together, and a sum would be one of different times.
+/// The time window common to all curves; `None` when it is empty or shorter than half of the longest curve: then the
+/// curves were not simultaneous, and a sum would mix different times.
 pub fn common_window(curves: &[&Curve]) -> Option<(u64, u64)> {
     let spans: Option<Vec<(u64, u64)>> = curves.iter().map(|curve| curve.span()).collect();
     let spans = spans?;

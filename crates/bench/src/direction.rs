@@ -1,4 +1,4 @@
-//! Which of the two ends of a case sends.
+//! Direction of the traffic between the two ends of a case.
 
 use seatrial_model::{Case, Kind, ParamSpec, Params};
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ impl Direction {
     /// Both, in the order in which metrics declare them.
     pub const ALL: [Self; 2] = [Self::Forward, Self::Reverse];
 
-    /// The parameter by which a user chooses among them.
+    /// The parameter of the direction.
     pub const fn parameter(doc: &'static str) -> ParamSpec {
         ParamSpec::new("direction", Kind::Choice(&["forward", "reverse", "both"]), "forward").doc(doc)
     }
 
-    /// The word for one direction, as parameters, channels and coordinates of samples carry it.
+    /// The word in parameters, channels and coordinates of samples.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -30,12 +30,11 @@ impl Direction {
         }
     }
 
-    /// The direction of a word; none for any other word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|direction| direction.word() == word)
     }
 
-    /// The directions that the parameter asks for; forward for a benchmark without that parameter.
+    /// The directions of the parameter; forward for a benchmark without the parameter.
     pub fn asked(params: &Params) -> &'static [Self] {
         match params.text("direction") {
             Ok("both") => &Self::ALL,
@@ -44,7 +43,7 @@ impl Direction {
         }
     }
 
-    /// The directions of a case: what was asked for, or what the plan of a benchmark without that parameter chose.
+    /// The directions of a case: of the parameter, or as planned by a benchmark without the parameter.
     pub fn of_case(case: &Case) -> &'static [Self] {
         Self::asked(if case.params.get("direction").is_some() { &case.params } else { &case.planned })
     }

@@ -1,13 +1,11 @@
-//! One plan a node, for benchmarks that measure each node by itself.
+//! A plan per node, for benchmarks that measure each node alone.
 
 use seatrial_model::{About, Binding, Case, Cause, Params, PartPlacement, Reason, Site, SiteNode, Subject};
 
 use crate::budget;
 
-/// The cases of all nodes. A node that cannot be planned is left out while another can.
-///
-/// # Errors
-/// The first node's reason when no node can be planned; also when there is no node at all.
+/// The cases of all nodes. Nodes without a plan are left out; an error, with the first node's reason, when no node
+/// has a plan.
 pub fn each_node(
     site: &Site,
     plan: impl Fn(&SiteNode) -> Result<Vec<Case>, Reason>,
@@ -29,7 +27,7 @@ pub fn each_node(
     Ok(cases)
 }
 
-/// The case of one worker on `node`, with a thread on each of `bindings`, or wherever there is room.
+/// The case of one worker on `node`, with a thread on each of `bindings`, or unpinned.
 pub fn worker_case(
     about: &About,
     params: &Params,

@@ -53,7 +53,8 @@ impl<'a> Ends<'a> {
         let asked = params.text(INTERFACE.name).ok().filter(|name| *name != "auto");
         let alone = first.name == second.name;
         if alone && asked.is_some() {
-            let text = "one node by itself talks over the loopback: leave out -p interface=, or name two nodes with -w";
+            let text =
+                "-p interface= needs two nodes: name them with -w, or leave it out to measure the loopback";
             return Err(Reason::new(Cause::Missing, text));
         }
         let interfaces = match asked {

@@ -2,14 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Opens when all have arrived. For one use.
+/// Opens when all threads have arrived, once.
 #[derive(Debug)]
 pub struct Gate {
     missing: AtomicUsize,
 }
 
-/// Looks at the gate before the CPU is offered to others: each thread has its own CPU, so that spinning takes nothing
-/// from the ones still to come, but a stranger on that CPU could hold one of them up.
+/// Spins before yielding: each thread has its own CPU, but another process may need that CPU.
 const SPINS: u32 = 10_000;
 
 impl Gate {

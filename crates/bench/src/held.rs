@@ -1,4 +1,4 @@
-//! Memory at a place, with what was really granted.
+//! Bound memory, with what the kernel really granted.
 
 use seatrial_model::machine::Known;
 use seatrial_model::{Bytes, Cause, Reason};
@@ -6,25 +6,22 @@ use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, Placemen
 use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
-/// Pages of a mapping that are asked for their place: enough to find one in a thousand elsewhere.
+/// Sampled pages of a mapping: enough to find one misplaced page in a thousand.
 const ASKED: usize = 4096;
 
-/// Touched memory, bound to a node where one was wanted and the system lets us.
+/// Resident memory, bound to a node where one was wanted and the system permits it.
 #[derive(Debug)]
 pub struct Held {
     pub map: Mapping,
-    /// The node it was to lie on.
     pub wanted: Option<u32>,
-    /// Why it was not bound there, if it was not.
+    /// Why the memory could not be bound.
     pub unbound: Option<PolicyError>,
 }
 
 impl Held {
-    /// Maps, binds and touches `bytes` in the first kind of pages that can be had. To be called on the pinned thread
-    /// that will use them, so that memory without a wanted node lies next to it.
-    ///
-    /// # Errors
-    /// When no memory can be had. Memory that cannot be bound is taken where it falls, which [`Self::unbound`] tells.
+    /// Maps, binds and touches `bytes` in the first page kind that can be had. Call this on the pinned thread that
+    /// will use the memory: without a wanted node the memory is local to that thread. Where binding fails,
+    /// [`Self::unbound`] has the error.
     pub fn take(bytes: usize, pages: &[Pages], wanted: Option<u32>) -> Result<Self, MapError> {
         // Rounding up to whole huge pages may take a little more, but not more than the plan left free.
         let cap_bytes = bytes + bytes / 8 + (4 << 20);
@@ -43,16 +40,14 @@ impl Held {
         Ok(Self { map, wanted, unbound })
     }
 
-    /// Where the pages are, asked of a sample.
+    /// NUMA nodes of a sample of the pages.
     pub fn placement(&self) -> Result<Placement, PolicyError> {
         self.map.placement(Some(ASKED))
     }
 }
 
-/// Memory may have become scarce since the plan: taking it then would end in swapping or in the kernel's killer.
-///
-/// # Errors
-/// When less than `wanted` bytes and a sixteenth of them are left to us.
+/// Memory may have become scarce since the plan: an allocation would then cause swapping or the OOM killer. An error
+/// unless `wanted` bytes and a sixteenth more are free.
 pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Reason> {
     match seatrial_inventory::available(&SysRoot::live()) {
         Known::Known(room) if room < wanted / 16 * 17 => {
@@ -63,7 +58,7 @@ pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Reason>
     }
 }
 
-/// For the record: how much of the memory lies where it was wanted.
+/// Evidence: the share of the memory on the wanted node.
 pub fn evidence_of_place<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_json::Value {
     let (mut right, mut count) = (0.0, 0_usize);
     for held in all {
@@ -78,7 +73,7 @@ pub fn evidence_of_place<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_j
     json!({ "right_percent": 100.0 * right / count.max(1) as f64 })
 }
 
-/// For the record: the kind of pages granted, the part really in huge ones, and what was refused.
+/// Evidence: the page kind granted, the share in huge pages, and refused kinds.
 pub fn evidence_of_pages<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_json::Value {
     let all: Vec<_> = all.into_iter().map(|held| &held.map).collect();
     let shares: Option<Vec<f64>> = all.iter().map(|map| Some(map.residency().ok()?.huge_share())).collect();
@@ -89,10 +84,7 @@ pub fn evidence_of_pages<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_j
     json!({ "kind": all.first().map(|map| map.pages().name()), "huge_percent": percent, "refused": refused })
 }
 
-/// Why the place of memory cannot be bound or read here: containers forbid mbind(2), and emulators lack it.
-///
-/// # Panics
-/// When not even a megabyte is left.
+/// Why memory cannot be bound or its node read here: containers forbid mbind(2), and emulators lack it.
 pub fn refused_here() -> Option<PolicyError> {
     let held = Held::take(1 << 20, &[Pages::Base], None).expect("a megabyte");
     held.unbound.or(held.placement().err())

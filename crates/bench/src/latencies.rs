@@ -1,16 +1,16 @@
-//! Latencies as counts that add up exactly over threads, parts and trials.
+//! Latency histograms that add up exactly over threads, parts and trials.
 
 use hdrhistogram::Histogram;
-use seatrial_model::Nanos;
+use seatrial_model::{Measures, Nanos, Unit};
 use serde_json::{Value, json};
 
-/// Three significant digits: a percentile is right to a thousandth of itself.
+/// Three significant digits: a percentile is accurate to 0.1 %.
 const DIGITS: u8 = 3;
 
-/// A latency above this counts as this; only the longest is kept exactly.
+/// Larger latencies count as this value; only the maximum is kept exactly.
 const MOST: u64 = Nanos::secs(600).get();
 
-/// How often each latency was seen (an HDR histogram).
+/// An HDR histogram of latencies.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     counts: Histogram<u64>,
@@ -26,16 +26,29 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Counts one. Allocates nothing.
+    /// Adds a latency without allocation.
     pub fn record(&mut self, latency: Nanos) {
         self.counts.saturating_record(latency.get());
         self.longest = self.longest.max(latency);
     }
 
-    /// Counts all of another.
+    /// Adds all latencies of `other`.
     pub fn add(&mut self, other: &Self) {
         self.counts.add(&other.counts).expect("both have the same bounds");
         self.longest = self.longest.max(other.longest);
+    }
+
+    /// Adds, of all `trials`, the quantiles of these names and parts and the `slowest` to the metrics, in units of this many
+    /// nanoseconds that count as microseconds.
+    pub fn add_metrics(trials: &[Self], quantiles: &[(&str, f64)], unit_ns: f64, measures: &mut Measures) {
+        let mut add = |name: &str, of: &dyn Fn(&Self) -> Option<Nanos>| {
+            let value = |trial| of(trial).map(|latency| latency.get() as f64 / unit_ns).into_iter().collect();
+            measures.metric_of_all(name, Unit::Microsecond, trials.iter().map(value).collect());
+        };
+        for (name, part) in quantiles {
+            add(name, &|trial| trial.quantile(*part));
+        }
+        add("slowest", &|trial| Some(trial.longest()));
     }
 
     /// Forgets all of them and keeps its memory.
@@ -44,19 +57,17 @@ impl Latencies {
         self.longest = Nanos(0);
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.counts.len()
     }
 
-    /// The latency that this part of them (0 to 1) does not exceed; none where there are too few to tell: a quantile
-    /// needs ten values beyond it.
+    /// The quantile `part` (0 to 1); `None` with fewer than ten values beyond it.
     pub fn quantile(&self, part: f64) -> Option<Nanos> {
         let beyond = self.count() as f64 * (1.0 - part);
         (beyond >= 10.0).then(|| self.value_at(part))
     }
 
-    /// The latency that this part of them (0 to 1) does not exceed, however few there are.
+    /// The quantile `part` (0 to 1), however few values there are.
     pub fn value_at(&self, part: f64) -> Nanos {
         Nanos(self.counts.value_at_quantile(part)).min(self.longest)
     }
@@ -65,7 +76,7 @@ impl Latencies {
         self.longest
     }
 
-    /// For the record: how many were how long, `[[ns, count], ...]`, each bucket by its upper end, and the longest.
+    /// Evidence: `[[ns, count], ...]` by the upper end of each bucket, and the maximum.
     pub fn to_evidence(&self) -> Value {
         let recorded = self.counts.iter_recorded();
         let buckets: Vec<(u64, u64)> =
@@ -73,7 +84,7 @@ impl Latencies {
         json!({ "buckets": buckets, "max_ns": self.longest.get() })
     }
 
-    /// Reads what [`Self::to_evidence`] wrote; none when it is something else.
+    /// Parses the form of [`Self::to_evidence`].
     pub fn from_evidence(evidence: &Value) -> Option<Self> {
         let mut latencies = Self { longest: Nanos(evidence.get("max_ns")?.as_u64()?), ..Self::default() };
         for bucket in evidence.get("buckets")?.as_array()? {

@@ -9,6 +9,7 @@ mod benchmark;
 mod bindings;
 mod budget;
 mod by_coords;
+mod client_server;
 mod clock;
 mod curve;
 mod direction;
@@ -29,7 +30,6 @@ pub mod pingpong;
 #[warn(missing_docs)]
 mod registry;
 pub mod search;
-mod server_part;
 mod server_thread;
 mod sliced;
 pub mod space;
@@ -46,7 +46,8 @@ pub mod verbs;
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
-pub use by_coords::{AtCoords, by_coords};
+pub use by_coords::{AtCoords, by_coords, by_part};
+pub use client_server::{ServerEnd, Serving, call, serve};
 pub use clock::evidence_of_clock;
 pub use curve::{Curve, common_window};
 pub use direction::Direction;
@@ -60,10 +61,12 @@ pub use numa_check::numa_check;
 pub use part::{Offer, Part, Prepared, Running};
 pub use pin::{pin, pin_to};
 pub use registry::{Registry, find};
-pub use server_part::ServerSide;
 pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;
-pub use stream::{Accepted, Endpoint, Listener, PeerAddress, beside, interface_of};
+pub use stream::{
+    Accepted, Endpoint, Listener, PeerAddress, REPLY_TIMEOUT, beside, connection_evidence, interface_of,
+    is_timeout, second_handles,
+};
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;

@@ -3,7 +3,7 @@
 use seatrial_inventory::{Load, nic_limit_under};
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::setting::Present;
-use seatrial_model::{Bound, Case, Limit, Quantity, Site, Value};
+use seatrial_model::{Better, Bound, Case, Limit, Quantity, Site, Value};
 
 use super::ends;
 use super::goodput::{Framing, Goodput, Ip, Transport};
@@ -22,7 +22,7 @@ pub fn bounds(
     goodput: impl FnOnce(Framing, Ip, u64) -> Result<Goodput, String>,
 ) -> Result<Vec<Bound>, String> {
     if case.nodes.len() == 1 {
-        return Err("the loopback has no wire that would limit it: CPU and memory do".to_owned());
+        return Err("the loopback has no link rate; CPU and memory limit it".to_owned());
     }
     let Some(interfaces) = ends::interfaces(case, site) else {
         return Err(format!("it is not known which interfaces {who}; name them with -p interface="));
@@ -61,13 +61,10 @@ pub fn bounds(
     // Of two directions each has a shaper of its own. What bounds both is the wider one, and none where one has none.
     bounds.extend(match shaped.as_slice() {
         [one] => one.clone(),
-        all => all
-            .iter()
-            .map(|end| tightest(end))
-            .collect::<Option<Vec<_>>>()
-            .and_then(widest)
-            .into_iter()
-            .collect(),
+        all => {
+            let each = all.iter().map(|end| Bound::tightest(end, Better::Higher)).collect::<Option<Vec<_>>>();
+            Bound::tightest(each.unwrap_or_default(), Better::Lower).cloned().into_iter().collect()
+        }
     });
     match (bounds.is_empty(), nic_limit_under(interfaces.first, ends[0].all, Load { flows, sends: None })) {
         (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", interfaces.first.name)),
@@ -148,14 +145,6 @@ fn chain<'a>(nic: &'a Nic, all: &'a [Nic]) -> Vec<&'a Nic> {
         found.push(below);
     }
     found
-}
-
-fn tightest(bounds: &[Bound]) -> Option<Bound> {
-    bounds.iter().min_by(|one, other| one.value.value().total_cmp(&other.value.value())).cloned()
-}
-
-fn widest(bounds: Vec<Bound>) -> Option<Bound> {
-    bounds.into_iter().max_by(|one, other| one.value.value().total_cmp(&other.value.value()))
 }
 
 /// The same of so many directions together.

@@ -1,14 +1,14 @@
-//! Metrics that nothing on the way bounds: times, and what the ends spend.
+//! Metrics without a limit: times and CPU cost.
 
 use seatrial_model::{About, Limit, Limits};
 
-/// The limit of a metric of which no card, no switch and no protocol states anything.
+/// The limit of a metric that no hardware or protocol bounds.
 pub fn no_limit() -> Limit {
-    let reason = "no part of the way states it: compare with other pairs, or with the loopback";
+    let reason = "no hardware on the path reports a limit; compare with other pairs or with the loopback";
     Limit::unknown(reason)
 }
 
-/// The limits of a benchmark none of whose metrics has one.
+/// The limits of a benchmark without any bounded metric.
 pub fn no_limits(about: &About) -> Limits {
     about.limits(|_| no_limit())
 }

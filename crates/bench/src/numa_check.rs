@@ -1,12 +1,12 @@
-//! Whether memory is on the NUMA node that it was bound to, by the evidence of a part.
+//! Checks by evidence whether memory is on the NUMA node that it was bound to.
 
 use seatrial_model::{Evidence, Finding, Severity, Subject};
 
-/// Share of the pages that must be in their place, in percent.
+/// Share of pages that must be on the right node, in percent.
 const ENOUGH: f64 = 99.0;
 
-/// A finding when the evidence of [`evidence_of_place`](super::evidence_of_place) says that pages are not where they
-/// were bound, or that nobody could tell.
+/// A finding when the evidence of [`evidence_of_place`](super::evidence_of_place) shows misplaced pages, or could not
+/// be collected.
 pub fn numa_check(evidence: &Evidence) -> Option<Finding> {
     let place = evidence.get("place")?;
     let share = place.get("right_percent").and_then(serde_json::Value::as_f64);

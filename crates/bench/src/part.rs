@@ -4,6 +4,7 @@
 //! [`Part`] → prepare → [`Prepared`] → connect → [`Running`] → run (warm-up, measure) → verify.
 
 use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -112,5 +113,17 @@ impl Offer {
     /// The offer of the part at `place`.
     pub fn new(place: &PartPlacement, data: Value) -> Self {
         Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data }
+    }
+
+    /// What the other part of a case of two offers to the part at `index`.
+    ///
+    /// # Errors
+    /// When it offers nothing, or something else.
+    pub fn of_other<T: DeserializeOwned>(offers: &[Self], index: u32) -> Result<T, Reason> {
+        let missing = || Reason::new(Cause::Protocol, "the other part is not among the peers");
+        let other = offers.iter().find(|offer| offer.index != index).ok_or_else(missing)?;
+        T::deserialize(&other.data).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("cannot parse the offer of the {}: {error}", other.part))
+        })
     }
 }

@@ -1,18 +1,15 @@
-//! Threads that stay on their CPU.
+//! CPU pinning of threads.
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::affinity;
 use seatrial_sys::cpuset::CpuSet;
 
-/// Pins the calling thread to one CPU and sees it there.
+/// Pins the calling thread to one CPU and verifies it.
 pub fn pin(cpu: u32) -> Result<(), Reason> {
     pin_to(&CpuSet::of(cpu))
 }
 
-/// Pins the calling thread to some CPUs and sees it there.
-///
-/// # Errors
-/// When the system does not allow it, or lets the thread run elsewhere all the same.
+/// Pins the calling thread to some CPUs and verifies it.
 pub fn pin_to(cpus: &CpuSet) -> Result<(), Reason> {
     let pinned = affinity::pin(cpus).and_then(|()| affinity::verify(cpus));
     pinned

@@ -1,36 +1,33 @@
-//! A thread that serves the other end, from the connection to its end, so that nothing of it comes between two phases.
+//! A thread that serves the peer for the whole connection, so that no request arrives between two phases.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Reason};
+use seatrial_model::{Cause, Integrity, Reason};
 
 use crate::{Answers, Stop, ThreadSpec, ThreadTeam};
 
-/// How often a phase looks whether the other end is gone; nothing of the measurement waits for it. The thread that
-/// serves may have this processor too.
+/// How often a phase checks whether the peer is gone; the measurement does not wait for it. The serving thread may
+/// share this CPU.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 type Serve = Box<dyn FnOnce(&AtomicBool) -> Result<(), Reason> + Send>;
 
-/// The thread. Dropped, it hangs up and waits until the thread has left.
+/// Drop closes the connections and waits until the thread has ended.
 pub struct ServerThread {
-    /// What hanging up wakes the thread by.
+    /// Closing these wakes the thread.
     streams: Vec<TcpStream>,
     over: Arc<AtomicBool>,
-    /// Until it was told what the thread came to.
+    /// `None` once the thread's result was taken.
     ended: Option<Answers<()>>,
     thread: ThreadTeam<'static, Option<Serve>>,
 }
 
 impl ServerThread {
-    /// Starts `serve` on this CPU, or wherever there is room. It ends by itself when one of `streams` is hung up on, or
-    /// when it sees that it is told that all is over.
-    ///
-    /// # Errors
-    /// When the system gives no thread, or does not pin it.
+    /// Starts `serve` on this CPU, or unpinned. The thread ends when one of `streams` is closed, or when its flag is
+    /// set.
     pub fn start(
         streams: Vec<TcpStream>,
         cpu: Option<u32>,
@@ -44,11 +41,11 @@ impl ServerThread {
         Ok(Self { streams, over, ended: Some(ended), thread })
     }
 
-    /// Waits until the phase is over. `told_by_control`: whether a connection that is closed ends it too, of a thread
+    /// Waits for the end of the phase. `told_by_control`: whether closing the connection ends it too, for a thread
     /// that would not notice.
     ///
     /// # Errors
-    /// When the thread has ended or the other end is gone.
+    /// When the thread has ended or the peer is gone.
     pub fn wait(&mut self, stop: &Stop, told_by_control: bool) -> Result<(), Reason> {
         while !stop.is_over() {
             if self.is_finished() || told_by_control && self.is_hung_up() {
@@ -60,12 +57,11 @@ impl ServerThread {
         Ok(())
     }
 
-    /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         self.thread.owed() == 0
     }
 
-    /// The connection that the two met on.
+    /// The control connection.
     pub fn control(&self) -> Option<&TcpStream> {
         self.streams.first()
     }
@@ -78,10 +74,16 @@ impl ServerThread {
         self.control().is_some_and(closed)
     }
 
-    /// Waits for the thread to leave; what it came to, the first time.
+    /// Waits for the end of the thread; returns its result, the first time.
     pub fn end(&mut self) -> Result<(), Reason> {
         self.over.store(true, Ordering::Relaxed);
         self.ended.take().map_or(Ok(()), |ended| ended.collect(Duration::MAX).map(drop))
+    }
+
+    /// What it found of the data: `otherwise`, unless the thread ended because one of `of` units was corrupt.
+    pub fn verify(&mut self, of: u64, otherwise: Integrity) -> Result<Integrity, Reason> {
+        let outcome = if self.is_finished() { self.end() } else { Ok(()) };
+        Integrity::of_check(outcome.map(|()| otherwise), of)
     }
 }
 
@@ -106,7 +108,6 @@ mod tests {
         (ours, listener.accept().expect("accepted").0)
     }
 
-    /// Reads until the end.
     fn reading(mut stream: TcpStream) -> impl FnOnce(&AtomicBool) -> Result<(), Reason> + Send {
         move |_| {
             let _ = stream.read(&mut [0]);

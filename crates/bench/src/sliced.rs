@@ -1,30 +1,29 @@
-//! Latencies one after the other: medians of short slices as samples, and a histogram of all.
+//! Consecutive latencies: medians of short slices as samples, and a histogram of all.
 
 use seatrial_model::{Nanos, Params, Quantity, Sample, Unit};
 
 use super::Latencies;
 use crate::Sink;
 
-/// Time of one slice. Long enough for some dozens of round trips over a slow network, short against what the scheduler
-/// does.
+/// Length of a slice: some dozens of round trips over a slow network, short against scheduler effects.
 const SLICE: Nanos = Nanos::millis(10);
 
-/// Latencies of a slice that its median is taken of, at most: 6.5 million a second.
+/// Latencies per slice for its median at most: 6.5 million a second.
 const ROOM: usize = 1 << 16;
 
-/// Collects latencies in a loop that must not be held up: adding one allocates nothing.
+/// Collects latencies in a measured loop: adding one allocates nothing.
 #[derive(Debug)]
 pub struct Sliced {
     channels: [&'static str; 2],
     start: Nanos,
     latencies: Vec<u64>,
-    /// All of the slice, when they are more than there is room for.
+    /// All latencies of the slice, also beyond the room.
     count: u64,
     all: Latencies,
 }
 
 impl Sliced {
-    /// With the names of its two channels: how many a slice has, and the median of their latencies.
+    /// With the names of its two channels: number of latencies per slice, and their median.
     pub fn new(channels: [&'static str; 2]) -> Self {
         Self {
             channels,
@@ -35,7 +34,7 @@ impl Sliced {
         }
     }
 
-    /// Forgets what it has; the first slice begins at `now`.
+    /// Clears all; the first slice begins at `now`.
     pub fn begin(&mut self, now: Nanos) {
         self.start = now;
         self.latencies.clear();
@@ -43,7 +42,7 @@ impl Sliced {
         self.all.clear();
     }
 
-    /// Adds a latency that ended at `now`, and gives the samples of a slice that is over.
+    /// Adds a latency that ended at `now`, and emits the samples of a finished slice.
     pub fn add(&mut self, latency: Nanos, now: Nanos, out: &mut dyn Sink) {
         self.all.record(latency);
         self.count += 1;
@@ -55,7 +54,7 @@ impl Sliced {
         }
     }
 
-    /// Ends the slice at `now` and gives its samples; another one begins.
+    /// Ends the slice at `now`, emits its samples and begins the next slice.
     pub fn end(&mut self, now: Nanos, out: &mut dyn Sink) {
         let (start, count) = (self.start, self.count);
         (self.start, self.count) = (now, 0);
@@ -73,7 +72,7 @@ impl Sliced {
         }
     }
 
-    /// All latencies since the beginning.
+    /// All latencies since [`Self::begin`].
     pub fn all(&self) -> &Latencies {
         &self.all
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Ends a phase: when its time is over, or when the supervisor says so. Clones share the signal.
+/// Ends a phase, after its time or by order of the supervisor. Clones share the signal.
 #[derive(Clone, Debug)]
 pub struct Stop {
     signal: Arc<Signal>,
@@ -14,23 +14,22 @@ pub struct Stop {
 #[derive(Debug, Default)]
 struct Signal {
     raised: AtomicBool,
-    /// Held while it is raised, so that nobody lies down between looking and sleeping.
+    /// Held while the signal is raised, so that no thread misses the wake-up between check and sleep.
     door: Mutex<()>,
     bell: Condvar,
 }
 
 impl Stop {
-    /// A stop after `span` from now.
     pub fn after(span: Duration) -> Self {
         Self { signal: Arc::default(), until: Instant::now() + span }
     }
 
-    /// Whether the phase is over. One relaxed load and one reading of the clock.
+    /// Whether the phase is over: one relaxed load and one clock read.
     pub fn is_over(&self) -> bool {
         self.is_raised() || Instant::now() >= self.until
     }
 
-    /// Ends the phase now, and wakes who rests.
+    /// Ends the phase now, and wakes sleeping threads.
     pub fn raise(&self) {
         let door = self.signal.door.lock().unwrap_or_else(PoisonError::into_inner);
         self.signal.raised.store(true, Ordering::Relaxed);
@@ -38,15 +37,14 @@ impl Stop {
         self.signal.bell.notify_all();
     }
 
-    /// Time left; zero when it is over.
     pub fn left(&self) -> Duration {
         if self.is_raised() { Duration::ZERO } else { self.until.saturating_duration_since(Instant::now()) }
     }
 
-    /// Sleeps until the phase is over, or for `longest` where that is shorter.
+    /// Sleeps until the phase is over, at most for `longest`.
     ///
-    /// Who watches over others should rest long: where there are no more processors than busy threads, each waking takes
-    /// time from one of these, and caches and translations with it.
+    /// Threads that only watch should sleep long: with as many busy threads as CPUs, each wake-up takes CPU time,
+    /// caches and TLB entries from one of them.
     pub fn rest(&self, longest: Duration) {
         let door = self.signal.door.lock().unwrap_or_else(PoisonError::into_inner);
         let sleep = |span| self.signal.bell.wait_timeout_while(door, span, |()| !self.is_raised());

@@ -1,4 +1,4 @@
-//! Threads that stay where they are put, each with a state of its own, and do together what they are told.
+//! Pinned threads, each with its own state, that execute tasks together.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -16,10 +16,9 @@ use seatrial_sys::process::{self, Resource};
 
 use crate::pin_to;
 
-/// How long the threads of a team that is dropped may take to leave. Shorter than the grace that the supervisor gives.
+/// How long the threads of a dropped team may take to end; shorter than the supervisor's grace period.
 const LEFT_WITHIN: Duration = Duration::from_secs(8);
 
-/// A thread before it is started.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadSpec {
     name: String,
@@ -28,55 +27,51 @@ pub struct ThreadSpec {
 }
 
 impl ThreadSpec {
-    /// A thread called `name`, on this CPU or wherever there is room.
+    /// A thread called `name`, pinned to this CPU, or unpinned.
     pub fn new(name: impl Into<String>, cpu: Option<u32>) -> Self {
         Self { name: name.into(), cpus: cpu.map(CpuSet::of), stack_bytes: None }
     }
 
-    /// The same on any of `cpus`.
+    /// Pins to any of `cpus`.
     pub fn on(self, cpus: CpuSet) -> Self {
         Self { cpus: Some(cpus), ..self }
     }
 
-    /// The same with a stack of this size.
     pub fn stack_bytes(self, bytes: usize) -> Self {
         Self { stack_bytes: Some(bytes), ..self }
     }
 }
 
-/// What a thread is to do, and its place among the answers.
+/// A task and the thread's place in the list of answers.
 type Order<'a, S> = (usize, Arc<Task<'a, S>>);
 
 type Task<'a, S> = dyn Fn(usize, &mut S) + Send + Sync + 'a;
 
-/// An answer, and its place among them.
+/// An answer and its place in the list of answers.
 type Told<T> = (usize, Result<T, Reason>);
 
-/// Threads, each with a state `S`, which is made on the thread and never leaves it. Tasks are done in the order in which
+/// Threads, each with a state `S` that is made on the thread and never leaves it. Tasks run in the order in which
 /// they are given. No thread waits for another, unless a task does.
 ///
-/// Dropped, it waits until the threads have left; but not for one that hangs.
+/// Drop waits until the threads have ended, but not for a hung thread.
 pub struct ThreadTeam<'a, S> {
     orders: Vec<Sender<Order<'a, S>>>,
     shared: Arc<Shared>,
-    /// Hears nothing but that the last thread is gone.
+    /// Never receives a message; disconnects when the last thread has ended.
     left: Receiver<Infallible>,
 }
 
-/// What a team shares with its threads and the answers of its tasks.
 struct Shared {
     names: Vec<String>,
-    /// Answers that are still to come.
+    /// Answers still to come.
     owed: AtomicUsize,
-    /// Whether one did not come in time.
+    /// Whether an answer did not come in time.
     hung: AtomicBool,
 }
 
 impl<S: 'static> ThreadTeam<'static, S> {
-    /// Starts and pins the threads and has each make its state; `fewer` says which parameter asks for fewer threads.
-    ///
-    /// # Errors
-    /// When a thread cannot be started or pinned, and what making a state met.
+    /// Starts and pins the threads, which make their states; `fewer` is the parameter to name in an error about too
+    /// many threads.
     pub fn start<M>(threads: impl IntoIterator<Item = (ThreadSpec, M)>, fewer: &str) -> Result<Self, Reason>
     where
         M: FnOnce() -> Result<S, Reason> + Send + 'static,
@@ -86,7 +81,7 @@ impl<S: 'static> ThreadTeam<'static, S> {
 }
 
 impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
-    /// As [`Self::start`], with threads that may borrow and that `scope` waits for.
+    /// As [`Self::start`], with scoped threads that may borrow.
     pub fn start_in<M>(
         scope: &'scope Scope<'scope, '_>,
         threads: impl IntoIterator<Item = (ThreadSpec, M)>,
@@ -110,7 +105,7 @@ impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
         let names = threads.iter().map(|(spec, _)| spec.name.clone()).collect();
         let shared = Arc::new(Shared { names, owed: AtomicUsize::new(0), hung: AtomicBool::new(false) });
         let (leaving, left) = channel();
-        // Its own end is dropped before the team, which waits for all of them.
+        // The struct's own sender is dropped before the team, which waits for all senders.
         let (mut team, leaving) = (Self { orders: Vec::new(), shared, left }, leaving);
         let (told, answers) = team.answers(0..threads.len());
         let count = threads.len();
@@ -145,7 +140,6 @@ impl<'scope, S: 'scope> ThreadTeam<'scope, S> {
 }
 
 impl<'a, S> ThreadTeam<'a, S> {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.orders.len()
     }
@@ -154,12 +148,12 @@ impl<'a, S> ThreadTeam<'a, S> {
         self.orders.is_empty()
     }
 
-    /// Answers that are still to come, of all tasks so far.
+    /// Answers still to come, of all tasks.
     pub fn owed(&self) -> usize {
         self.shared.owed.load(Ordering::Acquire)
     }
 
-    /// Gives `task` to `threads`, by number; it is told its place in this list. Waits for nothing.
+    /// Gives `task` to `threads`, by number, without waiting; the task gets its place in this list.
     pub fn begin<T: Send + 'a>(
         &self,
         threads: impl IntoIterator<Item = usize>,
@@ -168,20 +162,20 @@ impl<'a, S> ThreadTeam<'a, S> {
         let (told, answers) = self.answers(threads);
         let shared = Arc::clone(&self.shared);
         let task: Arc<Task<'a, S>> = Arc::new(move |place, state: &mut S| {
-            // A thread that panics must still say so, or its answer would be waited for in vain.
+            // A thread that panics must still answer, or the caller would wait in vain.
             let said = guarded(|| task(place, state));
             shared.owed.fetch_sub(1, Ordering::Release);
-            // Nobody listens when the answers were dropped.
+            // The receiver is gone when the answers were dropped.
             let _ = told.send((place, said));
         });
         for (place, (thread, _)) in answers.heard.borrow().iter().enumerate() {
-            // One that could not take it drops its way to answer, which is told as a crash.
+            // A thread that is gone drops the sender, which counts as a crash.
             let _ = self.orders[*thread].send((place, Arc::clone(&task)));
         }
         answers
     }
 
-    /// Gives `task` to `threads`, and waits for the answers, in their order; it is told its place in this list.
+    /// Gives `task` to `threads`, and waits for the answers in order; the task gets its place in this list.
     pub fn each<T: Send + 'a>(
         &self,
         threads: impl IntoIterator<Item = usize>,
@@ -190,7 +184,6 @@ impl<'a, S> ThreadTeam<'a, S> {
         self.begin(threads, task).collect(Duration::MAX)
     }
 
-    /// As [`Self::each`], of all threads.
     pub fn all<T: Send + 'a>(
         &self,
         task: impl Fn(usize, &mut S) -> Result<T, Reason> + Send + Sync + 'a,
@@ -200,11 +193,11 @@ impl<'a, S> ThreadTeam<'a, S> {
 }
 
 impl<S> ThreadTeam<'_, S> {
-    /// Answers to come of `threads`, and where they are told.
+    /// The receiver for the answers of `threads`.
     fn answers<T>(&self, threads: impl IntoIterator<Item = usize>) -> (SyncSender<Told<T>>, Answers<T>) {
         let heard: Vec<_> = threads.into_iter().map(|thread| (thread, None)).collect();
         self.shared.owed.fetch_add(heard.len(), Ordering::Relaxed);
-        // There is room for all, so that no thread waits for whoever listens.
+        // Room for all answers, so that no thread blocks on the receiver.
         let (tell, told) = sync_channel(heard.len());
         (tell, Answers { told, heard: RefCell::new(heard), shared: Arc::clone(&self.shared) })
     }
@@ -212,7 +205,7 @@ impl<S> ThreadTeam<'_, S> {
 
 impl<S> Drop for ThreadTeam<'_, S> {
     fn drop(&mut self) {
-        // Threads end when nobody can give them orders any more.
+        // Threads end when their order channel closes.
         self.orders.clear();
         if !self.shared.hung.load(Ordering::Relaxed) {
             let _ = self.left.recv_timeout(LEFT_WITHIN);
@@ -220,28 +213,26 @@ impl<S> Drop for ThreadTeam<'_, S> {
     }
 }
 
-/// The answers to a task, as far as they have come.
+/// The answers to a task so far.
 pub struct Answers<T> {
     told: Receiver<Told<T>>,
-    /// By place: the thread that was asked, and what it said.
+    /// By place: thread number and answer.
     heard: RefCell<Vec<(usize, Option<T>)>>,
     shared: Arc<Shared>,
 }
 
 impl<T> Answers<T> {
-    /// Waits up to `within` for a thread to fail, and not at all when every thread has answered.
-    ///
-    /// # Errors
-    /// What a thread met, each time that of another.
+    /// Waits up to `within` for a thread to fail; returns at once when every thread has answered. Each call reports
+    /// the error of a different thread.
     pub fn check(&self, within: Duration) -> Result<(), Reason> {
         self.hear(within).map(drop)
     }
 
-    /// Waits up to `within` for all answers, in the order in which the threads were listed.
+    /// Waits up to `within` for all answers, in the order of the list of threads.
     ///
     /// # Errors
-    /// What the first thread that failed met, as soon as it says so: the others may be at work still. A panic and an
-    /// answer that does not come in time name their thread.
+    /// The first failure, at once: other threads may still be working. The error names a thread that panicked or did
+    /// not answer in time.
     pub fn collect(self, within: Duration) -> Result<Vec<T>, Reason> {
         let missing = self.hear(within)?;
         let heard = self.heard.into_inner();
@@ -262,7 +253,7 @@ impl<T> Answers<T> {
         })
     }
 
-    /// Hears what comes `within` this time; why not all came, if they did not.
+    /// Receives answers until `within`; `Some` is the reason why not all came.
     fn hear(&self, within: Duration) -> Result<Option<RecvTimeoutError>, Reason> {
         let deadline = Instant::now().checked_add(within);
         let mut heard = self.heard.borrow_mut();
@@ -279,7 +270,7 @@ impl<T> Answers<T> {
     }
 }
 
-/// Does `work` on a named thread; a panic of it is an error.
+/// Runs `work` on a named thread; a panic becomes an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
@@ -307,7 +298,6 @@ mod tests {
 
     use seatrial_sys::affinity;
 
-    /// Threads that count their tasks in a state that is not to be sent.
     fn team(count: usize) -> ThreadTeam<'static, Rc<usize>> {
         let spec = |number| ThreadSpec::new(format!("w{number}"), None);
         let make = move || Ok(Rc::new(0));
@@ -427,7 +417,7 @@ mod tests {
     #[test]
     fn a_thread_that_cannot_be_started_is_told_with_the_limit_and_what_to_do() {
         let small = ThreadSpec::new("w", None).stack_bytes(256 << 10);
-        // A stack as large as all addresses is refused just as a thread above the limit.
+        // A stack as large as the address space is refused like a thread above the limit.
         let large = small.clone().stack_bytes(1 << 48);
         let specs = [small, large].map(|spec| (spec, || Ok(())));
         let error = ThreadTeam::start(specs, "-p threads=core").err().expect("no such stack");

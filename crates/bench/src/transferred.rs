@@ -1,28 +1,26 @@
-//! Bytes that a case transferred between its ends, for the proof of its path: the counters of the interfaces must show
-//! them.
+//! Bytes transferred between the ends of a case, for the path proof: interface counters must show them.
 
 use seatrial_model::{Case, Fact, Measures, Moved, MovedRows};
 
-/// Bytes of a case over all of its trials.
+/// Bytes of a case over all trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transferred {
-    /// Payload that came to the second end.
+    /// Payload received by the second end.
     pub forward: u64,
-    /// Payload that came to the first end.
+    /// Payload received by the first end.
     pub reverse: u64,
-    /// Of each direction, what may have waited in buffers when the counters were read at the start or at the end of a
-    /// trial, so that only one of payload and counters has it.
+    /// Bytes per direction that may have been in buffers when the counters were read, so that payload and counters
+    /// may differ by them.
     pub buffered: u64,
 }
 
 impl Transferred {
-    /// Puts it down as `moved` in the evidence. A case on one node alone has no path.
+    /// Adds the evidence `moved`. A case on one node has no path.
     pub fn tell(&self, case: &Case, measures: &mut Measures) {
         put(case, measures, self.rows(case, None));
     }
 
-    /// The same of each of several paths between the two ends, which begin and end at the interface of that name: each
-    /// must have carried its own part.
+    /// As [`Self::tell`], for each of several paths, by interface name: each must have carried its own part.
     pub fn tell_by_interface(paths: &[(String, Self)], case: &Case, measures: &mut Measures) {
         let rows = paths.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
         put(case, measures, rows.collect());

@@ -1,4 +1,4 @@
-//! What the profile of a run says of its cases while they are measured.
+//! Judges cases by the profile of the run while it measures.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,6 @@ use seatrial_model::{Case, Site, Verdict};
 
 use crate::judge;
 
-/// A profile, and what it judges against.
 pub struct Demanded<'a> {
     profile: &'a Profile,
     nodes: Assignment,
@@ -20,7 +19,6 @@ pub struct Demanded<'a> {
 }
 
 impl<'a> Demanded<'a> {
-    /// What `profile` demands of the nodes called `names`.
     pub fn new(
         profile: &'a Profile,
         names: &[String],
@@ -38,7 +36,7 @@ impl Demand for Demanded<'_> {
         criteria.any(|criterion| Requirement::selects(&criterion.cases, &case.params))
     }
 
-    /// Judges the case by itself: a share of what others reach is open until they are measured.
+    /// Judges the case alone: percentages of other nodes' results are open until these are measured.
     fn standing(&self, record: &CaseRecord) -> Standing {
         let mut records = [record.clone()];
         seatrial_analysis::state_limits(self.profile, &mut records);

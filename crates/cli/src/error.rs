@@ -1,4 +1,4 @@
-//! Two sorts of errors: what the user can mend, and defects of Seatrial.
+//! Errors of commands: what the user can mend, and defects of Seatrial.
 
 use seatrial_cluster::LaunchError;
 use seatrial_engine::{PlanError, RunError};
@@ -7,46 +7,38 @@ use seatrial_store::StoreError;
 
 use crate::exit::Exit;
 
-/// Why a command ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error("{0}")]
     Usage(String),
-    /// A request that makes no plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A profile with errors; already rendered with places and carets.
+    /// Errors of a profile, rendered with positions and carets.
     #[error("{0}")]
     Profile(String),
-    /// No agent came up.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The run folder cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run had to stop.
     #[error("{0}: {1}")]
     Run(RunError, String),
-    /// The result could not be printed.
     #[error("cannot write the result: {0}")]
     Output(#[from] std::io::Error),
-    /// Any of them once a run had begun.
+    /// Any error after a run had begun.
     #[error(transparent)]
     Begun(Box<CliError>),
 }
 
 impl CliError {
-    /// The profile's errors as a person sees them.
     pub fn profile(found: &Diagnostics, color: bool) -> Self {
         Self::Profile(found.render(color))
     }
 
-    /// The error of a run that had begun: something may have been measured, so that it does not count as one of usage.
+    /// The error of a run that had begun: something may have been measured, so it is not an error of usage.
     pub fn begun(self) -> Self {
         Self::Begun(Box::new(self))
     }
 
-    /// How the process ends.
     pub fn exit(&self) -> Exit {
         match self {
             CliError::Usage(_)

@@ -1,4 +1,4 @@
-//! The agents of a run: this machine's own, those of a cluster, or simulated ones.
+//! Agents of a run: on this machine, on a cluster, or simulated.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use seatrial_report::repeat_command;
 
 use crate::error::CliError;
 
-/// Starts what `args` ask for, or plays `script`.
+/// Starts agents on the nodes of `args`, or the simulated nodes of `script`.
 pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet>, CliError> {
     if let Some(path) = script {
         let script = ScriptFile::read(path).map_err(|error| CliError::Usage(error.to_string()))?;
@@ -45,8 +45,8 @@ pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet
     Ok(fleet)
 }
 
-/// Several names that lead to one machine, by a stale address or a typing error: what is measured under one name would be
-/// told of the other, and a pair of them would measure the loopback.
+/// Refuses several names of one machine (a stale address, a typo): results would be assigned to the wrong node, and a
+/// pair of such nodes would measure the loopback.
 fn refuse_aliases(agents: &[Hello]) -> Result<(), CliError> {
     let mut nodes: BTreeMap<(&String, &String), Vec<&str>> = BTreeMap::new();
     for Hello { node, machine, .. } in agents {
@@ -58,19 +58,18 @@ fn refuse_aliases(agents: &[Hello]) -> Result<(), CliError> {
         return Ok(());
     };
     Err(CliError::Usage(format!(
-        "{} lead to one machine: its host name is {host}, and its boot id is the same. Correct where the names lead (DNS, \
-         /etc/hosts, ssh_config) or leave the wrong ones out with -x; --share-hosts takes them as nodes of their own",
+        "{} are one machine: host name {host}, same boot id. Correct the names (DNS, /etc/hosts, ssh_config) \
+         or exclude the wrong ones with -x; --share-hosts treats them as separate nodes",
         fold(&names)
     )))
 }
 
-/// What this process finds itself in, by the variables that launchers set.
+/// Environment variables of launchers.
 #[derive(Clone, Debug, Default)]
 struct Surroundings {
-    /// The job of a Slurm allocation.
     slurm_job: Option<String>,
     slurm_nodes: Option<NodeSet>,
-    /// What started this very process as one of several tasks.
+    /// The launcher that started this process as one of several tasks.
     task_of: Option<&'static str>,
 }
 
@@ -81,7 +80,7 @@ impl Surroundings {
 
     fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let count = |name: &str| variable(name).and_then(|count| count.parse::<u32>().ok()).unwrap_or(1);
-        // A shell inside salloc may be a step of one task, which is no reason to stop.
+        // A shell of salloc may be a step of one task, which is fine.
         let task_of = if count("SLURM_STEP_NUM_TASKS") > 1 {
             Some("srun")
         } else if count("OMPI_COMM_WORLD_SIZE") > 1 || count("PMI_SIZE") > 1 {
@@ -94,27 +93,27 @@ impl Surroundings {
     }
 }
 
-/// Somebody started Seatrial once a node, out of habit: every copy would measure against the others.
+/// Refuses to run as one of several tasks (srun seatrial): all copies would measure against each other.
 fn refuse_tasks(surroundings: &Surroundings) -> Result<(), CliError> {
     let Some(program) = surroundings.task_of else { return Ok(()) };
     let launcher = if program == "srun" { "slurm" } else { "mpirun" };
     let typed = std::env::args().skip(1);
     let words = std::iter::once("seatrial".to_owned()).chain(typed);
     Err(CliError::Usage(format!(
-        "{program} started this as one of several tasks, but Seatrial starts its agents itself: run it once, without \
-         {program}: {} --launcher {launcher}",
+        "{program} started Seatrial as one of several tasks, but Seatrial starts its agents itself: run it \
+         once, without {program}: {} --launcher {launcher}",
         repeat_command::line(words)
     )))
 }
 
-/// A record names a launcher that another version has.
+/// A record names a launcher that only another version has.
 fn unknown(word: &str) -> CliError {
     CliError::Usage(format!(
-        "the run was started by --launcher {word}, which this version does not have; give another --launcher"
+        "the run was started with --launcher {word}, which this version does not have; choose another \
+         --launcher"
     ))
 }
 
-/// The launcher that was asked for, or the one that the surroundings and the node options suggest.
 fn choose(args: &NodeOptions, surroundings: &Surroundings) -> Result<LauncherChoice, CliError> {
     let slurm = option_words(&args.slurm);
     let asked = slurm.first();
@@ -132,7 +131,7 @@ fn choose(args: &NodeOptions, surroundings: &Surroundings) -> Result<LauncherCho
             return contradiction(format!("{} is for --launcher slurm", asked.map_or("", String::as_str)));
         }
         LauncherChoice::Local if args.nodelist.is_some() || args.nodes.is_some_and(|count| count > 1) => {
-            return contradiction("--launcher local is this machine alone: leave out -w and -N".to_owned());
+            return contradiction("--launcher local uses only this machine: leave out -w and -N".to_owned());
         }
         LauncherChoice::Ssh if args.nodelist.is_none() => {
             return contradiction("--launcher ssh needs the nodes: -w n[01-16]".to_owned());
@@ -151,22 +150,23 @@ fn choose(args: &NodeOptions, surroundings: &Surroundings) -> Result<LauncherCho
         let wrong = lacks.or_else(|| Some(format!("-N asks for {} nodes, it has {has}", too_many()?)));
         if let Some(wrong) = wrong {
             return contradiction(format!(
-                "this shell is inside of job {job} with {allocated}: {wrong}. Name nodes of the job, or start outside of it"
+                "this shell is inside job {job} with {allocated}: {wrong}. Name nodes of the job, or start \
+                 outside of it"
             ));
         }
     }
     if args.nodelist.is_some() && choice != LauncherChoice::Slurm && nodes(args).is_empty() {
-        return contradiction("no node is left: -x leaves out all that -w names".to_owned());
+        return contradiction("no node is left: -x excludes all nodes of -w".to_owned());
     }
     Ok(choice)
 }
 
-/// `args` with the launcher that they come to here, so that the nodes are reached in the same way from elsewhere.
+/// `args` with the launcher that is the default here, so that the nodes are reached in the same way from elsewhere.
 pub fn settled(args: &NodeOptions) -> NodeOptions {
     settled_in(args, &Surroundings::of_process())
 }
 
-/// `args` of another time with the launcher that they come to where no allocation says another.
+/// `args` of an earlier run, with the launcher that was the default outside of an allocation.
 pub fn settled_elsewhere(args: &NodeOptions) -> NodeOptions {
     settled_in(args, &Surroundings::default())
 }
@@ -176,12 +176,12 @@ fn settled_in(args: &NodeOptions, surroundings: &Surroundings) -> NodeOptions {
     NodeOptions { launcher, ..args.clone() }
 }
 
-/// Refuses `args` that lead to no node, before anything is started.
+/// Refuses `args` without nodes, before anything is started.
 pub fn check(args: &NodeOptions) -> Result<(), CliError> {
     choose(args, &Surroundings::of_process()).map(drop)
 }
 
-/// The nodes named, without those left out, no more than asked for.
+/// The nodes named, without exclusions, limited to the requested number.
 pub fn nodes(args: &NodeOptions) -> Vec<String> {
     let is_out = |name: &&str| args.exclude.as_ref().is_some_and(|out| out.contains(name));
     let listed = args.nodelist.iter().flat_map(NodeSet::names);
@@ -190,8 +190,8 @@ pub fn nodes(args: &NodeOptions) -> Vec<String> {
 }
 
 fn slurm(args: &NodeOptions, surroundings: &Surroundings) -> SlurmRequest {
-    // Inside an allocation srun asks for as many nodes as that has, and fails when one of them is excluded: so those that
-    // are left are named.
+    // Inside an allocation srun asks for all of its nodes, and fails when one of them is excluded; so the others are
+    // named.
     let left = || args.exclude.as_ref().and(surroundings.slurm_nodes.clone());
     let args = NodeOptions { nodelist: args.nodelist.clone().or_else(left), ..args.clone() };
     SlurmRequest {
@@ -202,15 +202,12 @@ fn slurm(args: &NodeOptions, surroundings: &Surroundings) -> SlurmRequest {
     }
 }
 
-/// A command as a shell would split it.
 fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
-    words.ok_or_else(|| {
-        CliError::Usage(format!("{option} '{command}' is not a command: a quote is not closed"))
-    })
+    words.ok_or_else(|| CliError::Usage(format!("{option} '{command}': a quote is not closed")))
 }
 
-/// What this binary is, so that controller and agent never talk past each other.
+/// Build id of this binary, which agents must have too.
 pub fn build() -> Result<String, CliError> {
     build_id(env!("CARGO_PKG_VERSION")).map_err(|error| {
         let why = format!("reading its own binary: {error}");
@@ -267,7 +264,7 @@ mod tests {
         let ssh = NodeOptions { launcher: Some(LauncherChoice::Ssh), ..NodeOptions::default() };
         assert!(chosen(ssh, None).unwrap_err().contains("needs the nodes"));
         let local = NodeOptions { launcher: Some(LauncherChoice::Local), ..list("n1") };
-        assert!(chosen(local, None).unwrap_err().contains("this machine alone"));
+        assert!(chosen(local, None).unwrap_err().contains("only this machine"));
         let partition = NodeOptions {
             launcher: Some(LauncherChoice::Ssh),
             slurm: SlurmOptions { partition: Some("debug".to_owned()), ..SlurmOptions::default() },
@@ -277,7 +274,7 @@ mod tests {
         let later = LauncherChoice::Other("pbs".to_owned());
         let later =
             chosen(NodeOptions { launcher: Some(later), ..NodeOptions::default() }, None).unwrap_err();
-        assert!(later.contains("--launcher pbs") && later.contains("give another"), "{later}");
+        assert!(later.contains("--launcher pbs") && later.contains("choose another"), "{later}");
         let nobody = NodeOptions { exclude: Some("n1".parse().expect("a node set")), ..list("n1") };
         assert!(chosen(nobody, None).unwrap_err().contains("no node is left"));
     }
@@ -298,11 +295,9 @@ mod tests {
         let n1 = || agent("n1", "n1", "b1");
         let said = |other| refuse_aliases(&[n1(), other]).map_err(|error| error.to_string());
         assert!(
-            said(agent("n2", "n1", "b1"))
-                .unwrap_err()
-                .starts_with("n[1-2] lead to one machine: its host name is n1")
+            said(agent("n2", "n1", "b1")).unwrap_err().starts_with("n[1-2] are one machine: host name n1")
         );
-        // Containers of one machine, and machines that were all installed from one image without a name.
+        // Containers of one machine, and machines installed from one image without a name.
         for fine in [agent("n2", "n2", "b1"), agent("n2", "n1", "b2")] {
             assert_eq!(said(fine), Ok(()));
         }

@@ -11,13 +11,13 @@ use seatrial_model::Site;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 
-/// The day on which a run that ended then is judged: that of UTC, so that it is the same wherever it is judged again.
+/// Day of a judgement: of the end of the run, in UTC, so that it is the same on every machine.
 pub fn day_of(ended: Timestamp) -> Date {
     ended.to_zoned(TimeZone::UTC).date()
 }
 
-/// Adds findings, and verdicts if there is a profile, as on the day `today` and against the records of a `reference` run. Returns what to tell a person when nothing
-/// could be judged.
+/// Adds findings, and verdicts if there is a profile, as of the day `today` and with the records of a `reference`
+/// run. Returns a message when nothing could be judged.
 pub fn judge(
     document: &mut Document,
     profile: Option<&Profile>,
@@ -32,7 +32,7 @@ pub fn judge(
     seatrial_analysis::shaped_nodes(&mut document.findings, &document.results, site);
     let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
     document.findings.extend(seatrial_analysis::load_findings(&document.results, &abouts));
-    // Roles given on the command line stand in the profile by now.
+    // Roles of the command line are in the profile already.
     let nobody = Profile::default();
     let nodes = Assignment::new(profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
     document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results));
@@ -49,7 +49,7 @@ pub fn judge(
     advice
 }
 
-/// The cases that the profile asked for: not those that only look for the highest load that works.
+/// Cases that the profile asked for, without those of a load search.
 fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
     let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some();
     if records.iter().any(is_looked_for) {

@@ -29,17 +29,15 @@ pub use crate::command::check::load as load_profile;
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// The definition of the command line, for man pages and completions.
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; everything else is exit 2, as documented.
+            // Help and version are not errors; all else exits with 2.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { Exit::USAGE.0 } else { Exit::MET.0 });
         }
@@ -65,7 +63,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             match &error {
-                // Rendered with headings of its own, and in colour.
+                // Rendered in colour, with headings.
                 CliError::Profile(text) => output::tell(text),
                 error => output::warn(&format!("seatrial: {error}")),
             }
@@ -74,14 +72,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Diagnostics of Seatrial itself, on standard error: warnings and worse, or what SEATRIAL_LOG asks for (for example
-/// `debug`).
+/// Diagnostics on standard error: warnings and errors, or what SEATRIAL_LOG selects (for example `debug`).
 fn trace() {
     use tracing_subscriber::filter::Targets;
     use tracing_subscriber::fmt::layer;
     use tracing_subscriber::prelude::*;
     let asked = std::env::var("SEATRIAL_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    // Another subscriber cannot be there: this is the only place that sets one.
+    // Only this function sets a subscriber.
     let _ = match asked {
         Some(targets) => tracing_subscriber::registry()
             .with(layer().with_writer(stderr).with_filter(targets))

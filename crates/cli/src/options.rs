@@ -1,4 +1,4 @@
-//! The options of a run as its record keeps them, and those that a run which is gone on with has then.
+//! Options of a run as its record stores them, and options of a resumed run.
 
 use std::collections::BTreeSet;
 
@@ -14,19 +14,18 @@ use crate::args::{CheckArgs, Cli, Command, RunArgs};
 use crate::error::CliError;
 use crate::{fleet, output, params};
 
-/// The options of `seatrial run`.
 pub fn of_run(args: &RunArgs) -> Result<RunOptions, CliError> {
     let bench = BenchmarkOptions { params: params::parse(&args.params)?, ..args.bench.clone() };
     Ok(RunOptions { bench, ..args.measure.options.clone() })
 }
 
-/// The options of `seatrial check`; the profile stands in the record by itself.
+/// The options of `seatrial check`; the record stores the profile separately.
 pub fn of_check(args: &CheckArgs) -> RunOptions {
     RunOptions { check: args.check.clone(), ..args.measure.options.clone() }
 }
 
-/// The options that the run `info` goes on with when `typed` stands beside `--resume`: its own, but for how its nodes
-/// are reached, of which each option that is typed replaces that one. It stays as strict as it was.
+/// Options of the run `info` when it is resumed with `typed`: its own, except that each typed option on how to reach
+/// nodes replaces the stored one. `--strict` stays.
 pub fn resumed(
     info: &RunInfo,
     nodes: &[String],
@@ -37,8 +36,8 @@ pub fn resumed(
     require_same_nodes(&info.id, nodes, typed)?;
     if typed.share_hosts && !options.nodes.share_hosts {
         return Err(CliError::Usage(format!(
-            "--share-hosts: nodes of one host would be measured at the same time, which those of run {} were not; start a \
-             new run for that",
+            "--share-hosts: run {} measured nodes of one host one after the other; start a new run to \
+             measure them at the same time",
             info.id
         )));
     }
@@ -49,30 +48,31 @@ pub fn resumed(
     Ok(options)
 }
 
-/// The options that the record `info` keeps, or those of its command line.
+/// The options in the record `info`, else of its command line.
 pub fn of_record(info: &RunInfo) -> RunOptions {
     info.options.clone().unwrap_or_else(|| as_typed_then(info))
 }
 
-/// Takes out of a record that may be anybody's the commands that it would have run; what is typed anew is used.
+/// Removes the commands of a record that anybody may have written; typed ones are used.
 pub fn forget_commands(info: &mut RunInfo) {
     let mut options = of_record(info);
     let kept = [("--ssh", options.nodes.ssh.take()), ("--mpirun", options.nodes.mpirun.take())];
     for (option, command) in kept.into_iter().filter_map(|(option, command)| Some((option, command?))) {
         output::warn(&format!(
-            "{option} '{command}' of this run is not taken over, since it is not in SEATRIAL_HOME: type it to use it"
+            "{option} '{command}' of this run is ignored, since the run is not in SEATRIAL_HOME: type the \
+             option again to use it"
         ));
     }
     info.options = Some(options);
 }
 
-/// The options of a record that has none: of its command line, by the definition of today. Nodes that it names were reached by
-/// what such options come to; if it names none, nobody knows whether it ran in an allocation.
+/// Options of a record without them: its command line, by today's definitions. Named nodes were reached by the
+/// default launcher for such options; without names, it is unknown whether it ran in an allocation.
 fn as_typed_then(info: &RunInfo) -> RunOptions {
     let options = match Cli::try_parse_from(&info.command).map(|cli| cli.command) {
         Ok(Command::Run(args)) => of_run(&args).unwrap_or_default(),
         Ok(Command::Check(args)) => of_check(&args),
-        // Written by another version, whose options this one does not know.
+        // Written by another version with options that are unknown here.
         Ok(_) | Err(_) => return RunOptions::default(),
     };
     let names = options.nodes.nodelist.is_some() || options.nodes.nodes.is_some();
@@ -80,8 +80,7 @@ fn as_typed_then(info: &RunInfo) -> RunOptions {
     RunOptions { nodes, ..options }
 }
 
-/// The nodes of a run that have a name of their own: launchers that are given a number have none for a node that never came,
-/// and the record numbers it.
+/// Nodes with a real name: for a node that never came, some launchers know no name, and the record has a number.
 pub fn named_nodes(info: &RunInfo, site: &Site) -> Vec<String> {
     let listed = of_record(info).nodes.nodelist;
     let is_listed = |name: &str| listed.as_ref().is_some_and(|list| list.contains(name));
@@ -89,13 +88,14 @@ pub fn named_nodes(info: &RunInfo, site: &Site) -> Vec<String> {
     info.nodes.iter().filter(is_named).cloned().collect()
 }
 
-/// The plan names nodes: others have no cases in it.
+/// The plan names nodes; other nodes have no cases.
 fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result<(), CliError> {
     let its: BTreeSet<&str> = nodes.iter().map(String::as_str).collect();
     let refuse = |option: &str, why: &str| {
         let names = fold(&its.iter().copied().collect::<Vec<_>>());
         Err(CliError::Usage(format!(
-            "{option}: {why}, and run {run} goes on with the cases that it planned for {names}; start a new run for others"
+            "{option}: {why}, but the cases of run {run} are planned for {names}; start a new run for other \
+             nodes"
         )))
     };
     let named = fleet::nodes(args);
@@ -103,11 +103,11 @@ fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result
         let typed = fold(&named.iter().map(String::as_str).collect::<Vec<_>>());
         return refuse(
             "-w",
-            &if typed.is_empty() { "no node is left".to_owned() } else { format!("that is {typed}") },
+            &if typed.is_empty() { "no node is left".to_owned() } else { format!("it selects {typed}") },
         );
     }
     if let Some(out) = args.exclude.as_ref().filter(|out| its.iter().any(|node| out.contains(node))) {
-        return refuse("-x", &format!("{out} is left out"));
+        return refuse("-x", &format!("{out} is excluded"));
     }
     if let Some(count) = args.nodes.filter(|count| *count as usize != its.len()) {
         return refuse("-N", &format!("that is {count} of {}", its.len()));
@@ -116,14 +116,14 @@ fn require_same_nodes(run: &str, nodes: &[String], args: &NodeOptions) -> Result
 }
 
 fn replaced(mut before: NodeOptions, mut typed: NodeOptions) -> Result<NodeOptions, serde_json::Error> {
-    // The three say together which nodes there are; these are the same, whoever says it.
+    // These three options select nodes together; they are the same nodes.
     let replaced = if typed.nodelist.is_some() { &mut before } else { &mut typed };
     (replaced.nodelist, replaced.nodes, replaced.exclude) = (None, None, None);
-    // What was asked of Slurm is no wish of somebody who asks another launcher.
+    // Options of Slurm are void when another launcher is requested.
     if typed.launcher.as_ref().is_some_and(|launcher| *launcher != LauncherChoice::Slurm) {
         before.slurm = SlurmOptions::default();
     }
-    // What was not given is not there.
+    // Options at their default are absent.
     let mut options: Map<String, Value> = from_value(to_value(before)?)?;
     options.extend(from_value::<Map<String, Value>>(to_value(typed)?)?);
     from_value(Value::Object(options))
@@ -138,7 +138,6 @@ mod tests {
 
     use super::*;
 
-    /// The record of a run on `nodes` that was started by these words.
     fn run(command: &str, nodes: &str) -> RunInfo {
         let command: Vec<String> = command.split('|').map(str::to_owned).collect();
         let nodes: seatrial_model::profile::NodeSet = nodes.parse().unwrap();
@@ -157,7 +156,6 @@ mod tests {
         info
     }
 
-    /// The node options that are typed so beside `--resume`.
     fn typed_now(line: &str) -> NodeOptions {
         let words = "seatrial run --resume".split(' ').chain(line.split('|').filter(|word| !word.is_empty()));
         match Cli::try_parse_from(words).unwrap().command {
@@ -222,18 +220,18 @@ mod tests {
         for (line, said) in [
             (
                 "-w|n[1-3]",
-                "-w: that is n[1-3], and run 20260921-083015-bcdf goes on with the cases that it planned for n[1-4]",
+                "-w: it selects n[1-3], but the cases of run 20260921-083015-bcdf are planned for n[1-4]",
             ),
-            ("-w|n[1-5]", "-w: that is n[1-5]"),
+            ("-w|n[1-5]", "-w: it selects n[1-5]"),
             ("-w|n1|-x|n1", "-w: no node is left"),
-            ("-x|n4", "-x: n4 is left out"),
+            ("-x|n4", "-x: n4 is excluded"),
             ("-N|2", "-N: that is 2 of 4"),
-            ("--share-hosts", "--share-hosts: nodes of one host"),
+            ("--share-hosts", "--share-hosts: run 20260921-083015-bcdf measured"),
         ] {
             let error = went_on(&info, line).unwrap_err();
             assert!(error.contains(said) && error.contains("start a new run"), "{line}: {error}");
         }
-        // The same nodes in other words are the same.
+        // The same nodes in other words.
         assert_eq!(went_on(&info, "-N|4"), Ok(info.options.clone().unwrap()));
         assert_eq!(went_on(&info, "-x|n9"), Ok(info.options.clone().unwrap()));
         let named = went_on(&info, "-w|n2,n1,n[3-4]").unwrap().nodes;
@@ -251,10 +249,10 @@ mod tests {
             (nodes.slurm.partition.as_deref(), nodes.slurm.time.as_deref()),
             (Some("long"), Some("10"))
         );
-        // Named, they are Slurm's all the same.
+        // Named, they are still Slurm's.
         let named = went_on(&info, "-w|n[7-8]").unwrap().nodes;
         assert_eq!(named.launcher, Some(LauncherChoice::Slurm));
-        // By another launcher, of which nobody asks a partition.
+        // With another launcher, without partition.
         info.options = Some(went_on(&info, "--launcher|ssh").unwrap());
         let nodes = reaching(&info.nodes, &info);
         assert_eq!((nodes.launcher, nodes.slurm), (Some(LauncherChoice::Ssh), SlurmOptions::default()));
@@ -273,7 +271,7 @@ mod tests {
             let nodes = reaching(&info.nodes, &info);
             assert_eq!((nodes.nodelist, nodes.nodes, nodes.ssh_fanout), (None, None, Some(2)), "{command}");
         }
-        // What another launcher reached by name is this machine where the local one is asked for.
+        // A name that another launcher reached is this machine for the local launcher.
         let mut info = run("seatrial|run|cpu.clock|-w|n1", "n1");
         info.options = Some(went_on(&info, "--launcher|local").unwrap());
         assert_eq!(reaching(&info.nodes, &info).nodelist, None);
@@ -285,7 +283,6 @@ mod tests {
         let mut site = Site::default();
         site.nodes.extend(["n7", "n8"].map(|name| SiteNode::new(name, Machine::default())));
         assert_eq!(named_nodes(&counted, &site), ["n7", "n8"]);
-        // One that was named is.
         let listed = run("seatrial|run|net.rr|-w|n[7-9]", "n[7-9]");
         assert_eq!(named_nodes(&listed, &site), ["n7", "n8", "n9"]);
     }

@@ -1,4 +1,4 @@
-//! Printing the result.
+//! Prints results.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write, stderr, stdout};
 use std::path::Path;
@@ -10,14 +10,13 @@ use seatrial_report::{Style, TextStyle, clean_lines, csv, export, json, terminal
 use crate::args::{ColorChoice, OutputArgs, OutputFormat, STANDARD_OUTPUT};
 use crate::error::CliError;
 
-/// Colors and width of text on standard output.
 pub fn text_style(color: ColorChoice) -> TextStyle {
     let style = if is_colored(color, stdout().is_terminal()) { Style::Coloured } else { Style::Plain };
     let width = terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0);
     TextStyle::new(style, width)
 }
 
-/// Whether a stream gets colour; [`no-color.org`](https://no-color.org) says what NO_COLOR means.
+/// Whether a stream gets colour; see [`no-color.org`](https://no-color.org) for NO_COLOR.
 pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
     match color {
         ColorChoice::Always => true,
@@ -26,7 +25,6 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
     }
 }
 
-/// Prints a run in the form that was asked for.
 pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
@@ -38,23 +36,21 @@ pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -
     })
 }
 
-/// Writes the one text that standard output is for.
 pub fn print(text: &str) -> Result<(), CliError> {
     fill(|out| out.write_all(text.as_bytes()))
 }
 
-/// Has standard output filled. A reader that has seen enough, such as `head`, is no failure, and changes nothing about what
-/// was found: how the command ends is up to the caller.
+/// Fills standard output. A reader that closes the pipe, such as `head`, is no error, and keeps the exit code.
 pub fn fill(fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), CliError> {
-    // Standard output is written line by line, and the document of a large cluster has millions. Not its lock: an export
-    // may write from a thread of its own.
+    // Standard output is line-buffered, and the document of a large cluster has millions of lines. Not locked: an
+    // export may write from a thread of its own.
     let mut out = BufWriter::new(Reader { out: stdout(), has_left: false });
     let written = fill(&mut out).and_then(|()| out.flush());
     let (reader, _) = out.into_parts();
     Ok(written.or_else(|error| if reader.has_left { Ok(()) } else { Err(error) })?)
 }
 
-/// Whoever reads standard output. An exporter may wrap the error of a closed pipe into one of its own, so it is noted here.
+/// Standard output. Notes a closed pipe, since an exporter may wrap the error.
 struct Reader {
     out: Stdout,
     has_left: bool,
@@ -79,7 +75,7 @@ impl Write for Reader {
     }
 }
 
-/// Writes the page that `--html FILE` asks for, whole or not at all; `-` is standard output.
+/// Writes the page of `--html FILE`, whole or not at all; `-` is standard output.
 pub fn page(file: &Path, page: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     if file.as_os_str() == STANDARD_OUTPUT {
         return fill(|out| page(out));
@@ -89,13 +85,13 @@ pub fn page(file: &Path, page: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     Ok(())
 }
 
-/// Says something beside the result, which may contain what others wrote.
+/// Prints a warning, which may contain text of others.
 pub fn warn(text: &str) {
     tell(&clean_lines(text));
 }
 
-/// Says something that was made safe for a terminal already.
+/// Prints text that is safe for a terminal.
 pub fn tell(text: &str) {
-    // Nobody to tell when standard error is closed.
+    // Standard error may be closed.
     let _ = writeln!(stderr(), "{}", text.trim_end());
 }

@@ -7,10 +7,7 @@ use seatrial_model::name::{did_you_mean, nearest};
 
 use crate::error::CliError;
 
-/// Reads `NAME=V1,V2` texts; the same name twice adds values.
-///
-/// # Errors
-/// When a text has no `=`, no name or an empty value.
+/// Parses `NAME=V1,V2` texts; the same name twice adds values.
 pub fn parse(typed: &[String]) -> Result<BTreeMap<String, Vec<String>>, CliError> {
     let mut params: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for text in typed {
@@ -28,13 +25,13 @@ pub fn parse(typed: &[String]) -> Result<BTreeMap<String, Vec<String>>, CliError
     Ok(params)
 }
 
-/// The parameters that each of several benchmarks understands; one that none understands is an error.
+/// The parameters that each of several benchmarks has; an error if none has a parameter.
 pub fn share_out(
     params: &BTreeMap<String, Vec<String>>,
     abouts: &[&'static About],
 ) -> Result<Vec<BTreeMap<String, Vec<String>>>, CliError> {
     if let [_] = abouts {
-        // The engine's own error names the benchmark.
+        // The engine's error names the benchmark.
         return Ok(vec![params.clone()]);
     }
     for name in params.keys() {

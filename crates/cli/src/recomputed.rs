@@ -1,4 +1,4 @@
-//! A run made again from its evidence: records from samples, verdicts from records.
+//! Recomputes a run from its evidence: records from samples, verdicts from records.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,30 +11,26 @@ use seatrial_store::{Contents, Samples, judged_text};
 
 use crate::judge;
 
-/// What is made again of a run, case by case as its samples are read.
 pub struct Recomputed {
     registry: Registry,
     site: Option<Site>,
     cases: HashMap<CaseId, Case>,
-    /// Where the record of each case stands.
     places: HashMap<CaseId, usize>,
     records: BTreeMap<CaseId, CaseRecord>,
-    /// Cases whose record comes from what happened to their processes, not from samples.
+    /// Cases whose record follows from their processes, not from samples.
     pub as_recorded: usize,
-    /// Cases that this build cannot make again, with the reason.
     pub cannot: Vec<(CaseId, String)>,
-    /// What was recorded otherwise than it comes out.
+    /// Differences between recorded and recomputed.
     pub discrepancies: Vec<Discrepancy>,
 }
 
-/// What became of the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// The run was not judged: it was stopped, or killed.
+    /// The run was not judged: it was stopped or killed.
     Never,
-    /// Findings and verdicts come out again, byte for byte.
+    /// Findings and verdicts are the same, byte for byte.
     ToTheByte,
-    /// The same findings and verdicts, which another version wrote down in another way.
+    /// The same findings and verdicts in the form of another version.
     InOtherWords,
     Otherwise,
 }
@@ -53,13 +49,11 @@ impl Recomputed {
         }
     }
 
-    /// How many records were made from their samples.
     pub fn count(&self) -> usize {
         self.records.len()
     }
 
-    /// Makes the record of a case again. What stands before the samples in an archive, all that is needed for it, is in
-    /// `contents` by then.
+    /// Recomputes the record of a case from its samples and from `contents`, which precedes them in the archive.
     pub fn add(&mut self, contents: &Contents, samples: &Samples) {
         let Samples { case: id, parts } = samples;
         if self.site.is_none() {
@@ -72,11 +66,11 @@ impl Recomputed {
         let recorded = self.places.get(id).and_then(|at| contents.results.get(*at));
         let (Some(case), Some(site)) = (self.cases.get(id), &self.site) else {
             if recorded.is_some_and(|record| record.outcome == Outcome::Measured) {
-                self.cannot.push((id.clone(), "the plan of the run does not have it".to_owned()));
+                self.cannot.push((id.clone(), "it is not in the plan of the run".to_owned()));
             }
             return;
         };
-        // Samples without a record: the run was stopped between the two.
+        // Samples without a record: the run was stopped in between.
         let Some(recorded) = recorded else { return };
         match recompute(self.registry, case, recorded, parts, site) {
             Recomputation::Record(record) => {
@@ -88,7 +82,7 @@ impl Recomputed {
         }
     }
 
-    /// Judges the records that were made again, and holds the verdicts against those of the run; the roll-up.
+    /// Judges the recomputed records and compares with the verdicts of the run; returns the roll-up.
     pub fn judge(&mut self, contents: &Contents) -> (Judged, Option<Verdict>) {
         let (Some(info), Some(judged)) = (&contents.info, &contents.judged) else {
             return (Judged::Never, None);

@@ -5,8 +5,7 @@ use seatrial_model::profile::{NodeSet, Profile};
 
 use crate::error::CliError;
 
-/// Has `profile` give its roles to the nodes that `typed` (`head=n1`) names, instead of those it names itself. The
-/// profile as it was judged by is kept with the run, so that a resumed or repeated judgement has the same players.
+/// Sets the nodes of roles in `profile` to those in `typed` (`head=n1`). The run stores the changed profile.
 pub fn give(profile: &mut Profile, typed: &[String]) -> Result<(), CliError> {
     for text in typed {
         let usage = |why: String| CliError::Usage(format!("--role {text}: {why}"));

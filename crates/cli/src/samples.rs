@@ -1,12 +1,12 @@
-//! Samples that are too many for the record, put back into it from the files of the run folder.
+//! Reads samples back into records from the files of the run folder.
 
 use seatrial_engine::guarded;
 use seatrial_model::record::CaseRecord;
 use seatrial_store::{Plan, StoredRun};
 
-/// Puts the samples of `run` back into `records` where they stand in a file: the parts of the case are reduced again by
-/// the benchmark that measured them. A metric whose file is gone, or which comes to another number of samples than the
-/// record says (another version of the benchmark reduces otherwise), stays without, and whoever needs them says so.
+/// Adds the samples of `run` to `records` where they are in files: the benchmark reduces the parts' records again. A
+/// metric without file, or with another number of samples than recorded (another version of the benchmark), stays
+/// without samples, and its users say so.
 pub fn put_back(run: &StoredRun, records: &mut [CaseRecord]) {
     let registry = seatrial_registry::REGISTRY;
     let lacks = |record: &CaseRecord| record.metrics.values().any(|metric| metric.samples_file.is_some());

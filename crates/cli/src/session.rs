@@ -1,4 +1,4 @@
-//! One measuring run from plan to exit code: what `run` and `check` share.
+//! One measuring run from plan to exit code, for `run` and `check`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
@@ -27,18 +27,16 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::{fleet, judge, options, output};
 
-/// What is to be measured, and judged if there is a profile.
 pub struct Job {
-    /// Benchmarks with their parameters.
     pub tests: Vec<Test>,
     pub profile: Option<(Profile, ProfileRef)>,
-    /// What things are to be told the worth of, when that is the question: of the only test.
+    /// Factors of a study, of the only test.
     pub factors: Option<Factors>,
-    /// The run to judge against, where the profile asks for shares of one: its name and records.
+    /// Id and records of the reference run, where the profile needs one.
     pub reference: Option<(String, Vec<CaseRecord>)>,
 }
 
-/// Measures `job` of these `options`, or what is left of the run that `args.resume` names.
+/// Measures `job`, or the rest of the run `args.resume`.
 pub fn run(
     job: impl FnOnce() -> Result<Job, CliError>,
     args: &MeasureArgs,
@@ -126,11 +124,10 @@ pub fn run(
     work.measure(registry, fleet.as_mut(), journal, args, strict).map_err(CliError::begun)
 }
 
-/// Goes on with a run that was stopped.
 fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let path = home.find(name)?;
-    // Refused before anything of the run is touched.
+    // Refused before anything of the run is changed.
     let run = RunFolder::open(&path)?;
     let mut info = run.info()?.clone();
     if !home.holds(&path) {
@@ -143,28 +140,28 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     fleet::check(&nodes)?;
     let mut resumed = RunFolder::resume(&path)?;
     let cases = match resumed.run.plan.present() {
-        // All of them: what has its record already is not run again, but says who may be whose partner. What stands in
-        // for a case that is run again is not needed, unless that one loses its partner once more.
+        // All cases: those with records are not run again, but tell which nodes are possible partners. A retry of a
+        // case that is run again is dropped, unless that case loses its partner again.
         Some(plan) => {
             let open = resumed.run.open();
             let stands_in = |case: &Case| case.retry_of.as_ref().is_some_and(|lost| open.contains(lost));
             plan.cases().filter(|case| !stands_in(case)).cloned().collect()
         }
-        // It came to its end without a plan: every case was skipped.
+        // It ended without a plan: every case was skipped.
         None if resumed.run.info()?.ended.as_ref().is_some_and(|end| end.signal.is_none()) => Vec::new(),
         None => {
             let (name, command) = (resumed.run.name(), repeat_command::line(&resumed.run.info()?.command));
-            let text = format!("run {name} was stopped before it had a plan: start it anew: {command}");
+            let text = format!("run {name} was stopped before it had a plan; start a new run: {command}");
             return Err(CliError::Usage(text));
         }
     };
     let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
-    // Not before they have proved to lead to somebody.
+    // Only after they have reached nodes.
     resumed.journal.keep_options(options)?;
     let mut site = site_of(fleet.as_ref());
     seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
-    // What is judged by is what is kept.
+    // Judgements use what is stored.
     resumed.journal.keep_site(&site)?;
     keep_tool(&mut resumed.journal)?;
     let profile = resumed.run.profile()?.into_present();
@@ -182,27 +179,25 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
     work.measure(registry, fleet.as_mut(), resumed.journal, args, strict).map_err(CliError::begun)
 }
 
-/// Notes which binary measures, as evidence for those who were not there.
 fn keep_tool(journal: &mut Journal) -> Result<(), CliError> {
     match Tool::running(env!("CARGO_PKG_VERSION")) {
         Ok(tool) => journal.keep_tool(&tool)?,
-        // A binary that cannot be read can still measure; agents on other nodes would not have come up.
-        Err(error) => tracing::warn!("cannot read this binary to sum it up: {error}"),
+        // A binary that cannot be read still measures; remote agents would not have started.
+        Err(error) => tracing::warn!("cannot read this binary to compute its checksum: {error}"),
     }
     Ok(())
 }
 
-/// Nodes that were asked for and of which no agent came, with the reason.
+/// Requested nodes without an agent, with reasons.
 fn absent(fleet: &dyn Fleet) -> Vec<(String, String)> {
     fleet.missing().iter().map(|missing| (missing.node.clone(), missing.why.to_string())).collect()
 }
 
-/// The nodes as their agents described them.
 pub fn site_of(fleet: &dyn Fleet) -> Site {
     Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() }
 }
 
-/// What a run has before it.
+/// What a run still has to do.
 struct Work {
     site: Site,
     plan: Vec<Case>,
@@ -259,7 +254,7 @@ impl Work {
         let finished = match finished {
             Ok(finished) => finished,
             Err(error) => {
-                progress.say(&format!("what was measured before stands in {}", journal.path().display()));
+                progress.say(&format!("results so far are in {}", journal.path().display()));
                 return Err(error.into());
             }
         };
@@ -277,8 +272,7 @@ impl Work {
     }
 }
 
-/// What to tell a person when cases were interrupted, or never came to run because a job or a node ended: told once, with
-/// the way to go on.
+/// The message when cases were interrupted, or never ran because a job or node ended: once, with how to resume.
 fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo) -> Option<String> {
     let is_open = |record: &&CaseRecord| match record.cause {
         Some(Cause::Interrupted) => true,
@@ -288,17 +282,17 @@ fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo
     let open: Vec<&CaseRecord> = records.iter().filter(is_open).collect();
     let why = open.first()?.reason.as_deref().unwrap_or("the run was stopped");
     let count = if open.len() == 1 { "1 case is".to_owned() } else { format!("{} cases are", open.len()) };
-    Some(format!("{count} still to be measured: {why}\ngo on with: {}", repeat_command::resume(info)))
+    Some(format!("{count} still to be measured: {why}\nresume with: {}", repeat_command::resume(info)))
 }
 
-/// The nodes that are to be measured again because they were slow in random pairs.
+/// Nodes to measure again because they were slow in random pairs.
 fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     let found = seatrial_analysis::suspects(records).into_iter();
     found.map(|suspect| Suspect { node: suspect.node, case: suspect.case }).collect()
 }
 
-/// The time that a run of `plan` is to take on each node: as typed, or as its profile says. A profile promises its time for an
-/// ordinary machine: where there is more to measure, the plan alone may take longer.
+/// Time budget per node of a run of `plan`: as typed, or of the profile. The profile's budget is for an ordinary
+/// machine; where there is more to measure, the plan may exceed it.
 fn time_budget(info: &RunInfo, profile: Option<&Profile>, plan: &[Case]) -> Option<Nanos> {
     let typed = info.options.as_ref().and_then(|options| options.time_budget);
     let mut nodes: BTreeMap<&str, Nanos> = BTreeMap::new();
@@ -312,7 +306,7 @@ fn time_budget(info: &RunInfo, profile: Option<&Profile>, plan: &[Case]) -> Opti
     typed.or_else(|| Some(profile?.time_budget?.max(longest)))
 }
 
-/// What the cases of `group` test: where the test names a partner, the first node alone.
+/// The tested nodes of `group`: with a partner, only the first.
 fn sides(profile: Option<&Profile>, group: &str) -> Sides {
     let test = profile.and_then(|profile| profile.tests.iter().find(|test| test.id == group));
     match test.and_then(|test| test.partner.as_ref()) {
@@ -321,7 +315,7 @@ fn sides(profile: Option<&Profile>, group: &str) -> Sides {
     }
 }
 
-/// The orderly end after a signal: what was measured stays, and the way to go on is named.
+/// Ends the run after a signal: results are kept, and how to resume is printed.
 fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Result<Exit, CliError> {
     let number = signals.number().unwrap_or(2);
     let exit = Exit::signal(number);
@@ -329,21 +323,19 @@ fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Resu
     let path = journal.path().to_owned();
     let info = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
     progress.say(&format!(
-        "stopped by {name}; what was measured stands in {}\ngo on with: {}",
+        "stopped by {name}; results so far are in {}\nresume with: {}",
         path.display(),
         repeat_command::resume(&info)
     ));
     Ok(exit)
 }
 
-/// What a run is judged against.
 #[derive(Clone, Copy)]
 struct Against<'a> {
     profile: Option<&'a Profile>,
     reference: Option<&'a [CaseRecord]>,
 }
 
-/// Judges, keeps and prints.
 fn conclude(
     finished: Finished,
     against: Against<'_>,
@@ -360,7 +352,7 @@ fn conclude(
         verdicts: Vec::new(),
         verdict: None,
     };
-    // Waivers hold until a day: that of the end, which the record tells, so that it can be judged again.
+    // Waivers end on a day. The day of the run's end is in the record, so that later judgements agree.
     let at = Timestamp::now();
     let advice = judge::judge(&mut document, against.profile, site, judge::day_of(at), against.reference);
     let exit = exit_of(&document, against.profile.is_some(), strict);
@@ -375,18 +367,16 @@ fn conclude(
     Ok(exit)
 }
 
-/// The exit code of a judgement.
 pub fn exit_of_verdict(verdict: Option<Verdict>, strict: bool) -> Exit {
     match verdict {
         Some(Verdict::Pass) => Exit::MET,
         Some(Verdict::Warn) if !strict => Exit::MET,
         Some(Verdict::Fail | Verdict::Warn) => Exit::NOT_MET,
-        // A profile of which nothing could be judged is no pass.
+        // A profile of which nothing could be judged is not a pass.
         Some(Verdict::Unknown | Verdict::Skip) | None => Exit::INCOMPLETE,
     }
 }
 
-/// The exit code of a run that came to its end.
 fn exit_of(document: &Document, judged: bool, strict: bool) -> Exit {
     if judged {
         return exit_of_verdict(document.verdict, strict);

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM stop a run in order: workers first, then the record, then the exit code.
+//! Ctrl-C and SIGTERM stop a run in order: workers, record, exit code.
 
 use std::io::{self, Read};
 use std::net::Shutdown;
@@ -12,7 +12,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
 use signal_hook::{SigId, flag};
 
-/// What signals have asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     stop: Arc<AtomicBool>,
@@ -20,7 +19,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on. A second signal of the same kind ends the process at once, in case the orderly way hangs.
+    /// Installs the handlers. A second signal of a kind ends the process at once, in case the orderly end hangs.
     pub fn listen() -> io::Result<Self> {
         let signals = Self::default();
         for number in [SIGINT, SIGTERM] {
@@ -31,36 +30,34 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Calls `nudge` after each signal, for as long as what comes back is kept: who sleeps looks at the flag then.
+    /// Calls `nudge` after each signal until the result is dropped, so that a sleeping thread checks the flag.
     pub fn nudging(&self, nudge: Nudge) -> io::Result<Nudging> {
         let (mut read, write) = UnixStream::pair()?;
         let end = read.try_clone()?;
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            // Ends by the other half's end, or this one's.
+            // Ends when either half is closed.
             while read.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
                 nudge();
             }
         })?;
         let mut nudging = Nudging { end, handlers: Vec::new(), thread: Some(thread) };
         for number in [SIGINT, SIGTERM] {
-            // Behind those that raise the flag: handlers run in the order in which they came.
+            // After the handlers that set the flag: handlers run in order of registration.
             nudging.handlers.push(pipe::register(number, write.try_clone()?)?);
         }
         Ok(nudging)
     }
 
-    /// The flag that stops a run.
     pub fn flag(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// The signal that came, by number.
     pub fn number(&self) -> Option<u8> {
         u8::try_from(self.number.load(Ordering::Relaxed)).ok().filter(|number| *number > 0)
     }
 }
 
-/// A thread that passes signals on until this is dropped.
+/// A thread that passes signals on; stopped on drop.
 #[derive(Debug)]
 pub struct Nudging {
     end: UnixStream,

@@ -1,13 +1,12 @@
-//! Which build a binary is, so that a controller and agents of different builds never talk past each other.
+//! Build id of the binary, so that controller and agents of different builds are not mixed.
 
 use std::fs::File;
 use std::io;
 
-/// The identity of the running binary: its version and the first 64 bits of the BLAKE3 hash of its file.
+/// Version, and the first 64 bits of the BLAKE3 hash of the running binary, in about 10 ms.
 ///
-/// The content is hashed, since neither path, size nor modification time survives a copy to another node, and a
-/// linker's build id is not always there. The file is the one that runs (`/proc/self/exe`), even if another one has
-/// taken its name meanwhile. It costs some ten milliseconds, so it is asked for when agents are started, not before.
+/// A copy changes path and modification time, and the linker's build id may be missing, so the content is hashed.
+/// Reads `/proc/self/exe`, even if the file was replaced meanwhile.
 pub fn build_id(version: &str) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open("/proc/self/exe")?)?;

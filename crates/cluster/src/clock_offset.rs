@@ -1,36 +1,29 @@
-//! How far each node's monotonic clock is from the controller's.
+//! Offset of each node's monotonic clock from the controller's.
 //!
-//! A question and its answer bound the other clock: it was read at some moment between sending and receiving. The round
-//! with the shortest way there and back bounds it tightest, so of several rounds that one counts (the minimum filter of
-//! Cristian, "Probabilistic clock synchronization", 1989, which NTP uses as well). The error is at most half that round
-//! trip; asymmetric paths cannot make it larger.
+//! The round with the shortest round trip has the smallest error, at most half of that round trip, also on asymmetric
+//! paths (minimum filter of Cristian, "Probabilistic clock synchronization", 1989, as in NTP).
 
 use std::time::Duration;
 
 use seatrial_model::Nanos;
 
-/// A node's clock against the controller's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offset {
     /// The node's clock minus the controller's, in nanoseconds.
     pub nanos: i64,
-    /// The offset is wrong by at most this.
     pub error: Nanos,
 }
 
 impl Offset {
-    /// The moment `at` of the controller's clock, on the node's clock.
     pub fn on_node(self, at: Nanos) -> Nanos {
         Nanos(at.get().saturating_add_signed(self.nanos))
     }
 
-    /// The moment `at` of the node's clock, on the controller's clock.
     pub fn on_controller(self, at: Nanos) -> Nanos {
         Nanos(at.get().saturating_add_signed(self.nanos.saturating_neg()))
     }
 }
 
-/// The rounds of questions to all nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Offsets {
     nodes: Vec<Node>,
@@ -44,10 +37,9 @@ struct Node {
 }
 
 impl Offsets {
-    /// Questions to each node.
     pub(crate) const ROUNDS: u32 = 16;
 
-    /// Time for all of them: a fleet whose answers take longer starts its cases apart by as much as they scatter.
+    /// Time limit of all rounds. Parts on nodes that answer later start with the skew of the answers.
     pub(crate) const WITHIN: Duration = Duration::from_secs(3);
 
     pub(crate) fn new(count: usize) -> Self {
@@ -58,7 +50,7 @@ impl Offsets {
         self.nodes[node].asked = Some((round, now));
     }
 
-    /// Notes an answer; a late one of another round says nothing, since its question's time is forgotten.
+    /// Records an answer; a late answer of another round is ignored.
     pub(crate) fn answered(&mut self, node: usize, round: u32, clock: u64, now: u64) {
         let Some(node) = self.nodes.get_mut(node) else { return };
         let Some((_, sent)) = node.asked.take_if(|(asked, _)| *asked == round) else { return };
@@ -75,7 +67,6 @@ impl Offsets {
         self.nodes[node].is_gone = true;
     }
 
-    /// Whether an answer of `round` is still to come.
     pub(crate) fn is_waiting(&self, round: u32) -> bool {
         self.nodes.iter().any(|node| !node.is_gone && node.asked.is_some_and(|(asked, _)| asked == round))
     }
@@ -92,7 +83,7 @@ mod tests {
     #[test]
     fn the_round_with_the_shortest_way_counts_and_bounds_the_error() {
         let mut offsets = Offsets::new(1);
-        // The node's clock is 5,000 ahead. Way there 10, way back 90: 40 off at worst 50.
+        // The node's clock is 5,000 ahead. 10 there, 90 back: an error of 40, at worst 50.
         offsets.asked(0, 0, 1_000);
         offsets.answered(0, 0, 6_010, 1_100);
         let first = offsets.of(0).expect("answered");

@@ -1,4 +1,4 @@
-//! The agents a run drives, behind one face: real ones, or scripted ones without a clock.
+//! The interface to the agents of a run: real agents, or simulated ones without a clock.
 
 use std::sync::Arc;
 
@@ -12,121 +12,79 @@ use crate::message::{Command, Hello, Report};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub usize);
 
-/// Something an agent said, or its loss.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FleetEvent {
-    /// The agent's message; never a second [`Report::Hello`].
+    /// A report; never a second [`Report::Hello`].
     From(NodeIndex, Report),
-    /// The agent is gone; nothing follows from this node.
+    /// The agent is gone; no more reports of this node.
     Lost(NodeIndex, String),
-    /// The agent is gone because whoever lent its node wants it back: a job was cancelled, or its time was up. That
-    /// says nothing about the node.
+    /// The agent is gone because its job was cancelled, preempted or ran out of time; no fault of the node.
     Recalled(NodeIndex, String),
-    /// Nothing came until the time asked for.
     Quiet,
 }
 
-/// Ends a wait of [`Fleet::next`] before its time, from any thread: it finds [`FleetEvent::Quiet`].
+/// Ends a wait of [`Fleet::next`] early, from any thread: the wait returns [`FleetEvent::Quiet`].
 pub type Nudge = Arc<dyn Fn() + Send + Sync>;
 
-/// Agents that said hello, one a node.
+/// Agents that said hello, one per node.
 pub trait Fleet {
-    /// What each agent said of itself.
     fn agents(&self) -> &[Hello];
 
-    /// Nodes that were asked for and of which no agent came.
     fn missing(&self) -> &[Missing] {
         &[]
     }
 
-    /// The clock of a node against [`Self::now`]; none where nobody compared them.
+    /// Offset of a node's clock from [`Self::now`]; `None` where it was not measured.
     fn offset(&self, _: NodeIndex) -> Option<Offset> {
         None
     }
 
-    /// Sends a command; a lost agent swallows it, the loss arrives as a notice.
+    /// Sends a command. A lost agent ignores it; the loss arrives as an event.
     fn send(&mut self, node: NodeIndex, command: Command);
 
-    /// Waits for the next notice, at most until `deadline` on [`Self::now`]'s clock.
+    /// Waits for the next event, at most until `deadline` on the clock of [`Self::now`].
     fn next(&mut self, deadline: Nanos) -> FleetEvent;
 
-    /// What ends a wait before its time; nothing where waits take none.
+    /// Ends a wait early; does nothing in a fleet that never waits.
     fn nudge(&self) -> Nudge {
         Arc::new(|| {})
     }
 
-    /// The controller's monotonic clock; a scripted fleet has its own that only moves when someone waits.
+    /// The controller's monotonic clock; the clock of a simulated fleet moves only in waits.
     fn now(&self) -> Nanos;
 }
 
-/// A node of which no agent came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub node: String,
     pub why: LaunchError,
 }
 
-/// A way to get agents running.
 pub trait Launcher {
-    /// Starts the agents and waits until they have said hello. Dropping the fleet ends them and all their workers.
-    ///
-    /// # Errors
-    /// See [`LaunchError`]; nothing is left running then.
+    /// Starts the agents and waits for their hellos. Dropping the fleet, or an error, ends all agents and workers.
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError>;
 }
 
-/// Why an agent, or no fleet at all, came up. As long as one agent did, the others are merely [`Missing`].
+/// Why an agent did not start. With at least one agent, the others are [`Missing`]; without any, the launch fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum LaunchError {
-    /// The agent could not be started at all.
     #[error("cannot start an agent on {node}: {why}")]
-    Start {
-        node: String,
-        /// What was tried and what the system answered.
-        why: String,
-    },
-    /// The node does not answer, or lets nobody in.
+    Start { node: String, why: String },
+    /// The node does not answer, or refuses the login.
     #[error("{node} not reachable: {why} ({how})")]
-    Unreachable {
-        node: String,
-        /// What the system answered.
-        why: String,
-        /// The program that tried, and where.
-        how: String,
-    },
-    /// The agent said something other than hello, or nothing in time.
-    #[error("the agent on {node} did not introduce itself: {why}")]
-    NoHello {
-        node: String,
-        /// What it did instead.
-        why: String,
-    },
-    /// The agent is of another build.
+    Unreachable { node: String, why: String, how: String },
+    /// The agent sent something else than hello, or nothing in time.
+    #[error("the agent on {node} did not say hello: {why}")]
+    NoHello { node: String, why: String },
     #[error("the agent on {node} is build {theirs}, this is {ours}: install the same version there")]
-    Build {
-        node: String,
-        /// Its build and protocol.
-        theirs: String,
-        ours: String,
-    },
-    #[error("of {count} nodes none could be reached; the last one: {last}")]
-    Nobody {
-        /// How many were asked.
-        count: usize,
-        /// What became of the last one.
-        last: Box<LaunchError>,
-    },
-    /// The program that starts the agents could not do so.
+    Build { node: String, theirs: String, ours: String },
+    #[error("none of {count} nodes could be reached; the last one: {last}")]
+    Nobody { count: usize, last: Box<LaunchError> },
     #[error("{launcher} started no agents: {why}")]
-    Launcher {
-        launcher: String,
-        /// What was tried and what it answered.
-        why: String,
-    },
+    Launcher { launcher: String, why: String },
 }
 
 impl LaunchError {
-    /// The node it is about.
     pub fn node(&self) -> &str {
         match self {
             Self::Start { node, .. }

@@ -1,55 +1,44 @@
-//! The form of every message on a pipe or socket: a length, then that many bytes of JSON.
+//! Frames on pipes and sockets: a length as little-endian `u32`, then that many bytes of JSON.
 //!
-//! The length is a `u32`, little-endian, of the JSON alone. A length above [`MAX_FRAME`] is refused before anything
-//! is read or allocated, and memory grows only as bytes arrive, so neither a mad worker nor a line of text from a
-//! login script can make the reader allocate gigabytes.
+//! A length above [`MAX_FRAME`] is refused, and memory grows as bytes arrive, so that neither a broken worker nor the
+//! output of a login script makes the reader allocate gigabytes.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The largest frame, in bytes of JSON: 16 MiB. Large enough for the offers of thousands of parts in one message.
+/// Largest frame in bytes of JSON: 16 MiB, enough for the offers of thousands of parts in one message.
 pub const MAX_FRAME: usize = 16 << 20;
 
 const HEADER: usize = size_of::<u32>();
 
-/// Why a frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The frame is, or says that it is, above [`MAX_FRAME`].
+    /// The frame or its announced length is above [`MAX_FRAME`].
     #[error("a frame of {bytes} bytes is above the limit of {MAX_FRAME}")]
-    TooLarge {
-        /// Its length; for one that was being written, how far that got.
-        bytes: usize,
-    },
+    TooLarge { bytes: usize },
     /// The stream ended inside a frame.
     #[error("the stream ended after {got} of {of} bytes of a frame")]
     Truncated {
-        /// Bytes that came, of the header while that is incomplete.
+        /// Bytes received; of the header while it is incomplete.
         got: usize,
-        /// Bytes that should have come.
         of: usize,
     },
-    /// The bytes are not the message that was expected.
+    /// The bytes are not the expected message.
     #[error("the frame is not a message: {why}")]
-    Garbage {
-        /// What the parser says.
-        why: String,
-    },
-    /// The stream answered with an error.
+    Garbage { why: String },
     #[error("the stream failed: {0}")]
     Io(#[from] io::Error),
 }
 
 impl FrameError {
-    /// Whether the other side is simply gone, as opposed to saying something wrong.
+    /// Whether the peer is gone, as opposed to malformed data.
     pub fn is_hang_up(&self) -> bool {
         matches!(self, Self::Truncated { .. } | Self::Io(_))
     }
 }
 
-/// Takes messages off a stream, one frame each.
 #[derive(Debug)]
 pub struct FrameReader<R> {
     from: R,
@@ -57,15 +46,11 @@ pub struct FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// A reader of `from`, which needs no buffer of its own.
     pub fn new(from: R) -> Self {
         Self { from, buffer: Vec::new() }
     }
 
-    /// The next message; none when the stream ended between two frames.
-    ///
-    /// # Errors
-    /// See [`FrameError`]. After an error the stream is out of step and of no more use.
+    /// The next message; `None` when the stream ended between frames. After an error the stream is unusable.
     pub fn read<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         if self.fill(HEADER)? == 0 {
             return Ok(None);
@@ -87,40 +72,33 @@ impl<R: Read> FrameReader<R> {
             .map_err(|error| FrameError::Garbage { why: error.to_string() })
     }
 
-    /// Reads `wanted` bytes into the buffer, or what comes before the end. `take` bounds what is read and
-    /// `read_to_end` grows as it goes, so a header that lies costs no memory.
+    /// Reads `wanted` bytes, or fewer at the end. `read_to_end` allocates as bytes arrive, so a wrong header costs no
+    /// memory.
     fn fill(&mut self, wanted: usize) -> io::Result<usize> {
         self.buffer.clear();
         (&mut self.from).take(wanted as u64).read_to_end(&mut self.buffer)
     }
 }
 
-/// Puts messages on a stream, one frame and one write each.
+/// Writes messages to a stream, one frame and one write call each.
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     to: W,
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// A writer to `to`, which should not buffer.
     pub fn new(to: W) -> Self {
         Self { to }
     }
 
-    /// Writes one message.
-    ///
-    /// # Errors
-    /// [`FrameError::TooLarge`], with nothing written, so that the stream stays in step; or the stream's own error.
+    /// Writes one message; [`FrameError::TooLarge`] writes nothing, so that the stream stays in sync.
     pub fn write(&mut self, message: &impl Serialize) -> Result<(), FrameError> {
         self.to.write_all(&encode(message)?)?;
         Ok(self.to.flush()?)
     }
 }
 
-/// The frame of a message.
-///
-/// # Errors
-/// [`FrameError::TooLarge`] as soon as the JSON passes the limit, and [`FrameError::Garbage`] for what has no JSON.
+/// The frame of a message; [`FrameError::Garbage`] for a value that has no JSON.
 pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     let mut frame = Bounded(vec![0; HEADER]);
     if let Err(error) = serde_json::to_writer(&mut frame, message) {
@@ -138,7 +116,6 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     Ok(frame)
 }
 
-/// A buffer that refuses to grow past one frame.
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {

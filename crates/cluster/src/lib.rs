@@ -1,18 +1,17 @@
-//! Launchers, agents and workers: getting a case's parts to run where they should, and knowing how they end.
+//! Launchers, agents and workers: start the parts of a case on their nodes, and know how they end.
 //!
-//! Knows nothing of what is measured. One agent a node, one worker process a part; messages are frames of JSON.
-//!
-//! Everything here expects the worst of what it runs, because a measurement drives hardware to where it breaks:
+//! Independent of what is measured. One agent per node, one worker process per part; messages are JSON frames. A
+//! measurement drives hardware to where it breaks, so all code here expects the worst of a worker:
 //!
 //! | what a worker may do | what holds |
 //! |---|---|
-//! | crash, exit, panic | it is a process of its own; the agent sees how it ended and keeps its last words |
-//! | loop, ignore `Stop` and SIGTERM | SIGTERM, SIGKILL after a grace, with what it was doing as evidence |
-//! | sleep uninterruptibly | it is abandoned with its kernel stack, reaped if it ever dies, and blocks nobody |
+//! | crash, exit, panic | it is a separate process; the agent sees how it ended and keeps the end of its output |
+//! | loop, ignore `Stop` and SIGTERM | SIGTERM, SIGKILL after a grace period, with its state as evidence |
+//! | sleep uninterruptibly | it is abandoned with its kernel stack, reaped if it ever dies, and blocks nothing |
 //! | write garbage or an endless frame | frames are bounded and checked; the worker is killed |
 //! | flood its output or its samples | output is drained and its end kept; samples wait for the reader |
 //! | die with a folder of its own on disk | the agent removes it, as far as it is what a test makes |
-//! | start processes of its own | its group is killed, orphans come to the agent and are reaped |
+//! | start processes of its own | its group is killed, orphans are reparented to the agent and reaped |
 //! | lose its supervisor, even to kill -9 | the end of its socket and a parent-death signal kill its group |
 
 mod agent;

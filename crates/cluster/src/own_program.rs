@@ -1,4 +1,4 @@
-//! The running program once more, in a process of its own: how agents of this machine and workers start.
+//! Starts the running program again as a process: local agents and workers.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -6,18 +6,16 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Words that stand before each start of the running program: an emulator, a profiler, a debugger. Blanks part them.
+/// Words before each start of the running program: an emulator, a profiler, a debugger. Separated by blanks.
 const WRAPPER: &str = "SEATRIAL_WRAPPER";
 
-/// The file that runs, even if another one has taken its name meanwhile.
+/// The running file, even if its path has another file meanwhile.
 pub(crate) const RUNNING: &str = "/proc/self/exe";
 
-/// What the environment puts before the program.
 pub(crate) fn wrapper() -> Option<OsString> {
     std::env::var_os(WRAPPER).filter(|words| !words.to_string_lossy().trim().is_empty())
 }
 
-/// A command that starts the running program, without its arguments.
 pub(crate) fn own_program() -> Command {
     let Some(words) = wrapper() else {
         let mut command = Command::new(RUNNING);
@@ -26,7 +24,7 @@ pub(crate) fn own_program() -> Command {
         }
         return command;
     };
-    // In the wrapper's own process RUNNING would be the wrapper.
+    // In the wrapper's process RUNNING would be the wrapper.
     wrapped(&words, &fs::read_link(RUNNING).unwrap_or_else(|_| RUNNING.into()))
 }
 

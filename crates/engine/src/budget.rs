@@ -1,13 +1,13 @@
-//! The time that a run may take: what decides whether a disturbed trial is repeated and whether trials are added.
+//! The time budget of a run: decides whether a disturbed trial is repeated and whether trials are added.
 //!
-//! A run may have promised a time for each node. Then a trial beyond those of the plan is made only while the time that was
-//! spent, the time of all cases still to come and the trial together stay within that time; and what nobody judges makes
-//! fewer trials than planned once the plan alone does not fit any more. Without such a promise only repeats of disturbed
-//! trials are counted: together they may take as long as the plan.
+//! A run may have promised a time for each node. Then trials beyond the plan are made only while the time spent, the
+//! time of all remaining cases and the trial together stay within that time; and cases that are not judged make fewer
+//! trials than planned once the plan alone exceeds it. Without a promise only repeats of disturbed trials are
+//! limited: together they may take as long as the plan.
 //!
-//! Where a verdict depends on the trial it may take all that is left. Elsewhere one trial of each judged case still to come
-//! is kept back. Everything follows from the records and the time of the running case, so that a run that is gone on with
-//! decides as if it had never stopped.
+//! A trial that a verdict depends on may use all remaining time. For any other, one trial of each remaining judged
+//! case is reserved. All decisions follow from the records and the time of the running case, so that a resumed run
+//! decides the same.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,25 +17,23 @@ use seatrial_model::{Case, CaseId, Fact, Nanos, RepeatedTrials, Site};
 use crate::further::Further;
 use crate::running_case::RunningCase;
 
-/// Seconds by which sums of seconds may be wrong.
+/// Tolerance of sums of seconds.
 const ROUNDING: f64 = 1e-3;
 
-/// What a verdict says of a case as it was measured so far.
+/// How the criteria of a case stand after its trials so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     NotJudged,
     /// Every criterion is met, with the whole interval.
     Met,
-    /// A criterion is missed, nearly missed, or cannot be told.
+    /// A criterion is missed, nearly missed, or undecidable.
     Open,
 }
 
-/// What is judged; the engine does not know profiles.
+/// Which cases are judged; the engine does not know profiles.
 pub trait Demand {
-    /// Whether a criterion is there for the case.
     fn is_judged(&self, case: &Case) -> bool;
 
-    /// How the criteria of the case stand with these numbers.
     fn standing(&self, record: &CaseRecord) -> Standing;
 }
 
@@ -51,11 +49,10 @@ impl Demand for NothingJudged {
     }
 }
 
-/// The time of a run, on every node.
 pub struct TimeBudget<'a> {
     promised: Option<Nanos>,
     demand: &'a dyn Demand,
-    /// The planned cases that have no record.
+    /// The planned cases without a record.
     left: HashMap<CaseId, Planned>,
     nodes: HashMap<String, NodeTime>,
 }
@@ -63,25 +60,24 @@ pub struct TimeBudget<'a> {
 struct Planned {
     nodes: Vec<String>,
     seconds: f64,
-    /// What is kept back for it while others ask.
     reserve: f64,
 }
 
-/// The seconds of a node.
+/// Seconds of a node.
 #[derive(Clone, Copy, Default)]
 struct NodeTime {
     /// Of the whole plan.
     planned: f64,
-    /// Of the cases that have a record.
+    /// Of the cases with a record.
     spent: f64,
     repeats: f64,
-    /// Of the planned cases that have none.
+    /// Of the planned cases without a record.
     left: f64,
     reserve: f64,
 }
 
 impl<'a> TimeBudget<'a> {
-    /// The time of a run of all `planned` cases, which is to take no longer than `promised` on any node.
+    /// The budget of a run of all `planned` cases that takes no longer than `promised` on any node.
     pub fn new(planned: &[Case], promised: Option<Nanos>, demand: &'a dyn Demand) -> Self {
         let mut budget = Self { promised, demand, left: HashMap::new(), nodes: HashMap::new() };
         for case in planned {
@@ -99,7 +95,6 @@ impl<'a> TimeBudget<'a> {
         budget
     }
 
-    /// Counts the time of a case that ended.
     pub(crate) fn note(&mut self, record: &CaseRecord) {
         if let Some(Planned { nodes, seconds, reserve }) = self.left.remove(&record.case) {
             for node in nodes {
@@ -119,8 +114,8 @@ impl<'a> TimeBudget<'a> {
         }
     }
 
-    /// Whether `cases`, which run at the same time and are between two trials, make another: one of them wants it, and there is
-    /// time for it. They note what they go without.
+    /// Whether `cases`, which run at the same time and are between two trials, make another trial: one of them wants
+    /// it, and there is time. They record which trials they go without.
     pub(crate) fn another_trial(&self, cases: &mut [&mut RunningCase], site: &Site, now: Nanos) -> bool {
         for further in [Further::Planned, Further::Repeat, Further::Precision] {
             if !cases.iter().any(|case| case.wants(further)) {
@@ -140,16 +135,15 @@ impl<'a> TimeBudget<'a> {
         false
     }
 
-    /// Whether there is time for a `further` trial of `cases`.
     fn allows(&self, further: Further, cases: &[&mut RunningCase], site: &Site, now: Nanos) -> bool {
         if self.promised.is_none() && further != Further::Repeat {
             return true;
         }
         let asking = cases.iter().filter(|case| case.wants(further));
-        // The one that depends most on more trials.
+        // The case that depends most on more trials.
         let standing = asking.map(|case| self.standing(case, site)).max().unwrap_or(Standing::NotJudged);
         match further {
-            // What is judged makes all trials of the plan.
+            // Judged cases make all trials of the plan.
             Further::Planned if standing != Standing::NotJudged => true,
             Further::Planned => self.has_room(false, cases, now),
             Further::Repeat | Further::Precision => self.has_room(standing != Standing::Open, cases, now),
@@ -165,7 +159,7 @@ impl<'a> TimeBudget<'a> {
         case.so_far(site).map_or(Standing::Open, |record| self.demand.standing(&record))
     }
 
-    /// Whether every node of `cases` has time for one more trial of them, with what `is_kept_back` for others or without.
+    /// Whether every node of `cases` has time for one more trial, with or without what `is_kept_back` for others.
     fn has_room(&self, is_kept_back: bool, cases: &[&mut RunningCase], now: Nanos) -> bool {
         let nodes: BTreeSet<&str> = cases.iter().flat_map(|case| distinct(&case.case.nodes)).collect();
         nodes.into_iter().all(|node| {
@@ -195,7 +189,7 @@ impl<'a> TimeBudget<'a> {
         })
     }
 
-    /// What `not_made` of a case on `nodes` is to say of the time that there was.
+    /// `not_made` with the time that the case on `nodes` had.
     fn told(&self, not_made: NotMade, nodes: &[String]) -> NotMade {
         let planned = || nodes.iter().filter_map(|node| self.nodes.get(node)).map(|time| time.planned);
         let seconds = self.promised.map_or_else(|| planned().fold(0.0, f64::max), Nanos::as_secs);

@@ -1,72 +1,62 @@
-//! A co-run group as a state machine: what happened to one of its cases in, what the event loop does next out.
+//! A co-run group as a state machine: takes in what happened to one of its cases and returns what the event loop does
+//! next.
 //!
-//! The cases of a group make the same trials at the same moments: none enters a phase behind a barrier before all trials of
-//! the group wait there, none starts its next trial before the others ended theirs, and the hosts of all are free when the
-//! last case ended. Most groups are a single case.
+//! The cases of a group make the same trials at the same time: no trial enters a phase behind a barrier before all
+//! trials of the group wait there, no case starts its next trial before the others ended theirs, and all hosts are
+//! freed when the last case ended. Most groups are a single case.
 
 use std::collections::BTreeMap;
 
-/// Names a group, in the order in which groups are started.
+/// The key of a group, in the order in which groups are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey(pub u64);
 
-/// Names a case that was started: its group, and its number there.
+/// The key of a started case: its group, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseKey {
     pub group: GroupKey,
     pub number: usize,
 }
 
-/// The state of a case. Before its group is started it waits in the [`Schedule`](crate::Schedule).
+/// The state of a started case. A queued case is in the [`Schedule`](crate::Schedule).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseState {
-    /// Its trial, or the liveness check before it, runs.
+    /// Its trial, or the liveness check before it, is running.
     Running,
-    /// Its trial waits to be let into its next phase.
+    /// Its trial waits at the barrier before its next phase.
     AtBarrier,
-    /// Its trial is complete.
     BetweenTrials,
-    /// It runs no more.
     Ended,
 }
 
-/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEvent {
-    /// A case is in this state now.
+    /// A case entered this state.
     Case(CaseKey, CaseState),
-    /// All cases between two trials make another.
     AnotherTrial,
-    /// None of them does.
     NoFurtherTrial,
 }
 
-/// What the group wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupAction {
-    /// Let the trials of these cases into the phase that they wait for, at one moment.
+    /// Let the trials of these cases into their next phase at the same time.
     Release(Vec<CaseKey>),
-    /// Decide whether the cases, all of them between two trials, make another.
+    /// Decide whether the cases, all between two trials, make another.
     Decide,
-    /// Start the next trial of these cases.
     StartTrials(Vec<CaseKey>),
-    /// Record these cases from their trials.
     Record(Vec<CaseKey>),
-    /// Forget the group: its hosts are free.
+    /// Drop the group and free its hosts.
     Finish,
 }
 
-/// The states of the cases of a group.
 #[derive(Debug)]
 pub struct CoRunGroup(BTreeMap<CaseKey, CaseState>);
 
 impl CoRunGroup {
-    /// The group of these `cases`, whose first trials run.
     pub fn of(cases: impl IntoIterator<Item = CaseKey>) -> Self {
         Self(cases.into_iter().map(|case| (case, CaseState::Running)).collect())
     }
 
-    /// Takes an event in and tells what follows from it.
     pub fn handle(&mut self, event: GroupEvent) -> Vec<GroupAction> {
         match event {
             GroupEvent::Case(case, state) => {
@@ -97,7 +87,7 @@ impl CoRunGroup {
         }
     }
 
-    /// Puts all cases in the state `from` into the state `to`.
+    /// Moves all cases from the state `from` to the state `to`.
     fn turn(&mut self, from: CaseState, to: CaseState) -> Vec<CaseKey> {
         let cases = self.0.iter_mut().filter(|(_, state)| **state == from);
         cases
@@ -135,7 +125,7 @@ mod tests {
         vec![GroupAction::Record(cases.iter().copied().map(key).collect()), GroupAction::Finish]
     }
 
-    /// What is played, how many cases there are, and each event with what follows from it.
+    /// A title, the number of cases, and each event with the actions that follow.
     type Play = (&'static str, usize, Vec<(GroupEvent, Vec<GroupAction>)>);
 
     #[test]

@@ -1,16 +1,16 @@
-//! Nodes that would make their files on one file system of a server at the same time, where all of them together have no room.
+//! Nodes that would create their files on one shared file system at the same time, where there is not enough space
+//! for all.
 //!
-//! Each node asks for room by itself, and each is told that there is enough.
+//! Each node queries the free space alone, and each finds enough.
 
 use std::collections::BTreeMap;
 
 use seatrial_bench::space::lacking;
 use seatrial_model::{Case, Cause, Reason, Value};
 
-/// The file system, the test and its parameters: cases that are alike in these run side by side.
+/// The file system, the test and its parameters: cases with the same key run side by side.
 type Key = (String, String, String);
 
-/// Splits `cases` into those that have room and those that have none, with the reason.
 pub fn crowded(cases: Vec<Case>) -> (Vec<Case>, Vec<(Case, Reason)>) {
     let mut wanted: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
     for case in &cases {
@@ -26,7 +26,7 @@ pub fn crowded(cases: Vec<Case>) -> (Vec<Case>, Vec<(Case, Reason)>) {
         let lacking = lacking(*sum, fact("available")?, fact("size").unwrap_or(0), &key.0)?;
         Some(Reason::new(
             Cause::NoSpace,
-            format!("{nodes} nodes use it at the same time: {lacking}, or name fewer nodes"),
+            format!("{nodes} nodes use the file system at the same time: {lacking}, or name fewer nodes"),
         ))
     };
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
@@ -45,7 +45,6 @@ fn key(case: &Case) -> Option<Key> {
     Some((source.to_owned(), case.group.clone(), case.params.to_string()))
 }
 
-/// What all files of a case take.
 fn bytes(case: &Case) -> Option<u64> {
     let of =
         |params: &seatrial_model::Params| params.bytes("size").ok().flatten().map(seatrial_model::Bytes::get);
@@ -85,10 +84,9 @@ mod tests {
         assert!(kept.is_empty());
         assert_eq!(left_out.len(), 4);
         assert!(
-            left_out[0]
-                .1
-                .text
-                .starts_with("4 nodes use it at the same time: the files take 16 GiB, but 19 GiB are free"),
+            left_out[0].1.text.starts_with(
+                "4 nodes use the file system at the same time: the files take 16 GiB, but 19 GiB are free"
+            ),
             "{}",
             left_out[0].1.text
         );

@@ -1,14 +1,13 @@
-//! Whether something else used the machine while a trial measured.
+//! Whether other processes used the machine during a trial.
 
 use seatrial_model::PartRecord;
 use seatrial_model::disturbance::{CpuUse, disturber};
 
 use crate::probes::in_trial;
 
-/// What disturbed the trial, in words; `None` when nothing is known to have.
-///
-/// Looks at the differences of the probes `steal` and `load` that workers leave in their evidence; what could not be
-/// read disturbs nothing. Who counts as a disturber: [`disturber`].
+/// What disturbed the trial, in words; `None` when no disturbance is known. Uses the differences of the probes
+/// `steal` and `load` in the evidence of workers; what could not be read does not disturb. Which processes count:
+/// [`disturber`].
 pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
     let nodes: Vec<CpuUse> = in_trial(parts).0.values().map(CpuUse::from).collect();
     disturber(&nodes).map(|found| found.text)

@@ -1,11 +1,11 @@
-//! Whether a case gets another trial.
+//! Kinds of further trials of a case.
 
-/// A trial that a case would make next.
+/// The next trial that a case would make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Further {
-    /// One of those that the plan has.
+    /// A trial of the plan.
     Planned,
-    /// In place of one that was disturbed.
+    /// In place of a disturbed trial.
     Repeat,
     /// For a narrower interval.
     Precision,

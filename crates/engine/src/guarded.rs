@@ -1,4 +1,4 @@
-//! What a benchmark computes on the controller, so that a panic of it ends its case and not the run.
+//! Benchmark code on the controller: a panic ends its case and not the run.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,20 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use seatrial_bench::Benchmark;
 use seatrial_model::{Case, Cause, Params, Reason, Site};
 
-/// What `compute` makes of a case of `bench`; `doing` names it.
+/// The result of `compute` for a case of `bench`; `doing` names the step in the error.
 pub fn guarded<T>(
     bench: &str,
     doing: &str,
     compute: impl FnOnce() -> Result<T, Reason>,
 ) -> Result<T, Reason> {
-    // What is half done is dropped with the panic: nothing is shared with `compute` but what it reads.
+    // Half-done work is dropped with the panic: `compute` only reads what it shares.
     catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|panic| {
         let text = format!("defect of {bench}: {doing} panicked: {}", text_of(panic.as_ref()));
         Err(Reason::new(Cause::Protocol, text))
     })
 }
 
-/// The cases that `bench` plans.
 pub fn planned(bench: &Benchmark, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     guarded(bench.about.id, "planning its cases", || bench.plan(params, site))
 }

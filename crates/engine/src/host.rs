@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use seatrial_cluster::{Hello, NodeIndex};
 use seatrial_model::profile::fold;
 
-/// The host of each node: the first node that runs on the same kernel, by the identity of its boot. A node that does not
-/// tell is a host of its own.
+/// The host of each node: the first node with the same boot id (one kernel). A node that does not report it is its
+/// own host.
 pub fn of(agents: &[Hello]) -> Vec<NodeIndex> {
     let mut first: HashMap<&str, NodeIndex> = HashMap::new();
     let mut hosts = Vec::with_capacity(agents.len());
@@ -17,7 +17,7 @@ pub fn of(agents: &[Hello]) -> Vec<NodeIndex> {
     hosts
 }
 
-/// What a person is told of nodes that are one machine; nothing when every node is a machine of its own.
+/// The message about nodes that share a machine; `None` when every node is a machine of its own.
 pub fn words(agents: &[Hello], hosts: &[NodeIndex]) -> Option<String> {
     let mut shared: BTreeMap<NodeIndex, Vec<&str>> = BTreeMap::new();
     for (hello, host) in agents.iter().zip(hosts) {
@@ -29,8 +29,8 @@ pub fn words(agents: &[Hello], hosts: &[NodeIndex]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{} run on one kernel{} (same boot id): they are one machine to Seatrial and take turns; --share-hosts measures \
-         them side by side",
+        "{} run on one kernel{} (same boot id): Seatrial measures them one after the other; \
+         --share-hosts measures them at the same time",
         groups.join(" and "),
         if groups.len() > 1 { " each" } else { "" }
     ))

@@ -1,63 +1,48 @@
-//! What a plan is made from: a test with every combination of its values, and the nodes that are there.
+//! The inputs of a plan: a test with every combination of its values, and the reachable nodes.
 
 use seatrial_model::name::nearest;
 use seatrial_model::profile::Test;
 use seatrial_model::{About, ParamError, Params, Site};
 
-/// What a plan is made for.
 #[derive(Clone, Copy)]
 pub struct PlanInputs<'a> {
-    /// The nodes whose agents are there.
+    /// The nodes with an agent.
     pub site: &'a Site,
-    /// Nodes that were asked for and could not be reached, with the reason.
+    /// Requested nodes that could not be reached, with the reason.
     pub absent: &'a [(String, String)],
-    /// Whether a node plays one of these roles.
     pub plays: &'a dyn Fn(&str, &[String]) -> bool,
 }
 
 impl<'a> PlanInputs<'a> {
-    /// A site on which everybody came and roles mean nothing.
+    /// A site with all nodes reached and without roles.
     pub fn of(site: &'a Site) -> Self {
         Self { site, absent: &[], plays: &|_, _| true }
     }
 }
 
-/// Why a test makes no plan: always the user's to mend.
+/// Why a test makes no plan: always for the user to correct.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// No benchmark of that id.
     #[error("there is no benchmark '{id}' (`seatrial list` shows all){}", seatrial_model::name::did_you_mean(.nearest))]
     UnknownBenchmark { id: String, nearest: Option<String> },
-    /// No pattern of that name.
     #[error("there is no pattern '{id}'{}", seatrial_model::name::did_you_mean(.nearest))]
     UnknownPattern { id: String, nearest: Option<String> },
-    /// No parameter of that name, nor a factor that the benchmark declares.
+    /// Neither a parameter nor a factor that the benchmark declares.
     #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}", seatrial_model::name::did_you_mean(.nearest))]
     UnknownFactor { bench: String, name: String, nearest: Option<String> },
     /// A parameter that does not exist or whose value does not fit.
     #[error(transparent)]
     Param(#[from] ParamError),
-    /// Values that cannot hold together.
     #[error("{0}")]
     Contradiction(String),
-    /// The product of all values is absurd.
     #[error("{bench}: the sweep has {cases} combinations, more than {most}: give fewer values")]
-    TooMany {
-        bench: String,
-        /// How many it would be.
-        cases: usize,
-        /// How many are allowed.
-        most: usize,
-    },
+    TooMany { bench: String, cases: usize, most: usize },
 }
 
-/// Combinations of values of one test at most.
+/// Largest number of combinations of values in one test.
 const MOST_COMBINATIONS: usize = 100_000;
 
 /// Every combination of values with the defaults filled in, the last parameter varying fastest.
-///
-/// # Errors
-/// [`PlanError::Param`] for names and values that the benchmark does not know.
 pub fn combinations(test: &Test, about: &About) -> Result<Vec<Params>, PlanError> {
     for name in test.params.keys() {
         if about.param(name).is_none() {

@@ -1,8 +1,8 @@
-//! Studies, schedules and phases: what drives agents through the cases of a run.
+//! Studies, schedules and phases: drives agents through the cases of a run.
 //!
-//! The engine knows no benchmark (the registry is passed in), starts no process (that is the fleet's) and renders
-//! nothing (it tells events). A trial is a state machine without a clock of its own, so that the same code runs
-//! against real agents and against scripted ones.
+//! The engine knows no benchmark (the registry is passed in), starts no process (the fleet does) and prints nothing
+//! (it emits events). A trial is a state machine without a clock of its own, so that the same code runs with real
+//! agents and with scripted ones.
 
 mod budget;
 mod co_run_group;

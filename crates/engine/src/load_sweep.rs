@@ -1,8 +1,8 @@
-//! Sweeps over a load: which cases differ in load alone, and what is done about loads that fail.
+//! Load sweeps: cases that differ in load alone, and what follows when a load fails.
 //!
-//! A load that failed says that larger ones will most likely fail too, and a failure is dear: a hang lasts until the
-//! deadline of its phase. So the demanded cases above one are tried only while the failures have not cost more than the
-//! sweep itself was to take; afterwards the highest load that works is looked for by halving the gap.
+//! When a load fails, larger loads will most likely fail too, and a failure is expensive: a hang lasts until the
+//! deadline of its phase. So the demanded cases above a failed load are tried only while failures have cost no more
+//! than the estimated time of the sweep; afterwards the highest working load is searched by bisection.
 
 mod back_off;
 #[cfg(test)]
@@ -16,30 +16,27 @@ use seatrial_model::{Case, CaseId, Cause, Kind, Nanos, Origin, Outcome, Params, 
 
 pub use back_off::BackOff;
 
-/// What failures may cost at least, however short the sweep.
+/// The time that failures may always cost, however short the sweep.
 const LEAST_ALLOWANCE: Nanos = Nanos::secs(120);
 
-/// The demanded cases that differ in load alone.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadSweep {
-    /// The parameter that is the load.
     axis: &'static str,
-    /// The least that it may be.
+    /// The smallest value of the parameter.
     least: u64,
     like: Case,
 }
 
-/// All load sweeps of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct LoadSweeps {
     sweeps: Vec<LoadSweep>,
-    /// The load sweep and the load of every demanded case on one.
+    /// The load sweep and the load of every demanded case in a sweep.
     places: HashMap<CaseId, (usize, u64)>,
-    /// By what a record or case of a load sweep is known.
+    /// Load sweep by the key of a record or case.
     by_key: HashMap<Key, usize>,
-    /// The estimated time of each demanded case in seconds.
+    /// The estimated seconds of each demanded case.
     estimates: HashMap<CaseId, f64>,
-    /// What failures may cost before cases above them are left out, in seconds.
+    /// The seconds that failures may cost before cases with larger loads are left out.
     allowance: f64,
 }
 
@@ -47,8 +44,8 @@ pub struct LoadSweeps {
 type Key = (String, String, Vec<String>, String, String);
 
 impl LoadSweeps {
-    /// The load sweeps among `planned`: sweeps over the first parameter that is a load and has several values. Cases that
-    /// share links on purpose and those of a study that repeats them are on none.
+    /// The load sweeps among `planned`: over the first parameter that is a load and has several values. Cases that
+    /// share links on purpose and cases of a study that repeats them are in no load sweep.
     pub fn new(planned: &[Case], registry: Registry) -> Self {
         let mut axes: HashMap<(&str, &str), (&'static str, u64)> = HashMap::new();
         let mut loads: HashMap<(&str, &str, &'static str), Value> = HashMap::new();
@@ -85,8 +82,8 @@ impl LoadSweeps {
         found
     }
 
-    /// Why `case` is not to be tried after what is `done`, if so: less of the same load failed, and failures have cost
-    /// more than they may. Depends on the records alone, so that a run that is gone on with decides the same.
+    /// Why `case` is left out after the records `done`, if so: a smaller load failed, and failures have cost too much
+    /// time. Depends on the records alone, so that a resumed run decides the same.
     pub fn leave_out(&self, case: &Case, done: &[CaseRecord]) -> Option<Reason> {
         let (at, load) = *self.places.get(&case.id)?;
         let mut below: Option<(u64, &CaseRecord)> = None;
@@ -101,13 +98,12 @@ impl LoadSweeps {
         let (failed, _) = below.filter(|_| cost > self.allowance)?;
         let axis = self.sweeps[at].axis;
         let text = format!(
-            "not tried: {axis}={failed} failed already, and failures have cost {cost:.0} s more than their cases were to \
-             take; measure it by itself with -p {axis}={load}"
+            "not tried: {axis}={failed} failed, and failures have taken {cost:.0} s more than planned for \
+             their cases; measure it by itself with -p {axis}={load}"
         );
         Some(Reason::new(Cause::NotTried, text))
     }
 
-    /// The load sweep and the load of a record, whether demanded or looked for.
     fn place_of(&self, record: &CaseRecord) -> Option<(usize, u64)> {
         if let Some(place) = self.places.get(&record.case) {
             return Some(*place);

@@ -1,4 +1,4 @@
-//! Which nodes a plan is made for at a time, and what cases that run at the same time have in common.
+//! Placements: the nodes that a plan is made for, and what cases that run at the same time have in common.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,33 +9,30 @@ use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode,
 use crate::inputs::{PlanError, PlanInputs};
 use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
 
-/// Set where cases that run at the same time are pinned to the same cores of a node, because it has no more.
+/// Set where cases that run at the same time are pinned to the same cores of a node, because it has too few.
 const SHARES_CORES: &str = "shares_cores";
 
-/// Nodes that are planned for together.
 #[derive(Debug)]
 pub struct Placement {
     /// The nodes, in the order of the parts.
     pub site: Site,
-    /// The pattern and the step, where they are to be in the record.
+    /// The pattern and the step for the record, if any.
     pub tag: Option<Tag>,
-    /// Why a case is not to run here unless it has a way between two cards of the node, where a benchmark of two nodes
-    /// has one: what went over the loopback would say nothing about a network.
+    /// Why a two-node benchmark does not run here unless its case uses two cards of the node: traffic over the
+    /// loopback says nothing about a network.
     pub too_few: Option<Reason>,
 }
 
-/// Nodes of a case that cannot be planned, since some of them could not be reached.
+/// Nodes of a case that cannot be planned, since some could not be reached.
 #[derive(Debug)]
 pub struct Unreached {
-    /// All nodes of the case.
     pub nodes: Vec<String>,
-    /// Why the missing ones are not here.
     pub why: String,
-    /// The pattern and the step, where they are to be in the record.
+    /// The pattern and the step for the record, if any.
     pub tag: Option<Tag>,
 }
 
-/// How a case came to its nodes.
+/// How the nodes of a case were chosen.
 #[derive(Clone, Debug)]
 pub struct Tag {
     pattern: &'static Pattern,
@@ -43,7 +40,7 @@ pub struct Tag {
     links: Option<u32>,
 }
 
-/// What names the cases of a run that are measured at the same time.
+/// The common key of cases that are measured at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CoRunKey {
     group: String,
@@ -53,7 +50,7 @@ pub struct CoRunKey {
     params: String,
 }
 
-/// Placements, players for whom there is no partner, and cases of nodes that could not be reached.
+/// Placements, players without a partner, and cases of nodes that could not be reached.
 #[derive(Debug, Default)]
 pub struct Placements {
     pub sites: Vec<Placement>,
@@ -61,10 +58,9 @@ pub struct Placements {
     pub unreached: Vec<Unreached>,
 }
 
-/// The nodes of one plan each. A benchmark of one part is planned node by node, so that a node it cannot be planned on is
-/// told by itself; one of two parts pair by pair; one of more on all nodes together.
-///
-/// Nodes that could not be reached are paired as if they were there, so that a run has as many cases whoever was lost.
+/// The nodes of one plan each. A one-part benchmark is planned node by node, so that a node it cannot run on is
+/// reported by itself; a two-part benchmark pair by pair; one with more parts on all nodes together. Unreachable
+/// nodes are paired as if they were there, so that the number of cases does not depend on which node was lost.
 pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result<Placements, PlanError> {
     let here = &inputs.site.nodes;
     let names: Vec<&str> = here.iter().map(|node| node.name.as_str()).collect();
@@ -133,20 +129,20 @@ pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result
     Ok(found)
 }
 
-/// Why a test of two nodes is not measured on one.
 fn too_few(test: &Test) -> Reason {
     let whose = match test.roles.as_slice() {
         [] => String::new(),
         roles => format!(" that play {}", roles.join(" or ")),
     };
     let text = format!(
-        "{} needs 2 nodes{whose}, 1 was given (-w, -N); loopback is pattern = \"{ALONE}\" (run: --pattern {ALONE})",
+        "{} needs 2 nodes{whose}, 1 was given; add nodes with -w or -N, or measure the loopback with --pattern {ALONE} \
+         (profile: pattern = \"{ALONE}\")",
         test.id
     );
     Reason::new(Cause::Missing, text)
 }
 
-/// Whoever is there may be the partner.
+/// Any node may be the partner.
 const ANY: &str = "any";
 
 fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
@@ -165,8 +161,8 @@ fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
 }
 
 impl Tag {
-    /// Writes the tag into `case`. Where the pairs of a step run at the same time, its id tells the step: the same two
-    /// nodes are measured in several.
+    /// Writes the tag into `case`. Where the pairs of a step run at the same time, the id names the step: the same
+    /// two nodes are measured in several steps.
     pub fn mark(&self, case: &mut Case) {
         case.origin.pattern = Some(self.pattern.id.to_owned());
         case.origin.links = self.links;
@@ -176,18 +172,15 @@ impl Tag {
         }
     }
 
-    /// Whether the cases of one step share what they share on purpose.
     pub fn is_at_once(&self) -> bool {
         self.pattern.at_once
     }
 
-    /// The step, among those of the pattern.
     pub fn step(&self) -> u64 {
         self.step
     }
 }
 
-/// With whom `case` is measured at the same time: all that have the same key.
 pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
     let step = case.origin.step?;
     let pattern = case.origin.pattern.clone()?;
@@ -195,7 +188,7 @@ pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
     Some(CoRunKey { group, bench, pattern, step, params })
 }
 
-/// `id` with the step and the repeat of `origin` in it, if any.
+/// `id` with the step and the repeat of `origin`, if any.
 pub fn with_step(id: CaseId, origin: &Origin) -> CaseId {
     let id = match (origin.step, &origin.pattern) {
         (Some(step), Some(pattern)) => marked(&id, &format!("{pattern}.{step}")),
@@ -204,12 +197,11 @@ pub fn with_step(id: CaseId, origin: &Origin) -> CaseId {
     origin.study.as_ref().map_or_else(|| id.clone(), |study| with_repeat(&id, study.repeat))
 }
 
-/// `id` with the number of the repeat in it.
 pub fn with_repeat(id: &CaseId, repeat: u32) -> CaseId {
     marked(id, &format!("repeat.{repeat}"))
 }
 
-/// `id` with `#mark` before the parameters, which stand last, in brackets.
+/// `id` with `#mark` before the parameters, which are in brackets at the end.
 fn marked(id: &CaseId, mark: &str) -> CaseId {
     let id = id.as_str();
     let end = if id.ends_with(']') { id.rfind('[').unwrap_or(id.len()) } else { id.len() };
@@ -217,17 +209,17 @@ fn marked(id: &CaseId, mark: &str) -> CaseId {
     id
 }
 
-/// Cores that the cases of one step have taken already. A node that is in several of them gives each its own, as long as
-/// it has some: with all receivers of an incast on one core, that core would be measured.
+/// Cores that cases of one step use already. A node in several cases gives each its own core while there are enough:
+/// with all receivers of an incast on one core, that core would be measured.
 #[derive(Debug, Default)]
 pub struct Cores {
-    /// Since the last time that all of a node's were taken.
+    /// Since the last time that all cores of a node were taken.
     taken: HashMap<String, BTreeSet<u32>>,
     ever: HashMap<String, BTreeSet<u32>>,
 }
 
 impl Cores {
-    /// `site` without the cores that are taken, where any are and others are left.
+    /// `site` without the taken cores, where some are taken and others are left.
     pub fn left_of(&self, site: &Site) -> Option<Site> {
         let is_taken = |node: &SiteNode| self.taken.get(&node.name).is_some_and(|taken| !taken.is_empty());
         if !site.nodes.iter().any(is_taken) {
@@ -243,7 +235,7 @@ impl Cores {
         Some(left)
     }
 
-    /// Notes the cores of `case`, and in the case when another one has them already.
+    /// Takes the cores of `case`; marks the case when another one has them already.
     pub fn take(&mut self, case: &mut Case, site: &Site) {
         let mut own: HashMap<&str, BTreeSet<u32>> = HashMap::new();
         for place in &case.places {
@@ -262,7 +254,7 @@ impl Cores {
             taken.extend(cores);
             let mut usable = site.machine(node).into_iter().flat_map(|machine| machine.cpu.usable());
             if usable.all(|thread| taken.contains(&core_of(thread.core, thread.id))) {
-                // The next one begins again with the first core.
+                // The next case begins again with the first core.
                 taken.clear();
             }
         }
@@ -272,7 +264,7 @@ impl Cores {
     }
 }
 
-/// The core of a thread; one whose core is not known is a core of its own, beyond all numbers of cores.
+/// The core of a thread; a thread of unknown core counts as its own core, beyond all core numbers.
 fn core_of(core: Option<u32>, thread: u32) -> u32 {
     core.unwrap_or(u32::MAX - thread)
 }

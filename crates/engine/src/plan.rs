@@ -11,16 +11,14 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Subject};
 use std::collections::HashSet;
 
-/// Cases to run, and cases that already have their outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// To run, in this order.
+    /// In the order in which they run.
     pub cases: Vec<Case>,
-    /// Not to run, each with the reason.
+    /// Cases that do not run, each with the reason.
     pub settled: Vec<(Case, Reason)>,
 }
 
-/// The budget of a case that will not run.
 const NOTHING: Budget = Budget {
     trials: 0,
     max_trials: 0,
@@ -32,11 +30,8 @@ const NOTHING: Budget = Budget {
 };
 
 impl Plan {
-    /// The cases that `tests`, as far as their benchmarks exist, make of `inputs`.
-    ///
-    /// # Errors
-    /// [`PlanError`] for what the user has to mend; what does not apply to the site is settled as skipped, and a
-    /// node that could not be reached as never reached.
+    /// The cases of `tests` on `inputs`, as far as their benchmarks exist. What does not apply to the site is settled
+    /// as skipped, and a node that could not be reached as never reached.
     pub fn new(tests: &[Test], registry: &Registry, inputs: PlanInputs<'_>) -> Result<Self, PlanError> {
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
@@ -84,7 +79,7 @@ impl Plan {
         let first = site.nodes.first().map_or("", |node| node.name.as_str());
         let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
         let left = cores.left_of(site).filter(|_| at_once);
-        // A node without cores of its own for this case shares those of another one.
+        // A node without free cores for this case shares those of another case.
         let planned = left.and_then(|left| guarded::planned(bench, params, &left).ok());
         match planned.map_or_else(|| guarded::planned(bench, params, site), Ok) {
             Ok(mut cases) => {
@@ -103,7 +98,7 @@ impl Plan {
                     if at_once {
                         cores.take(&mut case, site);
                     }
-                    // Two combinations may come to the same case, for example 64 KiB and 65536 B.
+                    // Two combinations may be the same case, for example 64 KiB and 65536 B.
                     if seen.insert(case.id.clone()) {
                         self.cases.push(case);
                     }
@@ -117,13 +112,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Notes a case that will not run.
     fn settle(&mut self, test: &Test, about: &About, params: &Params, node: &str, reason: Reason) {
         let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &test.id);
         self.settled.push((case, reason));
     }
 
-    /// Notes a case of nodes that could not be reached.
     fn settle_unreached(&mut self, test: &Test, about: &About, params: &Params, unreached: &Unreached) {
         let mut case = Case::new(about, "", Subject::node(), params, NOTHING);
         case.nodes.clone_from(&unreached.nodes);
@@ -137,7 +130,7 @@ impl Plan {
         self.settled.push((case, Reason::new(Cause::NeverReached, &unreached.why)));
     }
 
-    /// The records of what will not run. One in which nodes of `absent` were to take part speaks about these alone.
+    /// The records of cases that do not run. A record that includes nodes of `absent` is about these nodes alone.
     pub fn records(&self, absent: &[(String, String)]) -> Vec<CaseRecord> {
         let is_absent = |node: &String| absent.iter().any(|(name, _)| name == node);
         let record = |(case, reason): &(Case, Reason)| CaseRecord {
@@ -147,12 +140,10 @@ impl Plan {
         self.settled.iter().map(record).collect()
     }
 
-    /// The estimated time of all cases.
     pub fn estimate(&self) -> Nanos {
         self.cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()))
     }
 
-    /// The plan without the cases that `is_done`.
     pub fn without(mut self, is_done: impl Fn(&CaseId) -> bool) -> Self {
         self.cases.retain(|case| !is_done(&case.id));
         self.settled.retain(|(case, _)| !is_done(&case.id));
@@ -188,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The head is `h` and its like, all others are production nodes.
+    /// Nodes named `h...` are heads, all others production nodes.
     fn planned(test: &Test, here: &[&str], absent: &[&str]) -> Plan {
         let absent: Vec<_> = absent.iter().map(|name| ((*name).to_owned(), "no route".to_owned())).collect();
         let site = site(here);
@@ -208,7 +199,6 @@ mod tests {
         plan.cases.iter().map(|case| case.nodes.join("+")).collect()
     }
 
-    /// Nodes and reasons of what will not run.
     fn settled(plan: &Plan) -> Vec<String> {
         plan.settled.iter().map(|(case, why)| format!("{}: {}", case.nodes.join("+"), why.text)).collect()
     }
@@ -217,8 +207,8 @@ mod tests {
     fn a_test_of_two_nodes_is_not_measured_over_the_loopback_of_one() {
         let one = plan(&["n1"], &[]);
         assert!(one.cases.is_empty(), "{:?}", one.cases);
-        let text = "net.rr needs 2 nodes that play production, 1 was given (-w, -N); loopback is pattern = \"alone\" \
-                    (run: --pattern alone)";
+        let text = "net.rr needs 2 nodes that play production, 1 was given; add nodes with -w or -N, or measure the \
+                    loopback with --pattern alone (profile: pattern = \"alone\")";
         assert_eq!(settled(&one), [format!("n1: {text}")]);
         assert_eq!(one.settled[0].1.cause.outcome(), seatrial_model::Outcome::Unmeasured);
         for pattern in crate::PATTERNS {
@@ -233,7 +223,7 @@ mod tests {
                 );
             }
         }
-        // The only one of its role among several nodes is no pair either.
+        // The only node of its role among several is no pair either.
         let only = planned(&test(None, None), &["h1", "n1", "h2"], &[]);
         assert_eq!((only.cases.len(), settled(&only).len()), (0, 1));
     }
@@ -254,7 +244,7 @@ mod tests {
                 let here: Vec<&str> = all.iter().copied().filter(|node| *node != all[lost]).collect();
                 let plan = planned(&test, &here, &[all[lost]]);
                 assert!(plan.settled.iter().any(|(case, _)| case.nodes.iter().any(|node| node == all[lost])));
-                // Who pauses in a pattern of halves is told when it is the one that was lost.
+                // A node that pauses in a pattern of halves is reported if it was lost.
                 let paused = usize::from(
                     plan.settled.iter().any(|(case, _)| case.nodes.len() == 1) && !pattern.is_alone(),
                 );

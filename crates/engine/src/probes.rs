@@ -1,10 +1,10 @@
-//! What the probes of all workers read, brought together by node.
+//! Merges the probe readings of all workers by node.
 
 use std::collections::BTreeMap;
 
 use seatrial_model::{Fact, LogLine, NodeReadings, PartRecord, ProbeReading, ProbeReadings};
 
-/// What was read in all trials together: counters added up, levels as they were last, lines once each.
+/// Readings over all trials: counters summed, levels as last read, lines once each.
 pub fn over_trials(parts: &[PartRecord]) -> NodeReadings {
     let mut trials: BTreeMap<u32, Vec<&PartRecord>> = BTreeMap::new();
     for part in parts {
@@ -20,8 +20,8 @@ pub fn over_trials(parts: &[PartRecord]) -> NodeReadings {
     all
 }
 
-/// What was read in one trial. The workers of a node watch the same counters at nearly the same time, so the most that
-/// any of them read counts; only what is a worker's own, `own_...`, is added up.
+/// Readings of one trial. The workers of a node read the same counters at nearly the same time, so the largest
+/// reading counts; only a worker's own counters, `own_...`, are summed.
 pub fn in_trial<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> NodeReadings {
     let mut all = NodeReadings::default();
     for part in parts {
@@ -34,7 +34,7 @@ pub fn in_trial<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> NodeRead
     all
 }
 
-/// Takes in what was read beside or after what is `known`; `both` says what two counts of one name come to.
+/// Merges `others` into `known`; `both` combines two counts of one name.
 fn merge(known: &mut ProbeReadings, others: ProbeReadings, both: impl Fn(&str, u64, u64) -> u64) {
     for (id, other) in others.0 {
         let reading = known.0.entry(id).or_default();
@@ -51,7 +51,7 @@ fn merge(known: &mut ProbeReadings, others: ProbeReadings, both: impl Fn(&str, u
     }
 }
 
-/// All workers of a node see a line of its log under the same number.
+/// All workers of a node see a log line under the same number.
 fn add_lines(reading: &mut ProbeReading, lines: Vec<LogLine>) {
     reading.lines.extend(lines);
     reading.lines.sort_by_key(|line| line.sequence);

@@ -1,9 +1,10 @@
-//! After a hang: whether its subject still hangs is looked at before the next case runs into its deadlines.
+//! Liveness checks: after a hang, checks whether the subject still hangs before the next case runs into its
+//! deadlines.
 //!
-//! A phase may take half a minute before it counts as hung, and each further case on a file system that is frozen would
-//! take it again. So a case whose subject hung when it was last used is preceded by a look: a worker that touches the
-//! subject in the cheapest way ([`Benchmark::look`]). When that hangs too, the case is recorded as hung; when it does not,
-//! the case runs as any other. The look is taken every time, so a subject that recovered is measured at once.
+//! A phase may take half a minute before it counts as hung, and each further case on a frozen file system would take
+//! it again. So a case whose subject hung when last used is preceded by a check: a worker that touches the subject in
+//! the cheapest way ([`Benchmark::look`]). If the check hangs too, the case is recorded as hung; otherwise the case
+//! runs as usual. The check runs every time, so that a recovered subject is measured at once.
 
 use seatrial_bench::Benchmark;
 use seatrial_model::record::CaseRecord;
@@ -11,30 +12,30 @@ use seatrial_model::{Budget, Case, CaseId, Cause, Nanos, Outcome, Reason};
 
 use crate::trial::Deadlines;
 
-/// Time that touching a subject may take. What answers at all does so in milliseconds; a case starts with it anyway.
+/// Time limit of a check. A working subject answers in milliseconds.
 const LIVENESS_TIMEOUT: Nanos = Nanos::secs(2);
 
-/// Under what name the evidence of a case that was not tried tells the case that hung first.
+/// The evidence that names the first hung case in the record of a case that was not tried.
 const AFTER_HANG: &str = "after_hang";
 
-/// A case that is to run if its subject answers.
+/// A case that runs if its subject answers.
 #[derive(Clone, Debug)]
 pub struct LivenessCheck {
     pub case: Case,
-    /// The first one that hung on the same subject.
+    /// The first case that hung on the same subject.
     pub first: CaseId,
 }
 
 impl LivenessCheck {
-    /// The look that `case` is to be preceded by after what is `done`; none where nothing hung, or where there is no way to
-    /// look. Depends on records alone, so that a run that is gone on with does the same.
+    /// The check before `case` after the records `done`; `None` if nothing hung or the benchmark has no check.
+    /// Depends on records alone, so that a resumed run does the same.
     pub fn before(case: &Case, bench: &Benchmark, done: &[CaseRecord]) -> Option<Self> {
         case.places.first().and_then(|place| (bench.liveness_check)(case, place))?;
         let first = hung_before(case, done)?;
         Some(Self { case: case.clone(), first })
     }
 
-    /// The case as it is sent to workers that only look.
+    /// The case as sent to workers that only check.
     pub fn sent(&self) -> Case {
         let mut case = self.case.clone();
         case.origin.liveness_check = true;
@@ -42,15 +43,13 @@ impl LivenessCheck {
         case
     }
 
-    /// How long its phases may take.
     pub fn deadlines(usual: Deadlines) -> Deadlines {
         Deadlines { connect: LIVENESS_TIMEOUT, ..usual }
     }
 
-    /// The record of the case when the look hung.
     pub fn hung(&self) -> CaseRecord {
         let text = format!(
-            "{} did not answer a liveness check within {LIVENESS_TIMEOUT}, as since {} hung on it; the case was not started",
+            "{} still does not answer within {LIVENESS_TIMEOUT} after {} hung on it; the case was not started",
             self.case.subject, self.first
         );
         let mut record = CaseRecord::without_numbers(&self.case, &Reason::new(Cause::Hang, text));
@@ -59,7 +58,6 @@ impl LivenessCheck {
     }
 }
 
-/// The first case of those that hung on the subject of `case` without anything that worked since.
 fn hung_before(case: &Case, done: &[CaseRecord]) -> Option<CaseId> {
     for record in done.iter().rev().filter(|record| is_same(case, record)) {
         match (record.outcome, record.cause) {
@@ -75,7 +73,7 @@ fn hung_before(case: &Case, done: &[CaseRecord]) -> Option<CaseId> {
     None
 }
 
-/// Whether a record is about the subject of `case`: by the key that lasts, else by name and node.
+/// Whether a record is about the subject of `case`: by the stable key, else by name and node.
 fn is_same(case: &Case, record: &CaseRecord) -> bool {
     match (&case.key, &record.key) {
         (Some(one), Some(other)) => one == other,

@@ -1,4 +1,4 @@
-//! Making the record of a case again from its samples: what a stored run says can be held against what it measured.
+//! Makes the record of a case again from its samples, to verify stored runs.
 
 use seatrial_bench::Registry;
 use seatrial_model::record::{CaseRecord, NotMade};
@@ -16,23 +16,22 @@ use crate::{placement, probes, summarise};
 #[cfg(test)]
 mod tests;
 
-/// The largest number that anything of a run counts to: nanoseconds of nine years, 256 PiB. Sums and products of what is
-/// not larger fit their types.
+/// The largest plausible number: nanoseconds of nine years, 256 PiB. Sums and products of numbers up to it do not
+/// overflow.
 const MOST_COUNTED: u64 = 1 << 58;
 
-/// What the samples of a case came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recomputation {
-    /// This record. What no sample tells is as it was recorded: how long the case took, when its parts began, what ran with
-    /// it, who was lost.
+    /// This record. Values that do not follow from samples are as recorded: duration, start of the parts, concurrent
+    /// cases, lost nodes.
     Record(Box<CaseRecord>),
-    /// Nothing, and nothing was recorded: the case ended by what its workers and agents went through, not by its numbers.
+    /// No numbers, and none were recorded: the case ended by an event of its workers or agents, not by its numbers.
     AsRecorded,
-    /// Nothing that this build could make, and why.
+    /// This build cannot recompute the record, and why.
     Cannot(String),
 }
 
-/// Makes the record of `case` again from what the parts of all its trials said, and from what the nodes are.
+/// Makes the record of `case` again from what the parts of all its trials reported, and from the nodes.
 pub fn recompute(
     registry: Registry,
     case: &Case,
@@ -52,7 +51,7 @@ pub fn recompute(
     }
     if let Some(part) = parts.iter().find(|part| !is_countable(part)) {
         return Recomputation::Cannot(format!(
-            "trial {} of its part {} on {} holds a time or a number that no run can come to",
+            "trial {} of its part {} on {} has a time or a number beyond what a run can measure",
             part.trial, part.index, part.node
         ));
     }
@@ -88,8 +87,7 @@ pub fn recompute(
     Recomputation::Record(Box::new(record))
 }
 
-/// Whether times go forwards, and no number is larger than anything that is counted. What is may be nobody's measurement,
-/// and would overflow sums of it.
+/// Whether times increase and all numbers are plausible. Larger numbers are no measurement and would overflow sums.
 fn is_countable(part: &PartRecord) -> bool {
     fn fits(value: &Value) -> bool {
         match value {
@@ -107,14 +105,14 @@ fn is_countable(part: &PartRecord) -> bool {
     checked <= MOST_COUNTED
         && part.evidence.values().all(fits)
         && part.samples.iter().all(|sample| {
-            let amount = sample.amount.value() * sample.amount.unit().factor();
+            let amount = sample.amount.base();
             sample.start <= sample.end
                 && sample.end.get() <= MOST_COUNTED
                 && amount.abs() <= MOST_COUNTED as f64
         })
 }
 
-/// Takes over evidence that samples do not tell.
+/// Copies evidence that does not follow from samples.
 fn keep(record: &mut CaseRecord, recorded: &CaseRecord, names: &[&str]) {
     for name in names {
         if let Some(value) = recorded.evidence.get(*name) {
@@ -123,8 +121,8 @@ fn keep(record: &mut CaseRecord, recorded: &CaseRecord, names: &[&str]) {
     }
 }
 
-/// Whether a case without numbers has none because its trials, all of which came to their end, did not make any. Where a
-/// trial was cut short its samples stand beside those of the others, and it was not completed.
+/// Whether a case without numbers has none although all its trials completed. A trial that was cut short has samples
+/// too, beside those of the others.
 fn is_of_its_numbers(recorded: &CaseRecord, counted: usize, parts: &[PartRecord]) -> bool {
     use Cause::{Contradiction, Inapplicable, Missing, Protocol, TooShort, Underloaded};
     let may_be = matches!(
@@ -142,11 +140,9 @@ fn distinct(parts: &[PartRecord]) -> usize {
     trials.len()
 }
 
-/// The parts of the trials that counted, what disturbed which trial, and how many of these, the first ones, were repeated.
-///
-/// Of cases that ran at the same time, what disturbed one disturbed all; their samples are not all at hand here, so for
-/// these the record is believed. It is believed too where it says that fewer were repeated than may be: others needed the
-/// time.
+/// The parts of the trials that counted, which trial was disturbed by what, and how many of these, the first ones,
+/// were repeated. Of concurrent cases, what disturbed one disturbed all; their samples are not all available here, so
+/// the record is trusted. It is also trusted if fewer trials were repeated than allowed: other cases needed the time.
 fn counted(
     case: &Case,
     recorded: &CaseRecord,

@@ -1,8 +1,8 @@
-//! Measuring a node again with another partner.
+//! Measures a node again with another partner.
 //!
-//! A case of two nodes says little about the one that is left when the other is gone. So what lost its partner is planned
-//! once more, with a node that has shown that it can do its part. The same choice of partners serves whoever suspects a
-//! node: what is slow or fails with two good partners is bad itself.
+//! A case of two nodes says little about the remaining node when the other is lost. So a case that lost its partner
+//! is planned once more, with a node that is known to work. The same choice of partners serves for suspects: a node
+//! that is slow or fails with two good partners is bad itself.
 
 mod partners;
 mod suspects;
@@ -19,18 +19,16 @@ use partners::{Partners, again, end_of};
 
 pub use suspects::{Suspect, Suspects};
 
-/// What is tested in a case of two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sides {
     Both,
-    /// The first; the second is a partner, which is measured with and never judged.
+    /// The first node; the second is a partner, which is never judged.
     First,
 }
 
-/// What another study wants, and then what lost its partner again, with another one: once a lost case.
-///
-/// A case that stands in for another is not repeated when it loses its partner too: a third node is not risked for it.
-/// Nothing is repeated where every partner that is left is planned with anyway, as in all pairs.
+/// Runs another study, and then every case that lost its partner once more, with another partner. A stand-in case is
+/// not repeated when it loses its partner too: no third node is put at risk. Nothing is repeated where every
+/// remaining partner is planned anyway, as in all pairs.
 pub struct Retest<'a, S> {
     inner: S,
     registry: Registry,
@@ -42,8 +40,8 @@ pub struct Retest<'a, S> {
 }
 
 impl<'a, S: Study> Retest<'a, S> {
-    /// Watches over the pairs among `planned`, all cases of the run, also those of an earlier, interrupted part of it.
-    /// `sides` says what is tested in the cases of a group.
+    /// A study over the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
+    /// `sides` tells what is tested in the cases of a group.
     pub fn new(
         inner: S,
         planned: &[Case],
@@ -55,7 +53,7 @@ impl<'a, S: Study> Retest<'a, S> {
         Self { inner, registry, site, sides, planned, gone: BTreeSet::new(), findings: Vec::new() }
     }
 
-    /// Cases that stand in for lost ones, and records of those for which there is nobody.
+    /// Stand-in cases for lost cases, and records of nodes without another partner.
     fn again(&self, done: &[CaseRecord]) -> (Vec<Case>, Vec<CaseRecord>) {
         let answered: HashSet<&CaseId> = self
             .planned
@@ -67,7 +65,7 @@ impl<'a, S: Study> Retest<'a, S> {
         let places: HashMap<&CaseId, usize> =
             self.planned.iter().enumerate().map(|(at, case)| (&case.id, at)).collect();
         for record in done.iter().filter(|record| is_pair(&record.nodes) && !record.lost.is_empty()) {
-            // What was interrupted speaks against nobody, and is measured when the run is gone on with.
+            // An interrupted case speaks against no node, and is measured when the run is resumed.
             if answered.contains(&record.case) || record.cause == Some(Cause::Interrupted) {
                 continue;
             }
@@ -92,7 +90,7 @@ impl<'a, S: Study> Retest<'a, S> {
                 settled.push(self.nobody(
                     record,
                     stays,
-                    "by itself it would not share the links that it was to share",
+                    "alone it would not share links as its pattern intends",
                 ));
                 continue;
             }
@@ -112,9 +110,9 @@ impl<'a, S: Study> Retest<'a, S> {
                     partners.takes_part(&case.nodes[1 - stays]);
                     cases.push(case);
                 }
-                // It has cases of its own with the others who are left.
+                // The node has cases of its own with the remaining nodes.
                 _ if left.is_with_others || made.is_some() => {}
-                // The case that was never planned tells enough of a pair that is tested together.
+                // The case that was never planned is enough for a pair that is tested together.
                 _ if place == usize::MAX && sides == Sides::Both => {}
                 _ => settled.push(self.nobody(record, stays, "no other partner is left")),
             }
@@ -122,7 +120,7 @@ impl<'a, S: Study> Retest<'a, S> {
         (cases, settled)
     }
 
-    /// The record of the node that is left of `lost`, for which there is no other partner.
+    /// The record of the node that remains of `lost`, for which there is no other partner.
     fn nobody(&self, lost: &CaseRecord, stays: usize, why: &str) -> CaseRecord {
         let nodes = vec![lost.nodes[stays].clone()];
         let about = self.registry.find(&lost.bench).map(|bench| bench.about);
@@ -176,14 +174,14 @@ impl<S: Study> Study for Retest<'_, S> {
     }
 }
 
-/// Whether a case was never planned, since a node of it could not be reached. Cases of other studies are theirs.
+/// Whether a case was never planned, since one of its nodes could not be reached. Other studies handle their own
+/// cases.
 fn is_unplanned(record: &CaseRecord) -> bool {
     record.cause == Some(Cause::NeverReached)
         && record.origin.suspect.is_none()
         && record.origin.load_sweep.is_none()
 }
 
-/// Two nodes that are not one.
 fn is_pair(nodes: &[String]) -> bool {
     matches!(nodes, [one, other] if one != other)
 }

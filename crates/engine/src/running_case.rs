@@ -1,7 +1,7 @@
-//! A case that runs: its trials so far, and what they come to.
+//! A running case: its trials so far, and their numbers.
 //!
-//! Cases that are measured at the same time (a co-run group) make as many trials as the one of them that needs most, and repeat
-//! one that was disturbed for any: the trials of all are then the same moments.
+//! Cases that are measured at the same time (a co-run group) make as many trials as the case that needs most, and
+//! repeat a trial that was disturbed for any of them: the trials of all cover the same time.
 
 use std::cell::OnceCell;
 
@@ -25,25 +25,21 @@ use crate::summarise;
 use crate::together::Began;
 use crate::trial::{Action, Deadlines, Trial, TrialEnd};
 
-/// Disturbed trials of a case that are repeated at most; others count, and the record says so.
+/// Largest number of disturbed trials of a case that are repeated; further ones count, and the record says so.
 pub const MOST_REPEATS: u32 = Case::MOST_REPEATS;
 
-/// A case that runs.
 pub struct RunningCase {
     pub case: Case,
-    /// The node of each place.
     pub nodes: Vec<NodeIndex>,
-    /// The clock of each place's node.
     clocks: Vec<Option<Offset>>,
-    /// The trial that runs.
     pub trial: Trial,
-    /// How its trial ended, while other cases of its group still run theirs.
+    /// The end of its trial, while other cases of its group still run theirs.
     completed: Option<TrialEnd>,
-    /// How many cases began to measure with this one, itself included, where that is its point.
+    /// How many cases began to measure with this one, itself included, if they run at the same time on purpose.
     pub concurrent_cases: Option<u32>,
-    /// The same of the trials that count, by trial.
+    /// The same for the trials that count, by trial.
     concurrent_counts: Vec<(u32, u32)>,
-    /// The liveness check that its first trial is instead of a measurement.
+    /// The liveness check that runs in place of its first trial.
     pub check: Option<LivenessCheck>,
     pub bench: &'static Benchmark,
     parts: Vec<PartRecord>,
@@ -54,12 +50,12 @@ pub struct RunningCase {
     repeated: u32,
     not_made: Option<NotMade>,
     started: Nanos,
-    /// What the trials that count come to, once somebody asked.
+    /// The numbers of the trials that count, computed on demand.
     measures: OnceCell<Result<Measures, Reason>>,
 }
 
 impl RunningCase {
-    /// Starts the first trial, or the liveness check that is to precede it.
+    /// Starts the first trial, or the liveness check before it.
     pub fn start(
         bench: &'static Benchmark,
         queued: QueuedCase,
@@ -97,13 +93,12 @@ impl RunningCase {
         (running, actions)
     }
 
-    /// The number of the trial that runs.
     pub fn trial_number(&self) -> u32 {
         self.number
     }
 
-    /// Takes the end of its trial in: the record of the case when the trial failed. Whether a complete trial counts is known
-    /// when all trials of the group are complete.
+    /// Takes in the end of its trial; returns the record of the case when the trial failed. Whether a complete trial
+    /// counts is known when all trials of the group are complete.
     pub fn end_trial(&mut self, end: TrialEnd, now: Nanos) -> Option<CaseRecord> {
         match end.reason.clone() {
             Some(reason) => Some(self.failed(&reason, end, now)),
@@ -119,7 +114,7 @@ impl RunningCase {
         CaseRecord { lost: end.lost, ..record }
     }
 
-    /// The record of the case that is not to run since `check`, made before it, hung.
+    /// The record of the case that does not run since its liveness `check` hung.
     pub fn still_hung(&self, check: &LivenessCheck, end: &TrialEnd, now: Nanos) -> CaseRecord {
         let mut record = check.hung();
         record.seconds = self.seconds(now);
@@ -127,23 +122,20 @@ impl RunningCase {
         record
     }
 
-    /// Whether its trial is complete and the next one has not begun.
     pub fn is_between_trials(&self) -> bool {
         self.completed.is_some()
     }
 
-    /// The record of a case that lost `node` between two trials.
     pub fn lost_between_trials(&mut self, node: &str, reason: &Reason, now: Nanos) -> Option<CaseRecord> {
         let end = self.completed.take()?;
         Some(self.failed(reason, TrialEnd { lost: vec![node.to_owned()], ..end }, now))
     }
 
-    /// What disturbed the trial that is complete.
     pub fn disturbance(&self) -> Option<String> {
         disturbance(&self.completed.as_ref()?.parts)
     }
 
-    /// Counts the trial that is complete, and notes the `disturbance` during it.
+    /// Counts the complete trial, and records its `disturbance`.
     pub fn count(&mut self, disturbance: Option<&str>) {
         let Some(end) = self.completed.take() else { return };
         self.disturbed
@@ -154,7 +146,6 @@ impl RunningCase {
         self.measures.take();
     }
 
-    /// Whether it has use for a `further` trial.
     pub fn wants(&self, further: Further) -> bool {
         let is_planned = self.counted < self.case.budget.trials;
         match further {
@@ -168,7 +159,6 @@ impl RunningCase {
         }
     }
 
-    /// It goes without the `further` trial that it wanted.
     pub fn goes_without(&mut self, further: Further, told: impl FnOnce(NotMade) -> NotMade) {
         let mut not_made = self.not_made.unwrap_or_default();
         match further {
@@ -194,22 +184,19 @@ impl RunningCase {
         self.measures.take();
     }
 
-    /// How many disturbed trials were repeated.
     pub fn repeated(&self) -> u32 {
         self.repeated
     }
 
-    /// The seconds that it has taken.
     pub fn seconds(&self, now: Nanos) -> f64 {
         now.since(self.started).as_secs()
     }
 
-    /// The seconds that another trial takes: as planned, or as long as those before where they took longer.
+    /// The seconds that another trial takes: as planned, or as long as the trials so far if they took longer.
     pub fn trial_seconds(&self, now: Nanos) -> f64 {
         (self.seconds(now) / f64::from(self.number + 1)).max(self.case.trial_estimate().as_secs())
     }
 
-    /// The record as far as it is measured; none where its trials come to no number.
     pub fn so_far(&self, site: &Site) -> Option<CaseRecord> {
         let measures = self.measures().as_ref().ok()?;
         guarded(&self.case.bench, "deriving its limits", || {
@@ -226,7 +213,6 @@ impl RunningCase {
         })
     }
 
-    /// Starts the next trial.
     pub fn again(&mut self, first: WorkerId, now: Nanos, deadlines: Deadlines) -> Vec<Action> {
         self.number += 1;
         let (trial, actions) =
@@ -235,12 +221,12 @@ impl RunningCase {
         actions
     }
 
-    /// When the parts of its trials began.
     pub fn began(&self) -> Began {
         Began::of(&self.parts, &self.clocks)
     }
 
-    /// The record of a case whose trials are over. `together` is how far apart all cases of its group began.
+    /// The record of a case whose trials are over. `together` is the time between the starts of all cases of its
+    /// group.
     pub fn over(&mut self, now: Nanos, site: &Site, together: Option<&Value>) -> CaseRecord {
         let seconds = self.seconds(now);
         self.measures();
@@ -248,7 +234,7 @@ impl RunningCase {
             Some(Ok(measures)) => self.with_numbers(measures, seconds, site),
             Some(Err(reason)) => return self.without_numbers(&reason, &[], seconds),
             None => {
-                let reason = Reason::new(Cause::TooShort, "no trial of it came to its end");
+                let reason = Reason::new(Cause::TooShort, "none of its trials completed");
                 return self.without_numbers(&reason, &[], seconds);
             }
         };
@@ -264,7 +250,7 @@ impl RunningCase {
         record
     }
 
-    /// Whether the headline, the first metric there is, is known precisely enough or the trials are used up.
+    /// Whether the headline, the first metric there is, is precise enough or the trials are used up.
     fn is_enough(&self, measures: &Measures) -> bool {
         let Budget { trials, max_trials, precision_percent, .. } = self.case.budget;
         let mut metrics = self.bench.about.metrics.iter();
@@ -311,14 +297,13 @@ impl RunningCase {
     }
 }
 
-/// Notes what each part and its agent know.
 fn tell_parts(record: &mut CaseRecord, parts: &[PartRecord]) {
     for part in parts.iter().filter(|part| !part.evidence.is_empty()) {
         record.evidence.insert(format!("{} {}", part.part, part.index), json!(part.evidence));
     }
 }
 
-/// Notes which trials were disturbed by what, and how many of them, the first ones, were `repeated`.
+/// Records which trials were disturbed by what, and how many of them, the first ones, were `repeated`.
 pub fn tell_disturbed(record: &mut CaseRecord, disturbed: Vec<DisturbedTrial>, repeated: u32) {
     if !disturbed.is_empty() {
         DisturbedTrials(disturbed).put(&mut record.evidence);

@@ -1,8 +1,8 @@
-//! Which case may start now: cases that share a host never overlap, the others run side by side. Cases that are to share
-//! something on purpose wait and start as one.
+//! Which case may start: cases that share a host never overlap, the others run side by side. Cases that share
+//! something on purpose wait and start together.
 //!
-//! A host is a machine. Usually it is a node; nodes that run on one kernel (containers, namespaces) are one host, since
-//! their processors, memory and disks are the same.
+//! A host is a machine. Usually it is a node; nodes on one kernel (containers, namespaces) are one host, since they
+//! share processors, memory and disks.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -20,25 +20,23 @@ pub struct Schedule {
     left: usize,
 }
 
-/// Cases that start as one, most often a single one.
+/// Cases that start together, most often a single one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedGroup {
     pub members: Vec<QueuedCase>,
-    /// The hosts of all their nodes, each called by one of its nodes.
+    /// The hosts of all their nodes, each named by one of its nodes.
     pub hosts: Vec<NodeIndex>,
 }
 
-/// A case and the nodes of its places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedCase {
     pub case: Case,
-    /// The node of each place.
     pub nodes: Vec<NodeIndex>,
 }
 
 impl QueuedGroup {
-    /// `cases` as they are started: each by itself, or with those that are to be measured at the same time. A group waits where
-    /// its first case stands. `hosts` has the host of each node.
+    /// Groups `cases`: each alone, or with the cases that are measured at the same time. A group waits at the
+    /// position of its first case. `hosts` has the host of each node.
     pub fn of(cases: Vec<QueuedCase>, hosts: &[NodeIndex]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         let mut known = HashMap::new();
@@ -59,7 +57,6 @@ impl QueuedGroup {
 }
 
 impl Schedule {
-    /// A schedule of `cases`; on each host they start in this order.
     pub fn new(cases: impl IntoIterator<Item = QueuedGroup>) -> Self {
         let mut schedule = Self::default();
         for waiting in cases {
@@ -74,7 +71,6 @@ impl Schedule {
         schedule
     }
 
-    /// Whether nothing waits any more.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
@@ -86,10 +82,8 @@ impl Schedule {
         hosts
     }
 
-    /// What stands first on `host`, if all its hosts are free; they are taken until [`Self::release`].
-    ///
-    /// Only the front of each host's line may start, so that a case of many hosts is not overtaken for ever by cases
-    /// of one.
+    /// Returns the first group of `host`, if all its hosts are free; they are taken until [`Self::release`]. Only the
+    /// front of each host's queue may start, so that cases of one host do not overtake a case of many hosts for ever.
     pub fn take(&mut self, host: NodeIndex) -> Option<QueuedGroup> {
         let position = self.front(host)?;
         let hosts = distinct(self.waiting[position].as_ref()?.hosts.clone());
@@ -105,14 +99,13 @@ impl Schedule {
         self.waiting[position].take()
     }
 
-    /// Frees the hosts of what [`Self::take`] gave, when all of it ended.
     pub fn release(&mut self, hosts: &[NodeIndex]) {
         for host in distinct(hosts.to_vec()) {
             self.busy.insert(host, false);
         }
     }
 
-    /// Takes out all cases that need `node`, which is lost. What was to start with one of them starts without it.
+    /// Removes all cases that need the lost `node`. Other cases of their groups start without them.
     pub fn give_up(&mut self, node: NodeIndex) -> Vec<QueuedCase> {
         let mut given_up = Vec::new();
         for place in &mut self.waiting {
@@ -126,13 +119,12 @@ impl Schedule {
         given_up
     }
 
-    /// Takes out everything that still waits.
     pub fn drain(&mut self) -> Vec<QueuedGroup> {
         self.left = 0;
         self.waiting.iter_mut().filter_map(Option::take).collect()
     }
 
-    /// The first case in `host`'s line that still waits.
+    /// The first case in `host`'s queue that still waits.
     fn front(&mut self, host: NodeIndex) -> Option<usize> {
         let line = self.by_host.get_mut(&host)?;
         while let Some(position) = line.front() {
@@ -226,7 +218,6 @@ mod tests {
         assert_eq!(name(schedule.take(NodeIndex(0))), "case1");
     }
 
-    /// Cases of `members` that start as one.
     fn co_run(name: usize, members: &[Vec<usize>]) -> QueuedGroup {
         let all = members.iter().enumerate().map(|(at, nodes)| paired(100 * name + at, nodes));
         all.reduce(|mut one, other| {
@@ -272,7 +263,7 @@ mod tests {
             let mut ids = std::collections::BTreeSet::new();
             let mut done = 0;
             for (pick, lost) in picks {
-                // Now and then a node is lost; its cases are told and nobody waits for it.
+                // Now and then a node is lost; its cases are reported and no case waits for it.
                 if lost < 6 {
                     done += schedule.give_up(NodeIndex(lost)).len();
                 }

@@ -5,34 +5,32 @@ use std::collections::HashSet;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Finding};
 
-/// What a study wants after what is done so far.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// These cases, in this order where they share a node.
+    /// Run these cases, in this order where they share a node.
     Round(Vec<Case>),
-    /// These stand without being measured.
+    /// Add these records without measuring.
     Settled(Vec<CaseRecord>),
-    /// Nothing more; these are its conclusions.
+    /// The study has ended; these are its conclusions.
     Done(Vec<Finding>),
 }
 
-/// Decides which cases run next. Deterministic in what is done, so that a run can be resumed.
+/// Decides which cases run next. Deterministic in the records so far, so that a run can be resumed.
 pub trait Study {
     /// The next round, given every record so far.
     fn next(&mut self, done: &[CaseRecord]) -> Next;
 
-    /// `node` is gone: no case can run there any more. Told before [`Self::next`], and perhaps more than once.
+    /// `node` is lost: no case can run there any more. Called before [`Self::next`], possibly more than once.
     fn lost(&mut self, _node: &str) {}
 }
 
-/// All cases once, in one round: the product of the values given.
+/// All cases once, in one round: the product of the given values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     cases: Vec<Case>,
 }
 
 impl Sweep {
-    /// A sweep over `cases`.
     pub fn new(cases: Vec<Case>) -> Self {
         Self { cases }
     }

@@ -7,24 +7,20 @@ use seatrial_model::record::{Axis, CaseRecord, MetricRecord, SeriesRecord, Serie
 use seatrial_model::{Case, Cause, Finding, LimitRecord, Measures, Reason, Site, Values};
 use seatrial_stats::{Sorted, Summary as Statistics};
 
-/// More samples than this stand in a file of their own, not in the record.
+/// More samples than this are stored in a file of their own, not in the record.
 pub const MOST_SAMPLES_IN_RECORD: usize = 50_000;
 
-/// Fewest samples that a 99th percentile is read from.
+/// Fewest samples for a 99th percentile.
 const FEWEST_FOR_P99: usize = 100;
 
-/// Whether a metric's interval is narrow enough for the case's budget.
 pub fn has_converged(values: &Values, precision_percent: f64) -> bool {
     let summary = Statistics::of(&values.trials).ok();
     let half_width = summary.and_then(|summary| summary.relative_half_width());
     half_width.is_some_and(|share| 100.0 * share <= precision_percent)
 }
 
-/// The record of a measured case.
-///
-/// # Errors
-/// A [`Reason`] when the measures are not what the benchmark declares: empty, not finite, of another unit. That is a
-/// defect of the benchmark, told as such instead of as a number.
+/// The record of a measured case. Measures that the benchmark does not declare, or that are empty, not finite or of
+/// another unit, are a defect of the benchmark and reported as such.
 pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -> Result<CaseRecord, Reason> {
     let about = bench.about;
     let mut limits = bench.limits(case, site);
@@ -70,7 +66,6 @@ pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -
     Ok(record)
 }
 
-/// Ties a finding to the case it came from.
 fn about_case(mut finding: Finding, case: &Case) -> Finding {
     finding.case.get_or_insert_with(|| case.id.to_string());
     if let [node] = case.nodes.as_slice() {

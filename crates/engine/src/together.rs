@@ -1,4 +1,4 @@
-//! How parts on several nodes begin at one moment, and how well they did.
+//! Simultaneous start of parts on several nodes, and its skew.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use seatrial_cluster::{NodeIndex, Offset};
 use seatrial_model::{Nanos, PartRecord};
 use serde_json::{Value, json};
 
-/// Time for the order to reach everybody, beside the ways there and back.
+/// Time for the order to reach all parts, beside the round-trip times.
 const LEAD: Nanos = Nanos::millis(20);
 
-/// The clocks of nodes that are to begin at one moment.
+/// The clocks of nodes whose parts begin at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     clocks: Vec<Offset>,
 }
 
 impl Together {
-    /// For the places of a case; none when they are on one node, or when a clock is not known: then parts begin as soon
-    /// as each hears it.
+    /// The clocks of the places of a case; `None` when the places are on one node, or when a clock is unknown: then
+    /// each part begins on receipt of the order.
     pub fn new(nodes: &[NodeIndex], clocks: &[Option<Offset>]) -> Option<Self> {
         let is_spread = nodes.iter().any(|node| Some(node) != nodes.first());
         let clocks: Option<Vec<Offset>> = clocks.iter().copied().collect();
         clocks.filter(|clocks| is_spread && clocks.len() == nodes.len()).map(|clocks| Self { clocks })
     }
 
-    /// From the order to the moment: time for the slowest way, of which the error is half a round trip.
+    /// Time from the order to the start, for the slowest path; the error of a clock is half a round trip.
     pub fn lead(&self) -> Nanos {
         let slowest = self.clocks.iter().map(|clock| clock.error).max().unwrap_or_default();
         LEAD.plus(Nanos(slowest.get().saturating_mul(8)))
@@ -44,7 +44,6 @@ pub struct Began {
 }
 
 impl Began {
-    /// What the records of `parts` say.
     pub fn of(parts: &[PartRecord], clocks: &[Option<Offset>]) -> Self {
         let mut began = Self::default();
         for part in parts {
@@ -60,7 +59,6 @@ impl Began {
         began
     }
 
-    /// Adds the parts of a case that is measured at the same time.
     pub fn join(&mut self, other: Self) {
         for (trial, moments) in other.moments {
             self.moments.entry(trial).or_default().extend(moments);
@@ -68,7 +66,7 @@ impl Began {
         self.error = self.error.max(other.error);
     }
 
-    /// For the record: how far apart the parts of a trial began, the worst trial, and how well that is known.
+    /// For the record: the skew of the worst trial, and its uncertainty.
     pub fn skew(&self) -> Option<Value> {
         let spread = |moments: &Vec<u64>| Some(moments.iter().max()? - moments.iter().min()?);
         let worst = self.moments.values().filter(|moments| moments.len() > 1).filter_map(spread).max()?;
@@ -121,7 +119,7 @@ mod tests {
         let mut began = Began::of(&parts, &clocks);
         assert_eq!(began.skew(), Some(json!({ "skew_ns": 10, "known_within_ns": 40 })));
         assert_eq!(Began::of(&[part(0, 0, None), part(1, 0, None)], &clocks).skew(), None);
-        // A case beside it began 3 ns before the first and 1 ns after the last.
+        // A concurrent case began 3 ns before the first and 1 ns after the last.
         began.join(Began::of(&[part(0, 0, Some(97)), part(1, 1, Some(1_401))], &clocks));
         assert_eq!(began.skew(), Some(json!({ "skew_ns": 11, "known_within_ns": 40 })));
     }

@@ -1,6 +1,5 @@
-//! Processor caches, each instance once.
-//!
-//! Source: `/sys/devices/system/cpu/cpuN/cache/indexM` (Linux Documentation: ABI/testing/sysfs-devices-system-cpu).
+//! CPU caches, each instance once, from `/sys/devices/system/cpu/cpuN/cache/indexM` (Linux Documentation:
+//! ABI/testing/sysfs-devices-system-cpu).
 
 use std::collections::BTreeMap;
 
@@ -68,7 +67,7 @@ fn instance(root: &SysRoot, folder: &str) -> Result<Cache, ReadError> {
     })
 }
 
-/// A size as the kernel prints it: `32768K`.
+/// A size in the kernel's form: `32768K`.
 fn size(root: &SysRoot, path: &str) -> Result<u64, ReadError> {
     let text = root.text(path)?;
     let kib = text.strip_suffix('K').and_then(|digits| digits.parse::<u64>().ok());
@@ -76,7 +75,7 @@ fn size(root: &SysRoot, path: &str) -> Result<u64, ReadError> {
     bytes.ok_or_else(|| ReadError::garbage(path, &text, "a size such as 32768K"))
 }
 
-/// Instances of one level and kind must not share a CPU; where they do, the sum over instances is too large.
+/// Instances of one level and kind must not share a CPU; else the sum over instances is too large.
 fn overlaps(instances: &[Cache], at: &mut Reading<'_>) {
     let mut owner: BTreeMap<(u32, CacheKind, u32), &Cache> = BTreeMap::new();
     for cache in instances {

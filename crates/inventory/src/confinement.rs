@@ -1,6 +1,5 @@
-//! What the system leaves to this process: CPUs and memory nodes of its cpuset, resource limits.
-//!
-//! Source: `/proc/self/status` and `/proc/self/limits` (proc_pid_status(5), proc_pid_limits(5)).
+//! Limits of this process: CPUs and NUMA nodes of its cpuset, resource limits; from `/proc/self/status` and
+//! `/proc/self/limits` (proc_pid_status(5), proc_pid_limits(5)).
 
 use seatrial_model::machine::{Confinement, Known, ProcessLimit};
 use seatrial_sys::cpuset::CpuSet;
@@ -36,7 +35,7 @@ fn allowed(root: &SysRoot, key: &str) -> Result<Vec<u32>, ReadError> {
         .map_err(|error| ReadError::garbage(STATUS, list, &format!("a list in {key} ({error})")))
 }
 
-/// `Max open files            1024                 4096                 files`: the soft limit, then the hard one.
+/// `Max open files            1024                 4096                 files`: soft limit, then hard limit.
 fn process_limit(text: &str, name: &str) -> Result<ProcessLimit, ReadError> {
     let expected = format!("a line '{name} SOFT HARD'");
     let Some(values) = text.lines().find_map(|line| line.strip_prefix(name)) else {

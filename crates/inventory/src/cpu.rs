@@ -1,4 +1,4 @@
-//! Processors: names, counts, and the place of every hardware thread.
+//! CPUs: names, counts, and the position of every hardware thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub(crate) fn read(at: &mut Reading<'_>, topology: &Topology, caches: &Caches, n
     }
 }
 
-/// How many different places the online threads have, if every one of them has one.
+/// Number of different positions of the online threads, if every thread has one.
 fn count(threads: &[CpuThread], what: &str, place: impl Fn(&CpuThread) -> Option<u32>) -> Known<u32> {
     let online: Vec<&CpuThread> = threads.iter().filter(|thread| thread.online).collect();
     let places: Option<BTreeSet<u32>> = online.into_iter().map(place).collect();
@@ -43,7 +43,7 @@ fn threads(at: &mut Reading<'_>, topology: &Topology, caches: &Caches, numa: &[N
     let allowed = match &at.process.allowed {
         Known::Known(allowed) => allowed.clone(),
         Known::Unknown(why) => {
-            at.remark("cpu", format!("taking every online CPU as allowed: {why}"));
+            at.remark("cpu", format!("treating every online CPU as allowed: {why}"));
             topology.online.clone()
         }
     };
@@ -53,7 +53,7 @@ fn threads(at: &mut Reading<'_>, topology: &Topology, caches: &Caches, numa: &[N
     for id in topology.present.iter() {
         let place = topology.places.get(&id);
         let siblings = place.and_then(|place| place.siblings.as_ref());
-        // The first sibling stands for the core; cores are numbered as their first threads come by.
+        // The first sibling stands for the core; cores are numbered in the order of their first threads.
         let first = siblings.and_then(CpuSet::first);
         let next = u32::try_from(cores.len()).unwrap_or(u32::MAX);
         threads.push(CpuThread {

@@ -1,4 +1,4 @@
-//! Graphics processors and other accelerators, by their PCI class; names where a driver tells them in a file.
+//! GPUs and other accelerators, by PCI class; names where a driver tells them in a file.
 
 use seatrial_model::machine::{Gpu, Known, PciDevice};
 use seatrial_sys::gpu::nvml::{Clock, Handle, Nvml};
@@ -10,17 +10,15 @@ use crate::reading::Reading;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-/// PCI-SIG's class codes, upper two bytes: what drives a screen with VGA registers.
+/// PCI class codes, upper two bytes: VGA controllers.
 const VGA: u32 = 0x0300;
-/// The other display controllers: 3D, other.
+/// Other display controllers: 3D, other.
 const DISPLAY: [u32; 2] = [0x0302, 0x0380];
-/// The base class of processing accelerators.
 const ACCELERATOR_BASE: u32 = 0x12;
 
-/// The vendor whose library is asked.
 const NVIDIA: &str = "NVIDIA";
 
-/// Vendors of accelerators, by PCI-SIG's id.
+/// Vendors of accelerators, by PCI vendor id.
 const MAKERS: [(u16, &str); 7] = [
     (0x10de, NVIDIA),
     (0x1002, "AMD"),
@@ -31,16 +29,16 @@ const MAKERS: [(u16, &str); 7] = [
     (0x1e52, "Tenstorrent"),
 ];
 
-/// Of these makers a VGA controller is a graphics processor too; of others it serves the console.
+/// VGA controllers of these vendors are GPUs; of others they are for the console.
 const OF_SCREENS_TOO: [u16; 3] = [0x10de, 0x1002, 0x8086];
 
-/// Hypervisors, whose display controllers are made up: QEMU's three, VMware, VirtualBox, Hyper-V.
+/// Vendor ids of emulated display controllers: QEMU's three, VMware, VirtualBox, Hyper-V.
 const HYPERVISORS: [u16; 6] = [0x1234, 0x1b36, 0x1af4, 0x15ad, 0x80ee, 0x1414];
 
 pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec<Gpu>> {
     let names = match at.root.list(DEVICES) {
         Ok(names) => names,
-        // A kernel without a PCI bus has no folder for it; without sysfs nothing can be said.
+        // A kernel without PCI has no such folder; without sysfs nothing is known.
         Err(error) if error.is_missing() && at.root.exists("/sys/bus") => Vec::new(),
         Err(error) => return Known::unknown(error.to_string()),
     };
@@ -57,16 +55,16 @@ pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec
         let index = gpus.len() as u32;
         gpus.push(gpu(at.root, index, &folder, pci));
     }
-    gpus.iter_mut().for_each(|gpu| unasked(gpu, "there is no library of its vendor that is asked"));
+    gpus.iter_mut().for_each(|gpu| unasked(gpu, "no library of its vendor is supported"));
     let library = match at.root.is_live() {
         true => Nvml::open().map_err(|error| error.to_string()),
-        false => Err("a tree of files has no library to ask".to_owned()),
+        false => Err("a tree of files has no libraries".to_owned()),
     };
     ask_library(&mut gpus, library);
     Known::Known(gpus)
 }
 
-/// What NVIDIA's library knows. GPUs that only it lists are added: in some containers the bus is not shown.
+/// Adds what NVIDIA's library knows, also GPUs that only the library lists: some containers hide the PCI bus.
 fn ask_library(gpus: &mut Vec<Gpu>, library: Result<Nvml, String>) {
     let is_ours = |gpu: &Gpu| gpu.vendor.known().is_some_and(|name| name == NVIDIA);
     let library = match library {
@@ -115,7 +113,7 @@ fn asked(gpu: &mut Gpu, device: &Handle<'_>) {
     gpu.nvlinks = links.map(|links| links.active.into_iter().map(end).collect());
 }
 
-/// Nobody could be asked.
+/// Without a library.
 fn unasked(gpu: &mut Gpu, why: &str) {
     let pci = std::mem::take(&mut gpu.pci);
     let told = std::mem::take(gpu);
@@ -155,9 +153,9 @@ fn gpu(root: &SysRoot, index: u32, folder: &str, pci: PciDevice) -> Gpu {
     let vendor = match (pci.vendor(), &pci.ids) {
         (Some(id), _) => match MAKERS.iter().find(|(maker, _)| *maker == id) {
             Some((_, name)) => Known::Known((*name).to_owned()),
-            None => Known::unknown(format!("vendor {id:04x} is not in the table of makers")),
+            None => Known::unknown(format!("vendor {id:04x} is unknown")),
         },
-        (None, ids) => Known::unknown(ids.why().unwrap_or("the ids make no sense")),
+        (None, ids) => Known::unknown(ids.why().unwrap_or("the ids are malformed")),
     };
     let by_nvidia = Nvidia::read(root, &pci.address);
     let of_amd = |file: &str| Known::from(root.text(format!("{folder}/{file}"))).and_then(said);
@@ -180,7 +178,7 @@ fn gpu(root: &SysRoot, index: u32, folder: &str, pci: PciDevice) -> Gpu {
     }
 }
 
-/// What NVIDIA's driver writes about a GPU; question marks where it has not looked yet.
+/// NVIDIA driver's file on a GPU; question marks where the driver has not looked yet.
 struct Nvidia(Result<Keyed, String>);
 
 impl Nvidia {

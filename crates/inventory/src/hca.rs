@@ -1,7 +1,5 @@
-//! RDMA devices and their ports.
-//!
-//! Source: `/sys/class/infiniband` (Linux Documentation: ABI/stable/sysfs-class-infiniband). What stands in no file, the
-//! size of packets, libibverbs is asked for on the running system.
+//! RDMA devices and their ports, from `/sys/class/infiniband` (Linux Documentation:
+//! ABI/stable/sysfs-class-infiniband); MTUs, on the running system, from libibverbs.
 
 mod library;
 
@@ -14,8 +12,8 @@ use crate::reading::Reading;
 
 const CLASS: &str = "/sys/class/infiniband";
 
-/// Speed classes that the kernel names (Linux drivers/infiniband/core/sysfs.c, `rate_show`) and the Gbit/s of a lane
-/// in them, as it counts: up to QDR with the bits of the line code.
+/// Speed classes in the kernel's words (Linux drivers/infiniband/core/sysfs.c, `rate_show`) and Gbit/s per lane; up
+/// to QDR with line coding.
 pub(crate) const CLASSES: [(&str, f64); 9] = [
     ("SDR", 2.5),
     ("DDR", 5.0),
@@ -31,7 +29,7 @@ pub(crate) const CLASSES: [(&str, f64); 9] = [
 pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec<Hca>> {
     let names = match at.root.list(CLASS) {
         Ok(names) => names,
-        // The class appears with the first RDMA driver; without sysfs nothing can be said.
+        // The class appears with the first RDMA driver; without sysfs nothing is known.
         Err(error) if error.is_missing() && at.root.exists("/sys/class") => Vec::new(),
         Err(error) => return Known::unknown(error.to_string()),
     };
@@ -56,15 +54,15 @@ fn device(root: &SysRoot, functions: &mut Functions, name: &str, folder: &str) -
     let behind = root.resolve(format!("{folder}/device"));
     let pci = match &behind {
         Ok(behind) => functions.behind(root, behind),
-        Err(error) if error.is_missing() => Known::unknown("no device stands behind it"),
+        Err(error) if error.is_missing() => Known::unknown("there is no device for it"),
         Err(error) => Known::unknown(error.to_string()),
     };
     let relaxed_ordering = match &behind {
         Ok(behind) => match function_folder(behind) {
             Some(function) => relaxed_ordering(root, function),
-            None => Known::unknown("no PCI function stands behind it"),
+            None => Known::unknown("there is no PCI function for it"),
         },
-        Err(_) => Known::unknown("no PCI function stands behind it"),
+        Err(_) => Known::unknown("there is no PCI function for it"),
     };
     let numbers = root.numbered(format!("{folder}/ports"), "").unwrap_or_default();
     Hca {
@@ -82,8 +80,8 @@ fn device(root: &SysRoot, functions: &mut Functions, name: &str, folder: &str) -
     }
 }
 
-/// Soft RoCE names the interface that it plays over (`parent`); soft iWARP says what it is. Older kernels put them in
-/// the folder of the card behind the interface, so that a place on the PCI bus proves nothing.
+/// Soft RoCE names the interface below (`parent`); soft iWARP its type. Older kernels put them into the folder of the
+/// card below, so a PCI address proves nothing.
 fn is_software(root: &SysRoot, folder: &str) -> bool {
     let described = root.text(format!("{folder}/node_desc")).unwrap_or_default();
     folder.starts_with("/sys/devices/virtual/")
@@ -118,7 +116,7 @@ fn port(root: &SysRoot, device: &str, folder: &str, number: u32) -> HcaPort {
     }
 }
 
-/// `4: ACTIVE`: the word.
+/// The word of `4: ACTIVE`.
 fn named(root: &SysRoot, path: &str) -> Result<String, ReadError> {
     let text = root.text(path)?;
     let word = text.split_once(':').map(|(_, word)| word.trim().to_owned()).filter(|word| !word.is_empty());
@@ -130,7 +128,9 @@ fn lid(root: &SysRoot, path: &str) -> Result<u32, ReadError> {
 }
 
 fn gids(root: &SysRoot, device: &str, number: u32) -> Known<Vec<HcaGid>> {
-    let Ok(port) = u8::try_from(number) else { return Known::unknown(format!("a port {number} cannot be")) };
+    let Ok(port) = u8::try_from(number) else {
+        return Known::unknown(format!("port {number} is impossible"));
+    };
     match GidTable::read(root, device, port) {
         Ok(table) => {
             let gid = |entry: seatrial_sys::verbs::GidEntry| HcaGid {
@@ -151,7 +151,7 @@ struct Rate {
     class: String,
 }
 
-/// `200 Gb/sec (4X HDR)`; of the slowest class the name is left out: `10 Gb/sec (4X)`.
+/// `200 Gb/sec (4X HDR)`; SDR is left out: `10 Gb/sec (4X)`.
 fn rate(text: &str) -> Option<Rate> {
     let (number, rest) = text.split_once(" Gb/sec (")?;
     let (lanes, class) = rest.strip_suffix(')')?.split_once('X')?;
@@ -164,7 +164,7 @@ fn rate(text: &str) -> Option<Rate> {
     Some(Rate { gbit_s, lanes, class: class.to_owned() })
 }
 
-/// Interfaces of the same device whose port number fits, and the one that software plays over.
+/// Interfaces of the same device with the same port number, or below a software device.
 fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
     if let Ok(parent) = root.text(format!("{folder}/parent")) {
         return vec![parent];
@@ -172,7 +172,7 @@ fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
     let below = format!("{folder}/device/net");
     let fits = |name: &String| {
         let of = |file: &str| root.text(format!("{below}/{name}/{file}")).ok();
-        // `dev_id` is how the drivers before `dev_port` told the ports of one function apart.
+        // Older drivers number ports in `dev_id` instead of `dev_port`.
         let port = of("dev_port").and_then(|text| text.parse::<u32>().ok());
         let id = of("dev_id").and_then(|text| u32::from_str_radix(text.strip_prefix("0x")?, 16).ok());
         port.unwrap_or(0).max(id.unwrap_or(0)).checked_add(1) == Some(number)
@@ -182,7 +182,7 @@ fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
 
 fn contradictions(at: &mut Reading<'_>, hca: &Hca) {
     if hca.ports.is_empty() {
-        at.remark(&format!("hca:{}", hca.name), "the kernel reports no port of it");
+        at.remark(&format!("hca:{}", hca.name), "the kernel reports no ports");
     }
     for port in &hca.ports {
         let subject = format!("hca:{}/{}", hca.name, port.number);
@@ -192,20 +192,19 @@ fn contradictions(at: &mut Reading<'_>, hca: &Hca) {
         }
         if active && port.link_layer.known().is_some_and(|layer| layer == "InfiniBand") {
             if port.lid == Known::Known(0) {
-                at.remark(&subject, "it is active and has no local identifier");
+                at.remark(&subject, "it is active and has no LID");
             }
             if let Some(expected) = otherwise_by_lanes(port) {
                 at.remark(
                     &subject,
-                    format!("its lanes are {expected} Gbit/s together, and its rate another"),
+                    format!("its lanes add up to {expected} Gbit/s, which differs from its rate"),
                 );
             }
         }
     }
 }
 
-/// What lanes of a class are together in Gbit/s, where the rate told is something else; the kernel drops the fraction
-/// of FDR.
+/// Rate of all lanes in Gbit/s, where the reported rate differs from it; the kernel drops the fraction of FDR.
 pub(crate) fn otherwise_by_lanes(port: &HcaPort) -> Option<f64> {
     let (rate, lanes, class) = (port.rate_gbit_s.known()?, port.lanes.known()?, port.speed_class.known()?);
     let (_, lane) = CLASSES.iter().find(|(name, _)| name == class)?;

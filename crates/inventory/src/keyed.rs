@@ -1,8 +1,7 @@
-//! Texts of the form `key: value unit`, as in `/proc/meminfo` and `/proc/cpuinfo`.
+//! Files of lines `key: value unit`, such as `/proc/meminfo` and `/proc/cpuinfo`.
 
 use seatrial_sys::root::{ReadError, SysRoot};
 
-/// A file of such lines.
 pub(crate) struct Keyed {
     path: String,
     text: String,
@@ -13,14 +12,11 @@ impl Keyed {
         Ok(Self { path: path.to_owned(), text: root.text(path)? })
     }
 
-    /// The value of the first line with this key; the key is what stands before the colon, at its end.
-    ///
-    /// The per-node meminfo puts `Node 0` before each key, hence "at its end".
+    /// The value of the first line whose key ends with `key`: the meminfo of a node puts `Node 0` before each.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.all(key).next()
     }
 
-    /// The values of all lines with this key.
     pub fn all<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a str> {
         self.text.lines().filter_map(move |line| {
             let (left, value) = line.split_once(':')?;
@@ -29,7 +25,7 @@ impl Keyed {
         })
     }
 
-    /// A value written as `123 kB`, in bytes.
+    /// The value `123 kB`, in bytes.
     pub fn kib(&self, key: &str) -> Result<u64, ReadError> {
         let expected = format!("a line '{key}: N kB'");
         let Some(value) = self.get(key) else {

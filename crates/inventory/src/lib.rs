@@ -1,8 +1,7 @@
-//! What a machine is: reads the kernel's files into the model's [`Machine`], and derives what its parts could do.
+//! The inventory: reads the kernel's files into the model's [`Machine`], and derives limits of its parts.
 //!
-//! Nothing is changed and nothing is guessed: what cannot be read is unknown with the reason, and what contradicts
-//! itself is remarked. One file a reader; all of them read below a [`SysRoot`], so that trees of files can stand
-//! in for machines we do not have.
+//! Changes and guesses nothing: what cannot be read is unknown with a reason, contradictions are remarks. All readers
+//! read below a [`SysRoot`], so that trees of files can stand in for machines.
 
 mod cache;
 mod confinement;
@@ -40,10 +39,7 @@ use reading::Reading;
 use seatrial_model::machine::Machine;
 use seatrial_sys::root::SysRoot;
 
-/// Reads the machine below `root`.
-///
-/// On the running system the C library and the CPU are asked too; a tree of files cannot answer for them, and
-/// what only they know is then unknown.
+/// Reads the machine below `root`; on the running system also from the C library and the CPU.
 pub fn read(root: &SysRoot) -> Machine {
     let process = if root.is_live() { Process::current() } else { Process::elsewhere(root) };
     read_as(root, &process)

@@ -1,4 +1,4 @@
-//! Main memory as a whole, and what of it this process may take.
+//! Main memory, and how much this process may allocate.
 
 use seatrial_model::Bytes;
 use seatrial_model::machine::{CgroupMemory, HugePagePool, Known, Memory, NumaNode};
@@ -30,8 +30,7 @@ pub(crate) fn read(at: &mut Reading<'_>, numa: &[NumaNode]) -> Memory {
     }
 }
 
-/// What this process could take right now; see
-/// [`Memory::effective_available_bytes`](seatrial_model::machine::Memory::effective_available_bytes).
+/// [`Memory::effective_available_bytes`](seatrial_model::machine::Memory::effective_available_bytes) now.
 pub fn available(root: &SysRoot) -> Known<u64> {
     let info = Keyed::read(root, "/proc/meminfo");
     let available = Known::from(info.and_then(|info| info.kib("MemAvailable")));
@@ -46,10 +45,8 @@ fn effective(available: &Known<u64>, cgroup: &Known<Option<CgroupMemory>>) -> Kn
     })
 }
 
-/// Remarks nodes that add up to clearly less memory than the machine claims.
-///
-/// That happens on virtual machines whose memory grows on demand: the total is a promise, the nodes are what is there
-/// now, and taking more waits for the host.
+/// Remarks nodes that add up to clearly less memory than the machine reports: on virtual machines whose memory grows
+/// on demand, the total is a promise, and allocating more waits for the host.
 fn compare_with_nodes(at: &mut Reading<'_>, total: Option<u64>, numa: &[NumaNode]) {
     let in_nodes =
         numa.iter().try_fold(0_u64, |sum, node| Some(sum.saturating_add(*node.total_bytes.known()?)));
@@ -58,7 +55,10 @@ fn compare_with_nodes(at: &mut Reading<'_>, total: Option<u64>, numa: &[NumaNode
         let (claimed, there) = (Bytes(total).rounded(), Bytes(in_nodes).rounded());
         at.remark(
             "memory",
-            format!("the machine claims {claimed}, its nodes have {there} now; more may come slowly"),
+            format!(
+                "the machine reports {claimed}, its nodes have {there} now; more memory may be added \
+                     slowly"
+            ),
         );
     }
 }
@@ -74,10 +74,10 @@ fn cgroup(root: &SysRoot) -> Result<Option<CgroupMemory>, ReadError> {
     }))
 }
 
-/// The pools, smallest pages first. Pages promised to somebody are not free, though nobody has touched them.
+/// Huge page pools, smallest pages first. Reserved pages are not free.
 fn huge_pages(root: &SysRoot) -> Result<Vec<HugePagePool>, ReadError> {
     let names = match root.list(HUGE) {
-        // A kernel without explicit huge pages.
+        // A kernel without hugetlb pages.
         Err(error) if error.is_missing() => return Ok(Vec::new()),
         names => names?,
     };
@@ -107,7 +107,7 @@ fn transparent(root: &SysRoot) -> Result<String, ReadError> {
     chosen.ok_or_else(|| ReadError::garbage(TRANSPARENT, &text, "one word in brackets"))
 }
 
-/// Absent where the kernel was built without it: then it does not move pages.
+/// A kernel built without it does not move pages.
 fn numa_balancing(root: &SysRoot) -> Known<bool> {
     match root.value::<u32>("/proc/sys/kernel/numa_balancing") {
         Ok(mode) => Known::Known(mode != 0),

@@ -1,6 +1,5 @@
-//! NUMA nodes: their memory, their CPUs, how far apart they are.
-//!
-//! Source: `/sys/devices/system/node` (Linux Documentation: ABI/stable/sysfs-devices-node).
+//! NUMA nodes: memory, CPUs, distances; from `/sys/devices/system/node` (Linux Documentation:
+//! ABI/stable/sysfs-devices-node).
 
 use std::collections::BTreeMap;
 
@@ -22,9 +21,8 @@ pub(crate) fn read(at: &mut Reading<'_>, topology: &Topology) -> Vec<NumaNode> {
     ids.iter().map(|&id| node(at, topology, id, &ids)).collect()
 }
 
-/// A kernel without NUMA: everything is one node.
 fn whole(at: &mut Reading<'_>, topology: &Topology, why: &str) -> NumaNode {
-    at.remark("numa", format!("taking the machine as one node: {why}"));
+    at.remark("numa", format!("treating the machine as one node: {why}"));
     let info = Keyed::read(at.root, "/proc/meminfo");
     let size = |key: &str| Known::from(info.as_ref().map_err(Clone::clone).and_then(|info| info.kib(key)));
     NumaNode {
@@ -53,7 +51,7 @@ fn node(at: &mut Reading<'_>, topology: &Topology, id: u32, ids: &[u32]) -> Numa
     });
     let info = Keyed::read(at.root, &format!("{folder}/meminfo"));
     let size = |key: &str| info.as_ref().map_err(Clone::clone).and_then(|info| info.kib(key));
-    // Where there is one node, the kernel's own estimate for the machine is the node's.
+    // With one node, `MemAvailable` of the machine is the node's.
     let available = match ids {
         [_] => Keyed::read(at.root, "/proc/meminfo").and_then(|info| info.kib("MemAvailable")),
         _ => available(size),
@@ -68,17 +66,17 @@ fn node(at: &mut Reading<'_>, topology: &Topology, id: u32, ids: &[u32]) -> Numa
     }
 }
 
-/// Free memory and half of what can be reclaimed. The kernel keeps back at most half of the file pages and of the
-/// reclaimable slab when it estimates `MemAvailable` (si_mem_available() in mm/show_mem.c), so this is its floor.
+/// Free memory and half of what can be reclaimed. `MemAvailable` excludes at most half of file pages and reclaimable
+/// slab (si_mem_available() in mm/show_mem.c), so this is its lower bound.
 fn available(size: impl Fn(&str) -> Result<u64, ReadError>) -> Result<u64, ReadError> {
     let free = size("MemFree")?;
     let file = size("Active(file)")?.saturating_add(size("Inactive(file)")?);
-    // Kernels before 4.20 do not tell the slab of a node apart; leaving it out is on the safe side.
+    // Kernels before 4.20 do not report the slab of a node; without it the value is lower, which is safe.
     let slab = size("SReclaimable").unwrap_or(0);
     Ok(free.saturating_add(file / 2).saturating_add(slab / 2))
 }
 
-/// `10 21 …`: one number for each node online, in their order.
+/// `10 21 …`: one number per online node, in order.
 fn distances(at: &Reading<'_>, folder: &str, ids: &[u32]) -> Result<BTreeMap<u32, u32>, ReadError> {
     let path = format!("{folder}/distance");
     let text = at.root.text(&path)?;

@@ -1,4 +1,4 @@
-//! The operating system's names for itself.
+//! Names of the operating system.
 
 use seatrial_model::machine::Known;
 use seatrial_sys::root::SysRoot;
@@ -15,7 +15,7 @@ pub(crate) fn kernel(root: &SysRoot) -> Known<String> {
     root.text("/proc/sys/kernel/osrelease").into()
 }
 
-/// The kernel tells since Linux 6.1; before, this program only runs where it was built for.
+/// In sysfs since Linux 6.1; before, the architecture that this program was built for.
 pub(crate) fn architecture(root: &SysRoot) -> Known<String> {
     match root.text("/proc/sys/kernel/arch") {
         Err(error) if error.is_missing() && root.is_live() => Known::Known(std::env::consts::ARCH.to_owned()),

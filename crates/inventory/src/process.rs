@@ -1,4 +1,4 @@
-//! What a process knows of its machine without reading files: by asking the kernel, the C library and the CPU.
+//! What the kernel, the C library and the CPU tell this process, besides files.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,37 +10,32 @@ use seatrial_sys::root::SysRoot;
 use seatrial_sys::root::space::{self, Space};
 use seatrial_sys::{affinity, isa};
 
-/// How long all file systems together are waited for.
+/// Time limit for all file systems together.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-const FILES_ONLY: &str = "only the files of this machine are at hand";
+const FILES_ONLY: &str = "only the files of this machine are available";
 
-/// The view of one process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
-    /// CPUs it may run on.
     pub allowed: Known<CpuSet>,
-    /// Instruction set extensions it may use.
+    /// Instruction set extensions that it may use.
     pub isa: Known<Vec<String>>,
-    /// Base page size in bytes.
     pub page_size_bytes: Known<u64>,
-    /// The C library's idea of the level 3 cache, in bytes.
+    /// Level 3 cache size of the C library, in bytes.
     pub l3_by_libc_bytes: Known<u64>,
-    /// How full file systems are.
     pub spaces: Spaces,
 }
 
-/// Who tells how full a file system is: no file of the kernel does.
+/// Source of file system usage, which is in no file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spaces {
-    /// The kernel, within a time.
+    /// statfs, with a time limit.
     Ask(Duration),
-    /// These, by mount point; for machines that we only have the files of.
+    /// Given values by mount point, for trees of files.
     Told(BTreeMap<String, Known<Space>>),
 }
 
 impl Spaces {
-    /// The room on the file system at each of these mount points.
     pub(crate) fn of(&self, mounts: &[String]) -> Vec<Known<Space>> {
         match self {
             Self::Ask(within) => space::ask(mounts, *within).into_iter().map(Known::from).collect(),
@@ -53,7 +48,7 @@ impl Spaces {
 }
 
 impl Process {
-    /// The calling process; its CPUs are those of the calling thread.
+    /// The calling process, with the CPUs of the calling thread.
     pub fn current() -> Self {
         Self {
             allowed: affinity::allowed().into(),
@@ -67,7 +62,7 @@ impl Process {
         }
     }
 
-    /// A process on a machine of which we only have files; those tell its CPUs if anything does.
+    /// A process on a machine of which only files exist; they tell its CPUs, if anything does.
     pub fn elsewhere(root: &SysRoot) -> Self {
         const STATUS: &str = "/proc/self/status";
         let allowed = root.text(STATUS).map_err(|error| error.to_string()).and_then(|text| {

@@ -1,7 +1,5 @@
-//! What was sold: the names that the firmware gives to system, board and itself.
-//!
-//! Source: `/sys/class/dmi/id` (Linux drivers/firmware/dmi-id.c); the device tree's `model` where there is no DMI
-//! table.
+//! Names of system, board and firmware, from `/sys/class/dmi/id` (Linux drivers/firmware/dmi-id.c), or the device
+//! tree's `model` where there is no DMI table.
 
 use seatrial_model::machine::{Known, Product};
 use seatrial_sys::root::SysRoot;
@@ -22,7 +20,7 @@ pub(crate) fn read(root: &SysRoot) -> Product {
 }
 
 fn named(root: &SysRoot, file: &str) -> Known<String> {
-    // What board makers leave in the fields they forgot.
+    // Placeholders of board vendors.
     const BLANK: [&str; 6] = [
         "",
         "To Be Filled By O.E.M.",
@@ -41,7 +39,7 @@ fn named(root: &SysRoot, file: &str) -> Known<String> {
     }
 }
 
-/// The text ends with a zero byte, as all strings of a device tree.
+/// Strings of a device tree end with a zero byte.
 fn device_tree_model(root: &SysRoot) -> Known<String> {
     Known::from(root.text(DEVICE_TREE_MODEL)).and_then(|text| match text.trim_end_matches('\0').trim() {
         "" => Known::unknown(format!("{DEVICE_TREE_MODEL} is empty")),

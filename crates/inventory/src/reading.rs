@@ -1,4 +1,4 @@
-//! One pass over a machine: where to read, and what was odd on the way.
+//! One pass over a machine: its root, and remarks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,6 @@ use seatrial_sys::root::SysRoot;
 
 use crate::Process;
 
-/// What every reader gets.
 pub(crate) struct Reading<'a> {
     pub root: &'a SysRoot,
     pub process: &'a Process,
@@ -21,13 +20,11 @@ impl<'a> Reading<'a> {
         Self { root, process, remarks: Vec::new() }
     }
 
-    /// Notes something odd about a part.
     pub fn remark(&mut self, subject: &str, text: impl fmt::Display) {
         self.remarks.push(Remark { subject: subject.to_owned(), text: text.to_string() });
     }
 
-    /// The folder of a device that the kernel lists by a link, `/sys/class/net/eth0`; none where the link leads nowhere
-    /// or away from the devices, which is remarked.
+    /// The folder of a device behind a link such as `/sys/class/net/eth0`; `None`, with a remark, for a broken link.
     pub fn folder(&mut self, subject: &str, list: &str, name: &str) -> Option<String> {
         let folder = self.root.resolve(format!("{list}/{name}")).map_err(|error| error.to_string());
         let found = folder.and_then(|folder| match folder.starts_with("/sys/") {
@@ -37,7 +34,7 @@ impl<'a> Reading<'a> {
         found.map_err(|why| self.remark(subject, format!("{name:?} left out: {why}"))).ok()
     }
 
-    /// The same with the names of the files in it.
+    /// The folder with the names of its files.
     pub fn device(&mut self, subject: &str, list: &str, name: &str) -> Option<(String, Vec<String>)> {
         let folder = self.folder(subject, list, name)?;
         match self.root.list(&folder) {
@@ -54,14 +51,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The same trouble with many CPUs, told once: hundreds of CPUs lack the same file on some machines.
+/// Collects a problem of many CPUs into one remark: some machines lack a file for hundreds of CPUs.
 #[derive(Default)]
 pub(crate) struct PerCpu {
     troubles: BTreeMap<&'static str, (CpuSet, String)>,
 }
 
 impl PerCpu {
-    /// Notes that `what` is not known of `cpu`; the reason of the first one is shown.
+    /// Notes that `what` is unknown for `cpu`; the first reason is shown.
     pub fn note(&mut self, what: &'static str, cpu: u32, why: impl fmt::Display) {
         let (cpus, _) = self.troubles.entry(what).or_insert_with(|| (CpuSet::new(), why.to_string()));
         cpus.insert(cpu);

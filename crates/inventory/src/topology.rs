@@ -1,6 +1,5 @@
-//! Which CPUs there are, and which of them form cores and sockets.
-//!
-//! Source: `/sys/devices/system/cpu` (Linux Documentation: ABI/stable/sysfs-devices-system-cpu, admin-guide/cputopology.rst).
+//! CPUs, cores and sockets, from `/sys/devices/system/cpu` (Linux Documentation: ABI/stable/sysfs-devices-system-cpu,
+//! admin-guide/cputopology.rst).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,6 @@ use crate::reading::{PerCpu, Reading};
 
 pub(crate) const CPU: &str = "/sys/devices/system/cpu";
 
-/// CPUs, and the place of those that the kernel tells a place of.
 pub(crate) struct Topology {
     pub present: CpuSet,
     pub online: CpuSet,
@@ -22,7 +20,7 @@ pub(crate) struct Topology {
 #[derive(Default)]
 pub(crate) struct Place {
     pub socket: Option<u32>,
-    /// The hardware threads of its core, itself included.
+    /// Hardware threads of its core, itself included.
     pub siblings: Option<CpuSet>,
 }
 
@@ -31,7 +29,7 @@ pub(crate) fn read(at: &mut Reading<'_>) -> Topology {
     let online = match list(at.root, &format!("{CPU}/online")) {
         Ok(online) => online.intersection(&present),
         Err(error) => {
-            at.remark("cpu", format!("taking all CPUs as online: {error}"));
+            at.remark("cpu", format!("treating all CPUs as online: {error}"));
             present.clone()
         }
     };
@@ -45,7 +43,7 @@ pub(crate) fn read(at: &mut Reading<'_>) -> Topology {
     Topology { present, online, places }
 }
 
-/// Present CPUs by sysfs, else those that `/proc/cpuinfo` lists.
+/// Present CPUs in sysfs, else those in `/proc/cpuinfo`.
 fn cpus(at: &mut Reading<'_>) -> CpuSet {
     let error = match list(at.root, &format!("{CPU}/present")) {
         Ok(present) if !present.is_empty() => return present,
@@ -56,7 +54,7 @@ fn cpus(at: &mut Reading<'_>) -> CpuSet {
         Ok(info) => info.all("processor").filter_map(|id| id.parse().ok()).collect(),
         Err(_) => CpuSet::new(),
     };
-    at.remark("cpu", format!("taking the CPUs of /proc/cpuinfo: {error}"));
+    at.remark("cpu", format!("using the CPUs of /proc/cpuinfo: {error}"));
     listed
 }
 
@@ -69,16 +67,15 @@ fn place(root: &SysRoot, cpu: u32, troubles: &mut PerCpu) -> Place {
         Ok(Err(_)) => troubles.note("socket", cpu, "the firmware does not tell the package"),
         Err(error) => troubles.note("socket", cpu, error),
     }
-    // `thread_siblings_list` is the older name and still there.
+    // `thread_siblings_list` is the older name, which still exists.
     match list(root, &format!("{folder}/thread_siblings_list")) {
         Ok(siblings) if siblings.contains(cpu) => place.siblings = Some(siblings),
-        Ok(siblings) => troubles.note("core", cpu, format!("its siblings {siblings} leave it out")),
+        Ok(siblings) => troubles.note("core", cpu, format!("its siblings {siblings} do not include it")),
         Err(error) => troubles.note("core", cpu, error),
     }
     place
 }
 
-/// A file that holds a list of CPUs or nodes.
 pub(crate) fn list(root: &SysRoot, path: &str) -> Result<CpuSet, ReadError> {
     let text = root.text(path)?;
     text.parse().map_err(|error| ReadError::garbage(path, &text, &format!("a CPU list ({error})")))

@@ -1,9 +1,9 @@
-//! What stands between this kernel and the hardware: a hypervisor, a container.
+//! Hypervisor and container.
 
 use seatrial_model::machine::{Known, Virtualization};
 use seatrial_sys::root::SysRoot;
 
-/// Firmware vendor or product names of hypervisors, and what they are called here.
+/// Firmware vendor or product names of hypervisors, and our names for them.
 const BY_FIRMWARE: [(&str, &str); 10] = [
     ("QEMU", "qemu"),
     ("KVM", "kvm"),
@@ -21,8 +21,8 @@ pub(crate) fn read(root: &SysRoot) -> Known<Virtualization> {
     hypervisor(root).map(|hypervisor| Virtualization { hypervisor, container: container(root) })
 }
 
-/// On x86-64 the CPU itself says whether it is virtual (cpuid leaf 1, `hypervisor` in the flags), and the firmware
-/// says of which make. Elsewhere there is the firmware alone, and its silence proves nothing.
+/// On x86-64 the CPU tells whether it is virtual (cpuid leaf 1, `hypervisor` in the flags), and the firmware names
+/// the hypervisor. Elsewhere there is only the firmware, and without a name nothing is proven.
 fn hypervisor(root: &SysRoot) -> Known<Option<String>> {
     let by_firmware = by_firmware(root);
     if let Some(name) = by_firmware {
@@ -47,7 +47,7 @@ fn by_firmware(root: &SysRoot) -> Option<String> {
     let named = |file: &str| root.text(format!("/sys/class/dmi/id/{file}")).ok();
     let texts: Vec<String> =
         ["sys_vendor", "product_name", "bios_vendor"].into_iter().filter_map(named).collect();
-    // EC2 sells bare metal under the same vendor; there the product name says so.
+    // EC2 bare metal has the same vendor and `.metal` in the product name.
     if texts.iter().any(|text| text.contains(".metal")) {
         return None;
     }

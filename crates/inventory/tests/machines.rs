@@ -1,4 +1,4 @@
-//! Whole machines, from their trees of files to what is known of them.
+//! Whole machines, read from trees of files.
 
 mod portrait;
 mod tree;
@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 
 use portrait::portrait;
 use seatrial_inventory::{Process, Space, Spaces, memory_bandwidth, part_limits, read, read_as};
+use seatrial_model::Better;
 use seatrial_model::machine::{Known, Machine};
 use tree::{Module, Shape, Tree};
 
-/// What a machine would answer about how full its file systems are.
 fn told(spaces: &[(&str, Known<Space>)]) -> Spaces {
     Spaces::Told(
         spaces.iter().map(|(mount, space)| ((*mount).to_owned(), space.clone())).collect::<BTreeMap<_, _>>(),
@@ -207,7 +207,9 @@ fn files_that_are_empty_or_hold_no_sense_become_no_facts() {
             for nic in machine.nics.known().expect("they are listed") {
                 assert!(!nic.speed_mbit_s.is_known() && nic.up != Known::Known(true), "{content:?}: {nic:?}");
             }
-            let bounds = part_limits(&machine).into_iter().filter_map(|part| part.binding().cloned());
+            let bounds = part_limits(&machine)
+                .into_iter()
+                .filter_map(|part| part.limit.tightest(Better::Higher).cloned());
             assert_eq!(bounds.collect::<Vec<_>>(), [], "{name} {content:?}");
         }
     }

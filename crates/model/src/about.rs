@@ -1,4 +1,4 @@
-//! What a benchmark says of itself: the one definition that list, help, docs and checks come from.
+//! The definition of a benchmark, from which list, help, docs and checks are made.
 
 use crate::limit::{Limit, Limits};
 use crate::metric::{MetricSpec, SeriesSpec};
@@ -9,9 +9,9 @@ use crate::param::{ParamSpec, Params};
 pub struct About {
     /// `family.test`, as profiles and the command line name it.
     pub id: &'static str,
-    /// Rises when numbers stop being comparable with older ones.
+    /// Raised when results are no longer comparable with those of the version before.
     pub version: u32,
-    /// A few words for lists.
+    /// Title of a few words, for lists.
     pub title: &'static str,
     /// The page in Markdown (`doc.md` of the benchmark's folder).
     pub doc: &'static str,
@@ -23,26 +23,26 @@ pub struct About {
     pub series: &'static [SeriesSpec],
     /// Names of the parts, for example `worker` or `sender`, `receiver`.
     pub parts: &'static [&'static str],
-    /// What must be there.
+    /// Requirements: libraries, privileges, nodes.
     pub needs: &'static [Need],
-    /// Ids of the probes read before and after each trial.
+    /// Ids of the probes that are read before and after each trial.
     pub probes: &'static [&'static str],
-    /// Estimated cost of one case with defaults.
+    /// Estimated cost of one case with default parameters.
     pub cost: Cost,
-    /// What running it does to others on the node.
+    /// Effect on other work on the node.
     pub interaction: Interaction,
 }
 
-/// Something a benchmark needs to run.
+/// A requirement of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// A library that is found at run time.
+    /// A shared library that is opened at run time.
     Library(&'static str),
-    /// A privilege, with what for.
+    /// A privilege, and what it is needed for.
     Privilege(&'static str),
     /// At least this many nodes.
     Nodes(u32),
-    /// A directory the person names.
+    /// A directory that the user names.
     Directory,
 }
 
@@ -55,19 +55,19 @@ pub struct Cost {
     pub written: u64,
 }
 
-/// What a benchmark disturbs while it runs.
+/// Effect of a benchmark on other work on the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interaction {
-    /// Reads only, nobody notices.
+    /// Reads only; no effect.
     Passive,
-    /// Uses a resource fully; others on it are slowed.
+    /// Saturates a resource; other users of it slow down.
     Loads(&'static str),
-    /// Changes something while it runs, and puts it back.
+    /// Changes the system while it runs and restores it afterwards.
     Disrupts(&'static str),
 }
 
 impl About {
-    /// What a benchmark of one part a case begins with; the other fields are for the benchmark to fill.
+    /// Defaults of a benchmark with one part, `worker`; each benchmark sets the other fields.
     pub const WORKER: Self = Self {
         id: "",
         version: 1,
@@ -109,10 +109,10 @@ impl About {
     }
 }
 
-/// A benchmark that is still to come: profiles may name it, and it judges as unknown.
+/// A benchmark that is not implemented yet: profiles may name it, and its criteria are judged `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Planned {
-    /// `family.test`, as profiles may name it already.
+    /// `family.test`, the id in profiles.
     pub id: &'static str,
     /// Names of its metrics with units.
     pub metrics: &'static [MetricSpec],

@@ -1,16 +1,16 @@
-//! A name of its own for a benchmark under a pattern.
+//! Aliases: one name for a benchmark with a pattern, such as `net.trunk`.
 
-/// A name that stands for a benchmark and the pattern that it is placed by.
+/// A name for a benchmark with the pattern that pairs its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// `family.test`, as benchmarks are called; no benchmark has it.
+    /// `family.test`, like the id of a benchmark and different from all of these.
     pub id: &'static str,
     /// Id of the benchmark that the alias runs.
     pub bench: &'static str,
-    /// Id of the pattern that the alias places it by.
+    /// Id of the pattern that pairs the nodes.
     pub pattern: &'static str,
     /// A few words for lists.
     pub title: &'static str,
-    /// What is measured and what comes of it, in a few sentences.
+    /// What is measured and what the result tells, in a few sentences.
     pub doc: &'static str,
 }

@@ -16,7 +16,7 @@ use crate::units::Nanos;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Case {
-    /// Readable and unique within a run.
+    /// Readable id, unique within a run.
     pub id: CaseId,
     /// Id of the benchmark, `family.test`.
     pub bench: String,
@@ -24,30 +24,29 @@ pub struct Case {
     pub version: u32,
     /// The node, device, pair or path that is measured.
     pub subject: Subject,
-    /// A name of the subject that survives renumbering: UUID, WWN, PCI address.
+    /// Stable name of the subject: UUID, WWN or PCI address.
     pub key: Option<String>,
     /// The nodes that take part.
     pub nodes: Vec<String>,
     /// The test of the profile, or the benchmark, that asked for the case.
     pub group: String,
-    /// Every parameter as asked for, defaults too.
+    /// Every parameter as asked for, with defaults.
     pub params: Params,
-    /// What the plan fixed: the values that `auto` came to, by parameter, and what else the parts must know, such as
-    /// sizes, devices and CPUs.
+    /// What the plan resolved: values of `auto` parameters, and sizes, devices and CPUs for the parts.
     #[serde(alias = "chosen")]
     pub planned: Params,
-    /// Why it is there.
+    /// Which pattern, step or study made the case.
     #[serde(default, skip_serializing_if = "Origin::is_empty")]
     pub origin: Origin,
     /// Facts of the subject that a profile may select by or require.
     pub facts: Params,
     /// Where each part runs.
     pub places: Vec<PartPlacement>,
-    /// How long and how often.
+    /// Number and duration of trials.
     pub budget: Budget,
-    /// What the plan already knows to be wrong with this case.
+    /// Problems of the case that the plan found.
     pub findings: Vec<Finding>,
-    /// The case that lost its partner and that this one stands in for, with another partner.
+    /// The case that lost its partner node and that this case repeats with another partner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<CaseId>,
 }
@@ -60,27 +59,27 @@ impl Case {
     }
 }
 
-/// How long and how often a case is measured.
+/// Number and duration of the trials of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Budget {
-    /// Trials that are always made.
+    /// Least number of trials.
     pub trials: u32,
-    /// Trials at most, while the interval is too wide.
+    /// Largest number of trials, made while the confidence interval is too wide.
     pub max_trials: u32,
-    /// Warm-up of a trial.
+    /// Warm-up time of a trial.
     pub warm_up: Nanos,
     /// Measuring time of a trial.
     pub measure: Nanos,
-    /// Time a worker may take to prepare or to verify, before it counts as hung.
+    /// Time to prepare or verify, after which a worker counts as hung.
     pub prepare: Nanos,
-    /// Estimated time of a trial beside warm-up and measuring: start, preparation, check of the data.
+    /// Estimated time of a trial besides warm-up and measuring: start, preparation, verification.
     pub overhead: Nanos,
-    /// The wanted half-width of the 95 % interval of the median, in percent of the median.
+    /// Wanted half-width of the 95 % interval of the median, in percent of the median.
     pub precision_percent: f64,
 }
 
 impl Case {
-    /// A case of `about` on `subject` of one `node`, with nothing chosen and nobody placed yet.
+    /// A case of `about` on `subject` of one `node`, without resolved values and placements.
     pub fn new(about: &About, node: &str, subject: Subject, params: &Params, budget: Budget) -> Self {
         let nodes = vec![node.to_owned()];
         Self {
@@ -109,27 +108,27 @@ impl Case {
         self
     }
 
-    /// The time all its trials take when none is repeated: an estimate for plans and progress.
+    /// Estimated time of all planned trials, for plans and progress.
     pub fn estimate(&self) -> Nanos {
         Nanos(self.trial_estimate().get().saturating_mul(u64::from(self.budget.trials)))
     }
 
-    /// The time one of its trials takes.
+    /// Estimated time of one trial.
     pub fn trial_estimate(&self) -> Nanos {
         self.budget.warm_up.plus(self.budget.measure).plus(self.budget.overhead)
     }
 
-    /// The same with all trials that may be made: while the interval is too wide, and in place of disturbed ones.
+    /// Longest time: with all trials for a narrower interval and all repeats of disturbed trials.
     pub fn longest(&self) -> Nanos {
         let trials = u64::from(self.budget.max_trials.saturating_add(Self::MOST_REPEATS));
         Nanos(self.estimate().get() / u64::from(self.budget.trials.max(1)) * trials)
     }
 
-    /// Disturbed trials of a case that are repeated; later ones count, and the record says so.
+    /// Disturbed trials of a case that are repeated at most; the record names later ones, which count.
     pub const MOST_REPEATS: u32 = 2;
 }
 
-/// Names a case: `mem.bandwidth@node[kernel=triad,store=nt]`, with only the parameters that are not default.
+/// Id of a case: `mem.bandwidth@node[kernel=triad,store=nt]`; parameters at their default are left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId(String);
 
@@ -151,7 +150,7 @@ impl CaseId {
         &self.0
     }
 
-    /// A name for a file of this case: the readable characters, cut short, and a hash of the whole (FNV-1a).
+    /// A file name for the case: its readable characters, cut short, and an FNV-1a hash of the whole id.
     pub fn file_stem(&self) -> String {
         let hash = self.0.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

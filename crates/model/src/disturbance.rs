@@ -1,41 +1,41 @@
-//! Who else used the CPUs of nodes while they were measured, as the probes `steal` and `load` counted it.
+//! CPU time that other processes and other virtual machines used during trials, from the probes `steal` and `load`.
 
 use crate::fact::ProbeReadings;
 
-/// Share of the CPU time that the hypervisor gave to others above which a trial counts as disturbed, in percent.
+/// Steal time above which a trial counts as disturbed, in percent of the CPU time.
 pub const MOST_STOLEN_PERCENT: f64 = 5.0;
 
-/// Share of the CPU time used that went to other processes above which a trial counts as disturbed, in percent. It must be
-/// more than as much of one CPU too: of a node that waits for a disk, what any service does is a large share.
+/// CPU time of other processes above which a trial counts as disturbed, in percent of the CPU time used, if it is
+/// also more than this share of one CPU: on a node that waits for a disk, any service has a large share.
 pub const MOST_FOREIGN_PERCENT: f64 = 10.0;
 
-/// What stands before the name of a process in the counter of its CPU time.
+/// Prefix of the counter of one process's CPU time.
 pub const PROCESS_PREFIX: &str = "process:";
 
-/// CPU time of one node during trials, in nanoseconds; none where it was not read.
+/// CPU time of one node during trials, in nanoseconds; `None` where it was not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
     stolen: Option<u64>,
     busy: Option<u64>,
     own: Option<u64>,
-    /// With other nodes that run on the same kernel.
+    /// CPU time of our processes, also of other nodes on the same kernel.
     ours: Option<u64>,
     kernel: Option<u64>,
     elapsed: Option<u64>,
-    /// The process of others that took most.
+    /// The other process with the most CPU time.
     largest: Option<(String, u64)>,
 }
 
-/// Who disturbed a measurement.
+/// What disturbed a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disturber {
     /// The hypervisor, the name of a process, or other processes.
     pub name: String,
-    /// How much it took.
+    /// The CPU time it took, in words.
     pub text: String,
 }
 
-/// Of the probes `steal` and `load`; what could not be read disturbs nothing.
+/// From the probes `steal` and `load`; a counter that could not be read disturbs nothing.
 impl From<&ProbeReadings> for CpuUse {
     fn from(probes: &ProbeReadings) -> Self {
         let read = ["steal", "load"].iter().filter_map(|probe| probes.0.get(*probe));
@@ -44,7 +44,7 @@ impl From<&ProbeReadings> for CpuUse {
 }
 
 impl<'a> FromIterator<(&'a str, u64)> for CpuUse {
-    /// Of the counters of both probes by their names.
+    /// From the counters of both probes by name.
     fn from_iter<T: IntoIterator<Item = (&'a str, u64)>>(counts: T) -> Self {
         let mut found = Self::default();
         for (name, count) in counts {
@@ -74,7 +74,7 @@ impl CpuUse {
         percent(stolen, stolen + self.busy? as f64)
     }
 
-    /// CPU time of processes that are not ours. Records of before threads of the kernel were counted lack that number.
+    /// CPU time of processes that are not ours; `None` in records older than the counter of kernel threads.
     fn foreign(&self) -> Option<f64> {
         let ours = self.own?.max(self.ours.unwrap_or(0));
         Some(self.busy? as f64 - ours as f64 - self.kernel.unwrap_or(0) as f64)
@@ -87,7 +87,7 @@ impl CpuUse {
             .filter(|_| of_a_cpu.is_none_or(|share| share > MOST_FOREIGN_PERCENT))
     }
 
-    /// The process that took at least half of what others took.
+    /// The process with at least half of the CPU time of all other processes.
     fn process(&self) -> Option<&str> {
         let foreign = self.foreign()?;
         let (name, most) = self.largest.as_ref()?;
@@ -95,11 +95,10 @@ impl CpuUse {
     }
 }
 
-/// Who took more than the share that disturbs, on the node where it was most.
+/// The disturber with the largest share above the limit, over all nodes.
 ///
-/// Only others disturb. A CPU that throttles itself, a link with errors or a kernel that warns is the machine under test,
-/// whose number that is. Threads of the kernel and interrupts are no others: what they did was asked for, and with a network
-/// or a disk under test mostly by us.
+/// Throttling, link errors and kernel warnings are properties of the machine under test and disturb nothing. CPU time
+/// of kernel threads and interrupts is not foreign: most of it serves our own network and disk traffic.
 pub fn disturber(nodes: &[CpuUse]) -> Option<Disturber> {
     let most = |share: fn(&CpuUse) -> Option<f64>| {
         let shares = nodes.iter().filter_map(|node| Some((share(node)?, node)));

@@ -1,4 +1,4 @@
-//! What happens during a run, in one stream: progress, journal and report all consume it.
+//! Events of a run, read by progress, journal and report.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,50 +7,50 @@ use crate::record::CaseRecord;
 use crate::sample::PartRecord;
 use crate::units::Nanos;
 
-/// One thing that happened.
+/// One event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
     /// A round of cases is about to run.
     RoundPlanned {
-        /// The cases of the round, in their order.
+        /// The cases of the round, in order.
         cases: Vec<Case>,
-        /// The estimated time of all of them.
+        /// Estimated time of the round.
         estimate: Nanos,
     },
-    /// A case's first worker is about to start.
+    /// The first worker of a case is about to start.
     CaseStarted {
-        /// Id of the case that started.
+        /// Id of the case.
         case: CaseId,
     },
     /// A trial entered a phase.
     PhaseEntered {
-        /// Id of the case whose phase began.
+        /// Id of the case.
         case: CaseId,
-        /// Which trial, from 0.
+        /// Index of the trial, from 0.
         trial: u32,
-        /// The phase that began.
+        /// The phase.
         phase: Phase,
     },
-    /// A trial ended with records of its parts.
+    /// A trial ended; all parts sent their records.
     TrialEnded {
-        /// Id of the case whose trial ended.
+        /// Id of the case.
         case: CaseId,
-        /// Which trial, from 0.
+        /// Index of the trial, from 0.
         trial: u32,
-        /// What the parts said.
+        /// Records of the parts.
         parts: Vec<PartRecord>,
     },
-    /// Something a person should read now.
+    /// A message for the user.
     Note {
-        /// The case it is about.
+        /// The case that the message is about.
         case: Option<CaseId>,
-        /// The sentence that the person is told.
+        /// Text of the message.
         text: String,
     },
     /// A case ended, with its record.
     CaseEnded {
-        /// The record of the case that ended.
+        /// Record of the case.
         record: Box<CaseRecord>,
     },
 }
@@ -65,16 +65,16 @@ pub enum Phase {
     Prepare,
     /// Parts connect to their peers.
     Connect,
-    /// Run, but the samples do not count.
+    /// Parts run; samples do not count.
     WarmUp,
-    /// Run, and they do.
+    /// Parts run; samples count.
     Measure,
-    /// Check the data, after the clock stopped.
+    /// Parts verify the data, after the clock stopped.
     Verify,
 }
 
 impl Phase {
-    /// What the worker is doing, for messages.
+    /// Name of the phase, for messages.
     pub const fn word(self) -> &'static str {
         match self {
             Phase::Prepare => "prepare",

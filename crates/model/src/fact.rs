@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::Evidence;
 
-/// A fact with a name of its own in the evidence.
+/// A fact with a fixed name in the evidence.
 pub trait Fact: Serialize + DeserializeOwned {
-    /// The name that it has in the evidence.
+    /// Name of the fact in the evidence.
     const NAME: &'static str;
 
-    /// The fact of that name, if `evidence` holds one of this form.
+    /// The fact, if `evidence` holds it in this form.
     fn of(evidence: &Evidence) -> Option<Self> {
         Self::deserialize(evidence.get(Self::NAME)?).ok()
     }
 
-    /// Puts the fact into `evidence`, in the place of an earlier one.
+    /// Puts the fact into `evidence`, replacing an earlier one.
     fn put(&self, evidence: &mut Evidence) {
         if let Ok(value) = serde_json::to_value(self) {
             evidence.insert(Self::NAME.to_owned(), value);
@@ -30,19 +30,19 @@ pub trait Fact: Serialize + DeserializeOwned {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProbeReading {
-    /// How far each counter advanced, by its name, which ends with its unit where it has one.
+    /// Increase of each counter, by name; a name ends with the unit, if any.
     pub counts: BTreeMap<String, u64>,
-    /// The last reading of each number that goes up and down.
+    /// Last reading of each gauge.
     pub levels: BTreeMap<String, u64>,
-    /// Lines that a log gained, by their numbers.
+    /// New lines of a log.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LogLine>,
-    /// Lines that the log gained beyond those.
+    /// Number of new lines left out of `lines`.
     #[serde(skip_serializing_if = "is_zero")]
     pub lines_left_out: u64,
-    /// Counters that went backwards, so that nothing can be said about them.
+    /// Counters that decreased, so that the increase is unknown.
     pub backwards: BTreeSet<String>,
-    /// What could not be read, with the reasons.
+    /// Counters that could not be read, with reasons.
     pub unreadable: BTreeSet<String>,
 }
 
@@ -53,11 +53,11 @@ fn is_zero(count: &u64) -> bool {
 /// A line of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Its number in the log, the same for all who read the log.
+    /// Sequence number in the log, the same for every reader.
     pub sequence: u64,
     /// Its level in the words of syslog(3): `err`, `warning`.
     pub level: String,
-    /// Its text without control characters.
+    /// Text without control characters.
     pub text: String,
 }
 
@@ -70,7 +70,7 @@ impl Fact for ProbeReadings {
     const NAME: &'static str = "probes";
 }
 
-/// What the probes of a case read over all of its trials, by node.
+/// Readings of each probe over all trials of a case, by node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeReadings(pub BTreeMap<String, ProbeReadings>);
@@ -80,7 +80,7 @@ impl Fact for NodeReadings {
 }
 
 impl NodeReadings {
-    /// What `probe` read on each node, without the other probes.
+    /// Readings of `probe` on each node.
     pub fn of_probe<'a>(
         evidence: &'a Evidence,
         probe: &'a str,
@@ -92,40 +92,41 @@ impl NodeReadings {
     }
 }
 
-/// Payload that went over one path in one direction, over all trials of a case: the counters of the path must show it.
+/// Payload over one path in one direction in all trials of a case, to be compared with the counters of the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// The node that sent.
+    /// Sending node.
     pub from: String,
-    /// The node that received.
+    /// Receiving node.
     pub to: String,
-    /// Bytes of payload that arrived.
+    /// Payload that arrived, in bytes.
     pub bytes: u64,
-    /// Bytes that may have been in buffers when the counters were read, so that only one of payload and counters has them.
+    /// Bytes that may have been in buffers when the counters were read: in the payload or in the counters, not in
+    /// both.
     #[serde(default)]
     pub buffered: u64,
-    /// The interface at both ends, where the benchmark knows it better than the plan: one of several rails.
+    /// Interface at both ends, where the benchmark and not the plan chose it: one of several rails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
-    /// The same of the end that sent.
+    /// Interface or port at the sending end, where the benchmark chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<PathEnd>,
-    /// The same of the end that received.
+    /// Interface or port at the receiving end, where the benchmark chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<PathEnd>,
 }
 
-/// What counts the bytes of a path at one of its ends.
+/// The interface or port whose counters count the bytes at one end of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathEnd {
-    /// A network interface by its name.
+    /// Name of a network interface.
     Interface(String),
     /// An RDMA port, such as `mlx5_0/1`.
     Port(String),
 }
 
-/// Everything that a case moved, one row a path and direction.
+/// Payload that a case moved, one row per path and direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MovedRows(pub Vec<Moved>);
@@ -134,17 +135,17 @@ impl Fact for MovedRows {
     const NAME: &'static str = "moved";
 }
 
-/// A trial during which others used the machine.
+/// A trial during which other processes used the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "DisturbedForm")]
 pub struct DisturbedTrial {
-    /// The trial, from 0.
+    /// Index of the trial, from 0.
     pub trial: u32,
-    /// Who used what, in words.
+    /// Which process used what, in words.
     pub why: String,
 }
 
-/// The forms that a disturbed trial had: schema 1 held `trial 3: why`.
+/// Forms of a disturbed trial: schema 1 held `trial 3: why`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum DisturbedForm {
@@ -172,7 +173,7 @@ impl fmt::Display for DisturbedTrial {
     }
 }
 
-/// The disturbed trials of a case in their order.
+/// The disturbed trials of a case, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DisturbedTrials(pub Vec<DisturbedTrial>);
@@ -181,7 +182,7 @@ impl Fact for DisturbedTrials {
     const NAME: &'static str = "disturbed_trials";
 }
 
-/// How many of the disturbed trials, the first ones, were repeated and are not in the numbers.
+/// Number of disturbed trials, counted from the first, that were repeated and are not in the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RepeatedTrials(pub u32);
@@ -190,7 +191,7 @@ impl Fact for RepeatedTrials {
     const NAME: &'static str = "repeated_trials";
 }
 
-/// Trials that came to their end in a case without numbers.
+/// Number of completed trials of a case without numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CompletedTrials(pub u32);
@@ -199,17 +200,17 @@ impl Fact for CompletedTrials {
     const NAME: &'static str = "trials_completed";
 }
 
-/// Other processes that computed on one GPU while it was measured, as its driver lists them.
+/// Other processes that used one GPU while it was measured, as its driver lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherProcesses {
-    /// Their process ids; none where the driver lists ids of another namespace (in a container) or lists nothing.
+    /// Their process ids; null where the driver lists ids of another PID namespace (in a container) or none at all.
     pub others: Option<Vec<u32>>,
-    /// The names of those that still ran at the end, by process id.
+    /// Names of the processes that still ran at the end, by process id.
     pub other_names: BTreeMap<String, String>,
 }
 
-/// The other processes on each GPU of a case, by its PCI address.
+/// Other processes on each GPU of a case, by PCI address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GpuProcesses(pub BTreeMap<String, OtherProcesses>);
@@ -218,7 +219,7 @@ impl Fact for GpuProcesses {
     const NAME: &'static str = "watch";
 }
 
-/// What each flow of the last trial of a TCP stream lost.
+/// Loss of each flow in the last trial of a TCP stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LastFlows(pub Vec<FlowLoss>);
@@ -237,7 +238,7 @@ pub struct FlowLoss {
 /// The share of a flow's segments that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossShare {
-    /// 0 to 1; none where the kernel does not count.
+    /// 0 to 1; null where the kernel does not count it.
     pub lost: Option<f64>,
 }
 

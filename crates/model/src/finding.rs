@@ -19,32 +19,32 @@ pub enum Severity {
     Problem,
 }
 
-/// One conclusion, recomputable from the record.
+/// One conclusion, which can be drawn again from the record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Finding {
-    /// The sort of conclusion, for example `cache-resident`, `knee`, `did-not-converge`.
+    /// Kind of conclusion, for example `cache-resident`, `knee`, `did-not-converge`.
     pub kind: String,
-    /// The case it is about, when it is about one.
+    /// The case that the finding is about, if any.
     pub case: Option<String>,
-    /// The node it is about, when it is about one.
+    /// The node that the finding is about, if any.
     pub node: Option<String>,
-    /// The thing it is about.
+    /// The node, device or path that the finding is about.
     pub subject: Subject,
     /// How much it matters.
     pub severity: Severity,
-    /// Its number, if it has one.
+    /// The number found, if any.
     pub value: Option<Quantity>,
-    /// The 95 % interval of the number, in its unit, where it is an estimate that has one.
+    /// 95 % confidence interval of `value`, in its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<(f64, f64)>,
-    /// What it rests on: metric, series or evidence names.
+    /// Names of the metrics, series and evidence that support the finding.
     pub evidence: Vec<String>,
     /// One sentence that names the cause and what to do.
     pub text: String,
 }
 
 impl Finding {
-    /// A finding of `kind` about `subject`, with its sentence.
+    /// A finding of `kind` about `subject` with the sentence `text`.
     pub fn new(kind: &str, severity: Severity, subject: Subject, text: impl Into<String>) -> Self {
         Self {
             kind: kind.to_owned(),

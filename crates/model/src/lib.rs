@@ -1,7 +1,6 @@
-//! The words Seatrial is made of: data only.
+//! Data types of Seatrial: units, parameters, cases, samples, records, profiles and machines.
 //!
-//! Units, parameters, cases, samples, records, profiles and machines. Nothing here does I/O or decides; every type
-//! that crosses a process or a file border serialises with serde and publishes its JSON schema.
+//! No I/O, no decisions. Every type that crosses a process or file border has serde forms and a JSON schema.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What the hardware could do: a chain of bounds, the tightest of which binds.
+//! Limits of the hardware: chains of bounds, of which the tightest is the limit.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,22 @@ use crate::units::{Quantity, QuantityError, Unit};
 /// One bound on a metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Bound {
-    /// The rate or time that the hardware cannot pass.
+    /// The rate or time that the hardware cannot exceed.
     pub value: Quantity,
-    /// How it was computed, with the numbers put in: `8 channels x 4800 MT/s x 8 B`.
+    /// Formula with the numbers put in: `8 channels x 4800 MT/s x 8 B`.
     pub formula: String,
-    /// Where the numbers come from: `dmi`, `pcie link`, `nic speed`, `profile`.
+    /// Source of the numbers: `dmi`, `pcie link`, `nic speed`, `profile`.
     pub provenance: String,
+}
+
+impl Bound {
+    /// The tightest of `bounds` of one dimension on a metric where `better` is good; the first of equal bounds.
+    pub fn tightest<'a>(bounds: impl IntoIterator<Item = &'a Self>, better: Better) -> Option<&'a Self> {
+        let is_tighter = |one: &Self, other: &Self| better.is_tighter(one.value.base(), other.value.base());
+        bounds
+            .into_iter()
+            .reduce(|tightest, bound| if is_tighter(bound, tightest) { bound } else { tightest })
+    }
 }
 
 /// The derived limit of a metric for a case.
@@ -24,15 +34,15 @@ pub struct Bound {
 pub enum Limit {
     /// At least one bound is known.
     Chain(Vec<Bound>),
-    /// None is, and why.
+    /// No bound is known.
     Unknown {
-        /// Why, and how the person could supply one.
+        /// The reason, and how the user can supply a bound.
         reason: String,
     },
 }
 
 impl Limit {
-    /// A limit that is not known, and why.
+    /// An unknown limit with its reason.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Self::Unknown { reason: reason.into() }
     }
@@ -41,67 +51,54 @@ impl Limit {
 /// Limits of a case by the name of the metric.
 pub type Limits = BTreeMap<String, Limit>;
 
-/// A limit as the record shows it, in the metric's unit.
+/// A limit as the record holds it, in the metric's unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LimitRecord {
-    /// The binding bound, or null.
+    /// Value of the tightest bound; null when the limit is unknown.
     pub value: Option<f64>,
-    /// How the binding bound was computed.
+    /// Formula of the tightest bound.
     pub formula: Option<String>,
-    /// Where its numbers come from.
+    /// Source of the numbers in the formula.
     pub provenance: Option<String>,
-    /// Why there is no value.
+    /// Why the limit is unknown.
     pub reason: Option<String>,
-    /// All bounds, the binding one included.
+    /// All bounds, the tightest included.
     #[serde(default)]
     pub chain: Vec<Bound>,
 }
 
 impl Limit {
-    /// The record's form: the tightest bound in `unit` for a metric where `better` is good.
-    ///
-    /// # Errors
-    /// [`QuantityError::WrongKind`] when a bound is of another dimension than the metric.
+    /// The tightest bound on a metric where `better` is good; `None` where the limit is unknown.
+    pub fn tightest(&self, better: Better) -> Option<&Bound> {
+        match self {
+            Limit::Chain(bounds) => Bound::tightest(bounds, better),
+            Limit::Unknown { .. } => None,
+        }
+    }
+
+    /// The record of the limit of a metric in `unit`, where `better` is good; [`QuantityError::WrongKind`] when a bound
+    /// has another dimension than the metric.
     pub fn record(&self, better: Better, unit: Unit) -> Result<LimitRecord, QuantityError> {
         let bounds = match self {
             Limit::Unknown { reason } => return Ok(LimitRecord::unknown(reason)),
             Limit::Chain(bounds) => bounds,
         };
-        let mut values = Vec::with_capacity(bounds.len());
-        for bound in bounds {
-            values.push((bound.value.to(unit)?.value(), bound));
-        }
-        let tightest = values.into_iter().reduce(|a, b| match better {
-            Better::Lower => {
-                if b.0 > a.0 {
-                    b
-                } else {
-                    a
-                }
-            }
-            Better::Higher | Better::None => {
-                if b.0 < a.0 {
-                    b
-                } else {
-                    a
-                }
-            }
-        });
-        Ok(match tightest {
-            None => LimitRecord::unknown("the chain of bounds is empty"),
-            Some((value, bound)) => LimitRecord {
-                value: Some(value),
-                formula: Some(bound.formula.clone()),
-                provenance: Some(bound.provenance.clone()),
-                reason: None,
-                chain: bounds.clone(),
-            },
+        bounds.iter().try_for_each(|bound| bound.value.to(unit).map(drop))?;
+        let Some(tightest) = self.tightest(better) else {
+            return Ok(LimitRecord::unknown("the chain of bounds is empty"));
+        };
+        Ok(LimitRecord {
+            value: Some(tightest.value.to(unit)?.value()),
+            formula: Some(tightest.formula.clone()),
+            provenance: Some(tightest.provenance.clone()),
+            reason: None,
+            chain: bounds.clone(),
         })
     }
 }
 
 impl LimitRecord {
-    /// No limit, and why.
+    /// The record of an unknown limit.
     pub fn unknown(reason: &str) -> Self {
         Self {
             value: None,

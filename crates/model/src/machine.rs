@@ -1,7 +1,6 @@
-//! What one machine is: the data of an inventory, as read, with a reason wherever something could not be read.
+//! The inventory of one machine: each value as read, or the reason why it could not be read.
 //!
-//! Only data and lookups live here; `seatrial-inventory` fills it. Every structure has a default and every
-//! field tolerates being absent, so that a record written by an older or newer version still reads.
+//! Every structure has a default and every field may be absent, so that records of other versions can be read.
 
 mod bond;
 mod cache;
@@ -39,15 +38,15 @@ pub use product::Product;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One machine as its own kernel describes it to this process.
+/// One machine as its kernel shows it to this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Machine {
-    /// Version of this record's shape; see [`Machine::SCHEMA`].
+    /// Version of this record's form; see [`Machine::SCHEMA`].
     pub schema: u32,
-    /// The node name the kernel reports, without any domain added by us.
+    /// Host name that the kernel reports, without an added domain.
     pub hostname: Known<String>,
-    /// The kernel's random identity of this boot; two records with the same one are the same uptime.
+    /// Boot id, which the kernel draws at random at each boot.
     pub boot_id: Known<String>,
     /// Kernel release, as in `uname -r`.
     pub kernel: Known<String>,
@@ -55,19 +54,19 @@ pub struct Machine {
     pub architecture: Known<String>,
     /// `PRETTY_NAME` of `/etc/os-release`, such as `Debian GNU/Linux 13 (trixie)`.
     pub distribution: Known<String>,
-    /// Whether something stands between this kernel and the hardware.
+    /// Hypervisor and container, if any.
     pub virtualization: Known<Virtualization>,
-    /// What was sold, and its firmware.
+    /// System, mainboard and firmware.
     pub product: Product,
-    /// What the system leaves to this process.
+    /// Limits of this process: CPUs, NUMA nodes and resource limits.
     pub confinement: Confinement,
     /// Base page size in bytes.
     pub page_size_bytes: Known<u64>,
     /// Model, sockets, cores and threads of the processors.
     pub cpu: Cpu,
-    /// Caches of the processors with who shares them.
+    /// CPU caches and the CPUs that share them.
     pub caches: Caches,
-    /// NUMA nodes in the order of their ids; a machine without NUMA has one, node 0.
+    /// NUMA nodes by id; a machine without NUMA has node 0.
     pub numa: Vec<NumaNode>,
     /// Main memory as a whole.
     pub memory: Memory,
@@ -83,32 +82,32 @@ pub struct Machine {
     pub disks: Known<Vec<Disk>>,
     /// Mounted file systems, by mount point.
     pub file_systems: Known<Vec<FileSystem>>,
-    /// What was odd while reading: contradictions, garbage, parts left out. Never needed to use the rest.
+    /// Anomalies met while reading: contradictions, garbage, parts left out. For information only.
     pub remarks: Vec<Remark>,
 }
 
-/// What stands between the kernel and the hardware.
+/// Hypervisor and container around this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Virtualization {
-    /// The hypervisor under this kernel (`kvm`, `vmware`, `unidentified`); none on bare metal.
+    /// Hypervisor under this kernel (`kvm`, `vmware`, `unidentified`); null on bare metal.
     pub hypervisor: Option<String>,
-    /// The container around this process (`docker`, `podman`, `lxc`); none when no trace of one was found.
+    /// Container around this process (`docker`, `podman`, `lxc`); null when no trace of one was found.
     pub container: Option<String>,
 }
 
-/// Something odd met while reading one part of a machine.
+/// An anomaly met while reading one part of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Remark {
     /// The part: `cpu`, `cache`, `numa`, `memory`, `dimm`, `nic:eth0`, `gpu:0`.
     pub subject: String,
-    /// What is odd about it, as a fragment.
+    /// The anomaly, as a fragment.
     pub text: String,
 }
 
 impl Machine {
-    /// The version of this record's shape that this code writes.
+    /// Version of the record's form that this code writes.
     pub const SCHEMA: u32 = 1;
 
     /// The NUMA node with this id.
@@ -116,18 +115,18 @@ impl Machine {
         self.numa.iter().find(|node| node.id == id)
     }
 
-    /// NUMA nodes that have processors; the others (CXL, flat HBM, GPU memory) can only be reached from afar.
+    /// NUMA nodes with CPUs; the others (CXL, flat HBM, GPU memory) have memory only.
     pub fn nodes_with_cpus(&self) -> impl Iterator<Item = &NumaNode> {
         self.numa.iter().filter(|node| node.has_cpus())
     }
 
-    /// The last level of cache that these CPUs share or own, summed over its instances, in bytes.
+    /// Capacity in bytes of the last-level cache that these CPUs share or own, summed over its instances.
     ///
-    /// The instances come from sysfs. The C library's idea of the level 3 cache is taken into account because
-    /// virtual machines are often shown a part of the host's cache by one path and all of it by the other: where
-    /// the library's size exceeds all instances of a socket together, it counts for that socket instead. (The
-    /// comparison is per socket since glibc reports one instance on Intel and, before 2.37, the whole package
-    /// on AMD.) Too large a sum makes a memory test slower, too small a sum makes it measure the cache.
+    /// Instances come from sysfs. Virtual machines often see a part of the host's cache in sysfs and all of it
+    /// through the C library, or the other way round: where the library's L3 size exceeds the sum of a socket's
+    /// instances, it counts for that socket. (Per socket, since glibc reports one instance on Intel and, before 2.37,
+    /// the whole package on AMD.) Too large a sum makes a memory test slower, too small a sum makes it measure the
+    /// cache.
     pub fn last_level_cache(&self, cpus: &[u32]) -> Known<LastLevelCache> {
         self.caches.last_level(&self.cpu, cpus)
     }

@@ -1,10 +1,10 @@
-//! Metrics and series: what a benchmark reports.
+//! Metrics and series: the results that a benchmark reports.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Unit;
 
-/// Which direction of a metric is good.
+/// The direction in which a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -12,8 +12,18 @@ pub enum Better {
     Higher,
     /// Less is better: latencies, losses.
     Lower,
-    /// Neither direction is good: the metric describes.
+    /// Neither: the metric describes.
     None,
+}
+
+impl Better {
+    /// Whether a limit of `value` is tighter than one of `other`.
+    pub fn is_tighter(self, value: f64, other: f64) -> bool {
+        match self {
+            Self::Lower => value > other,
+            Self::Higher | Self::None => value < other,
+        }
+    }
 }
 
 /// The definition of a metric.
@@ -25,32 +35,32 @@ pub struct MetricSpec {
     pub doc: &'static str,
     /// The unit of every value.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The direction that is better.
     pub better: Better,
 }
 
 impl MetricSpec {
-    /// A metric without its sentence, which [`Self::doc`] adds.
+    /// A metric without a sentence, which [`Self::doc`] adds.
     pub const fn new(name: &'static str, unit: Unit, better: Better) -> Self {
         Self { name, doc: "", unit, better }
     }
 
-    /// One of which more is better, such as a rate.
+    /// A metric of which more is better, such as a rate.
     pub const fn higher_is_better(name: &'static str, unit: Unit) -> Self {
         Self::new(name, unit, Better::Higher)
     }
 
-    /// One of which less is better, such as a latency.
+    /// A metric of which less is better, such as a latency.
     pub const fn lower_is_better(name: &'static str, unit: Unit) -> Self {
         Self::new(name, unit, Better::Lower)
     }
 
-    /// One that describes and is neither good nor bad.
+    /// A metric that describes, neither good nor bad.
     pub const fn descriptive(name: &'static str, unit: Unit) -> Self {
         Self::new(name, unit, Better::None)
     }
 
-    /// The same with the sentence that says what is counted, over which time.
+    /// Adds the sentence that says what is counted, over which time.
     #[must_use]
     pub const fn doc(self, doc: &'static str) -> Self {
         Self { doc, ..self }
@@ -66,34 +76,34 @@ pub struct SeriesSpec {
     pub doc: &'static str,
     /// The unit of every value.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The direction that is better.
     pub better: Better,
-    /// The axes that rows are placed on, outermost first.
+    /// The axes of the rows, outermost first.
     pub axes: &'static [AxisSpec],
 }
 
 impl SeriesSpec {
-    /// A series without its sentence, which [`Self::doc`] adds.
+    /// A series without a sentence, which [`Self::doc`] adds.
     pub const fn new(name: &'static str, unit: Unit, better: Better, axes: &'static [AxisSpec]) -> Self {
         Self { name, doc: "", unit, better, axes }
     }
 
-    /// One of which more is better, such as a rate.
+    /// A series of which more is better, such as a rate.
     pub const fn higher_is_better(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
         Self::new(name, unit, Better::Higher, axes)
     }
 
-    /// One of which less is better, such as a latency.
+    /// A series of which less is better, such as a latency.
     pub const fn lower_is_better(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
         Self::new(name, unit, Better::Lower, axes)
     }
 
-    /// One that describes and is neither good nor bad.
+    /// A series that describes, neither good nor bad.
     pub const fn descriptive(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
         Self::new(name, unit, Better::None, axes)
     }
 
-    /// The same with the sentence that says what is counted, over which time.
+    /// Adds the sentence that says what is counted, over which time.
     #[must_use]
     pub const fn doc(self, doc: &'static str) -> Self {
         Self { doc, ..self }

@@ -1,9 +1,8 @@
-//! Names of things, and the nearest one to a typo.
+//! Names, and the nearest one to a typo.
 
-/// The candidate nearest to `typed`, if one is near enough to be meant.
-///
-/// Near is a Damerau-Levenshtein distance of at most a third of the length (at least 1), or a candidate that
-/// holds the typed text. Case, hyphens and underscores do not count: `allpairs` is `all-pairs`.
+/// The candidate nearest to `typed`, if one is near enough: a Damerau-Levenshtein distance of at most a third of the
+/// length (at least 1), or a candidate that contains `typed`. Case, hyphens and underscores do not count: `allpairs`
+/// is `all-pairs`.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let lower = plain(typed);
@@ -23,7 +22,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// What people call a family of benchmarks that they have not looked up yet, and its name here.
+/// Common names of benchmark families, and their names here.
 const FAMILIES: [(&str, &str); 13] = [
     ("memory", "mem"),
     ("ram", "mem"),
@@ -40,15 +39,15 @@ const FAMILIES: [(&str, &str); 13] = [
     ("gpus", "gpu"),
 ];
 
-/// All of `ids` that are of the family `typed`, by its own name or by one that people give it: `memory` is `mem.bandwidth`,
-/// `mem.latency` and others. None when it is no family.
+/// The `ids` of the family `typed`, by its name or a common one: `memory` is `mem.bandwidth`, `mem.latency` and
+/// others; `None` when `typed` is not a family.
 pub fn family<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = typed.to_lowercase();
     let name = FAMILIES.iter().find(|(word, _)| *word == lower).map_or(lower.as_str(), |(_, name)| name);
     ids.into_iter().filter(|id| id.split_once('.').is_some_and(|(family, _)| family == name)).collect()
 }
 
-/// The tail of a message about a benchmark that does not exist: those of its family, or else the nearest.
+/// Tail of a message about an unknown benchmark: the benchmarks of its family, or the nearest.
 pub fn benchmark_meant(typed: &str, ids: &[&str]) -> String {
     match family(typed, ids.iter().copied()).as_slice() {
         [] => did_you_mean(&nearest(typed, ids.iter().copied()).map(str::to_owned)),
@@ -56,7 +55,7 @@ pub fn benchmark_meant(typed: &str, ids: &[&str]) -> String {
     }
 }
 
-/// The tail of a message about an unknown name: `; did you mean 'X'?`, or nothing.
+/// Tail of a message about an unknown name: `; did you mean 'X'?`, or empty.
 pub fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Why a case is there: the pattern that chose its nodes, and the study that added it to the cases that were asked for.
+//! Why a case exists: the pattern that chose its nodes, the study that added it.
 
 use std::fmt;
 
@@ -6,58 +6,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::param::Params;
 
-/// Why a case is there. All is absent for a case that was asked for by itself.
+/// Why a case exists. Empty for a case that was asked for directly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct Origin {
     /// The pattern that chose its nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The step of a pattern whose cases of one step run at the same time, from 1.
+    /// Step of the pattern, from 1; cases of one step run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
-    /// Links between the two groups of a trunk, where somebody stated them.
+    /// Links between the two groups of a trunk, where stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
-    /// The study of factors that it belongs to.
+    /// The study of factors that the case belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<FactorCase>,
-    /// The parameter that is varied to find the highest load that works. No profile asked for the case.
+    /// The parameter that is varied to find the highest load. No profile asked for the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_sweep: Option<String>,
-    /// The node that was slow with its partners, because of which the case is measured.
+    /// The node that was slow with its partners and is measured again for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspect: Option<String>,
-    /// Whether its parts only find out if the subject still answers.
+    /// Whether the parts only check that the subject still answers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub liveness_check: bool,
 }
 
-/// What a case is in a study of factors.
+/// Role of a case in a study of factors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FactorCase {
     /// The factor that is left out, or `baseline`.
     pub factor: String,
-    /// Which repeat of the whole study, from 1.
+    /// Repetition of the whole study, from 1.
     pub repeat: u32,
-    /// Seed of the order in which the study is measured.
+    /// Seed of the random order of the study.
     pub seed: u64,
     /// The metric that the study compares.
     pub metric: String,
 }
 
 impl Origin {
-    /// Whether nothing added the case to those asked for.
+    /// Whether the case was asked for directly.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a study added the case: it speaks about a factor or a load, and no profile judges it.
+    /// Whether a study added the case: its result tells about a factor or a load, and no profile judges it.
     pub fn is_added(&self) -> bool {
         self.study.is_some() || self.load_sweep.is_some()
     }
 
-    /// Takes over what schema 1 holds in `chosen`, and removes it there.
+    /// Moves what schema 1 holds in `chosen` here.
     pub(crate) fn upgrade(&mut self, chosen: &mut Params) {
         if self.is_empty() {
             *self = Self::take_from(chosen);
@@ -86,7 +86,7 @@ impl Origin {
     }
 }
 
-/// Reads a type, which derives its form by `#[serde(remote = "Self")]`, from schema 1 as well: by its `upgrade`.
+/// Deserialises a type (`#[serde(remote = "Self")]`) from schema 1 too, by its `upgrade`.
 macro_rules! reads_schema_1 {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -106,7 +106,7 @@ macro_rules! reads_schema_1 {
 }
 pub(crate) use reads_schema_1;
 
-/// `pattern=ring, step=2`, for tables; empty where nothing is to be said.
+/// `pattern=ring, step=2`, for tables.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let study = self.study.as_ref();

@@ -1,37 +1,42 @@
-//! Where the parts of a case run.
+//! Placement of the parts of a case.
 
 use serde::{Deserialize, Serialize};
 
-/// Where one part of a case runs.
+/// Placement of one part of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartPlacement {
-    /// Which of the benchmark's parts, for example `worker` or `sender`.
+    /// Name of the part, for example `worker` or `sender`.
     pub part: String,
     /// Position among all parts of the case, from 0.
     pub index: u32,
-    /// Name of the node that the part runs on.
+    /// Node that the part runs on.
     pub node: String,
-    /// The threads, each with its own CPU; empty when the part takes what it gets.
+    /// CPU and memory of each thread; empty when the part is not bound.
     #[serde(alias = "seats")]
     pub bindings: Vec<Binding>,
 }
 
 impl PartPlacement {
-    /// Part `part` of a case, the one of this position, on `node`.
+    /// Part `part` of a case at position `index`, on `node`.
     pub fn new(part: &str, index: u32, node: impl Into<String>, bindings: Vec<Binding>) -> Self {
         Self { part: part.to_owned(), index, node: node.into(), bindings }
     }
+
+    /// CPU of the thread of this number; none leaves it to the scheduler.
+    pub fn cpu(&self, thread: usize) -> Option<u32> {
+        self.bindings.get(thread).map(|binding| binding.cpu)
+    }
 }
 
-/// Where one thread runs and its memory lies.
+/// CPU and memory of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Binding {
-    /// The hardware thread the thread is pinned to.
+    /// CPU (hardware thread) that the thread is pinned to.
     pub cpu: u32,
-    /// The NUMA node of that hardware thread.
+    /// NUMA node of that CPU.
     pub node: u32,
-    /// The last-level cache domain of that hardware thread.
+    /// Last-level cache domain of that CPU.
     pub domain: u32,
-    /// The NUMA node its memory is bound to; `None` leaves it to the kernel.
+    /// NUMA node that its memory is bound to; null leaves it to the kernel.
     pub memory: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! What the parts of a case send back: the raw truth, before any reduction.
+//! What the parts of a case send back, before any reduction.
 
 use std::collections::BTreeMap;
 
@@ -6,46 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::param::Params;
 use crate::units::{Nanos, Quantity, Unit};
+use crate::{Cause, Reason};
 
 /// One observation of one part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Sample {
-    /// What was observed, for example `pass` or `received`; the benchmark's own word.
+    /// Name of the observation, for example `pass` or `received`.
     pub channel: String,
-    /// The place on the benchmark's axes, for example `threads=2`.
+    /// Position on the benchmark's axes, for example `threads=2`.
     #[serde(default, skip_serializing_if = "Params::is_empty")]
     pub at: Params,
     /// Start on the node's monotonic clock.
     pub start: Nanos,
     /// End on the same clock.
     pub end: Nanos,
-    /// How much was done between the two, for example bytes.
+    /// Amount of work between start and end, for example bytes.
     pub amount: Quantity,
 }
 
 impl Sample {
-    /// `amount` of `channel` at `at` on the axes, done in this span of the node's monotonic clock.
+    /// `amount` of `channel` at position `at`, in this span of the node's monotonic clock.
     pub fn new(channel: &str, at: Params, (start, end): (Nanos, Nanos), amount: Quantity) -> Self {
         Self { channel: channel.to_owned(), at, start, end, amount }
     }
 }
 
-/// Everything one part said in one trial.
+/// Everything that one part sent in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartRecord {
-    /// The part's name, such as `sender`.
+    /// Name of the part, such as `sender`.
     pub part: String,
-    /// Position among all parts of the case.
+    /// Index among all parts of the case.
     pub index: u32,
     /// The node it ran on.
     pub node: String,
-    /// The trial, from 0.
+    /// Index of the trial, from 0.
     pub trial: u32,
-    /// Observations of the part in the order that it made them.
+    /// Samples of the part, in order.
     pub samples: Vec<Sample>,
-    /// What the check of the data found.
+    /// Result of the verification of the data.
     pub integrity: Integrity,
-    /// What else the part knows: placement found, pages, instruction set.
+    /// Further facts: actual placement, page sizes, instruction set.
     #[serde(default)]
     pub evidence: Evidence,
 }
@@ -53,40 +54,48 @@ pub struct PartRecord {
 /// Named facts that support a result.
 pub type Evidence = BTreeMap<String, serde_json::Value>;
 
-/// What the check of the moved data found after the clock stopped.
+/// Result of the verification of the data, made after the clock stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Integrity {
-    /// All of it was as expected.
+    /// All compared data is correct.
     Verified {
-        /// Bytes that were compared with what they should be.
+        /// Bytes compared.
         checked: u64,
     },
-    /// Some data was not as expected.
+    /// Some data is wrong.
     Corrupt {
-        /// Words that differ from what was expected.
+        /// Wrong words.
         wrong: u64,
-        /// Words that were compared.
+        /// Words compared.
         of: u64,
-        /// Where and how the first one differs.
+        /// Position and value of the first wrong word.
         first: String,
     },
-    /// Nothing could be looked at.
+    /// No data was compared.
     Unverified {
-        /// Why nothing could be compared.
+        /// Why no data was compared.
         why: String,
     },
 }
 
 impl Integrity {
-    /// Whether data were not as expected.
+    /// Whether some data is wrong.
     pub fn is_corrupt(&self) -> bool {
         matches!(self, Self::Corrupt { .. })
     }
 
-    /// The check of all of `parts`: corrupt where one is, verified where all are.
+    /// Result of a check of `of` units that ends at the first error: corrupt data is a result, every other error stays one.
+    pub fn of_check(checked: Result<Self, Reason>, of: u64) -> Result<Self, Reason> {
+        checked.or_else(|error| match error.cause {
+            Cause::CorruptData => Ok(Self::Corrupt { wrong: 1, of, first: error.text }),
+            _ => Err(error),
+        })
+    }
+
+    /// Result over `parts`: corrupt if one part is, verified if all parts are.
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
-        let nothing = || Self::Unverified { why: "nothing was checked".to_owned() };
+        let nothing = || Self::Unverified { why: "no data was checked".to_owned() };
         parts.into_iter().reduce(Self::and).unwrap_or_else(nothing)
     }
 
@@ -104,34 +113,34 @@ impl Integrity {
     }
 }
 
-/// Values of one metric: trials of samples, all in one unit.
+/// Values of one metric in one unit, by trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Values {
     /// The unit of every value.
     pub unit: Unit,
-    /// One list of samples a trial.
+    /// One list of samples per trial.
     pub trials: Vec<Vec<f64>>,
 }
 
 /// One row of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Row {
-    /// The place on the axes.
+    /// Position on the axes.
     pub at: Params,
-    /// Values of all trials at that place.
+    /// Values of all trials at this position.
     pub values: Values,
 }
 
-/// What a benchmark makes of the records of its parts.
+/// Results that a benchmark computes from the records of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measures {
-    /// Values of each metric by its name.
+    /// Values of each metric, by name.
     pub metrics: BTreeMap<String, Values>,
-    /// By series, rows in the order of the axes.
+    /// Rows of each series, by name, in the order of the axes.
     pub series: BTreeMap<String, Vec<Row>>,
     /// Facts for the record.
     pub evidence: Evidence,
-    /// Conclusions that only this benchmark can draw.
+    /// Conclusions of this benchmark.
     pub findings: Vec<crate::finding::Finding>,
 }
 
@@ -140,17 +149,36 @@ impl Measures {
     pub fn metric(&mut self, name: &str, unit: Unit, trials: Vec<Vec<f64>>) {
         self.metrics.insert(name.to_owned(), Values { unit, trials });
     }
+
+    /// Adds the values of a metric by trial, unless a trial lacks them: the remaining trials would be no comparison.
+    pub fn metric_of_all(&mut self, name: &str, unit: Unit, trials: Vec<Vec<f64>>) {
+        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
+            self.metric(name, unit, trials);
+        }
+    }
+
+    /// Keeps the evidence of these names, each of the first of `parts` that has it.
+    pub fn keep_evidence<'a>(
+        &mut self,
+        parts: impl IntoIterator<Item = &'a PartRecord> + Clone,
+        names: &[&str],
+    ) {
+        for name in names {
+            let value = parts.clone().into_iter().find_map(|part| part.evidence.get(*name));
+            self.evidence.extend(value.map(|value| ((*name).to_owned(), value.clone())));
+        }
+    }
 }
 
 impl Sample {
-    /// How long the observation took.
+    /// Duration of the observation.
     pub fn span(&self) -> Nanos {
         self.end.since(self.start)
     }
 
-    /// The amount over the span, in base units a second; `None` for an empty span.
+    /// Amount over duration, in base units a second; `None` for a duration of 0.
     pub fn per_second(&self) -> Option<f64> {
         let span = self.span();
-        (span > Nanos(0)).then(|| self.amount.value() * self.amount.unit().factor() / span.as_secs())
+        (span > Nanos(0)).then(|| self.amount.base() / span.as_secs())
     }
 }

@@ -1,6 +1,5 @@
-//! Settings of the host: what they are, what they were found to be, and what an audit prints.
-//!
-//! Only data and lookups live here; `seatrial-settings` reads, `seatrial-analysis` judges.
+//! Host settings: definitions, readings and the document of an audit. `seatrial-settings` reads them,
+//! `seatrial-analysis` judges them.
 
 mod about;
 mod document;

@@ -1,43 +1,43 @@
-//! The nodes a run may use, as far as they are known when it is planned.
+//! The nodes of a run, as far as they are known when it is planned.
 
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::setting::SettingReading;
 
-/// The nodes at hand.
+/// The nodes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Site {
-    /// In the order the launcher gave them.
+    /// The nodes, in the order of the launcher.
     pub nodes: Vec<SiteNode>,
 }
 
-/// One node of a run with what is known of it.
+/// One node of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SiteNode {
-    /// The name the launcher knows it by.
+    /// Name of the node at the launcher.
     pub name: String,
-    /// The inventory of the node.
+    /// Inventory of the node.
     pub machine: Machine,
-    /// The settings of its host, as read when the run began.
+    /// Settings of the node, as read when the run began.
     #[serde(default)]
     pub settings: Vec<SettingReading>,
 }
 
 impl SiteNode {
-    /// A node of whose settings nothing is known.
+    /// A node with unknown settings.
     pub fn new(name: impl Into<String>, machine: Machine) -> Self {
         Self { name: name.into(), machine, settings: Vec::new() }
     }
 }
 
 impl Site {
-    /// The machine called `name`.
+    /// The machine of the node `name`.
     pub fn machine(&self, name: &str) -> Option<&Machine> {
         self.node(name).map(|node| &node.machine)
     }
 
-    /// The settings of the node called `name`; none when there is no such node.
+    /// The settings of the node `name`; empty when there is no such node.
     pub fn settings(&self, name: &str) -> &[SettingReading] {
         self.node(name).map_or(&[], |node| &node.settings)
     }

@@ -1,15 +1,15 @@
-//! The thing that is measured.
+//! Subjects: what is measured.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// The thing measured, for example `node`, `numa:0->1`, `gpu:0`, `disk:sda` or `n1/eth0->n2/eth0`.
+/// The subject of a case, for example `node`, `numa:0->1`, `gpu:0`, `disk:sda` or `n1/eth0->n2/eth0`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(String);
 
 impl Subject {
-    /// The subject of a case that measures a whole machine.
+    /// A whole machine.
     pub fn node() -> Self {
         Self("node".to_owned())
     }
@@ -24,12 +24,12 @@ impl Subject {
         Self(format!("numa:{cpus}->{memory}"))
     }
 
-    /// A device or place of a kind, for example `disk`, `sda`.
+    /// A device of a kind, for example `disk`, `sda`.
     pub fn device(kind: &str, name: &str) -> Self {
         Self(format!("{kind}:{name}"))
     }
 
-    /// What stands before the colon: `node`, `numa`, `gpu`, `nic`, `disk`, `fs`, `hca`.
+    /// The kind, before the colon: `node`, `numa`, `gpu`, `nic`, `disk`, `fs`, `hca`.
     pub fn kind(&self) -> &str {
         self.0.split(':').next().unwrap_or(&self.0)
     }

@@ -1,4 +1,4 @@
-//! Verdicts, and how several roll up into one.
+//! Verdicts, and their roll-up.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::subject::Subject;
 use crate::units::Quantity;
 
-/// The judgement of one criterion or of a whole run, in order of weight: the heaviest wins a roll-up.
+/// Verdict on one criterion or a whole run, in order of weight: the heaviest wins in a roll-up.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -17,7 +17,7 @@ pub enum Verdict {
     Skip,
     /// The criterion is met.
     Pass,
-    /// Met, but look at it.
+    /// Met, with a warning.
     Warn,
     /// The criterion could not be judged.
     Unknown,
@@ -31,7 +31,7 @@ impl Verdict {
         verdicts.into_iter().max()
     }
 
-    /// The word in the record and on the terminal.
+    /// Name of the verdict in records and on the terminal.
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::Skip => "skip",
@@ -49,32 +49,32 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The judgement of one criterion on one subject of one node.
+/// Verdict on one criterion, one subject and one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VerdictRecord {
-    /// Names the criterion: its `id`, or test and metric.
+    /// Id of the criterion, or test and metric.
     pub criterion: String,
-    /// The test it belongs to.
+    /// Id of the test.
     pub test: String,
-    /// The case judged, when there was one.
+    /// The judged case, if any.
     pub case: Option<String>,
-    /// The node judged, when it was one.
+    /// The judged node, if one.
     pub node: Option<String>,
     /// The node, device, pair or path that was judged.
     pub subject: Subject,
     /// Whether the criterion is met.
     pub verdict: Verdict,
-    /// What was measured, in the unit of the bound.
+    /// The measured value, in the unit of the bound.
     pub measured: Option<Quantity>,
-    /// Ends of the 95 % interval of what was measured, in the unit of the bound.
+    /// Ends of the 95 % confidence interval of the measured value, in the unit of the bound.
     pub interval: Option<(Quantity, Quantity)>,
-    /// The bound in words: `at least 9 Gbit/s`.
+    /// The bound, in words: `at least 9 Gbit/s`.
     pub bound: String,
-    /// How far on the good side, in percent of the bound; negative on the bad side.
+    /// Distance from the bound in percent of it; positive when met, negative when missed.
     pub margin_percent: Option<f64>,
-    /// Why it is not a plain pass or fail.
+    /// Why the verdict is not a plain pass or fail.
     pub reason: Option<String>,
-    /// Who waived it until when, if someone did.
+    /// Who waived it and until when, if waived.
     pub waiver: Option<String>,
 }
 

@@ -1,26 +1,23 @@
-//! What a profile may name: the benchmarks, settings and patterns of this build.
+//! The names that a profile may use: benchmarks, settings and patterns of this build.
 
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Alias, Planned};
 
-/// What a profile may name. The command line fills it from the registry; tests bring their own.
+/// The names that a profile may use. The command line fills the catalog from the registry; tests bring their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Catalog<'a> {
-    /// Benchmarks that can run.
     pub abouts: &'a [&'static About],
-    /// Benchmarks still to come: they may be named, and judge as unknown.
+    /// Planned benchmarks: profiles may name them, their verdict is unknown.
     pub planned: &'a [Planned],
     pub settings: &'a [&'static SettingAbout],
     pub patterns: &'a [&'a str],
-    /// Benchmarks under a pattern that have a name of their own.
+    /// Names for a benchmark under a pattern.
     pub aliases: &'a [Alias],
 }
 
-/// What stands behind the id of a benchmark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known<'a> {
     Here(&'static About),
-    /// It is still to come.
     Planned(&'a Planned),
 }
 
@@ -34,12 +31,11 @@ impl<'a> Catalog<'a> {
         self.settings.iter().copied().find(|about| about.id == id)
     }
 
-    /// What the name `id` stands for, if it is one.
     pub(crate) fn alias(&self, id: &str) -> Option<&'a Alias> {
         self.aliases.iter().find(|alias| alias.id == id)
     }
 
-    /// Ids of all benchmarks, those that can run first.
+    /// Ids of all benchmarks, planned ones last.
     pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'a str> + Clone {
         let planned = self.planned.iter().map(|planned| planned.id);
         self.abouts

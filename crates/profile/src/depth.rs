@@ -1,23 +1,20 @@
-//! Refuses text that nests too deep, before the TOML parser sees it.
+//! Refuses text that nests too deep, before the TOML parser reads it.
 //!
-//! The parser bounds brackets and the dots of one key, each by itself. Their product is still thousands of levels,
-//! and it walks them by recursion: 13 kB of `a.a.a={a.a.a={` end the process by a stack overflow. No profile needs
-//! more than four brackets or two dots.
+//! The parser bounds brackets and the dots of one key separately. Their product is still thousands of levels, and the
+//! parser is recursive: 13 kB of `a.a.a={a.a.a={` overflow the stack. No profile needs more than four brackets or two
+//! dots.
 
-/// Brackets and braces that may be open at once.
 const MOST_OPEN: usize = 16;
 
-/// Dots that one key may have.
 const MOST_DOTS: usize = 16;
 
-/// The place of the first bracket, brace or dot that nests too deep; `None` for text that is safe to parse.
-///
-/// Reads strings and comments as TOML does, and errs on the safe side in broken text: a closing bracket that does
-/// not match closes nothing here, for the parser may have skipped it.
+/// The position of the first bracket, brace or dot that nests too deep; `None` for text that is safe to parse. Reads
+/// strings and comments as TOML does, and errs on the safe side in broken text: a closing bracket without a match
+/// closes nothing here, since the parser may have skipped it.
 pub(crate) fn too_deep(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut open, mut dots, mut at) = (Vec::new(), 0, 0);
-    // A quote in the middle of a bare word starts no string.
+    // A quote inside a bare word starts no string.
     let mut in_word = false;
     while let Some(&byte) = bytes.get(at) {
         match byte {
@@ -48,8 +45,8 @@ pub(crate) fn too_deep(text: &str) -> Option<usize> {
     None
 }
 
-/// The first place behind the string that starts at `at`. One that nobody closes ends as the parser ends it: with
-/// its line, or with the text when it has three quotes.
+/// The position after the string that starts at `at`. An unclosed string ends as the parser ends it: at the end of
+/// the line, or of the text when it has three quotes.
 fn behind_string(bytes: &[u8], at: usize) -> usize {
     let quote = bytes[at];
     let is_triple = |at: usize| bytes[at..].starts_with(&[quote; 3]);

@@ -1,26 +1,25 @@
-//! What is wrong with a profile, and where.
+//! Errors and warnings about a profile, with their positions.
 
 use std::fmt;
 
-/// Characters of a title at most.
+/// In characters.
 const LONGEST_TITLE: usize = 240;
 
-/// Longer names are no typos, and comparing two of them takes the square of their length.
+/// Longer names are no typos, and comparing two names takes the square of their length.
 const LONGEST_NAME: usize = 100;
 
-/// Names are suggested for this many errors: looking for near ones takes time, and nobody reads further.
+/// Names are suggested for this many errors only: the search for similar names takes time.
 const MOST_SUGGESTED: usize = 200;
 
-/// How bad a finding about a profile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The profile cannot be used.
     Error,
-    /// It can, but not all of it does what it says.
+    /// The profile can be used, but part of it has no effect.
     Warning,
 }
 
-/// A stretch of one of the files read, in bytes.
+/// A range of bytes in one of the files read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub file: usize,
@@ -28,35 +27,33 @@ pub(crate) struct Position {
     pub end: usize,
 }
 
-/// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct At<T> {
     pub value: T,
     pub at: Position,
 }
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Diagnostic {
     pub severity: Severity,
     pub title: String,
     pub at: Option<Position>,
     pub label: Option<String>,
-    /// Another place that belongs to it, such as the first of two equal ids.
+    /// A related position, such as the first of two equal ids.
     pub also: Option<(Position, String)>,
     pub help: Option<String>,
-    /// Whether looking for a near name is worth the time.
+    /// Whether a similar name is searched.
     suggests: bool,
 }
 
-/// A text that was read, for showing lines of it.
+/// The text of a file, for printing lines of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Text {
     pub name: String,
     pub body: String,
 }
 
-/// All that is wrong with a profile, with the texts to show it in. `Display` is [`Diagnostics::render`] without
+/// All errors and warnings of a profile, with the texts to quote. `Display` is [`Diagnostics::render`] without
 /// colour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
@@ -65,22 +62,19 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether the profile cannot be used.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// One line each: severity and what is wrong, in the order of [`Diagnostics::render`].
+    /// One line each: severity and title, in the order of [`Diagnostics::render`].
     pub fn titles(&self) -> impl Iterator<Item = (Severity, &str)> {
         self.list.iter().map(|diagnostic| (diagnostic.severity, diagnostic.title.as_str()))
     }
 
-    /// Adds a text, and returns the number that positions in it carry.
     pub(crate) fn add_text(&mut self, name: &str, body: &str) -> usize {
         self.texts.push(Text { name: name.to_owned(), body: body.to_owned() });
         self.texts.len() - 1
@@ -98,18 +92,16 @@ impl Diagnostics {
         self.push(Severity::Warning, Some(at), title.into())
     }
 
-    /// How many there are so far.
     pub(crate) fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Brings them into the order of the files and the places in them.
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.at.map(|at| (at.file, at.start)));
     }
 
     fn push(&mut self, severity: Severity, at: Option<Position>, mut title: String) -> &mut Diagnostic {
-        // Names of a profile may be as long as the profile.
+        // Names may be as long as the profile.
         if let Some((cut, _)) = title.char_indices().nth(LONGEST_TITLE) {
             title.truncate(cut);
             title.push_str("...");
@@ -122,13 +114,12 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
-    /// Says something at the place itself.
     pub fn label(&mut self, label: impl Into<String>) -> &mut Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Suggests the nearest name, where there is one; else says what there is.
+    /// Suggests the nearest name if there is one; else lists all.
     pub fn suggest<'a>(
         &mut self,
         typed: &str,
@@ -142,18 +133,17 @@ impl Diagnostic {
             Some(near) => self.label(format!("did you mean '{near}'?")),
             None => {
                 let known: Vec<_> = known.into_iter().collect();
-                if known.is_empty() { self } else { self.help(format!("there is: {}", known.join(", "))) }
+                if known.is_empty() { self } else { self.help(format!("allowed are: {}", known.join(", "))) }
             }
         }
     }
 
-    /// Points at another place.
+    /// Points at another position.
     pub fn also(&mut self, at: Position, label: impl Into<String>) -> &mut Self {
         self.also = Some((at, label.into()));
         self
     }
 
-    /// Says what to do.
     pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
         self.help = Some(help.into());
         self

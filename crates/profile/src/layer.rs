@@ -1,4 +1,4 @@
-//! A profile as one file writes it: its entries with their places, nothing looked up yet.
+//! A profile as written in one file: its entries with their positions, names not resolved.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use seatrial_model::{Nanos, Params, Quantity, Value};
 
 use crate::diagnostic::{At, Position};
 
-/// Names with a value each, all with their places.
+/// Names with one value each, with their positions.
 pub(crate) type Pairs<T> = Vec<(At<String>, T)>;
 
-/// One file's entries, or those of several files after the merge.
+/// The entries of one file, or of several files after the merge.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
-    /// Whether every entry of the file is here; one that could not be read is not.
+    /// Whether every entry of the file could be read.
     pub is_whole: bool,
     pub id: String,
     pub title: String,
@@ -53,7 +53,6 @@ pub(crate) struct CriterionEntry {
     pub axes: Pairs<At<Value>>,
     pub of: At<Statistic>,
     pub bounds: Bounds,
-    /// One place a bar of `bounds`.
     pub bars: Vec<Position>,
     pub without_limit: Option<At<WithoutLimit>>,
 }
@@ -61,7 +60,7 @@ pub(crate) struct CriterionEntry {
 #[derive(Debug)]
 pub(crate) struct SettingEntry {
     pub id: At<String>,
-    /// `equals`, `at_least` and `at_most` in this order, those that are there.
+    /// Those of `equals`, `at_least` and `at_most` that are present, in this order.
     pub bounds: Vec<SettingBound>,
     pub on: Pairs<At<Value>>,
     pub roles: Vec<At<String>>,
@@ -71,7 +70,6 @@ pub(crate) struct SettingEntry {
 #[derive(Debug)]
 pub(crate) struct SettingBound {
     pub key: &'static str,
-    /// The place of all of them.
     pub at: Position,
     pub values: Vec<At<Value>>,
 }
@@ -103,7 +101,6 @@ pub(crate) struct LimitEntry {
 
 #[derive(Debug)]
 pub(crate) struct PriceEntry {
-    /// The place of the whole entry.
     pub at: Position,
     pub on: Pairs<At<Value>>,
     pub amount: f64,
@@ -111,7 +108,6 @@ pub(crate) struct PriceEntry {
     pub source: Option<String>,
 }
 
-/// The values of `pairs` without their places.
 pub(crate) fn plain(pairs: &Pairs<At<Value>>) -> Params {
     pairs.iter().map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
 }

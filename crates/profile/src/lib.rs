@@ -1,8 +1,8 @@
 //! Reading and checking profiles: from TOML, through `extends`, to [`seatrial_model::profile::Profile`].
 //!
-//! Four stages, each of which tells everything it finds wrong before the next one is kept from running: the TOML
-//! itself, the shape of its tables (`read`), the merge of what it extends (`merge`), and its meaning
-//! against the benchmarks that exist (`check`). Every finding knows its place in the file, see [`Diagnostics`].
+//! Four stages, each of which reports all its errors before later stages are skipped: the TOML itself, the shape of
+//! its tables (`read`), the merge with extended profiles (`merge`), and the meaning against the existing benchmarks
+//! (`check`). Every error has a position in the file, see [`Diagnostics`].
 
 mod catalog;
 mod check;

@@ -1,4 +1,4 @@
-//! From a source to a checked profile, with everything it extends.
+//! From a source to a checked profile, with everything that it extends.
 
 use std::collections::HashSet;
 
@@ -12,15 +12,14 @@ use crate::read::read;
 use crate::source::{Opened, Refusal};
 use crate::{Catalog, Diagnostics, Shipped, Source};
 
-/// Files that extend each other, one behind the other, at most.
+/// The largest number of files that extend each other in a chain.
 const LONGEST_CHAIN: usize = 32;
 
-/// A profile that can be used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// The profile, everything it extends merged in.
+    /// The profile, merged with everything that it extends.
     pub profile: Profile,
-    /// What a person should read all the same, such as waivers that have expired.
+    /// Warnings for the user, such as expired waivers.
     pub warnings: Diagnostics,
 }
 
@@ -38,7 +37,7 @@ pub fn load(
         Err(Refusal { why, help }) => loader.found.error_nowhere(why).help = help,
     }
     let Loader { mut found, layers, merged, is_whole, .. } = loader;
-    // Nearest first: the profile itself is the last one merged.
+    // Nearest first: the profile itself is merged last.
     let extends = merged.into_iter().rev().skip(1).collect();
     let profile = check(merge(layers), extends, catalog, today, is_whole, &mut found);
     found.sort();
@@ -53,15 +52,14 @@ struct Loader<'a> {
     is_whole: bool,
     layers: Vec<Layer>,
     merged: Vec<String>,
-    /// Identities of sources that were read.
     seen: HashSet<String>,
-    /// Identity and name of the sources that are being read, the first one outermost.
+    /// Identity and name of the sources being read, the outermost first.
     chain: Vec<(String, String)>,
 }
 
 impl Loader<'_> {
-    /// Adds the layers of what `opened` extends, then its own. A source that several others extend is merged once,
-    /// where it is first met, so that a second mention does not undo what stands between.
+    /// Adds the layers of what `opened` extends, then its own. A source that several others extend is merged once, at
+    /// its first mention, so that a second mention does not undo entries in between.
     fn add(&mut self, opened: Opened) {
         self.seen.insert(opened.identity.clone());
         let file = self.found.add_text(&opened.name, &opened.text);

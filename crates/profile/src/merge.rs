@@ -1,10 +1,10 @@
-//! The entries of several files as those of one.
+//! Merges the entries of several files.
 //!
-//! An entry replaces the whole entry of the same name in the files before it, and keeps its place in the order:
-//! half of an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name
-//! when their `id` is the same (given or derived); settings when `id`, `on` and roles are; waivers when criterion and
-//! nodes are; limits when test, metric and `where` are; prices when `on` is. Title, description and time are those of the last file, for
-//! they are of the whole.
+//! An entry replaces the whole entry of the same name in earlier files, and keeps its position in the order: half of
+//! an old criterion under a new bound would be a criterion that nobody wrote. Entries have the same name when their
+//! `id` is the same (given or derived); settings when `id`, `on` and roles are; waivers when criterion and nodes are;
+//! limits when test, metric and `where` are; prices when `on` is. Title, description and time are those of the last
+//! file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,7 +15,7 @@ use crate::layer::{
     CriterionEntry, Layer, LimitEntry, PriceEntry, RoleEntry, SettingEntry, TestEntry, WaiverEntry, plain,
 };
 
-/// The layers in order, the ones extended before the one that extends them, as one.
+/// Merges the layers in order, an extended layer before the one that extends it.
 pub(crate) fn merge(layers: Vec<Layer>) -> Layer {
     layers.into_iter().fold(Layer::default(), |base, layer| Layer {
         tests: replace(base.tests, layer.tests),
@@ -29,11 +29,11 @@ pub(crate) fn merge(layers: Vec<Layer>) -> Layer {
     })
 }
 
-/// Something with a name that a later file may replace.
+/// An entry with a name that a later file may replace.
 pub(crate) trait Named {
     fn name(&self) -> String;
 
-    /// Where the name is written, or the entry that it comes from.
+    /// The position of the name, or of the entry that it derives from.
     fn named_at(&self) -> Position;
 }
 
@@ -52,7 +52,7 @@ fn replace<T: Named>(mut base: Vec<T>, later: Vec<T>) -> Vec<T> {
     base
 }
 
-/// Reports entries of one file that have the same name; `what` they are, `advice` how to tell them apart.
+/// Reports entries of one file with the same name; `what` they are, `advice` how to tell them apart.
 pub(crate) fn refuse_twins<T: Named>(entries: &[T], what: &str, advice: &str, found: &mut Diagnostics) {
     let mut first: HashMap<String, Position> = HashMap::new();
     for entry in entries {
@@ -86,7 +86,7 @@ impl Named for CriterionEntry {
     }
 }
 
-/// The same setting may be wanted otherwise of other subjects and of other nodes.
+/// One setting may have different demands for other subjects and nodes.
 impl Named for SettingEntry {
     fn name(&self) -> String {
         let mut name = self.id.value.clone();

@@ -1,15 +1,14 @@
-//! Diagnostics as a person reads them: the line, a caret, and what to do.
+//! Diagnostics as text: the line, a caret, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::Diagnostics;
 use crate::diagnostic::{Diagnostic, Position, Severity, Text};
 
-/// More than this at once help nobody.
 const MOST_SHOWN: usize = 20;
 
 impl Diagnostics {
-    /// The whole text for a terminal, with ANSI colours or without; empty when there is nothing to say.
+    /// The text for a terminal, with or without ANSI colours; empty without diagnostics.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut shown: Vec<String> = self

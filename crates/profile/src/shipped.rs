@@ -3,12 +3,11 @@
 /// A profile that needs no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// The name that `check` and `extends` know it by.
+    /// The name for `check` and `extends`.
     pub name: &'static str,
     pub text: &'static str,
 }
 
-/// Every shipped profile, in the order that lists show them.
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
     Shipped { name: "cobalt2-2018", text: include_str!("../../../profiles/cobalt2-2018.toml") },

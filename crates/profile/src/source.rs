@@ -1,4 +1,4 @@
-//! Where the text of a profile comes from.
+//! Sources of profile texts.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,37 +8,32 @@ use seatrial_model::name::nearest;
 
 use crate::Shipped;
 
-/// The largest profile that is read, in bytes. One of 1000 tests has a tenth of it.
+/// The largest profile that is read, in bytes. A profile of 1000 tests has a tenth of it.
 pub const LARGEST: u64 = 1 << 20;
 
-/// Where the text of a profile comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A shipped profile, by name.
     Shipped(String),
     File(PathBuf),
-    /// A text at hand, with the name that messages show. What it extends are shipped profiles only.
+    /// A text in memory, with its name for messages. It can extend shipped profiles only.
     Text {
         name: String,
         text: String,
     },
 }
 
-/// A source that was read.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// As messages show it.
     pub name: String,
-    /// The same for every way to name the same source.
+    /// The same for every name of the same source.
     pub identity: String,
-    /// What the profile is called when it does not say.
+    /// The default name of the profile.
     pub stem: String,
-    /// Where relative paths in it start; none for what is not a file.
+    /// The base of relative paths; `None` for a source that is not a file.
     pub folder: Option<PathBuf>,
     pub text: String,
 }
 
-/// Why a source could not be read, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub why: String,
@@ -46,7 +41,7 @@ pub(crate) struct Refusal {
 }
 
 impl Source {
-    /// What somebody means by `typed`: a path when it has a slash or ends in `.toml`, else a shipped profile.
+    /// The source that `typed` names: a path when it has a slash or ends in `.toml`, else a shipped profile.
     pub fn named(typed: &str) -> Self {
         if typed.contains('/') || typed.ends_with(".toml") {
             Self::File(PathBuf::from(typed))
@@ -55,14 +50,11 @@ impl Source {
         }
     }
 
-    /// What `typed` in an `extends` of a file in `folder` means.
     pub(crate) fn extended(typed: &str, folder: Option<&Path>) -> Result<Self, Refusal> {
         match (Self::named(typed), folder) {
             (Self::File(path), Some(folder)) => Ok(Self::File(folder.join(path))),
             (Self::File(_), None) => Err(Refusal {
-                why: format!(
-                    "cannot extend '{typed}': a profile that is not a file has no folder to look in"
-                ),
+                why: format!("cannot extend '{typed}': a shipped profile can extend only shipped profiles"),
                 help: None,
             }),
             (source, _) => Ok(source),
@@ -118,7 +110,7 @@ fn open_file(path: &Path) -> Result<Opened, Refusal> {
     let refuse =
         |why: String| Refusal { why: format!("cannot read the profile '{name}': {why}"), help: None };
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file that is too large, however large it is: it may be a device.
+    // Reads one byte beyond the limit, to detect a file that is too large, whatever its size: it may be a device.
     let reading = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
     reading.map_err(|error| refuse(error.to_string()))?;
     if bytes.len() as u64 > LARGEST {

@@ -1,4 +1,4 @@
-//! A TOML table that remembers which keys were asked for, and values that know where they stand.
+//! A TOML table that records which keys were read, and values with their positions.
 
 use seatrial_model::{Quantity, Value};
 use toml::Spanned;
@@ -7,19 +7,17 @@ use toml::de::{DeTable, DeValue};
 use crate::Diagnostics;
 use crate::diagnostic::{At, Position};
 
-/// A table of a profile while it is read.
 pub(crate) struct Table<'t> {
-    /// What it is, for messages: `[[test]]`.
+    /// Its name in messages: `[[test]]`.
     what: String,
     pub at: Position,
     cells: Vec<Cell<'t>>,
     asked: Vec<&'static str>,
 }
 
-/// One value of a table or array.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'t> {
-    /// The key, or nothing for elements of arrays.
+    /// The key; empty for elements of arrays.
     pub key: &'t str,
     pub key_at: Position,
     pub at: Position,
@@ -39,23 +37,20 @@ impl<'t> Table<'t> {
         Self { what: what.into(), at, cells: cells.collect(), asked: Vec::new() }
     }
 
-    /// The same, with a name for messages.
     pub fn called(self, what: String) -> Self {
         Self { what, ..self }
     }
 
-    /// The value of `key`, which thereby is a known key.
+    /// The value of `key`; marks the key as known.
     pub fn take(&mut self, key: &'static str) -> Option<Cell<'t>> {
         self.asked.push(key);
         self.cells.iter().find(|cell| cell.key == key).copied()
     }
 
-    /// The text of `key`, if there is one.
     pub fn text(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<At<String>> {
         self.take(key)?.text(found)
     }
 
-    /// The text of `key`, which must be there.
     pub fn required_text(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<At<String>> {
         let Some(cell) = self.take(key) else {
             found.error(self.at, format!("{} needs '{key}'", self.what));
@@ -69,23 +64,21 @@ impl<'t> Table<'t> {
         Some(text)
     }
 
-    /// The texts of the array `key`; empty when it is not there.
+    /// The texts of the array `key`; empty when absent.
     pub fn texts(&mut self, key: &'static str, found: &mut Diagnostics) -> Vec<At<String>> {
         let items = self.take(key).and_then(|cell| cell.array(found)).unwrap_or_default();
         items.into_iter().filter_map(|item| item.text(found)).collect()
     }
 
-    /// The table in `key`.
     pub fn table(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<Table<'t>> {
         self.take(key)?.table(found)
     }
 
-    /// The tables of `[[key]]`.
     pub fn tables(&mut self, key: &'static str, found: &mut Diagnostics) -> Vec<Table<'t>> {
         let what = format!("[[{key}]]");
         let Some(cell) = self.take(key) else { return Vec::new() };
         let DeValue::Array(items) = cell.value else {
-            found.error(cell.key_at, format!("'{key}' is written {what}, once for each"));
+            found.error(cell.key_at, format!("write one {what} table per entry"));
             return Vec::new();
         };
         let tables =
@@ -93,12 +86,12 @@ impl<'t> Table<'t> {
         tables.collect()
     }
 
-    /// All entries of a table whose keys are names of the reader's own.
+    /// All entries of a table with free key names.
     pub fn entries(&self) -> impl Iterator<Item = Cell<'t>> {
         self.cells.iter().copied()
     }
 
-    /// Reports every key that nobody asked for.
+    /// Reports every key that was not read.
     pub fn finish(self, found: &mut Diagnostics) {
         for cell in self.cells.iter().filter(|cell| !self.asked.contains(&cell.key)) {
             let title = format!("unknown key '{}' in {}", cell.key, self.what);
@@ -116,7 +109,7 @@ impl<'t> Cell<'t> {
 
     fn mismatch(&self, wanted: &str, found: &mut Diagnostics) {
         let have = match self.value {
-            DeValue::String(_) => "a text",
+            DeValue::String(_) => "a string",
             DeValue::Integer(_) | DeValue::Float(_) => "a number",
             DeValue::Boolean(_) => "true or false",
             DeValue::Datetime(_) => "a date",
@@ -134,11 +127,10 @@ impl<'t> Cell<'t> {
         if let DeValue::String(text) = self.value {
             return Some(At { value: text.clone().into_owned(), at: self.at });
         }
-        self.mismatch("a text", found);
+        self.mismatch("a string", found);
         None
     }
 
-    /// A date, with or without quotes, as text.
     pub fn date(&self, found: &mut Diagnostics) -> Option<At<String>> {
         match self.value {
             DeValue::Datetime(date) => Some(At { value: date.to_string(), at: self.at }),
@@ -166,7 +158,7 @@ impl<'t> Cell<'t> {
         None
     }
 
-    /// The elements of an array, or the value itself as the only one.
+    /// The elements of an array, or a single value as the only element.
     pub fn one_or_more(&self) -> Vec<Cell<'t>> {
         match self.value {
             DeValue::Array(items) => items.iter().map(|item| self.element(item)).collect(),
@@ -174,14 +166,13 @@ impl<'t> Cell<'t> {
         }
     }
 
-    /// A text, a finite number or a flag.
     pub fn scalar(&self, found: &mut Diagnostics) -> Option<At<Value>> {
         let value = match self.value {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
             DeValue::Boolean(flag) => Value::Flag(*flag),
             DeValue::Integer(_) | DeValue::Float(_) => self.number(found)?,
             _ => {
-                self.mismatch("a text, a number, true or false", found);
+                self.mismatch("a string, a number, true or false", found);
                 return None;
             }
         };

@@ -1,11 +1,11 @@
-//! The record as CSV in long form: one row a metric or a place of a series, ready for a spreadsheet or a data frame.
+//! The record as CSV in long form: one row per metric or row of a series, for spreadsheets and data frames.
 //!
 //! A case without numbers has one row with its outcome. New columns are only ever added at the end. A field without a
-//! value is empty. Fields are quoted as RFC 4180 says.
+//! value is empty. Fields are quoted as in RFC 4180.
 //!
-//! `kind` is `metric`, `series` or empty; `at` is the place on a series, as `size=64 KiB,step=2`; all numbers of a row
+//! `kind` is `metric`, `series` or empty; `at` is the row of a series, as `size=64 KiB,step=2`; all numbers of a row
 //! are in `unit`; `lo` and `hi` are the ends of the 95 % interval of the median; `percent_of_limit` is the median in
-//! percent of `limit`; `verdict` is the heaviest judgement of the case.
+//! percent of `limit`; `verdict` is the heaviest verdict on the case.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -14,17 +14,13 @@ use seatrial_model::record::Document;
 
 use crate::export::columns::{COLUMNS, ExportRow, Source, rows};
 
-/// The names of the columns.
 pub fn header() -> Vec<&'static str> {
     COLUMNS.map(|(name, _)| name).to_vec()
 }
 
-/// Writes the rows of `document` to `out`, the header first.
-///
-/// # Errors
-/// When `out` cannot be written.
+/// Writes the rows of `document` to `out`, after the header.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    // By way of memory: an error of the CSV writer hides what the system answered, such as a closed pipe.
+    // Through memory: an error of the CSV writer hides the error of the system, such as a closed pipe.
     out.write_all(&text(document)?)
 }
 
@@ -48,8 +44,7 @@ fn field(source: Source, row: &ExportRow<'_>) -> Option<String> {
     }
 }
 
-/// A field that no spreadsheet takes for a formula: a text that it would gets a quote before it. Names may be those of
-/// strangers.
+/// Prefixes a text that a spreadsheet would take for a formula with a quote. Names are untrusted.
 pub(crate) fn guarded(field: &str) -> Cow<'_, str> {
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
     if is_formula { format!("'{field}").into() } else { field.into() }

@@ -1,4 +1,4 @@
-//! A drafted profile as TOML, with what each bound was made of in comments.
+//! A drafted profile as TOML, with the source of each bound in comments.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,12 +7,11 @@ use seatrial_analysis::{Draft, FLOOR_PERCENT, MADS, Spread};
 use seatrial_model::profile::{Bar, Bounds, Criterion, Requirement, Role, Test};
 use seatrial_model::{Better, Params, Quantity, Unit, Value};
 
-use crate::number::{decimals, share};
+use crate::number::{decimals, percentage};
 
-/// Columns that a comment takes.
 const WIDTH: usize = 100;
 
-/// The profile of `draft`, drafted from the runs called `runs`, as a person edits it and `seatrial check` reads it.
+/// The profile of `draft`, drafted from `runs`, as TOML to edit and to pass to `seatrial check`.
 pub fn toml(draft: &Draft, runs: &[String]) -> String {
     let mut text = String::new();
     let from = runs.join(", ");
@@ -141,13 +140,13 @@ fn in_words(spread: &Spread) -> String {
         if spread.median == 0.0 {
             String::new()
         } else {
-            format!(" ({})", share(100.0 * value / spread.median.abs()))
+            format!(" ({})", percentage(100.0 * value / spread.median.abs()))
         }
     };
     let values = if spread.count == 1 { "1 value".to_owned() } else { format!("{} values", spread.count) };
     let end = if spread.better == Better::Lower { "highest" } else { "lowest" };
     format!(
-        "{values}, median {:.decimals$}{unit}, MAD {:.decimals$}{unit}{}; the {end} end of an interval is {:.decimals$}{unit}, of {}.",
+        "{values}, median {:.decimals$}{unit}, MAD {:.decimals$}{unit}{}; the {end} end of an interval (without one: the {end} sample) is {:.decimals$}{unit}, of {}.",
         spread.median,
         spread.mad,
         share_of(spread.mad),
@@ -211,7 +210,6 @@ fn list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
-/// A key of TOML: bare where it may be.
 fn key(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -226,7 +224,7 @@ fn quoted(text: &str) -> String {
             '"' => out += "\\\"",
             '\\' => out += "\\\\",
             c if c.is_control() => {
-                // A String takes all that is written to it.
+                // Writing to a String does not fail.
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
             c => out.push(c),
@@ -235,7 +233,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// A comment, broken into lines; control characters, which would end it, are blanks.
+/// A comment, wrapped; control characters, which would end it, become blanks.
 fn comment(text: &mut String, what: &str) {
     let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mut open = String::from("#");

@@ -1,13 +1,12 @@
-//! A table: a thin line under the head, two blanks between columns, nothing else.
+//! Text tables: a thin line under the head, two blanks between columns.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
 use crate::ink::Ink;
 
-/// Blank before a cell's text. The place where other tables have a vertical line is the second one between columns.
+/// Blanks before a cell's text. The second blank between columns replaces the vertical line of other tables.
 const PADDING: u16 = 1;
 
-/// On which side a column's text stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
     #[default]
@@ -15,7 +14,6 @@ pub enum Side {
     Right,
 }
 
-/// A column before it is laid out.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
     head: String,
@@ -25,33 +23,28 @@ pub struct GridColumn {
 }
 
 impl GridColumn {
-    /// A column of words.
     pub fn words(head: impl Into<String>, cells: Vec<String>) -> Self {
         Self::new(head, Side::Left, cells)
     }
 
-    /// A column of numbers.
     pub fn numbers(head: impl Into<String>, cells: Vec<String>) -> Self {
         Self::new(head, Side::Right, cells)
     }
 
-    /// A column whose text stands on `side`.
     pub fn new(head: impl Into<String>, side: Side, cells: Vec<String>) -> Self {
         Self { head: head.into(), side, cells, is_unbroken: side == Side::Right }
     }
 
-    /// The same, its cells never broken into lines: names that people copy. Numbers never are.
+    /// The same with cells that are never wrapped: names for copying. Numbers never are.
     #[must_use]
     pub fn unbroken(self) -> Self {
         Self { is_unbroken: true, ..self }
     }
 
-    /// What stands above it.
     pub fn head(&self) -> &str {
         &self.head
     }
 
-    /// On which side its text stands.
     pub fn side(&self) -> Side {
         self.side
     }
@@ -60,13 +53,12 @@ impl GridColumn {
         &self.cells
     }
 
-    /// Whether no cell says anything.
     pub fn is_empty(&self) -> bool {
         self.cells.iter().all(String::is_empty)
     }
 }
 
-/// The table of `columns`: one line a row, unless `width` asks for words to be wrapped.
+/// The table of `columns`: one line per row, unless `width` demands wrapped words.
 pub fn fitted(columns: &[GridColumn], width: u16) -> String {
     if columns.is_empty() {
         return String::new();
@@ -85,7 +77,7 @@ fn wrap_words(columns: &[GridColumn], width: u16) -> String {
     lines(&table)
 }
 
-/// Columns of a terminal that the table takes.
+/// The width of the table in terminal columns.
 pub fn width(columns: &[GridColumn]) -> u16 {
     let between = u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
     let cells = lay_out(columns).column_max_content_widths();
@@ -117,12 +109,12 @@ fn lay_out(columns: &[GridColumn]) -> Table {
     table
 }
 
-/// Every line of a heading is marked by itself, since a mark ends with its line.
+/// Every line of a heading is marked separately, since a mark ends with its line.
 fn heading(text: &str) -> String {
     text.split('\n').map(|line| Ink::Faint.on(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Label and text, the text wrapped to `width` behind its label.
+/// Label and text, the text wrapped to `width` after its label.
 pub fn paragraphs(rows: &[(String, String)], width: u16) -> String {
     if rows.is_empty() {
         return String::new();
@@ -139,7 +131,6 @@ pub fn paragraphs(rows: &[(String, String)], width: u16) -> String {
     lines(&table)
 }
 
-/// `text` wrapped to `width`.
 pub fn wrapped(text: &str, width: u16) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);

@@ -1,4 +1,4 @@
-//! The list of runs, the newest last, where the eye is when the command has ended.
+//! The list of runs, the newest last, next to the prompt.
 
 use std::time::Duration;
 
@@ -14,28 +14,24 @@ use crate::words::{Badge, clean, count, span};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HistoryRow {
     pub id: String,
-    /// What it is doing now: `running`, `ended`, `killed`.
+    /// `running`, `ended`, `killed`.
     pub state: String,
-    /// When it started; the id shows it too.
     pub started: Option<Timestamp>,
     pub ended: Option<Timestamp>,
-    /// Seconds that it ran, without those in which it was stopped before it was gone on with.
+    /// Running time in seconds, without pauses between interruption and resume.
     pub seconds: Option<f64>,
-    /// The roll-up of its judgement.
     pub verdict: Option<Verdict>,
-    /// The profile, or the command without the program.
+    /// The profile, or the command line without the program.
     pub what: String,
     pub nodes: Vec<String>,
     /// Cases that ended with numbers.
     pub measured: u64,
     pub planned: u64,
-    /// Findings that say that something is wrong.
     pub problems: u64,
-    /// What is wrong with its folder.
+    /// An error of the run folder.
     pub remark: Option<String>,
 }
 
-/// The list as text for a terminal.
 pub fn render(rows: &[HistoryRow], style: TextStyle) -> String {
     let mut text = if rows.is_empty() {
         "no runs yet; `seatrial check` makes one\n".to_owned()
@@ -74,7 +70,7 @@ fn nodes(row: &HistoryRow) -> String {
     }
 }
 
-/// The verdict of a run that ended, else what became of it; and what was found to be wrong.
+/// The verdict of a run that ended, else its state; and the number of problems.
 fn result(row: &HistoryRow) -> String {
     let came = came_out(row);
     match row.problems {
@@ -86,6 +82,7 @@ fn result(row: &HistoryRow) -> String {
 fn came_out(row: &HistoryRow) -> String {
     match (row.state.as_str(), row.verdict) {
         ("ended", Some(judged)) => Badge::from(judged).marked(),
+        ("ended", None) if row.measured == 0 => Ink::Doubt.on("nothing measured"),
         ("ended", None) if row.measured < row.planned => Ink::Doubt.on("partly measured"),
         ("ended", None) => "measured".to_owned(),
         (state, _) => Ink::Doubt.on(&clean(state)),

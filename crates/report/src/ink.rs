@@ -1,20 +1,17 @@
 //! Colours that survive layout: text is marked first, laid out, and coloured last.
 //!
-//! A mark is an invisible character without width (Unicode calls these default ignorable), so that columns line up
-//! whether or not there will be colour. Text from a record is cleaned of such characters before it comes near.
+//! A mark is an invisible character without width (Unicode: default ignorable), so that columns align with and
+//! without colour. Text from a record is cleaned of such characters first.
 
 use anstyle::{AnsiColor, Style as Ansi};
 
 use crate::Style;
 
-/// What a piece of text is, and thereby its colour.
+/// The meaning of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// As it should be.
     Good,
-    /// Not as it should be.
     Bad,
-    /// To be looked at.
     Doubt,
     Faint,
     Strong,
@@ -46,12 +43,11 @@ impl Ink {
     }
 }
 
-/// Whether `character` is one of the marks.
 pub fn is_mark(character: char) -> bool {
     character == END || INKS.iter().any(|(_, mark)| *mark == character)
 }
 
-/// Turns marks into colours, or takes them out; drops blanks at the ends of lines.
+/// Turns marks into colours, or removes them; drops blanks at the ends of lines.
 pub fn render_colors(text: &str, style: Style) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use seatrial_model::record::Document;
 
-/// How the document is spaced; the content is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
     #[default]
@@ -12,10 +11,7 @@ pub enum Spacing {
     Pretty,
 }
 
-/// Writes `document` to `out`, with a line feed behind it. NaN and infinity cannot occur: the record has none.
-///
-/// # Errors
-/// When `out` cannot be written, or a number is not finite and JSON cannot say it.
+/// Writes `document` to `out`, followed by a line feed. Fails on NaN and infinity, which no record has.
 pub fn write(document: &Document, spacing: Spacing, out: &mut dyn Write) -> io::Result<()> {
     match spacing {
         Spacing::Compact => serde_json::to_writer(&mut *out, document),

@@ -1,4 +1,4 @@
-//! What tells the rows of a table apart: only what differs between them is a column.
+//! Labels of table rows: only properties that differ between the rows are columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use seatrial_model::{Params, Subject, Value};
 use crate::grid::{GridColumn, Side};
 use crate::words::clean;
 
-/// Parameters with columns of their own; when more differ they share one.
+/// Parameters with columns of their own; if more differ they share one.
 const MOST_COLUMNS: usize = 4;
 
-/// All that may tell one row from the others.
+/// All properties that may tell a row from the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     test: String,
@@ -21,13 +21,13 @@ pub struct Label {
 }
 
 impl Label {
-    /// The label of a case: where the person left a parameter open, what the plan chose.
+    /// The label of a case, with the plan's choices for parameters that were left open.
     pub fn of_case(case: &CaseRecord) -> Self {
         let chosen = |(name, value): (&str, &Value)| {
             let chosen = case.chosen.get(name).filter(|_| *value == Value::from("auto"));
             (clean(name), clean(&chosen.unwrap_or(value).to_string()))
         };
-        // Two nodes may be measured in several steps of a pattern, each time beside others.
+        // Two nodes may be measured in several steps of a pattern.
         let step = case.origin.step.map(|step| ("step".to_owned(), step.to_string()));
         Self {
             test: clean(&case.group),
@@ -52,12 +52,10 @@ impl Label {
         self
     }
 
-    /// All of it as one text that tells it from others.
     pub fn key(&self) -> String {
         format!("{self:?}")
     }
 
-    /// The label of what was measured of `subject` with `params` on `nodes`.
     pub fn new(nodes: &[String], subject: &Subject, params: &Params) -> Self {
         let texts = params.iter().map(|(name, value)| (clean(name), clean(&value.to_string())));
         Self {
@@ -69,7 +67,7 @@ impl Label {
     }
 }
 
-/// The columns that tell rows apart; none for a single row, at least one for several.
+/// The columns that tell rows apart: zero for a single row, at least one for several.
 pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     if labels.len() < 2 {
         return Vec::new();
@@ -90,7 +88,7 @@ pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     let told: BTreeSet<Vec<&String>> = (0..labels.len())
         .map(|row| fixed.iter().chain(&params).map(|(_, cells)| &cells[row]).collect())
         .collect();
-    // Two tests of a profile may ask for the same case; then the test tells them apart.
+    // Two tests of a profile may contain the same case; then the test tells them apart.
     let tests = cells(&|label| &label.test);
     if told.len() < labels.len() && differ(&tests) {
         fixed.insert(0, ("test", tests));
@@ -105,7 +103,7 @@ pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     columns.map(|(name, cells)| GridColumn::new(name, side(&cells), cells)).collect()
 }
 
-/// One cell a row for all of `params`.
+/// One cell per row for all of `params`.
 fn share_one(params: &[(&str, Vec<String>)]) -> Vec<String> {
     let rows = params.first().map_or(0, |(_, cells)| cells.len());
     let pairs = |row: usize| {
@@ -115,13 +113,13 @@ fn share_one(params: &[(&str, Vec<String>)]) -> Vec<String> {
     (0..rows).map(pairs).collect()
 }
 
-/// Whole numbers line up by their ones.
+/// Whole numbers are aligned right.
 fn side(cells: &[String]) -> Side {
     let is_number = |cell: &String| cell.is_empty() || cell.parse::<f64>().is_ok();
     if cells.iter().all(is_number) { Side::Right } else { Side::Left }
 }
 
-/// The parameters of `case` that are not default, which are those that its id names: `kernel=triad`.
+/// The parameters of `case` that are not default, as in its id: `kernel=triad`.
 pub fn named_params(case: &CaseRecord) -> Vec<String> {
     let id = case.case.as_str();
     let named = id.rfind('[').map_or("", |start| &id[start + 1..]);

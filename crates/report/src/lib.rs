@@ -1,7 +1,7 @@
-//! Renders records for people and programs; reads nothing but what it is given.
+//! Renders records for people and programs, from its inputs alone.
 //!
-//! Everything is returned as text or written to a given sink. Lists of runs and benchmarks come in as plain
-//! structures, so that this crate knows no store and no registry.
+//! Results are returned as text or written to a given sink. Lists of runs and benchmarks come in as plain structures,
+//! so that this crate knows no store and no registry.
 
 pub mod compare;
 pub mod csv;

@@ -1,4 +1,4 @@
-//! What there is: the list of benchmarks, patterns, settings and profiles, and the page of one benchmark or pattern.
+//! The list of benchmarks, patterns, settings and profiles, and the page of one benchmark or pattern.
 
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Alias, Factor, Interaction, Need, Planned};
@@ -8,44 +8,37 @@ use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, direction};
 use crate::{TextStyle, markdown};
 
-/// A profile, as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileLine {
-    /// The name it is asked for by.
     pub id: String,
     pub title: String,
 }
 
-/// A pattern, as its page shows it; lists take its name and its sentence.
+/// A pattern, as its page shows it; lists show its name and its sentence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatternPage {
-    /// The name it is asked for by.
     pub id: String,
     pub doc: String,
-    /// In which order its pairs are measured, and what it takes; a sentence each.
+    /// The order of its pairs, and its parameters; a sentence each.
     pub notes: Vec<String>,
     /// The pairs of a few nodes: a step and its pairs.
     pub example: Vec<(String, String)>,
-    /// Names of benchmarks under it.
+    /// Names of benchmarks under the pattern.
     pub names: Vec<String>,
 }
 
-/// Everything that has a line in the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Everything<'a> {
-    /// Benchmarks that can run.
     pub benchmarks: &'a [&'a About],
-    /// Benchmarks under a pattern that have a name of their own.
+    /// Names for a benchmark under a pattern.
     pub aliases: &'a [Alias],
-    /// Benchmarks still to come.
     pub planned: &'a [Planned],
-    /// Ways to pair nodes.
     pub patterns: &'a [PatternPage],
     pub settings: &'a [&'a SettingAbout],
     pub profiles: &'a [ProfileLine],
 }
 
-/// The list of everything that can be run, audited and asked for.
+/// The list of everything that can be run, audited and shown.
 pub fn overview(all: &Everything<'_>, style: TextStyle) -> String {
     let Everything { benchmarks, aliases, planned, patterns, settings, profiles } = *all;
     let section = |title: &str, rows: Vec<(String, String)>| titled(title, &rows, style.width());
@@ -67,8 +60,8 @@ pub fn overview(all: &Everything<'_>, style: TextStyle) -> String {
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// The page of one benchmark: its document, then what can be set, what a study of factors may leave out beside the
-/// parameters, and what comes out.
+/// The page of one benchmark: its document, then parameters, factors that a study may leave out beside the
+/// parameters, and metrics.
 pub fn page(about: &About, factors: &[Factor], style: TextStyle) -> String {
     let mut blocks = vec![markdown::text(about.doc, style.width())];
     blocks.extend(definition(about, factors, style.width()));
@@ -76,7 +69,7 @@ pub fn page(about: &About, factors: &[Factor], style: TextStyle) -> String {
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// The page of a benchmark under a pattern: what it is, how nodes are paired, and all that can be set and comes out.
+/// The page of a benchmark under a pattern: description, pairing of nodes, parameters and metrics.
 pub fn alias_page(
     alias: &Alias,
     pattern: &PatternPage,
@@ -97,7 +90,6 @@ pub fn alias_page(
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// The page of one pattern: who is measured with whom, and when.
 pub fn pattern_page(pattern: &PatternPage, style: TextStyle) -> String {
     let width = style.width();
     let notes = pattern.notes.join(" ");
@@ -112,7 +104,7 @@ pub fn pattern_page(pattern: &PatternPage, style: TextStyle) -> String {
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// Over the example of a pattern.
+/// Above the example of a pattern.
 const EXAMPLE: &str = "Of six nodes n1 to n6";
 
 fn definition(about: &About, factors: &[Factor], width: u16) -> Vec<String> {
@@ -121,7 +113,7 @@ fn definition(about: &About, factors: &[Factor], width: u16) -> Vec<String> {
         titled("Factors, beside the parameters", &self::factors(factors), width),
         titled("Metrics", &metrics(about), width),
         titled("Series", &series(about), width),
-        titled("Running it", &circumstances(about), width),
+        titled("Requirements and cost", &circumstances(about), width),
     ]
 }
 
@@ -190,7 +182,7 @@ fn circumstances(about: &About) -> Vec<(String, String)> {
         Need::Library(name) => format!("the library {name}"),
         Need::Privilege(what) => (*what).to_owned(),
         Need::Nodes(least) => format!("at least {}", count(*least as usize, "node")),
-        Need::Directory => "a directory that you name".to_owned(),
+        Need::Directory => "a writable directory".to_owned(),
     };
     let needs: Vec<_> = about.needs.iter().map(need).collect();
     let mut rows = vec![("takes".to_owned(), time), ("disturbs".to_owned(), disturbs)];

@@ -1,120 +1,56 @@
-//! The pages of benchmarks as text for a terminal: the little Markdown that they use.
-//!
-//! Headings, paragraphs, lists of one level, tables and fenced code. What is not known is shown as written.
+//! The pages of benchmarks as text for a terminal.
+
+use std::mem::take;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::grid::{self, GridColumn};
 use crate::ink::Ink;
 use crate::words::clean;
 
-/// One block of a page.
-enum Block {
-    Heading(String),
-    Paragraph(String),
-    Items(Vec<String>),
-    Table(Vec<Vec<String>>),
-    Code(Vec<String>),
-}
-
-/// The page, wrapped to `width`.
 pub fn text(page: &str, width: u16) -> String {
-    let blocks: Vec<String> = blocks(page).iter().map(|block| render(block, width)).collect();
+    let mut blocks = Vec::new();
+    // Content of the elements that have not ended yet.
+    let (mut text, mut items, mut rows, mut is_item) = (String::new(), Vec::new(), Vec::new(), false);
+    for event in Parser::new_ext(page, Options::ENABLE_TABLES) {
+        match event {
+            Event::Text(words) | Event::Html(words) | Event::InlineHtml(words) => text += &words,
+            Event::Code(words) => text += &format!("`{words}`"),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            Event::Start(Tag::Item) => is_item = true,
+            Event::Start(Tag::TableHead | Tag::TableRow) => rows.push(Vec::new()),
+            Event::End(TagEnd::Heading(_)) => blocks.push(format!("{}\n", Ink::Strong.on(&ended(&mut text)))),
+            Event::End(TagEnd::Paragraph) if !is_item => blocks.push(grid::wrapped(&ended(&mut text), width)),
+            Event::End(TagEnd::Item) => {
+                items.push(("-".to_owned(), ended(&mut text)));
+                is_item = false;
+            }
+            Event::End(TagEnd::List(_)) => blocks.push(grid::paragraphs(&take(&mut items), width)),
+            Event::End(TagEnd::CodeBlock) => {
+                let lines = take(&mut text);
+                blocks.push(lines.lines().map(|line| format!("    {}\n", clean(line))).collect());
+            }
+            Event::End(TagEnd::TableCell) => {
+                rows.last_mut().into_iter().for_each(|row| row.push(ended(&mut text)));
+            }
+            Event::End(TagEnd::Table) => blocks.push(table(&take(&mut rows), width)),
+            _ => {}
+        }
+    }
     blocks.join("\n")
 }
 
-fn render(block: &Block, width: u16) -> String {
-    match block {
-        Block::Heading(text) => format!("{}\n", Ink::Strong.on(&inline(text))),
-        Block::Paragraph(text) => grid::wrapped(&inline(text), width),
-        Block::Items(items) => {
-            let rows: Vec<_> = items.iter().map(|item| ("-".to_owned(), inline(item))).collect();
-            grid::paragraphs(&rows, width)
-        }
-        Block::Table(rows) => {
-            let cells = |column: usize| {
-                let cell = |row: &Vec<String>| row.get(column).map(|cell| inline(cell)).unwrap_or_default();
-                rows.iter().skip(1).map(cell).collect()
-            };
-            let heads = rows.first().into_iter().flatten().enumerate();
-            let columns: Vec<GridColumn> =
-                heads.map(|(position, head)| GridColumn::words(inline(head), cells(position))).collect();
-            grid::fitted(&columns, width)
-        }
-        Block::Code(lines) => lines.iter().map(|line| format!("    {}\n", clean(line))).collect(),
-    }
+fn ended(text: &mut String) -> String {
+    clean(&take(text))
 }
 
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut lines = page.lines();
-    // Whether the line before belongs to the same block as a continuation would.
-    let mut open = false;
-    while let Some(line) = lines.next() {
-        let trimmed = line.trim();
-        if trimmed.starts_with("```") {
-            let code = lines.by_ref().take_while(|line| !line.trim_start().starts_with("```"));
-            blocks.push(Block::Code(code.map(str::to_owned).collect()));
-            open = false;
-        } else if trimmed.is_empty() {
-            open = false;
-        } else if trimmed.starts_with('#') {
-            blocks.push(Block::Heading(trimmed.trim_start_matches('#').trim().to_owned()));
-            open = false;
-        } else {
-            add_line(&mut blocks, trimmed, open);
-            open = true;
-        }
-    }
-    blocks
-}
-
-/// Adds a line of a paragraph, a list or a table to the block it belongs to.
-fn add_line(blocks: &mut Vec<Block>, line: &str, open: bool) {
-    let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
-    match (blocks.last_mut().filter(|_| open), item) {
-        (Some(Block::Items(items)), Some(item)) => items.push(item.to_owned()),
-        (_, Some(item)) => blocks.push(Block::Items(vec![item.to_owned()])),
-        (Some(Block::Table(rows)), None) if line.starts_with('|') => rows.extend(table_row(line)),
-        (_, None) if line.starts_with('|') => {
-            blocks.push(Block::Table(table_row(line).into_iter().collect()));
-        }
-        (Some(Block::Items(items)), None) => {
-            if let Some(last) = items.last_mut() {
-                *last += " ";
-                *last += line;
-            }
-        }
-        (Some(Block::Paragraph(text)), None) => {
-            *text += " ";
-            *text += line;
-        }
-        (_, None) => blocks.push(Block::Paragraph(line.to_owned())),
-    }
-}
-
-/// The cells of a row; none for the rule under the head.
-fn table_row(line: &str) -> Option<Vec<String>> {
-    let is_rule = line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
-    let inner = line.trim_matches('|');
-    (!is_rule).then(|| inner.split('|').map(|cell| cell.trim().to_owned()).collect())
-}
-
-/// Takes the signs of emphasis out, but not out of code, where a star multiplies.
-fn inline(text: &str) -> String {
-    let spans = text.split('`').enumerate();
-    let spans =
-        spans.map(|(position, span)| if position % 2 == 1 { span.to_owned() } else { without_stars(span) });
-    clean(&spans.collect::<Vec<_>>().join("`"))
-}
-
-fn without_stars(text: &str) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    let is_blank = |position: Option<usize>| {
-        position.and_then(|position| characters.get(position)).is_none_or(|c| c.is_whitespace())
-    };
-    let kept = characters.iter().enumerate().filter(|(position, character)| {
-        **character != '*' || (is_blank(position.checked_sub(1)) && is_blank(Some(position + 1)))
-    });
-    kept.map(|(_, character)| *character).collect()
+/// A table whose first row is its head.
+fn table(rows: &[Vec<String>], width: u16) -> String {
+    let heads = rows.first().into_iter().flatten().enumerate();
+    let cells = |column: usize| rows.iter().skip(1).filter_map(|row| row.get(column).cloned()).collect();
+    let columns: Vec<_> =
+        heads.map(|(column, head)| GridColumn::words(head.clone(), cells(column))).collect();
+    grid::fitted(&columns, width)
 }
 
 #[cfg(test)]
@@ -125,7 +61,10 @@ mod tests {
 
     #[test]
     fn emphasis_goes_and_products_stay() {
-        assert_eq!(inline("*a b*, **c**, 2 * 3 and `x*y`"), "a b, c, 2 * 3 and `x*y`");
+        assert_eq!(
+            render_colors(&text("*a b*, **c**, 2 * 3 and `x*y`", 80), Style::Plain),
+            " a b, c, 2 * 3 and `x*y`\n"
+        );
     }
 
     #[test]

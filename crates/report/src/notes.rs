@@ -1,4 +1,4 @@
-//! Footnotes: a reason that many rows share is told once.
+//! Footnotes: a reason that many rows share is printed once.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,16 @@ use crate::grid;
 use crate::ink::Ink;
 use crate::words::clean;
 
-/// The notes of one report, in the order they were first referred to.
+/// The notes of one report, in the order of the first reference.
 #[derive(Debug, Default)]
 pub struct Notes {
     texts: Vec<String>,
-    /// Where each of them stands: a fleet may have thousands.
+    /// Index of each note: a fleet may have thousands.
     places: HashMap<String, usize>,
-    /// Texts that no row refers to: they are about the whole table.
+    /// Texts without a reference, about the whole table.
     remarks: Vec<String>,
-    /// How many of them were printed already.
+    /// Number of notes printed already.
     shown: usize,
-    /// How many remarks were.
     remarked: usize,
 }
 
@@ -32,7 +31,7 @@ impl Notes {
         format!("[{}]", position + 1)
     }
 
-    /// Tells `text` below the table, once, without a reference to it.
+    /// Prints `text` below the table, once, without a reference.
     pub fn remark(&mut self, text: &str) {
         let text = clean(text);
         if !self.tell(&text) {
@@ -40,7 +39,7 @@ impl Notes {
         }
     }
 
-    /// Whether some note tells `text` already.
+    /// Whether a note says `text` already.
     pub fn tell(&self, text: &str) -> bool {
         let text = clean(text);
         self.texts.iter().chain(&self.remarks).any(|known| known.contains(&text))
@@ -54,7 +53,7 @@ impl Notes {
         notes
     }
 
-    /// The notes referred to since the last time.
+    /// The notes that were added since the last call.
     pub fn flush(&mut self, width: u16) -> String {
         let fresh = self.texts.iter().enumerate().skip(self.shown);
         let mut rows: Vec<_> = fresh

@@ -1,44 +1,43 @@
-//! Numbers for people: as many digits as they carry, the same in all of a column.
+//! Numbers for people: significant digits only, the same number of decimals in a column.
 
 /// Significant digits of the smallest number of a column.
 const DIGITS: i32 = 3;
 
-/// Decimals at most; what is smaller than that shows as zero, so a benchmark should choose a smaller unit.
+/// Smaller numbers are shown as zero, so a benchmark should choose a smaller unit.
 const MOST_DECIMALS: i32 = 6;
 
 /// Decimals that give the smallest of `values` three significant digits; zeros do not count.
 pub fn decimals(values: impl IntoIterator<Item = f64>) -> usize {
     let magnitude = values.into_iter().map(f64::abs).filter(|value| *value > 0.0).reduce(f64::min);
     let Some(magnitude) = magnitude else { return 0 };
-    // A value just under a power of ten may round up to it; the one decimal too many does no harm.
+    // A value just under a power of ten may round up to it; the extra decimal does no harm.
     let leading = magnitude.log10().floor() as i32;
     (DIGITS - 1 - leading).clamp(0, MOST_DECIMALS) as usize
 }
 
-/// A number by itself.
 pub fn plain(value: f64) -> String {
     let decimals = decimals([value]);
     format!("{value:.decimals$}")
 }
 
-/// Half the width of an interval in percent of the median, which need not lie in its middle: `±0.6%`. Absolute when the
+/// Half the width of an interval in percent of the median, which need not be its centre: `±0.6%`. Absolute when the
 /// median is zero.
 pub fn half_width(median: f64, interval: (f64, f64)) -> String {
     let half = (interval.1 - interval.0).abs() / 2.0;
     if median == 0.0 {
         format!("±{}", plain(half))
     } else {
-        format!("±{}", share(100.0 * half / median.abs()))
+        format!("±{}", percentage(100.0 * half / median.abs()))
     }
 }
 
-/// As [`half_width`]; `±?` where there is no interval, from too few values.
-pub fn spread(median: f64, interval: Option<(f64, f64)>) -> String {
+/// As [`half_width`]; `±?` without an interval, from too few values.
+pub fn plus_minus(median: f64, interval: Option<(f64, f64)>) -> String {
     interval.map_or("±?".to_owned(), |interval| half_width(median, interval))
 }
 
 /// A percentage with the digits that matter: `0.04%`, `0.6%`, `12%`.
-pub fn share(percent: f64) -> String {
+pub fn percentage(percent: f64) -> String {
     let decimals = match percent.abs() {
         0.0 => 0,
         small if small < 0.095 => 2,
@@ -51,12 +50,12 @@ pub fn share(percent: f64) -> String {
 /// A change in percent, with its sign and the digits that matter: `+0.4%`, `-12%`.
 pub fn change(percent: f64) -> String {
     let plus = if percent > 0.0 { "+" } else { "" };
-    format!("{plus}{}", share(percent))
+    format!("{plus}{}", percentage(percent))
 }
 
-/// A whole percentage, for what is held against a limit or a bound: `83%`, `-14%`. A difference keeps its sign.
-pub fn whole_share(percent: f64) -> String {
-    // Neither 99.6 % is the limit nor is -0.4 % nothing: close to such a border a decimal is shown.
+/// A whole percentage of a limit or a bound: `83%`, `-14%`. A difference keeps its sign.
+pub fn whole_percent(percent: f64) -> String {
+    // 99.6 % is not the limit, and -0.4 % is not zero: near such values a decimal is shown.
     let near = (percent - 100.0).abs() < 0.95 || percent.abs() < 0.95;
     if near && percent != 0.0 && percent != 100.0 {
         format!("{percent:.1}%")
@@ -65,10 +64,10 @@ pub fn whole_share(percent: f64) -> String {
     }
 }
 
-/// As [`whole_share`], with a plus.
-pub fn signed_share(percent: f64) -> String {
+/// As [`whole_percent`], with a plus.
+pub fn signed_percent(percent: f64) -> String {
     let plus = if percent > 0.0 { "+" } else { "" };
-    format!("{plus}{}", whole_share(percent))
+    format!("{plus}{}", whole_percent(percent))
 }
 
 #[cfg(test)]
@@ -101,9 +100,9 @@ mod tests {
     #[test]
     fn a_share_close_to_a_border_shows_on_which_side_it_is() {
         assert_eq!(
-            [83.4, 99.7, 100.0, 100.4, -0.3, 0.0].map(whole_share),
+            [83.4, 99.7, 100.0, 100.4, -0.3, 0.0].map(whole_percent),
             ["83%", "99.7%", "100%", "100.4%", "-0.3%", "0%"]
         );
-        assert_eq!([51.2, -14.0, 0.2].map(signed_share), ["+51%", "-14%", "+0.2%"]);
+        assert_eq!([51.2, -14.0, 0.2].map(signed_percent), ["+51%", "-14%", "+0.2%"]);
     }
 }

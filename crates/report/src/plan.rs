@@ -1,4 +1,4 @@
-//! What a run would do: cases, time, bytes written, privileges, what is disturbed. Nothing has run yet.
+//! What a run would do: cases, time, bytes written, privileges, disturbed services. Nothing has run yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::grid::{GridColumn, fitted, paragraphs};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, span};
 
-/// The plan as text for a terminal: `cases` would run, the `settled` ones would not, each with its reason.
+/// The plan as text for a terminal: `cases` would run, `settled` cases would not, each with its reason.
 pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], style: TextStyle) -> String {
     let sum = |of: fn(&Case) -> Nanos| cases.iter().fold(Nanos(0), |sum, case| sum.plus(of(case)));
     let (least, most) = (span(Duration::from(sum(Case::estimate))), span(Duration::from(sum(Case::longest))));
@@ -46,12 +46,11 @@ pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], sty
     render_colors(&text, style.style)
 }
 
-/// An id that may be broken into lines between its parameters, not inside a word.
+/// An id that may be wrapped between its parameters, not inside a word.
 fn breakable(id: &str) -> String {
     clean(&id.replace('[', " [").replace(',', ", "))
 }
 
-/// What the plan already knows to be wrong, told once however many cases it is about.
 fn warnings(cases: &[Case], width: u16) -> String {
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for case in cases {
@@ -79,7 +78,7 @@ fn trials(case: &Case) -> String {
     if least == most { least.to_string() } else { format!("{least}..{most}") }
 }
 
-/// What the run needs and does to others, a line each.
+/// What the run needs and what it disturbs, one line each.
 fn effects(cases: &[Case], abouts: &[&About]) -> String {
     let used: BTreeSet<&str> = cases.iter().map(|case| case.bench.as_str()).collect();
     let mut lines = BTreeSet::new();
@@ -100,13 +99,13 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
             });
         }
     }
-    let again = if written > 0 { " over all trials, what is written again counted again" } else { "" };
+    let again = if written > 0 { " over all trials, rewrites included" } else { "" };
     let written = seatrial_model::Bytes(written);
     lines.insert(format!("writes    {written} to storage{again}, besides the run folder"));
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// What the plan chose for a case, and why the case is there.
+/// The plan's choices for a case, and why the case is there.
 fn planned(case: &Case) -> String {
     let said = [case.planned.to_string().replace(',', ", "), case.origin.to_string()];
     clean(&said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))

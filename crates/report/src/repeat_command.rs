@@ -1,20 +1,20 @@
-//! Command lines that are offered to a person: the one that goes on with a run and the one that repeats a case of it,
-//! written so that a shell takes them as they are meant. Whoever prints such a command has it from here.
+//! Command lines offered to the user, to resume a run and to repeat a case, quoted for a shell. All such commands are
+//! made here.
 
 use seatrial_model::record::{CaseRecord, LauncherChoice, NodeOptions, RunInfo, option_words};
 
 use crate::labels::named_params;
 use crate::words::clean;
 
-/// The command that goes on with a run. Its folder keeps the plan, the profile, the reference and the options, so that
-/// nothing else has to be said.
+/// The command that resumes a run. Its folder keeps the plan, the profile, the reference and the options, so that no
+/// other argument is needed.
 pub fn resume(run: &RunInfo) -> String {
     let command = if run.profile.is_some() { "check" } else { "run" };
     line(["seatrial", command, "--resume", &run.id])
 }
 
-/// The command that runs `case` alone, where and as it ran in `run`. Of a record without options it is the one that was typed
-/// then, which runs all of it: how the nodes were reached is not known otherwise.
+/// The command that runs `case` alone, where and as it ran in `run`. For a record without options it is the original
+/// command line, which runs all cases: how the nodes were reached is unknown otherwise.
 pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
     if run.options.is_none() {
         return line(&run.command);
@@ -22,16 +22,15 @@ pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
     let mut words = vec!["seatrial".to_owned(), "run".to_owned(), case.bench.clone()];
     words.extend(named_params(case).into_iter().flat_map(|pair| ["-p".to_owned(), pair]));
     let mut options = reaching(&case.nodes, run);
-    // What it comes to without a word: this machine, and nodes by their names through ssh.
+    // The defaults without an option: this machine, and nodes by their names through ssh.
     options.launcher =
         options.launcher.filter(|it| !matches!(it, LauncherChoice::Local | LauncherChoice::Ssh));
     words.extend(option_words(&options));
     line(words)
 }
 
-/// The options that reach `nodes` of `run` as it reached them: by their names, unless it ran on the machine that it was
-/// typed on. A record that does not say what started the agents has that said by the number of nodes; and of no node is nothing
-/// known but what was asked for.
+/// The options that reach `nodes` of `run` as the run did: by their names, unless the run was on the local machine.
+/// If a record does not name the launcher, the number of nodes decides.
 pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     let options = run.options.as_ref().map(|options| options.nodes.clone()).unwrap_or_default();
     if nodes.is_empty() {
@@ -43,20 +42,20 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
         nodelist: if is_here { None } else { nodes.join(",").parse().ok() },
         nodes: None,
         exclude: None,
-        // Says nothing of so few.
+        // Has no effect for so few nodes.
         ssh_fanout: options.ssh_fanout.filter(|most| is_here || nodes.len() > *most as usize),
         ..options
     }
 }
 
-/// Words as one line that a shell takes apart into the same words again. What would steer a terminal becomes a blank.
+/// Words as one line that a shell splits into the same words. Control characters become blanks.
 pub fn line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
     clean(&words.join(" "))
 }
 
-/// A word, in quotes where a shell would make something else of it. A bracket is a pattern of file names, of which zsh
-/// complains when no file has such a name, and what begins with `=` is to zsh the path of a program.
+/// A word, quoted where a shell would interpret it. A bracket is a glob pattern, about which zsh complains when no
+/// file matches, and `=` at the beginning is the path of a program in zsh.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(is_plain) {
@@ -117,7 +116,7 @@ mod tests {
         assert_eq!(of(local.clone(), &["n7"]), "seatrial run cpu.clock");
         let counted_here = NodeOptions { nodes: Some(1), ..local };
         assert_eq!(of(counted_here, &["n7"]), "seatrial run cpu.clock");
-        // Another machine than the one that the command is typed on.
+        // Another machine than the one of the terminal.
         assert_eq!(of(by(Ssh, listed("n7")), &["n7"]), "seatrial run cpu.clock -w n7");
         let ssh = NodeOptions {
             ssh: Some("ssh -F my.conf".to_owned()),
@@ -162,7 +161,7 @@ mod tests {
         let words =
             ["n[1-4]", "size=64 KiB", "it's", "", "a,b", "$HOME", "*", "~", "-w", "x=\"1\"", "a\\b", "ä"];
         let script = format!("printf '%s\\n' {}", line(words));
-        // Where files are that a pattern would fit.
+        // A folder with files that a pattern would match.
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("n1"), "").unwrap();
         let out = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();

@@ -1,20 +1,19 @@
 //! Colors and width of text for people.
 
-/// Columns of a terminal whose width is not known, and of a pipe.
+/// Columns of a terminal of unknown width, and of a pipe.
 const USUAL_WIDTH: u16 = 80;
 
-/// Least width that tables are fitted to; a narrower terminal wraps lines by itself.
+/// Least width of tables; a narrower terminal wraps lines by itself.
 const LEAST_WIDTH: u16 = 60;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     #[default]
     Plain,
-    /// With escape sequences for colours. Colour never says anything that the text does not say.
+    /// With escape sequences for colours. Colour never carries information that the text lacks.
     Coloured,
 }
 
-/// Colors and width of text for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
     pub style: Style,
@@ -27,14 +26,12 @@ impl TextStyle {
         Self { style, width: width.unwrap_or(USUAL_WIDTH).max(LEAST_WIDTH) }
     }
 
-    /// Columns that a line may take.
     pub fn width(self) -> u16 {
         self.width
     }
 }
 
 impl Default for TextStyle {
-    /// Plain text of the usual width.
     fn default() -> Self {
         Self::new(Style::Plain, None)
     }

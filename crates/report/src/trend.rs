@@ -1,4 +1,4 @@
-//! How the numbers of a benchmark went from run to run, as text and as JSON.
+//! The history of a benchmark's numbers over runs, as text and as JSON.
 
 use seatrial_analysis::{FEWEST_RUNS, Point, Trend, TrendStep};
 use seatrial_model::Verdict;
@@ -14,18 +14,18 @@ use crate::terminal::table as text_table;
 use crate::view::table::{Builder, Cell, Column, Table};
 use crate::words::{Badge, count, direction, in_unit, unit};
 
-/// Runs that a line of signs shows; of more, the last ones.
+/// Runs in a sparkline; of more the last ones.
 const MOST_SIGNS: usize = 24;
 
-/// Rows of a table that changed nowhere; more are counted.
+/// Rows without a change; more are counted.
 const MOST_QUIET: usize = 20;
 
-/// A line of signs spans this share of its middle at least, so that the noise of a steady number does not fill it.
+/// A sparkline spans at least this share of its middle, so that the noise of a steady number does not fill it.
 const LEAST_SPAN: f64 = 0.05;
 
 const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The trends as text for a terminal: a table a metric, what changed first.
+/// The trends as text for a terminal: a table per metric, changes first.
 pub fn render(trends: &[Trend], style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
@@ -49,7 +49,7 @@ pub fn render(trends: &[Trend], style: TextStyle) -> String {
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// One table a benchmark, version, metric and unit, in the order of the first of each.
+/// One table per benchmark, version, metric and unit, in the order of the first of each.
 fn tables(trends: &[Trend]) -> Vec<Vec<&Trend>> {
     let mut tables: Vec<Vec<&Trend>> = Vec::new();
     for trend in trends {
@@ -90,7 +90,7 @@ fn table(rows: &[&Trend]) -> Table {
         .finish()
 }
 
-/// One sign a run, its height the place between the smallest and the largest number.
+/// One sign per run, its height between the smallest and the largest number.
 fn sparkline(points: &[Point]) -> String {
     let values = points.iter().map(|point| point.median);
     let (low, high) = values
@@ -99,7 +99,6 @@ fn sparkline(points: &[Point]) -> String {
     let middle = low.midpoint(high);
     let half = (high - low).max(LEAST_SPAN * middle.abs()) / 2.0;
     let sign = |value: f64| {
-        // All the same number, which is zero: nothing spans anything.
         let place = if half > 0.0 { (value - (middle - half)) / (2.0 * half) } else { 0.5 };
         let steps = SIGNS.len() as f64;
         SIGNS[(place * steps).floor().clamp(0.0, steps - 1.0) as usize]
@@ -107,7 +106,7 @@ fn sparkline(points: &[Point]) -> String {
     values.map(sign).collect()
 }
 
-/// The last change, with a note that tells of all.
+/// The last change, with a note about all.
 fn changed(trend: &Trend) -> Cell {
     let Some(last) = trend.steps.last() else { return Cell::default() };
     let sign = if last.levels.1 > last.levels.0 { '▲' } else { '▼' };
@@ -141,7 +140,7 @@ fn in_words(step: &TrendStep, trend: &Trend) -> String {
     )
 }
 
-/// The trends as one JSON value, numbers in the unit beside them.
+/// The trends as one JSON value, with units.
 pub fn value(trends: &[Trend]) -> Value {
     trends.iter().map(trend).collect()
 }

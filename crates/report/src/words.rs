@@ -1,4 +1,4 @@
-//! Words and signs that every view writes the same way.
+//! Words and signs that all views share.
 
 use std::time::Duration;
 
@@ -16,20 +16,19 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_mark(c) { ' ' } else { c }).collect()
 }
 
-/// As `clean`, of a text that may have several lines.
+/// As `clean`, for a text that may have several lines.
 pub fn clean_lines(text: &str) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// A sign, a word, and what gives both their colour.
+/// A sign, a word, and the verdict that gives both their colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Template)]
 #[template(path = "badge.html")]
 pub struct Badge {
-    /// Tells it apart where colours are not seen.
+    /// Tells badges apart without colours.
     pub sign: char,
-    /// Tells it apart where signs are not known.
+    /// Tells badges apart without signs.
     pub word: &'static str,
-    /// It has the colour of this verdict.
     pub tone: Verdict,
 }
 
@@ -70,7 +69,7 @@ impl From<Severity> for Badge {
 }
 
 impl Badge {
-    /// Its class on a page.
+    /// The CSS class.
     pub fn class(self) -> &'static str {
         self.tone.word()
     }
@@ -81,7 +80,7 @@ impl Badge {
     }
 }
 
-/// Where an outcome stands among verdicts: a case with numbers is in order.
+/// The verdict that an outcome corresponds to: a case with numbers passes.
 pub fn tone(outcome: Outcome) -> Verdict {
     match outcome {
         Outcome::Failed => Verdict::Fail,
@@ -100,17 +99,17 @@ pub fn ink(verdict: Verdict) -> Ink {
     }
 }
 
-/// The unit behind a number, with a blank; nothing for counts.
+/// The unit after a number, with a blank; empty for counts.
 pub fn unit(unit: Unit) -> String {
     if unit == Unit::Count { String::new() } else { format!(" {unit}") }
 }
 
-/// The unit behind the name of a number: ` in GB/s`; nothing for counts.
+/// The unit after the name of a number: ` in GB/s`; empty for counts.
 pub fn in_unit(of: Unit) -> String {
     if of == Unit::Count { String::new() } else { format!(" in {of}") }
 }
 
-/// Which direction is good, behind a unit.
+/// Which direction is good, after a unit.
 pub const fn direction(better: Better) -> &'static str {
     match better {
         Better::Higher => ", higher is better",
@@ -119,21 +118,20 @@ pub const fn direction(better: Better) -> &'static str {
     }
 }
 
-/// A number for people with its unit.
 pub fn quantity(value: f64, of: Unit) -> String {
     format!("{}{}", plain(value), unit(of))
 }
 
-/// A quantity for people; the exact one stands beside it as data.
+/// A quantity for people; the exact value is in the data beside it.
 pub fn rounded(value: Quantity) -> String {
     match value.unit() {
-        // Counts are exact: an MTU of 65535 is not one of 65500.
+        // Counts are exact: an MTU of 65535 is not 65500.
         Unit::Count => value.value().to_string(),
         unit => quantity(value.value(), unit),
     }
 }
 
-/// `verdict` of a document as its first line has it: `✗ FAIL`.
+/// `verdict` of a document as in its first line: `✗ FAIL`.
 pub fn verdict_title(verdict: Verdict) -> String {
     ink(verdict).on(&format!("{} {}", Badge::from(verdict).sign, verdict.word().to_uppercase()))
 }
@@ -143,13 +141,13 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// The nodes folded into one name; where that gets longer than `longest` characters, how many there are.
+/// The nodes folded into one name; if that is longer than `longest` characters, their number.
 pub fn set_of(nodes: &[&str], longest: usize) -> String {
     let folded = fold(nodes);
     if folded.chars().count() > longest { count(nodes.len(), "node") } else { folded }
 }
 
-/// `text` cut after so many characters, with a sign that it was.
+/// `text` cut after `most` characters, with an ellipsis.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

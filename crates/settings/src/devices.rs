@@ -1,10 +1,9 @@
-//! Settings of devices that the inventory knows: one reading for each that has the knob.
+//! Settings of devices in the inventory: one reading for each device that has the setting.
 
 use seatrial_model::machine::{Known, Nic};
 use seatrial_model::setting::{Present, SettingAbout, SettingReading};
 use seatrial_model::{Params, Subject, Value};
 
-/// What was found of a device, with a note on it.
 pub(crate) struct Found {
     present: Present,
     note: Option<String>,
@@ -21,17 +20,14 @@ impl Found {
         Present::Value(value).into()
     }
 
-    /// There is no such knob, and why.
     pub(crate) fn absent(why: &str) -> Self {
         Present::Absent(why.to_owned()).into()
     }
 
-    /// There is one, and why it could not be told.
     pub(crate) fn unreadable(why: &str) -> Self {
         Present::Unreadable(why.to_owned()).into()
     }
 
-    /// What the inventory knows.
     pub(crate) fn known(known: Known<Value>) -> Self {
         match known {
             Known::Known(value) => Self::value(value),
@@ -39,18 +35,16 @@ impl Found {
         }
     }
 
-    /// The same with a note beside the value; what has no value says why, and nothing else.
+    /// Adds a note to a value; a missing value keeps only its reason.
     pub(crate) fn noted(self, note: Option<String>) -> Self {
         let note = note.filter(|_| matches!(self.present, Present::Value(_)));
         Self { note, ..self }
     }
 }
 
-/// A device that has the knob.
 pub(crate) struct Device {
-    /// As subjects name it: `eth0`, `mlx5_0/1`.
+    /// Name as in subjects: `eth0`, `mlx5_0/1`.
     pub(crate) name: String,
-    /// What a profile may select it by.
     pub(crate) facts: Params,
     pub(crate) found: Found,
 }
@@ -61,8 +55,8 @@ impl Device {
     }
 }
 
-/// The readings of `about` of all that the inventory knows of a sort, in its order; `of` gives those that have the knob. Where
-/// it knows of none, or could not look, there is one reading of nobody: `none`, or why.
+/// Readings of `about` for all devices of a kind, in the order of the inventory; `of` selects those with the setting.
+/// Without any, or when the inventory is unknown, one reading of the node: `none`, or why.
 pub(crate) fn readings<'a, T, I: IntoIterator<Item = Device>>(
     about: &SettingAbout,
     known: &'a Known<Vec<T>>,
@@ -94,7 +88,7 @@ mod tests {
     use crate::sysctl::ROW;
 
     fn told(known: &Known<Vec<u64>>) -> Vec<(String, Present, Option<String>)> {
-        // Odd ones have it, and it is twice their number; of 5 it is not known.
+        // Odd numbers have it, with twice their value; for 5 it is unknown.
         let readings = readings(&ROW, known, "none is odd", |number| {
             let found = match number {
                 5 => Found::known(Known::unknown("a secret")),
@@ -124,7 +118,7 @@ mod tests {
         let alone = |present| [(nobody.to_string(), present, None)];
         assert_eq!(told(&Known::Known(vec![2])), alone(Present::Absent("none is odd".to_owned())));
         assert_eq!(told(&Known::unknown("no file")), alone(Present::Unreadable("no file".to_owned())));
-        // A note stands beside a value only.
+        // Only values have notes.
         assert!(told(&Known::Known(vec![5]))[0].2.is_none());
     }
 }

@@ -1,16 +1,14 @@
-//! From what a file says to what a setting is.
+//! Converts the content of files to readings.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{Present, SettingAbout, SettingReading, UNLIMITED};
 use seatrial_model::{Bytes, Kind, Nanos, Subject, Value};
 use seatrial_sys::root::{ReadError, SysRoot};
 
-/// The reading of a setting that a node has once.
 pub(crate) fn on_node(about: &SettingAbout, present: Present) -> Vec<SettingReading> {
     vec![SettingReading::new(about, Subject::node(), present)]
 }
 
-/// A value, or why there is none.
 pub(crate) fn present(root: &SysRoot, read: Result<Value, ReadError>) -> Present {
     match read {
         Ok(value) => Present::Value(value),
@@ -19,8 +17,7 @@ pub(crate) fn present(root: &SysRoot, read: Result<Value, ReadError>) -> Present
     }
 }
 
-/// What a file that is not there means: no such knob, unless the whole tree that it belongs to is missing, as in a
-/// container without `/sys`.
+/// The reading for a missing file: no such setting, unless the whole tree, such as `/sys`, is missing.
 pub(crate) fn missing(root: &SysRoot, path: &str) -> Present {
     let trees = [("/sys/", "/sys/devices"), ("/proc/", "/proc/sys")];
     match trees.into_iter().find(|(start, _)| path.starts_with(start)) {
@@ -31,12 +28,11 @@ pub(crate) fn missing(root: &SysRoot, path: &str) -> Present {
     }
 }
 
-/// Whether a hypervisor is known to stand under this kernel.
 pub(crate) fn is_virtual(machine: &Machine) -> bool {
     machine.virtualization.known().is_some_and(|layers| layers.hypervisor.is_some())
 }
 
-/// The values that a file of the kernel holds for `about`: sizes in bytes, times in microseconds, flags as 1 and 0.
+/// Parses the values of `about` in a file of the kernel: sizes in bytes, times in microseconds, flags as 1 and 0.
 pub(crate) fn parse(about: &SettingAbout, path: &str, text: &str) -> Result<Value, ReadError> {
     let garbage = || ReadError::garbage(path, text, &expected(about));
     let parts: Vec<&str> = text.split_whitespace().collect();
@@ -76,7 +72,6 @@ fn expected(about: &SettingAbout) -> String {
     }
 }
 
-/// A time given in microseconds.
 pub(crate) fn micros(micros: u64) -> Option<Value> {
     micros.checked_mul(1000).map(|nanos| Nanos(nanos).into())
 }

@@ -1,4 +1,4 @@
-//! What is set for every CPU by itself: told once where all agree, and once a group of CPUs where they differ.
+//! Settings of each CPU: one reading where all CPUs agree, else one per group of CPUs.
 
 use seatrial_model::setting::{Present, SettingAbout, SettingReading};
 use seatrial_model::{Subject, Value};
@@ -7,12 +7,10 @@ use seatrial_sys::root::{ReadError, SysRoot};
 
 use crate::found::present;
 
-/// What was found for some CPUs: the value with a note on it.
 pub(crate) type OfCpus = (CpuSet, Result<(Value, Option<String>), ReadError>);
 
-/// The readings of `found`, which is not empty: one on `node` where all CPUs agree, else one a group on `cpus:LIST`.
-///
-/// Hundreds of CPUs fail for the same reason: failures of one sort are one group, with the reason of the first.
+/// Readings of `found`, which is not empty: one on `node` where all CPUs agree, else one per group on `cpus:LIST`.
+/// Failures of one kind are one group, with the first reason.
 pub(crate) fn grouped(about: &SettingAbout, root: &SysRoot, found: Vec<OfCpus>) -> Vec<SettingReading> {
     let mut groups: Vec<(CpuSet, Present, Option<String>)> = Vec::new();
     for (cpus, result) in found {

@@ -1,7 +1,7 @@
-//! Settings of the host that measurements depend on: what they are, why they matter, how to change them by hand.
+//! Host settings that affect measurements: what they are, why they matter, and how to change them.
 //!
-//! Nothing is changed here. One file a setting, or one a group of settings that are read alike; the block `settings!`
-//! below is the only other place to touch. What is wanted of a setting comes from profiles, never from here.
+//! Changes nothing. One file per setting or group of similar settings, listed in `settings!` below. Requirements come
+//! from profiles.
 
 mod devices;
 mod found;
@@ -28,9 +28,8 @@ macro_rules! settings {
     };
 }
 
-// A file and the settings in it, in the order of lists.
+// Files and their settings, in the order of lists.
 settings! {
-    /// Processors.
     cpu {
         governor: Governor;
         energy_preference: EnergyPreference;
@@ -49,26 +48,21 @@ settings! {
         ipv4: UDP_MEM, TCP_RMEM, TCP_WMEM, TCP_CONGESTION_CONTROL, TCP_TIMESTAMPS, TCP_SACK, TCP_WINDOW_SCALING;
         mptcp: ENABLED;
     }
-    /// Network interfaces.
     nic {
         interface: MTU, TXQUEUELEN;
         inventory: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
         ethtool: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
     }
-    /// RDMA adapters.
     rdma {
         port: PORT_STATE, PORT_RATE, MTU, RELAXED_ORDERING, FIRMWARE;
     }
-    /// What the system leaves to a program.
-    limits {
+    process_limits {
         process: RTPRIO, MEMLOCK;
     }
-    /// The scheduler and the clock.
     kernel {
         sched: RT_RUNTIME;
         clock: ClockSource;
     }
-    /// Who else changes settings.
     tuning {
         tuned: TunedProfile;
         irqbalance: IrqBalance;
@@ -79,8 +73,7 @@ pub fn registry() -> Registry {
     Registry { settings: SETTINGS }
 }
 
-/// Reads every setting of the host below `root`, which is `machine`; in the order of lists. What cannot be read is
-/// there with its reason.
+/// Reads every setting of the host `machine` below `root`, in the order of lists. An unreadable setting has a reason.
 pub fn read_all(root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
     SETTINGS.iter().flat_map(|setting| setting.read(root, machine)).collect()
 }

@@ -8,22 +8,18 @@ use crate::Setting;
 /// A set of settings; [`crate::registry()`] is the shipped one.
 #[derive(Clone, Copy)]
 pub struct Registry {
-    /// In the order of lists.
     pub settings: &'static [&'static dyn Setting],
 }
 
 impl Registry {
-    /// The setting called `id`.
     pub fn find(&self, id: &str) -> Option<&'static dyn Setting> {
         self.settings.iter().copied().find(|setting| setting.about().id == id)
     }
 
-    /// All definitions, in the order of lists.
     pub fn abouts(&self) -> impl Iterator<Item = &'static SettingAbout> {
         self.settings.iter().map(|setting| setting.about())
     }
 
-    /// The id nearest to a typo.
     pub fn nearest(&self, typed: &str) -> Option<&'static str> {
         nearest(typed, self.abouts().map(|about| about.id))
     }

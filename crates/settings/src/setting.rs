@@ -1,16 +1,13 @@
-//! What every setting can do.
+//! The interface of a setting.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{SettingAbout, SettingReading};
 use seatrial_sys::root::SysRoot;
 
-/// A setting of the host.
 pub trait Setting: Sync {
-    /// What it says of itself, how to change it by hand included.
     fn about(&self) -> &'static SettingAbout;
 
-    /// What it is on the host below `root`, which is `machine`: one reading a subject, at least one. Changes nothing.
-    ///
-    /// A setting that this host does not have is absent, one that cannot be told unreadable, each with the reason.
+    /// Readings on the host `machine` below `root`, one per subject, at least one. Changes nothing. A setting that
+    /// the host lacks is absent, one that cannot be read unreadable, each with a reason.
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading>;
 }

@@ -1,4 +1,4 @@
-//! Settings that are one file below `/proc/sys`: a row of a table each.
+//! Settings that are one file below `/proc/sys`.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
@@ -8,16 +8,15 @@ use seatrial_sys::root::SysRoot;
 use crate::Setting;
 use crate::found::{on_node, parse, present};
 
-/// A setting that is read from the file `source` of its definition and set by sysctl(8).
+/// A setting read from the file `source` of its definition and set by sysctl(8).
 pub struct Sysctl(pub(crate) &'static SettingAbout);
 
-/// The kernel keeps these numbers in an `int`.
+/// The kernel stores these numbers as `int`.
 pub(crate) const COUNT: Kind = Kind::Count(0, i32::MAX as u64);
 
-/// Sizes of buffers, which are an `int` too.
+/// Buffer sizes, also an `int`.
 pub(crate) const BUFFER: Kind = Kind::Size(Bytes(1), Bytes(i32::MAX as u64));
 
-/// What the rows share.
 pub(crate) const ROW: SettingAbout = SettingAbout {
     id: "",
     title: "",
@@ -31,10 +30,10 @@ pub(crate) const ROW: SettingAbout = SettingAbout {
     source: "",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "Lost at the next boot unless a file in /etc/sysctl.d says it too. tuned sets its own when it starts.",
+    traps: "Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.",
 };
 
-/// The only way to set a row, by the name that sysctl(8) knows it by.
+/// The command that sets a row, by its sysctl(8) name.
 macro_rules! by_sysctl {
     ($name:literal) => {
         &[seatrial_model::setting::ApplyCommand::always(concat!("sysctl -w ", $name, "={value}"))]

@@ -1,31 +1,27 @@
-//! What reading tolerates: parts of a run that are missing or damaged.
+//! Missing or damaged parts of a run, which reading tolerates.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// One file of a run: there, not there, or not readable as what it should be.
+/// A file of a run: present, absent or damaged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Piece<T> {
     Present(T),
-    /// Not written, or not yet.
     #[default]
     Absent,
-    /// Written, but not to be read.
     Damaged(Damage),
 }
 
-/// Something that should be readable and is not. Whatever it held counts as never written.
+/// Something that should be readable and is not. Its content counts as never written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub file: PathBuf,
-    /// The line, from 1, when only that one is concerned.
+    /// The line, from 1, when only one line is damaged.
     pub line: Option<usize>,
-    /// What is wrong with it, as a fragment.
     pub why: String,
 }
 
 impl<T> Piece<T> {
-    /// The value, when it was read.
     pub fn present(&self) -> Option<&T> {
         match self {
             Piece::Present(value) => Some(value),
@@ -33,7 +29,6 @@ impl<T> Piece<T> {
         }
     }
 
-    /// The value, when it was read.
     pub fn into_present(self) -> Option<T> {
         match self {
             Piece::Present(value) => Some(value),
@@ -41,7 +36,6 @@ impl<T> Piece<T> {
         }
     }
 
-    /// What is wrong with it, if something is.
     pub fn damage(&self) -> Option<&Damage> {
         match self {
             Piece::Damaged(damage) => Some(damage),

@@ -1,8 +1,8 @@
-//! Which runs there are, and what each came to.
+//! The list of runs.
 //!
-//! What a list shows of a run is made of its whole record. So that a long list stays quick, a run that no process writes
-//! keeps it in a file of its own beside the record, with the sizes, times and inodes of the files that it was made from:
-//! a cache, taken no notice of as soon as anything of that differs, and done without wherever it cannot be written.
+//! A summary of a run needs its whole record. So that long lists are quick, a run that no process writes stores its
+//! summary in a file beside the record, with sizes, times and inodes of the other files: a cache, ignored when any of
+//! these differ, and optional.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -18,68 +18,56 @@ use serde::{Deserialize, Serialize};
 use crate::folder::Files;
 use crate::{Home, RunFolder, State, StoreError, StoredRun};
 
-/// What every file of a summary begins with: its version, which rises when [`RunSummary`] changes. A file of that name with
-/// another beginning is somebody else's, and stays as it is.
+/// First bytes of a summary, before its version, which is raised when [`RunSummary`] changes. A file of that name
+/// with another beginning is not ours and stays.
 const MARK: &str = "{\"seatrial_summary\":";
 const VERSION: u32 = 2;
 
-/// One run, as a list shows it.
+/// A run in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// The name of the folder.
     pub id: String,
-    /// What it is doing now.
     pub state: State,
     pub summary: RunSummary,
 }
 
-/// What a list says of a run besides its name and state.
+/// What the list shows besides name and state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// The command as typed; none when `run.json` is not to be read.
+    /// The command line; `None` when `run.json` is unreadable.
     pub command: Option<Vec<String>>,
     pub profile: Option<String>,
     pub nodes: Vec<String>,
-    /// When it started, by the clock of then.
     pub started: Option<Timestamp>,
-    /// When and how it ended.
     pub ended: Option<RunEnd>,
-    /// Seconds that it ran, without those in which it was stopped before it was gone on with.
+    /// Duration in seconds, without pauses before resuming.
     pub seconds: Option<f64>,
-    /// The roll-up of its judgement.
+    /// Verdict of the whole run.
     pub verdict: Option<Verdict>,
-    /// The benchmarks of which it has a record.
     pub benches: BTreeSet<String>,
-    /// Cases planned, as far as the run came.
     pub planned: u64,
     pub measured: u64,
-    /// Cases in which the system under test did not deliver.
     pub failed: u64,
-    /// Cases we could not look at.
     pub unmeasured: u64,
-    /// Cases that do not apply.
     pub skipped: u64,
-    /// Findings that say that something is wrong.
+    /// Findings of severity `problem`.
     pub problems: u64,
-    /// Why it cannot be read, when a newer version wrote it.
+    /// Why the run is unreadable, when a newer version wrote it.
     pub unreadable: Option<String>,
 }
 
-/// A summary as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     seatrial_summary: u32,
-    /// Of the files that it was made from.
     stamp: String,
     summary: RunSummary,
 }
 
 impl Home {
-    /// The runs of this home, oldest first.
     pub fn history(&self) -> Result<Vec<RunRow>, StoreError> {
         let row = |id: String| {
             let files = Files::of(self.runs().join(&id));
-            // None: removed since its name was read.
+            // `None`: removed since its name was read.
             let summary = summary(&files)?;
             let state = State::of(&files, summary.ended.is_some());
             Some(RunRow { id, state, summary })
@@ -88,7 +76,7 @@ impl Home {
     }
 }
 
-/// The summary of the run of `files`: the kept one if it is of just these files, else a new one, which is kept.
+/// The summary of the run of `files`: stored, if it matches the files, else new, which is then stored.
 fn summary(files: &Files) -> Option<RunSummary> {
     let path = files.summary();
     let stamp = stamp(files);
@@ -105,20 +93,20 @@ fn summary(files: &Files) -> Option<RunSummary> {
         }
     };
     let summary = RunSummary::of(&run);
-    // An empty file is what a crash of the machine may leave of one.
+    // A crash of the machine may leave an empty file.
     let is_ours = match &text {
         Ok(text) => text.is_empty() || text.starts_with(MARK),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if is_ours && matches!(run.state, State::Ended | State::Killed) {
-        // Without it the next list takes longer, and is the same.
+        // Without it the next list takes longer.
         let _ = keep(&path, &Kept { seatrial_summary: VERSION, stamp, summary: summary.clone() });
     }
     Some(summary)
 }
 
-/// Writes the file at `path` whole or not at all. The file beside it must be new: nobody's link is followed, and of several
-/// processes at once each has one of its own.
+/// Writes the file at `path`, whole or not at all. The temporary file must be new, so that no link is followed and
+/// each of several processes has its own.
 fn keep(path: &Path, kept: &Kept) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
@@ -134,8 +122,8 @@ fn keep(path: &Path, kept: &Kept) -> io::Result<()> {
     written
 }
 
-/// Tells one state of a run's files from another. Times are only compared for being equal, so that it does not matter
-/// where the clock stands; a file replaced by rename has another inode.
+/// Distinguishes states of a run's files. Times are only compared for equality, so the clock does not matter; a file
+/// replaced by rename has another inode.
 fn stamp(files: &Files) -> String {
     let of = |path: PathBuf| match fs::metadata(path) {
         Ok(about) => format!("{}:{}:{}.{}", about.ino(), about.size(), about.mtime(), about.mtime_nsec()),
@@ -168,7 +156,7 @@ impl RunSummary {
     }
 }
 
-/// How many problems the findings tell of, each counted once however many cases show it.
+/// Number of problems, each counted once for any number of cases.
 fn problems(run: &StoredRun) -> u64 {
     let all = run.results.iter().flat_map(|record| &record.findings).chain(&run.findings);
     let told: BTreeSet<(&str, &str)> = all

@@ -1,4 +1,4 @@
-//! Where runs are kept, and how a person names one of them.
+//! The home of runs, and finding runs by name.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,16 +9,15 @@ use seatrial_model::name::nearest;
 use crate::folder::RUN_FILE;
 use crate::{StoreError, id};
 
-/// Environment variables that say where runs are kept, the first one set wins. An empty one counts as not set.
+/// Environment variables that name the home; the first one set wins. An empty variable counts as not set.
 pub mod env {
     pub const SEATRIAL_HOME: &str = "SEATRIAL_HOME";
-    /// The parent of the folder `seatrial` (XDG Base Directory Specification); ignored unless absolute.
+    /// Parent of the folder `seatrial` (XDG Base Directory Specification); ignored unless absolute.
     pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
-    /// The parent of the folder `.local/share/seatrial`; ignored unless absolute.
+    /// Parent of the folder `.local/share/seatrial`; ignored unless absolute.
     pub const HOME: &str = "HOME";
 }
 
-/// What the environment says of the home: the only thing that [`Home::resolve`] looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeEnv {
     pub seatrial_home: Option<OsString>,
@@ -26,14 +25,13 @@ pub struct HomeEnv {
     pub home: Option<OsString>,
 }
 
-/// The folder that holds the runs. It need not exist until something is kept.
+/// The folder of runs. It may not exist until a run is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
 }
 
 impl HomeEnv {
-    /// The variables of this process.
     pub fn of_process() -> Self {
         Self {
             seatrial_home: std::env::var_os(env::SEATRIAL_HOME),
@@ -44,16 +42,12 @@ impl HomeEnv {
 }
 
 impl Home {
-    /// The home that `env` names.
-    ///
-    /// # Errors
-    /// [`StoreError::NoHome`] when it names none; [`StoreError::Io`] when it names a relative folder and the working
-    /// folder is gone.
+    /// The home that `env` names; else [`StoreError::NoHome`], or [`StoreError::Io`] without working directory.
     pub fn resolve(env: &HomeEnv) -> Result<Self, StoreError> {
         let set = |value: &Option<OsString>| value.clone().filter(|text| !text.is_empty()).map(PathBuf::from);
         let absolute = |value: &Option<OsString>| set(value).filter(|path| path.is_absolute());
         if let Some(path) = set(&env.seatrial_home) {
-            // A later change of the working folder must not move the home.
+            // A later change of the working directory must not move the home.
             let whole = std::path::absolute(&path);
             return whole.map(Self::at).map_err(|source| StoreError::io("resolving", &path, source));
         }
@@ -61,7 +55,6 @@ impl Home {
         data.map(|data| Self::at(data.join("seatrial"))).ok_or(StoreError::NoHome)
     }
 
-    /// The home at `path`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -70,18 +63,17 @@ impl Home {
         &self.path
     }
 
-    /// The folder that holds one folder a run.
     pub fn runs(&self) -> PathBuf {
         self.path.join("runs")
     }
 
-    /// Whether the run folder `path` is one of this home.
+    /// Whether the run folder `path` is in this home.
     pub fn holds(&self, path: &Path) -> bool {
         let whole = path.canonicalize().and_then(|path| Ok((path, self.runs().canonicalize()?)));
         whole.is_ok_and(|(path, runs)| path.parent() == Some(runs.as_path()))
     }
 
-    /// Ids of all runs, oldest first. No home, no runs.
+    /// Ids of all runs, oldest first; empty without home.
     pub fn ids(&self) -> Result<Vec<String>, StoreError> {
         let runs = self.runs();
         let failed = |source| StoreError::io("reading", &runs, source);
@@ -98,11 +90,11 @@ impl Home {
         Ok(ids)
     }
 
-    /// The folder of the run that a person means by `typed`: an id, a beginning or an end of one that no other run
-    /// has, `last`, `last~N` for the Nth before it, or a path.
+    /// The folder of the run `typed`: an id, a unique beginning or end of an id, `last`, `last~N` for the Nth before
+    /// it, or a path.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`] with the nearest id, [`StoreError::Ambiguous`] with the ids it could be, and
+    /// [`StoreError::NoSuchRun`] with the nearest id, [`StoreError::Ambiguous`] with the matching ids, and
     /// [`StoreError::NotARun`] for a path without a run.
     pub fn find(&self, typed: &str) -> Result<PathBuf, StoreError> {
         if typed.contains('/') || typed == "." || typed == ".." {
@@ -136,7 +128,7 @@ impl Home {
     }
 }
 
-/// How many runs before the last one `typed` means; `None` when it is not of that form.
+/// N of `last~N`, 0 for `last`; `None` for other forms.
 fn steps_back(typed: &str) -> Option<usize> {
     match typed.strip_prefix("last")? {
         "" => Some(0),

@@ -1,23 +1,22 @@
-//! Names of runs: the UTC second they started and a few random letters.
+//! Run ids: the UTC second of the start and a few random letters.
 
 use std::hash::{BuildHasher, RandomState};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// How an id tells the second: sorts as text in the order of time.
+/// The second in an id: sorts as text by time.
 const FORM: &str = "%Y%m%d-%H%M%S";
 
-/// Consonants only, so that no id ever spells a word; without `l`, which looks like a one.
+/// Consonants, so that no id spells a word; without `l`, which resembles 1.
 const LETTERS: &[u8] = b"bcdfghjkmnpqrstvwxz";
 
-/// Letters behind the time.
 const COUNT: usize = 4;
 
-/// An id for a run that starts at `started`, sorting behind `newest`, the newest id there is.
+/// An id for a run that starts at `started`, which sorts after `newest`, the newest existing id.
 ///
-/// When the clock stands at or before the second of `newest` (it was set back, or two runs start in one second),
-/// the id takes the second after it: ids order the runs, and `started` in `run.json` keeps what the clock said.
+/// When the clock is not after the second of `newest` (clock set back, or two runs in one second), the id takes the
+/// next second: ids order the runs, and `started` in `run.json` has the real time.
 pub fn fresh(started: Timestamp, newest: Option<&str>) -> String {
     let mut second = started.as_second();
     if let Some(newest) = newest.and_then(second_of) {
@@ -27,7 +26,6 @@ pub fn fresh(started: Timestamp, newest: Option<&str>) -> String {
     format!("{}-{}", time.to_zoned(TimeZone::UTC).strftime(FORM), letters())
 }
 
-/// Whether `name` has the form of an id.
 pub fn is_id(name: &str) -> bool {
     second_of(name).is_some()
 }
@@ -39,8 +37,8 @@ fn second_of(id: &str) -> Option<i64> {
     well_formed.then_some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
-/// The standard library seeds its hash maps from the system's random numbers, and no more is needed here: a folder
-/// is made exclusively, and a name that is taken is drawn again.
+/// From the random seeds of the standard library's hash maps, which suffice: folders are created exclusively, and a
+/// name in use is drawn again.
 fn letters() -> String {
     let mut random = RandomState::new().hash_one(std::process::id());
     let base = LETTERS.len() as u64;

@@ -1,4 +1,4 @@
-//! Writes a run while it happens: what the journal has recorded, a crash cannot take back.
+//! Writes a run while it happens, safe against crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,15 +18,15 @@ use crate::lock::Lock;
 use crate::tool::{Tool, ToolFile};
 use crate::write::{Lines, replace, replace_unsynced, sync_file_system};
 
-/// How long cases may wait for storage that end so soon after others. Where a thousand nodes end theirs together, a wait
-/// for each would hold up all of them.
+/// How long a case that ends soon after another may wait for storage. When a thousand nodes end cases together, a
+/// sync for each would delay all of them.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
-/// The one writer of a run folder, from its creation or resumption until it is dropped.
+/// The only writer of a run folder.
 ///
-/// A case is on storage when [`Journal::record`] returns from its `CaseEnded`; one that ends less than a fifth of a
-/// second after another, with the first event after that time. Nothing else is synced in between: a disk that is being
-/// measured must not be disturbed while the clock runs.
+/// A case is on storage when [`Journal::record`] returns from its `CaseEnded`, or, if it ends less than a fifth of a
+/// second after another, with the first event after that time. No other syncs: they would disturb the measurement of
+/// a disk.
 #[derive(Debug)]
 pub struct Journal {
     files: Files,
@@ -36,11 +36,11 @@ pub struct Journal {
     events: Lines,
     /// Samples of cases that have not ended.
     open_cases: BTreeMap<CaseId, Vec<PartRecord>>,
-    /// When storage was last waited for; none before the first case.
+    /// Time of the last sync; `None` before the first case.
     synced: Option<Instant>,
     /// Whether cases were written since.
     is_behind: bool,
-    /// Tells the others that this run is alive; none where the file system does not lock.
+    /// Shows that the run is active; `None` where the file system has no locks.
     _lock: Option<Lock>,
 }
 
@@ -67,7 +67,6 @@ impl Journal {
         })
     }
 
-    /// The invocation, with the id that the folder got.
     pub fn info(&self) -> &RunInfo {
         &self.info
     }
@@ -76,14 +75,13 @@ impl Journal {
         self.files.folder()
     }
 
-    /// Keeps the options that the run goes on with, in place of those that it had.
+    /// Stores the options with which the run is resumed, in place of the earlier ones.
     pub fn keep_options(&mut self, options: RunOptions) -> Result<(), StoreError> {
         self.info.options = Some(options);
         crate::folder::write_info(&self.files, &self.info)
     }
 
-    /// Keeps what the nodes are, one file a node, and their names in `run.json`, beside those of nodes that were asked
-    /// for and could not be reached.
+    /// Stores the nodes, one file each, and in `run.json` their names and those of nodes that could not be reached.
     pub fn keep_site(&mut self, site: &Site) -> Result<(), StoreError> {
         for node in &site.nodes {
             let file = NodeFile { schema: SCHEMA, node: node.clone() };
@@ -96,12 +94,12 @@ impl Journal {
         crate::folder::write_info(&self.files, &self.info)
     }
 
-    /// Keeps the profile that the run is judged against, so that it can be judged the same way later.
+    /// Stores the profile, for later judgements.
     pub fn keep_profile(&mut self, profile: &Profile) -> Result<(), StoreError> {
         replace(&self.files.profile(), &ProfileFile { schema: SCHEMA, profile: profile.clone() })
     }
 
-    /// Keeps which binary measures, beside those that did before it in a run that is gone on with.
+    /// Stores which binary measures, in addition to earlier ones of a resumed run.
     pub fn keep_tool(&mut self, tool: &Tool) -> Result<(), StoreError> {
         let path = self.files.tool();
         let known = crate::folder::versioned::<ToolFile>(&path, |file| file.schema)?.into_present();
@@ -113,14 +111,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps the records of the run called `run` that this one is judged against, so that it can be judged the same way
-    /// when that run is gone.
+    /// Stores the records of the reference run `run`, for later judgements without it.
     pub fn keep_reference(&mut self, run: &str, results: &[CaseRecord]) -> Result<(), StoreError> {
         let file = ReferenceFile { schema: SCHEMA, run: run.to_owned(), results: results.to_vec() };
         replace(&self.files.reference(), &file)
     }
 
-    /// Keeps what happened: planned rounds, samples, and the record of a case, which is on storage when this returns.
+    /// Stores an event: planned rounds, samples, and the record of a case, which is then on storage.
     pub fn record(&mut self, event: Event) -> Result<(), StoreError> {
         let line = slim(&event);
         match event {
@@ -132,8 +129,8 @@ impl Journal {
                 self.open_cases.entry(case).or_default().extend(parts);
             }
             Event::CaseEnded { record } => {
-                // Samples first: a result that stands has its samples, and never those of an earlier try. Without a wait in
-                // between a power cut may keep the result alone; such a case is measured anew.
+                // Samples first: a result always has its own samples. Without a sync in between, a power failure may
+                // leave the result alone; such a case is measured again.
                 let parts = self.open_cases.remove(&record.case).unwrap_or_default();
                 let samples = SamplesFile { schema: SCHEMA, case: record.case.clone(), parts };
                 if self.is_behind || self.has_just_synced() {
@@ -159,7 +156,6 @@ impl Journal {
         self.synced.is_some_and(|at| at.elapsed() < SYNC_EVERY)
     }
 
-    /// Waits until every case so far is on storage.
     fn catch_up(&mut self) -> Result<(), StoreError> {
         if self.is_behind {
             sync_file_system(self.files.folder())?;
@@ -169,7 +165,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps conclusions and judgements, in place of earlier ones.
+    /// Stores findings and verdicts, in place of earlier ones.
     pub fn keep_verdicts(
         &mut self,
         findings: &[Finding],
@@ -182,7 +178,7 @@ impl Journal {
         replace(&self.files.verdicts(), &judged)
     }
 
-    /// Says in `run.json` how the run ended, and gives the folder free.
+    /// Records the end of the run in `run.json`, and releases the lock.
     pub fn end(mut self, end: RunEnd) -> Result<RunInfo, StoreError> {
         self.catch_up()?;
         self.events.sync()?;
@@ -191,13 +187,12 @@ impl Journal {
         Ok(self.info)
     }
 
-    /// Notes in the log that the run goes on.
     pub(crate) fn log(&mut self, event: Value) -> Result<(), StoreError> {
         self.events.append(&LoggedEvent { at: Timestamp::now(), event })
     }
 }
 
-/// The event without what stands in other files.
+/// The event without what other files hold.
 fn slim(event: &Event) -> Value {
     match event {
         Event::RoundPlanned { cases, estimate } => {

@@ -1,7 +1,7 @@
-//! Keeps runs: one folder a run is the truth.
+//! Stores runs, one folder each.
 //!
-//! A run is written through a [`Journal`], which [`RunFolder::create`] and [`RunFolder::resume`] give, and read
-//! back with [`RunFolder::open`], whatever state a crash left it in. [`Home`] finds runs and lists them.
+//! A run is written through a [`Journal`] of [`RunFolder::create`] or [`RunFolder::resume`], and read with
+//! [`RunFolder::open`] in any state. [`Home`] finds and lists runs.
 
 mod damage;
 mod error;

@@ -1,7 +1,7 @@
-//! Locks that die with their process: who holds one is alive.
+//! Locks that end with their process, to tell whether a run is active.
 //!
-//! flock(2) is used since its locks belong to the open file and vanish with it, also after SIGKILL. Linux carries
-//! them over NFS as byte-range locks; some Lustre mounts refuse them, and then nothing can be told.
+//! flock(2) locks belong to the open file and vanish with it, also after SIGKILL. Linux maps them to byte-range locks
+//! on NFS; some Lustre mounts refuse them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,38 +12,36 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// Readers that look whether a run is alive hold its lock for microseconds; a writer waits them out.
+/// Readers hold the lock for microseconds; a writer waits for them this long.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A held lock. It ends when this is dropped, or when the process dies.
+/// A held lock, released on drop or when the process ends.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
-    /// Closing would do, unless a child that was just forked still shares the open file.
+    /// Unlocks explicitly, since a child that was just forked may share the open file.
     fn drop(&mut self) {
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// What came of trying to lock.
 #[derive(Debug)]
 pub enum Locking {
-    /// Nobody else holds it.
     Held(Lock),
     Taken,
-    /// The file system does not lock.
+    /// The file system has no locks.
     Unsupported(io::Error),
 }
 
-/// Takes the lock at `path` for writing, making the file if missing.
+/// Locks the file at `path` exclusively; creates it if missing.
 pub fn take(path: &Path) -> io::Result<Locking> {
     take_within(path, PATIENCE)
 }
 
-/// As [`take`], waiting for another holder as long as `patience`.
+/// As [`take`], waiting at most `patience` for another holder.
 fn take_within(path: &Path, patience: Duration) -> io::Result<Locking> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     let start = Instant::now();
@@ -58,7 +56,7 @@ fn take_within(path: &Path, patience: Duration) -> io::Result<Locking> {
     }
 }
 
-/// Whether somebody holds the lock at `path`; `None` when the file system cannot tell. No file, no holder.
+/// Whether the file at `path` is locked; `None` when the file system cannot tell. A missing file is not locked.
 pub fn is_held(path: &Path) -> Option<bool> {
     let file = match File::open(path) {
         Ok(file) => file,

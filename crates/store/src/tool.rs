@@ -1,4 +1,4 @@
-//! `tool.json`: which binaries measured.
+//! `tool.json`: the binaries that measured.
 
 use std::fs::File;
 use std::io;
@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::sum_of;
 
-/// A binary that measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     pub version: String,
-    /// SHA-256 of its file in lower-case hexadecimal, as sha256sum prints it.
+    /// SHA-256 of the file in lower-case hexadecimal, as of sha256sum.
     pub sha256: String,
 }
 
-/// `tool.json`. A run that was gone on with by another build has several.
+/// A run that was resumed by another build has several binaries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ToolFile {
     pub schema: u32,
@@ -23,7 +22,7 @@ pub(crate) struct ToolFile {
 }
 
 impl Tool {
-    /// The binary that runs, even if another one has taken its name meanwhile. Its file is read whole: some ten milliseconds.
+    /// The running binary, even if its path has another file meanwhile. Takes about ten milliseconds.
     pub fn running(version: &str) -> io::Result<Self> {
         let sha256 = sum_of(&mut File::open("/proc/self/exe")?)?;
         Ok(Self { version: version.to_owned(), sha256 })

@@ -1,4 +1,4 @@
-//! Writing that survives a crash: whole files by rename, lines by append, both synced before they count.
+//! Crash-safe writes: whole files by rename, lines by append, both synced before they count.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,9 +9,7 @@ use serde::Serialize;
 
 use crate::StoreError;
 
-/// A file that grows by whole lines of JSON.
-///
-/// A line that fails half-way (no space) is cut off again, so that one lost line never spoils the next.
+/// A file to which lines of JSON are appended; a line that fails half-way (no space) is cut off.
 #[derive(Debug)]
 pub struct Lines {
     file: File,
@@ -20,13 +18,13 @@ pub struct Lines {
     length: u64,
 }
 
-/// Makes `path` hold `value`, whole or not at all: a temporary file beside it is synced and renamed over it.
+/// Replaces the file at `path` by `value`, whole or not at all: syncs a temporary file and renames it.
 pub fn replace<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
     put(path, value, write_synced)?;
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// The same without waiting for storage: [`sync_file_system`] makes it last.
+/// The same without sync; see [`sync_file_system`].
 pub fn replace_unsynced<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
     put(path, value, |temporary, text| fs::write(temporary, text))
 }
@@ -42,22 +40,21 @@ fn put<T: Serialize>(
     let temporary = PathBuf::from(temporary);
     let written = write(&temporary, &text).and_then(|()| fs::rename(&temporary, path));
     if let Err(source) = written {
-        // The error that matters is the first one; a left-over is overwritten by the next attempt.
+        // The first error matters; the next attempt overwrites the temporary file.
         let _ = fs::remove_file(&temporary);
         return Err(StoreError::io("writing", path, source));
     }
     Ok(())
 }
 
-/// What a whole file that holds `value` consists of.
 pub fn text_of<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// Makes all that was written to the file system of `folder` last: one wait for any number of files. It also waits for
-/// what others wrote there (syncfs(2)), so it is for many files only.
+/// Syncs the file system of `folder`: one wait for any number of files. It also waits for writes of others
+/// (syncfs(2)), so it is for many files only.
 pub fn sync_file_system(folder: &Path) -> Result<(), StoreError> {
     let synced = File::open(folder).and_then(|file| Ok(rustix::fs::syncfs(file)?));
     synced.map_err(|source| StoreError::io("syncing", folder, source))
@@ -69,7 +66,7 @@ fn write_synced(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in `folder` last. File systems that cannot sync a folder (EINVAL) keep names in their own way.
+/// Syncs the names in `folder`. File systems that cannot sync a folder (EINVAL) store names in their own way.
 pub fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     let synced = File::open(folder).and_then(|file| Ok(rustix::fs::fsync(file)?));
     match synced {
@@ -79,7 +76,7 @@ pub fn sync_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 impl Lines {
-    /// The file at `path`, made if missing. What stands behind its last line feed was torn by a crash and is cut.
+    /// Opens or creates the file at `path`. Bytes after its last line feed were torn by a crash and are cut.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |source| StoreError::io("opening", path, source);
         let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
@@ -91,7 +88,6 @@ impl Lines {
         Ok(Self { file, path: path.to_owned(), length })
     }
 
-    /// Appends `value` as one line.
     pub fn append<T: Serialize>(&mut self, value: &T) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(value)
             .map_err(|source| StoreError::Unwritable { path: self.path.clone(), source })?;
@@ -102,20 +98,19 @@ impl Lines {
                 Ok(())
             }
             Err(source) => {
-                // Should even this fail, the reader drops the torn line.
+                // If this fails too, the reader drops the torn line.
                 let _ = self.file.set_len(self.length);
                 Err(StoreError::io("appending to", &self.path, source))
             }
         }
     }
 
-    /// Waits until every line so far is on storage.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_data().map_err(|source| StoreError::io("syncing", &self.path, source))
     }
 }
 
-/// Length of the part of `text` that is whole lines: a line counts once its line feed is written.
+/// Length of the whole lines of `text`: a line counts once its line feed is written.
 pub fn whole_lines(text: &[u8]) -> usize {
     text.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1)
 }

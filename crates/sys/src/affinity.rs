@@ -1,4 +1,4 @@
-//! Which CPUs a thread may run on: ask, pin, and prove where it runs.
+//! The CPU affinity of threads: read, set and verify.
 //!
 //! Masks are sized at run time: glibc's fixed `cpu_set_t` ends at 1024 CPUs, and the kernel answers EINVAL to a
 //! buffer smaller than its own mask (sched_setaffinity(2), "Handling systems with large CPU affinity masks").
@@ -10,32 +10,21 @@ use crate::cpuset::CpuSet;
 
 const BITS: usize = u64::BITS as usize;
 
-/// Why a thread could not be pinned, or is not where it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AffinityError {
-    /// The set to pin to has no CPU.
     #[error("cannot pin a thread to no CPU at all")]
     Empty,
-    /// The kernel did not tell the mask.
     #[error("sched_getaffinity: {0}")]
     Get(Errno),
-    /// The kernel refused the mask.
     #[error("sched_setaffinity to CPUs {cpus}: {errno}; are they online and in this process's cpuset?")]
-    Set {
-        /// The CPUs asked for.
-        cpus: CpuSet,
-        /// What the kernel answered.
-        errno: Errno,
-    },
-    /// The kernel cut the mask to the cpuset without an error.
+    Set { cpus: CpuSet, errno: Errno },
+    /// The kernel reduced the mask to the cpuset without an error.
     #[error("asked for CPUs {asked}, the kernel granted {granted}")]
     Narrowed { asked: CpuSet, granted: CpuSet },
-    /// The thread runs outside its set.
     #[error("thread runs on CPU {cpu}, outside {cpus}")]
     Strayed { cpu: u32, cpus: CpuSet },
 }
 
-/// The CPUs that the calling thread may run on.
 pub fn allowed() -> Result<CpuSet, AffinityError> {
     let mut words = 1024 / BITS;
     loop {
@@ -53,9 +42,8 @@ pub fn allowed() -> Result<CpuSet, AffinityError> {
     }
 }
 
-/// Pins the calling thread to `cpus` and checks that the kernel took the set as it was given.
-///
-/// On return the thread runs on one of them: the kernel migrates it before the call ends.
+/// Pins the calling thread to `cpus` and checks that the kernel took the whole set. On return the thread runs on one
+/// of these CPUs: the kernel migrates it before the call ends.
 pub fn pin(cpus: &CpuSet) -> Result<(), AffinityError> {
     let Some(last) = cpus.last() else { return Err(AffinityError::Empty) };
     let mask = encode(cpus, last as usize);
@@ -68,12 +56,11 @@ pub fn pin(cpus: &CpuSet) -> Result<(), AffinityError> {
     if granted == *cpus { Ok(()) } else { Err(AffinityError::Narrowed { asked: cpus.clone(), granted }) }
 }
 
-/// The CPU that the calling thread runs on at this moment.
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(u32::MAX)
 }
 
-/// Checks that the calling thread runs inside `cpus`; gives the CPU.
+/// Checks that the calling thread runs inside `cpus`; returns its CPU.
 pub fn verify(cpus: &CpuSet) -> Result<u32, AffinityError> {
     let cpu = current_cpu();
     if cpus.contains(cpu) { Ok(cpu) } else { Err(AffinityError::Strayed { cpu, cpus: cpus.clone() }) }

@@ -1,14 +1,14 @@
-//! Connections whose other side has yet to prove who it is: a bounded number, in all and of one address.
+//! Connections whose peer has not yet proved that it knows the key: a bounded number, in total and from each address.
 //!
-//! Where there are too many, the one that has waited longest is cut off and not the one that comes: whoever knows the key
-//! proves it within milliseconds, so what waits longest is most likely a caller without the key that says nothing.
+//! Beyond the bound the connection that has waited longest is closed, not the new one: a peer with the key proves it
+//! within milliseconds, so the oldest connection is most likely from a stranger.
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Shutdown, TcpStream};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-/// Connections that are being asked.
 #[derive(Debug)]
 pub struct Callers {
     most: usize,
@@ -31,15 +31,38 @@ struct Caller {
 }
 
 impl Callers {
-    /// Nobody yet; at most `most` at a time, and `most_of_one` from one address.
+    /// At most `most` connections at a time, and `most_of_one` from one address.
     pub const fn new(most: usize, most_of_one: usize) -> Self {
         let asked = Asked { waiting: VecDeque::new(), tickets: 0 };
         Self { most, most_of_one, asked: Mutex::new(asked) }
     }
 
+    /// Has `prove` ask the caller on `stream`, which comes `from` an address, on a thread of its own, so that a caller that
+    /// says nothing holds up nobody else, and hands on to `then` what came of it. Another caller is cut off if they become too
+    /// many.
+    ///
+    /// # Errors
+    /// When there is no descriptor or no thread for it.
+    pub fn ask<T>(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        from: IpAddr,
+        prove: impl FnOnce(TcpStream) -> io::Result<T> + Send + 'static,
+        then: impl FnOnce(io::Result<T>) + Send + 'static,
+    ) -> io::Result<()> {
+        let (ticket, callers) = (self.enter(from, &stream)?, Arc::clone(self));
+        let asking = move || {
+            let proven = prove(stream);
+            callers.leave(ticket);
+            then(proven);
+        };
+        let started = thread::Builder::new().name("ask".to_owned()).spawn(asking);
+        started.map(drop).inspect_err(|_| self.leave(ticket))
+    }
+
     /// Takes in `stream`, which comes `from` an address, and cuts another off if they become too many. The ticket is for
     /// [`Self::leave`].
-    pub fn enter(&self, from: IpAddr, stream: &TcpStream) -> io::Result<u64> {
+    fn enter(&self, from: IpAddr, stream: &TcpStream) -> io::Result<u64> {
         let stream = stream.try_clone()?;
         let mut asked = self.asked();
         let of_one = asked.waiting.iter().filter(|caller| caller.from == from).count();
@@ -51,7 +74,6 @@ impl Callers {
             None
         };
         if let Some(oldest) = oldest.and_then(|at| asked.waiting.remove(at)) {
-            // Whoever waits for its words hears the end of them.
             let _ = oldest.stream.shutdown(Shutdown::Both);
         }
         asked.tickets += 1;
@@ -61,7 +83,7 @@ impl Callers {
     }
 
     /// The one with this ticket has proved itself or was turned away.
-    pub fn leave(&self, ticket: u64) {
+    fn leave(&self, ticket: u64) {
         self.asked().waiting.retain(|caller| caller.ticket != ticket);
     }
 
@@ -78,7 +100,6 @@ mod tests {
 
     use super::*;
 
-    /// A connection: our side, and the caller's.
     fn call(listener: &TcpListener) -> (TcpStream, TcpStream) {
         let theirs = TcpStream::connect(listener.local_addr().expect("an address")).expect("connects");
         theirs.set_read_timeout(Some(Duration::from_millis(50))).expect("set");

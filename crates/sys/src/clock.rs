@@ -1,15 +1,14 @@
-//! The clock that everything is measured with, and what a look at it costs.
+//! The clock of all measurements, and the cost of reading it.
 //!
-//! It is `CLOCK_MONOTONIC`, not `CLOCK_MONOTONIC_RAW`. Its rate is disciplined to true seconds (NTP slews it by at
-//! most 500 ppm and never steps it), while the raw one keeps the error of the oscillator or of its calibration for
-//! ever; clock_nanosleep(2) accepts it, so that deadlines and measurements speak of the same time; and it is read
-//! without a system call on every kernel, the raw one only since Linux 5.3. [`std::time::Instant`] is the same clock.
+//! It is `CLOCK_MONOTONIC`, not `CLOCK_MONOTONIC_RAW`: NTP slews its rate to true seconds (by at most 500 ppm) and
+//! never steps it, while the raw clock keeps the error of the oscillator; clock_nanosleep(2) accepts it; and every
+//! kernel reads it without a system call, the raw clock only since Linux 5.3. [`std::time::Instant`] is the same
+//! clock.
 
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-/// Where the kernel tells what it reads the clock from.
 pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 const CLOCK: ClockId = ClockId::Monotonic;
@@ -20,7 +19,7 @@ pub fn now_ns() -> u64 {
     nanos(clock_gettime(CLOCK))
 }
 
-/// Sleeps until [`now_ns`] reaches `deadline_ns`, through signals; returns at once if it already has.
+/// Sleeps until [`now_ns`] reaches `deadline_ns`, also across signals.
 pub fn sleep_until_ns(deadline_ns: u64) {
     let at = Timespec {
         tv_sec: i64::try_from(deadline_ns / NANOS).unwrap_or(i64::MAX),
@@ -30,23 +29,20 @@ pub fn sleep_until_ns(deadline_ns: u64) {
 }
 
 fn nanos(time: Timespec) -> u64 {
-    // Neither is negative for this clock.
+    // Neither field is negative for this clock.
     time.tv_sec.unsigned_abs() * NANOS + time.tv_nsec.unsigned_abs()
 }
 
-/// What a look at the clock costs and how finely it tells time, measured here and now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// Time one look takes in nanoseconds: the cheapest of many batches.
+    /// Nanoseconds of one clock read: the cheapest of many batches.
     pub cost_ns: f64,
-    /// The smallest step between two looks that differ, in nanoseconds. It holds the cost of a look.
+    /// The smallest step between two reads that differ, in nanoseconds, the cost of a read included.
     pub step_ns: u64,
-    /// The resolution the kernel claims in nanoseconds (clock_getres(2)).
     pub claimed_ns: u64,
 }
 
 impl Calibration {
-    /// Times the clock against itself; takes a few milliseconds.
     pub fn measure() -> Self {
         const BATCHES: usize = 32;
         const LOOKS: u32 = 1000;
@@ -55,7 +51,7 @@ impl Calibration {
             let last = (0..LOOKS).fold(start, |_, _| now_ns());
             (last - start) as f64 / f64::from(LOOKS)
         };
-        // The cheapest batch: interruptions only ever add.
+        // The cheapest batch: interruptions only add time.
         let cost_ns = (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min);
         let step = || {
             let start = now_ns();
@@ -65,13 +61,12 @@ impl Calibration {
         Self { cost_ns, step_ns, claimed_ns: nanos(clock_getres(CLOCK)) }
     }
 
-    /// What one reading can be wrong by, in nanoseconds: the coarser of cost and step.
+    /// Error of one reading in nanoseconds: the larger of cost and step.
     pub fn precision_ns(&self) -> f64 {
         self.cost_ns.max(self.step_ns as f64)
     }
 
-    /// The shortest duration fit to be reported in nanoseconds: a hundred times the precision, so that the clock
-    /// itself adds at most one percent.
+    /// The shortest duration to report, in nanoseconds: 100 times the precision, so that the clock adds at most 1 %.
     pub fn shortest_ns(&self) -> u64 {
         (100.0 * self.precision_ns()).ceil() as u64
     }
@@ -91,7 +86,7 @@ mod tests {
             assert!(now >= last);
             last = now;
         }
-        // Read inside the interval that `ours` spans, so it cannot be longer than it.
+        // Read inside the interval that `ours` spans, so it cannot be longer.
         let inner = theirs.elapsed();
         assert!(inner <= Duration::from_nanos(now_ns() - ours));
     }

@@ -1,64 +1,52 @@
-//! Sets of CPU or node numbers in the kernel's list format, such as `0-3,8`.
-//!
-//! The format is that of cpuset(7), "List format".
+//! Sets of CPU or node numbers in the kernel's list format (cpuset(7), "List format"), such as `0-3,8`.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of CPU (or NUMA node) numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
     ids: BTreeSet<u32>,
 }
 
-/// Why a text is not a CPU list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuListError {
-    /// A part is neither a number nor a range.
     #[error("'{0}' is neither a CPU number nor a range such as 0-3")]
     Syntax(String),
-    /// A range ends before it begins.
     #[error("range '{0}' ends before it begins")]
     Backwards(String),
-    /// More numbers than there can be CPUs: a list that names the same ranges again and again.
     #[error("the list names more than {} CPUs", CpuSet::MAX_ID + 1)]
     TooMany,
-    /// A number is larger than any kernel's.
     #[error("CPU number {0} is larger than {max}", max = CpuSet::MAX_ID)]
     TooLarge(u32),
 }
 
 impl CpuSet {
-    /// The largest number accepted, far above what kernels are built for (8192); keeps a stray digit from
-    /// becoming gigabytes of set.
+    /// The largest number accepted, far above what kernels are built for (8192): a stray digit does not allocate
+    /// gigabytes.
     pub const MAX_ID: u32 = 65_535;
 
     pub const fn new() -> Self {
         Self { ids: BTreeSet::new() }
     }
 
-    /// The set of one number.
     pub fn of(id: u32) -> Self {
         Self::from_iter([id])
     }
 
-    /// Adds a number; false if it was there.
+    /// Adds a number; false if it was there already.
     pub fn insert(&mut self, id: u32) -> bool {
         self.ids.insert(id)
     }
 
-    /// Whether a number is in the set.
     pub fn contains(&self, id: u32) -> bool {
         self.ids.contains(&id)
     }
 
-    /// How many numbers are in the set.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -71,30 +59,25 @@ impl CpuSet {
         self.ids.last().copied()
     }
 
-    /// The numbers in rising order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.ids.iter().copied()
     }
 
-    /// Numbers in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self { ids: &self.ids & &other.ids }
     }
 
-    /// Numbers in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self { ids: &self.ids | &other.ids }
     }
 
-    /// Numbers in this set and not in the other.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         Self { ids: &self.ids - &other.ids }
     }
 
-    /// Whether every number is in the other set too.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.ids.is_subset(&other.ids)
     }
@@ -128,7 +111,7 @@ impl fmt::Display for CpuSet {
 impl FromStr for CpuSet {
     type Err = CpuListError;
 
-    /// Reads the list format; an empty text is the empty set, as for a node without CPUs.
+    /// Parses the list format; empty text is the empty set, as for a node without CPUs.
     fn from_str(text: &str) -> Result<Self, CpuListError> {
         let mut set = Self::new();
         let text = text.trim();

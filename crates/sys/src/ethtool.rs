@@ -1,7 +1,7 @@
-//! What a network interface's driver tells through the ethtool interface (linux/ethtool.h, ioctl `SIOCETHTOOL`).
+//! Settings and statistics of a network interface's driver (linux/ethtool.h, ioctl `SIOCETHTOOL`).
 //!
-//! Under a root that stands in for the running system the answers are files, `/ethtool/NAME/QUESTION`, which hold the
-//! numbers that follow the command in the kernel's structure.
+//! Below a test root the answers are files, `/ethtool/NAME/QUESTION`, which hold the numbers that follow the command
+//! in the kernel's structure.
 #![expect(unsafe_code, reason = "an ioctl")]
 
 use std::mem;
@@ -16,79 +16,59 @@ use crate::root::{ReadError, SysRoot};
 /// `SIOCETHTOOL` of linux/sockios.h.
 const SIOCETHTOOL: c_ulong = 0x8946;
 
-/// Asks about one interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Ethtool<'a> {
     root: &'a SysRoot,
     interface: &'a str,
 }
 
-/// Descriptors of the rings that packets wait in between the card and the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
     pub receive: u32,
     pub receive_most: u32,
-    /// Of packets to send.
     pub send: u32,
     pub send_most: u32,
 }
 
-/// How long a card collects packets before it interrupts.
+/// Interrupt coalescing: how long a card collects packets before it interrupts. 0 packets is no packet bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
-    /// Microseconds after a received packet.
     pub receive_usecs: u32,
-    /// Received packets; 0 for no such bound.
     pub receive_frames: u32,
-    /// Microseconds after a sent packet.
     pub send_usecs: u32,
-    /// Sent packets; 0 for no such bound.
     pub send_frames: u32,
-    /// Whether the card chooses for received packets by itself.
     pub receive_adaptive: bool,
-    /// The same for sent ones.
     pub send_adaptive: bool,
 }
 
-/// Pause frames (IEEE 802.3x).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Whether both ends agree on it by negotiation.
     pub negotiated: bool,
-    /// Whether those that are received are honoured.
     pub receive: bool,
-    /// Whether they are sent.
     pub send: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
-    /// That receive and send.
     pub combined: u32,
     pub combined_most: u32,
     pub receive: u32,
     pub send: u32,
 }
 
-/// Work that the card, or the kernel for many packets at once, does instead of for each packet.
+/// An offload: work that the card, or the kernel for many packets at once, does instead of for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// Checksums of received packets.
     ReceiveChecksum,
-    /// Checksums of sent packets.
     SendChecksum,
-    /// Cutting TCP's data into packets by the card.
     TcpSegmentation,
-    /// The same by the kernel, as late as possible.
     GenericSegmentation,
-    /// Joining received packets by the kernel.
     GenericReceive,
-    /// The same by the card.
     LargeReceive,
 }
 
 impl Offload {
-    /// Command, and the bits of the answer that mean it.
+    /// ethtool command, file name below a test root, and the bits of the answer that mean the offload.
     const fn question(self) -> (u32, &'static str, u32) {
         match self {
             // ETHTOOL_GRXCSUM, GTXCSUM, GTSO, GGSO, GGRO and, of GFLAGS, ETH_FLAG_LRO.
@@ -103,21 +83,16 @@ impl Offload {
 }
 
 impl<'a> Ethtool<'a> {
-    /// Asks about `interface` of the machine below `root`.
     pub fn of(root: &'a SysRoot, interface: &'a str) -> Self {
         Self { root, interface }
     }
 
-    /// The rings (`ethtool -g`).
-    ///
-    /// # Errors
-    /// Missing when the driver has no such question, or there is no such interface.
+    /// The rings (`ethtool -g`); [`ReadError::Missing`] when driver or interface lack them.
     pub fn rings(&self) -> Result<Rings, ReadError> {
         let [receive_most, _, _, send_most, receive, _, _, send] = self.ask("rings", 0x10)?;
         Ok(Rings { receive, receive_most, send, send_most })
     }
 
-    /// Interrupt moderation (`ethtool -c`).
     pub fn coalescing(&self) -> Result<Coalescing, ReadError> {
         let all: [u32; 22] = self.ask("coalescing", 0x0e)?;
         Ok(Coalescing {
@@ -130,28 +105,24 @@ impl<'a> Ethtool<'a> {
         })
     }
 
-    /// Flow control (`ethtool -a`).
     pub fn pause(&self) -> Result<Pause, ReadError> {
         let [negotiated, receive, send] = self.ask("pause", 0x12)?;
         Ok(Pause { negotiated: negotiated != 0, receive: receive != 0, send: send != 0 })
     }
 
-    /// Queues (`ethtool -l`).
     pub fn channels(&self) -> Result<Channels, ReadError> {
         let [_, _, _, combined_most, receive, send, _, combined] = self.ask("channels", 0x3c)?;
         Ok(Channels { combined, combined_most, receive, send })
     }
 
-    /// Whether an offload is on (`ethtool -k`).
     pub fn offload(&self, offload: Offload) -> Result<bool, ReadError> {
         let (command, name, bits) = offload.question();
         let [answer] = self.ask(name, command)?;
         Ok(answer & bits != 0)
     }
 
-    /// The driver's own statistics (`ethtool -S`), in its order and by its names, which no two drivers share.
-    ///
-    /// Under a root that stands in for the running system they are lines of a name and a number.
+    /// The driver's own statistics (`ethtool -S`), in the driver's order and names. Below a test root: lines of a
+    /// name and a number.
     pub fn statistics(&self) -> Result<Vec<(String, u64)>, ReadError> {
         let path = format!("/ethtool/{}/statistics", self.interface);
         if !self.root.is_live() {
@@ -166,7 +137,6 @@ impl<'a> Ethtool<'a> {
         statistics(self.interface).map_err(|errno| refused(path, errno))
     }
 
-    /// The numbers that follow `command` in its structure.
     fn ask<const N: usize>(&self, question: &str, command: u32) -> Result<[u32; N], ReadError> {
         let path = format!("/ethtool/{}/{question}", self.interface);
         if !self.root.is_live() {
@@ -175,7 +145,7 @@ impl<'a> Ethtool<'a> {
             let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
             return numbers.ok_or_else(|| ReadError::garbage(&path, &text, &format!("{N} numbers")));
         }
-        // The command stands in front; what the driver does not fill in stays 0.
+        // The command comes first; fields that the driver does not fill in stay 0.
         let mut message = vec![0_u32; 1 + N];
         message[0] = command;
         call(self.interface, &mut message).map_err(|errno| refused(path, errno))?;
@@ -194,16 +164,15 @@ fn refused(path: String, errno: Errno) -> ReadError {
 /// Bytes of a name (`ETH_GSTRING_LEN`), in words.
 const NAME_WORDS: usize = 32 / 4;
 
-/// More statistics than any driver has. mlx5 has some thousands with all of its queues.
+/// More statistics than any driver has; mlx5 with all of its queues has some thousands.
 const MOST_STATISTICS: usize = 1 << 17;
 
-/// Names and numbers of the statistics of `interface`.
 fn statistics(interface: &str) -> Result<Vec<(String, u64)>, Errno> {
-    // ETHTOOL_GSSET_INFO: how many there are of set 1, ETH_SS_STATS. Its mask of sets is a number of 64 bits.
+    // ETHTOOL_GSSET_INFO: the number of strings in set 1, ETH_SS_STATS. The mask of sets is a 64-bit number.
     let mut sizes = vec![0x37, 0, 0, 0, 0];
     sizes[if cfg!(target_endian = "little") { 2 } else { 3 }] = 1 << 1;
     call(interface, &mut sizes)?;
-    // The mask that comes back lacks the set when the driver has none.
+    // The kernel clears the set in the mask when the driver has no statistics.
     let count = if sizes[2] | sizes[3] == 0 { 0 } else { sizes[4] as usize };
     if count > MOST_STATISTICS {
         return Err(Errno::OVERFLOW);
@@ -211,21 +180,20 @@ fn statistics(interface: &str) -> Result<Vec<(String, u64)>, Errno> {
     if count == 0 {
         return Err(Errno::OPNOTSUPP);
     }
-    // The kernel writes as many as there are at that moment, and does not look for how many the caller has room. Queues
-    // that somebody adds now add to them: there is room for as many more, and then some.
+    // The kernel writes as many values as exist at that moment, without a look at the caller's room. Queues added
+    // meanwhile add statistics: room for twice as many, and 4096 more.
     let room = 2 * count + 4096;
-    // ETHTOOL_GSTRINGS of set 1, and ETHTOOL_GSTATS: both tell how many follow.
+    // ETHTOOL_GSTRINGS of set 1, and ETHTOOL_GSTATS: both start with the number of values.
     let mut names = vec![0_u32; 3 + room * NAME_WORDS];
     names[..3].copy_from_slice(&[0x1b, 1, count as u32]);
     call(interface, &mut names)?;
     let mut numbers = vec![0_u32; 2 + room * 2];
     numbers[..2].copy_from_slice(&[0x1d, count as u32]);
     call(interface, &mut numbers)?;
-    // They changed in between.
     named(&names, &numbers).ok_or(Errno::AGAIN)
 }
 
-/// The statistics of two answers, each with its command and how many follow; none when they are not equally many.
+/// Pairs the names and values of two answers, each after its command and count; `None` when the counts differ.
 pub(crate) fn named(names: &[u32], numbers: &[u32]) -> Option<Vec<(String, u64)>> {
     let count = *numbers.get(1)?;
     if *names.get(2)? != count {
@@ -245,7 +213,6 @@ pub(crate) fn named(names: &[u32], numbers: &[u32]) -> Option<Vec<(String, u64)>
     Some(all.take(count as usize).map(|(words, pair)| (name(words), number(pair))).collect())
 }
 
-/// Sends `message` to the driver of `interface`, and has it answered in place.
 fn call(interface: &str, message: &mut [u32]) -> Result<(), Errno> {
     let name = interface.as_bytes();
     // SAFETY: a structure of numbers and pointers, of which all bits 0 is a value.
@@ -342,7 +309,7 @@ mod tests {
     fn the_kernel_answers_for_the_loopback() {
         let root = SysRoot::live();
         let lo = Ethtool::of(&root, "lo");
-        // The loopback segments and joins, and has neither rings nor pause frames nor statistics of its own.
+        // The loopback has GSO and GRO, and neither rings nor pause frames nor statistics of its own.
         assert_eq!(lo.offload(Offload::GenericSegmentation), Ok(true));
         assert!(lo.rings().expect_err("it has none").is_missing());
         assert!(lo.pause().expect_err("it has none").is_missing());

@@ -1,12 +1,12 @@
-//! Instruction set extensions that this process may use: present in the CPU and enabled by the kernel.
+//! Instruction set extensions that the CPU has and the kernel enables.
 
-/// The extensions that kernels of ours choose by, and their neighbours, in the spelling of `/proc/cpuinfo`'s close
-/// kin, Rust's target features. Empty on an architecture without detection.
+/// The extensions that our kernels choose by, and related ones, spelled as Rust's target features. Empty on an
+/// architecture without detection.
 pub fn features() -> Vec<&'static str> {
     detect().into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
 }
 
-/// Whether one extension is usable; false also for a name that is not looked for.
+/// Whether an extension is usable; false also for names that are not detected.
 pub fn has(name: &str) -> bool {
     detect().into_iter().any(|(have, there)| there && have == name)
 }

@@ -1,7 +1,7 @@
-//! The border to the operating system: the one crate that may be unsafe, behind safe functions.
+//! Access to the operating system: the one crate with unsafe code, behind safe functions.
 //!
-//! It knows no benchmarks. Everything that reads the kernel's files takes a [`root::SysRoot`], so that tests can
-//! stand a tree of their own in for the running system.
+//! Everything that reads the kernel's files takes a [`root::SysRoot`], so that tests can use a file tree of their
+//! own.
 
 pub mod affinity;
 pub mod callers;

@@ -1,9 +1,8 @@
-//! What the C library knows: its version, the page size, its own idea of the caches.
+//! Version of the C library, page size, and cache sizes by sysconf(3).
 #![expect(unsafe_code, reason = "sysconf and gnu_get_libc_version")]
 
 use std::ffi::CStr;
 
-/// A cache that sysconf(3) can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheQuery {
     L1Data,
@@ -12,7 +11,7 @@ pub enum CacheQuery {
     L3,
 }
 
-/// The size of a cache in bytes; none where the library does not know (it says 0 or an error).
+/// The size of a cache in bytes; `None` where the library answers 0 or an error.
 pub fn cache_bytes(cache: CacheQuery) -> Option<u64> {
     let name = match cache {
         CacheQuery::L1Data => libc::_SC_LEVEL1_DCACHE_SIZE,
@@ -24,17 +23,15 @@ pub fn cache_bytes(cache: CacheQuery) -> Option<u64> {
     u64::try_from(bytes).ok().filter(|&bytes| bytes > 0)
 }
 
-/// Base page size in bytes.
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Ticks a second of the CPU times in `/proc` (`USER_HZ`).
+/// Clock ticks per second of the CPU times in `/proc` (`USER_HZ`).
 pub fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()
 }
 
-/// The version of the C library, such as `2.36`.
 pub fn glibc_version() -> String {
     // SAFETY: the function returns a static, NUL-terminated string.
     let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };

@@ -1,7 +1,7 @@
-//! A worker's process group tied to its supervisor: all of it dies when the supervisor does.
+//! Ties a worker's process group to its supervisor: the whole group dies when the supervisor does.
 //!
-//! [`die_with_parent`](crate::process::die_with_parent) has the kernel send SIGKILL, which ends the worker alone and
-//! leaves what it started to init. Here the kernel sends a signal that the worker catches, and the handler kills the
+//! [`die_with_parent`](crate::process::die_with_parent) makes the kernel send SIGKILL, which ends the worker alone
+//! and leaves its children to init. Here the kernel sends a signal that the worker catches, and the handler kills the
 //! group.
 #![expect(unsafe_code, reason = "signal dispositions, which only sigaction can set")]
 
@@ -11,13 +11,13 @@ use rustix::process::{
     set_parent_process_death_signal,
 };
 
-/// Raised by no kernel on any hardware that Seatrial runs on (signal(7)), so nobody else listens to it.
+/// Raised by no kernel on any hardware that Seatrial runs on (signal(7)), so no other code uses it.
 const ORPHANED: Signal = Signal::STKFLT;
 
-/// Kills the calling process at once, and with it the process group if the process leads it.
+/// Kills the calling process at once, and its process group if the process leads that group.
 ///
-/// Only the group it leads: a worker under somebody's wrapper shares the group with the wrapper. SIGKILL and not an
-/// exit, since the exit handlers of a driver or an MPI library may hang. Async-signal-safe.
+/// A worker under a wrapper shares the wrapper's group, which must survive. SIGKILL and not an exit, since the exit
+/// handlers of a driver or an MPI library may hang. Async-signal-safe.
 pub fn die_with_group() -> ! {
     if getpgrp() == getpid() {
         let _ = kill_current_process_group(Signal::KILL);
@@ -27,21 +27,18 @@ pub fn die_with_group() -> ! {
     std::process::abort()
 }
 
-/// Has the calling process [die with its group](die_with_group) as soon as its parent does; ESRCH if the parent is
-/// gone already.
-///
-/// As with [`die_with_parent`](crate::process::die_with_parent) the "parent" is the thread that forked.
+/// Makes the calling process [die with its group](die_with_group) as soon as its parent does; ESRCH if the parent is
+/// gone already. The "parent" is the thread that forked, as in [`die_with_parent`](crate::process::die_with_parent).
 pub fn tie_group_to_parent(parent: Pid) -> Result<(), Errno> {
     extern "C" fn orphaned(_: libc::c_int) {
         die_with_group();
     }
     dispose(ORPHANED, orphaned as *const () as libc::sighandler_t)?;
     set_parent_process_death_signal(Some(ORPHANED))?;
-    // It may have died before the line above took effect; then somebody else is our parent by now.
+    // The parent may have died before the call took effect; then we have another parent by now.
     if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
 }
 
-/// Has the calling process, and whatever it starts, ignore a signal.
 pub fn ignore(signal: Signal) -> Result<(), Errno> {
     dispose(signal, libc::SIG_IGN)
 }

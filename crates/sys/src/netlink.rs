@@ -1,30 +1,29 @@
-//! Dumps of what the kernel keeps about the network, over netlink (netlink(7), rtnetlink(7)). No privilege is needed.
+//! netlink dumps (netlink(7), rtnetlink(7)), without privilege.
 #![expect(unsafe_code, reason = "a netlink socket, which the usual libraries do not open")]
+
+pub(crate) mod tc;
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::io::Errno;
 
-// Of linux/netlink.h: the numbers are the kernel's interface and do not change.
+// linux/netlink.h: stable kernel interface.
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLM_F_REQUEST_DUMP: u16 = 0x301;
 
-/// Bytes in front of every message: length, type, flags, sequence, port.
+/// Bytes of a message header: length, type, flags, sequence, port.
 const HEADER: usize = 16;
 
-/// A message of an answer: its type, and what stands behind the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub kind: u16,
     pub body: Vec<u8>,
 }
 
-/// Everything of the network namespace of the calling thread that the request `kind` with this `body` asks for.
-///
-/// # Errors
-/// What the kernel answers; `EBADMSG` for what is no answer.
+/// All answers to the dump request `kind` with this `body`, in the calling thread's network namespace. `EBADMSG` for
+/// a malformed answer.
 pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
     // SAFETY: no pointer is passed.
     let fd =
@@ -46,7 +45,7 @@ pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
         // SAFETY: the kernel writes at most as many bytes as the buffer has.
         let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
         let got = usize::try_from(got).map_err(|_| last_errno())?;
-        // An empty answer is not a message, and would be asked for again and again.
+        // An empty answer would repeat for ever.
         if got == 0 || read(&answer[..got], &mut found)? {
             return Ok(found);
         }
@@ -62,13 +61,13 @@ fn request(kind: u16, body: &[u8]) -> Vec<u8> {
     request
 }
 
-/// The error that a refusal tells, as the kernel writes it: negative, and none above 4095 (`MAX_ERRNO`).
+/// The errno of an error message: negative, and at most 4095 in size (`MAX_ERRNO`).
 pub(crate) fn refusal(told: Option<u32>) -> Errno {
     let errno = told.map(|told| told.cast_signed().saturating_neg());
     errno.filter(|errno| (1..=4095).contains(errno)).map_or(Errno::BADMSG, Errno::from_raw_os_error)
 }
 
-/// Reads a buffer full of messages; whether the last one was among them.
+/// Parses one buffer of messages; true at the end of the dump.
 pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool, Errno> {
     while messages.len() >= HEADER {
         let length = number(messages, 0).map_or(0, |length| length as usize);
@@ -88,7 +87,7 @@ pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool
     Ok(false)
 }
 
-/// The name of the interface of this index in the network namespace of the calling thread; none when it is gone.
+/// The name of the interface of this index in the calling thread's network namespace; `None` when it is gone.
 pub(crate) fn interface_name(index: u32) -> Option<String> {
     let mut name = [0_u8; libc::IF_NAMESIZE];
     // SAFETY: the buffer has the size that the call asks for, and is written with a string that ends in a zero byte.
@@ -97,7 +96,6 @@ pub(crate) fn interface_name(index: u32) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// Attributes one behind the other, each as its type and its value.
 pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let (length, kind) = (half(bytes, 0)? as usize, half(bytes, 2)?);
@@ -107,22 +105,18 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
     })
 }
 
-/// The value of the first attribute of that type.
 pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, value)| value)
 }
 
-/// Four bytes as a number.
 pub(crate) fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// Two bytes as a number.
 pub(crate) fn half(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-/// Eight bytes as a number.
 pub(crate) fn wide(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
@@ -135,7 +129,6 @@ fn last_errno() -> Errno {
 pub(crate) mod tests {
     use super::*;
 
-    /// An attribute as the kernel writes it.
     pub(crate) fn made(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
         bytes.extend_from_slice(&kind.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! The one door to the files of the kernel: `/sys`, `/proc`, `/etc`, `/run`, below a prefix that tests can choose.
+//! Access to the kernel's files, `/sys`, `/proc`, `/etc`, `/run`, below a prefix that tests can choose.
 
 mod link;
 pub mod space;
@@ -15,53 +15,34 @@ use rustix::io::Errno;
 pub use tree::Tree;
 use tree::TreeEntry;
 
-/// Where the kernel's file trees are: below `/`, or below a folder that stands in for it.
+/// The root of the kernel's files: `/`, or a directory or memory tree of a test.
 ///
 /// Paths given to the methods are absolute, as on the live system (`/proc/stat`), and errors name them so.
 #[derive(Clone, Debug)]
 pub struct SysRoot {
     prefix: PathBuf,
-    /// The files themselves, where none of them is on a disk.
     tree: Option<Arc<RwLock<Tree>>>,
 }
 
-/// Why a file of the kernel gave no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// There is no such file; the feature behind it is absent.
     #[error("{path} does not exist")]
     Missing {
-        /// The file as it would be called on the live system.
+        /// The path on the live system.
         path: String,
     },
-    /// The file is there and the system refused to give it.
     #[error("cannot read {path}: {errno}")]
-    Unreadable {
-        /// The file as it would be called on the live system.
-        path: String,
-        /// What the system answered.
-        errno: Errno,
-    },
-    /// The file was read and does not hold what its format promises.
+    Unreadable { path: String, errno: Errno },
     #[error("{path} holds {text:?}, expected {expected}")]
-    Garbage {
-        /// The file as it would be called on the live system.
-        path: String,
-        /// The offending text, cut to a readable length.
-        text: String,
-        /// What should have been there.
-        expected: String,
-    },
+    Garbage { path: String, text: String, expected: String },
 }
 
 impl ReadError {
-    /// A complaint about the content of a file; long texts are cut.
     pub fn garbage(path: impl AsRef<Path>, text: &str, expected: &str) -> Self {
         let text = text.trim_end().chars().take(60).collect();
         Self::Garbage { path: path.as_ref().display().to_string(), text, expected: expected.to_owned() }
     }
 
-    /// Whether the file simply is not there.
     pub const fn is_missing(&self) -> bool {
         matches!(self, Self::Missing { .. })
     }
@@ -86,38 +67,32 @@ impl SysRoot {
         Self::at("/")
     }
 
-    /// A tree below `prefix` that stands in for the running system.
     pub fn at(prefix: impl Into<PathBuf>) -> Self {
         Self { prefix: prefix.into(), tree: None }
     }
 
-    /// A tree in memory that stands in for the running system. None of it has a real place.
     pub fn of(tree: Tree) -> Self {
         Self { prefix: PathBuf::from("/dev/null"), tree: Some(Arc::new(RwLock::new(tree))) }
     }
 
-    /// Puts another tree in the place of the one in memory, for all copies of this root.
-    ///
-    /// # Panics
-    /// Never: nothing panics while it holds the lock.
+    /// Replaces the tree in memory for all clones of this root.
     pub fn change(&self, tree: Tree) {
         if let Some(own) = &self.tree {
             *own.write().expect("not poisoned") = tree;
         }
     }
 
-    /// Whether this is the running system, so that system calls and files speak of the same machine.
+    /// Whether this is the running system, so that system calls and files describe the same machine.
     pub fn is_live(&self) -> bool {
         self.prefix == Path::new("/")
     }
 
-    /// The real place of an absolute path.
     pub fn locate(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.prefix.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Whether something is there. What we may not look at counts as absent.
+    /// Whether the file exists; false without permission.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         match &self.tree {
             Some(_) => self.in_memory(path.as_ref(), |_, _| Ok(())).is_ok(),
@@ -125,7 +100,6 @@ impl SysRoot {
         }
     }
 
-    /// The bytes of a file.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, ReadError> {
         let path = path.as_ref();
         let read = match &self.tree {
@@ -138,7 +112,7 @@ impl SysRoot {
         read.map_err(|error| ReadError::io(path, &error))
     }
 
-    /// What `look` finds in the tree in memory at `path`, behind all links.
+    /// Applies `look` in the memory tree to `path` with all links resolved.
     fn in_memory<T>(&self, path: &Path, look: impl FnOnce(&Tree, &Path) -> io::Result<T>) -> io::Result<T> {
         let tree = self.tree.as_ref().ok_or(io::ErrorKind::NotFound)?.read().expect("not poisoned");
         if tree.is_plain(path) {
@@ -150,7 +124,7 @@ impl SysRoot {
         look(&tree, Path::new(&behind))
     }
 
-    /// What the symbolic link at a path points at; none where something else is there.
+    /// The target of the symbolic link at a path; `None` for other files.
     fn target(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         match &self.tree {
             Some(tree) => match tree.read().expect("not poisoned").at(path)? {
@@ -165,7 +139,7 @@ impl SysRoot {
         }
     }
 
-    /// The text of a file without the white space at its end.
+    /// The text of a file without trailing white space.
     pub fn text(&self, path: impl AsRef<Path>) -> Result<String, ReadError> {
         let bytes = self.bytes(&path)?;
         let mut text = String::from_utf8(bytes).map_err(|error| {
@@ -175,13 +149,11 @@ impl SysRoot {
         Ok(text)
     }
 
-    /// The one value a file holds, such as a number.
     pub fn value<T: FromStr>(&self, path: impl AsRef<Path>) -> Result<T, ReadError> {
         let text = self.text(&path)?;
         text.trim().parse().map_err(|_| ReadError::garbage(&path, &text, std::any::type_name::<T>()))
     }
 
-    /// The names in a folder, sorted.
     pub fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ReadError> {
         let fail = |error| ReadError::io(path.as_ref(), &error);
         if self.tree.is_some() {
@@ -195,7 +167,7 @@ impl SysRoot {
         Ok(names)
     }
 
-    /// The numbers N of the entries `STEMN` in a folder (`cpu0`, `node3`), sorted as numbers.
+    /// The numbers N of the entries `STEMN` in a directory (`cpu0`, `node3`), sorted.
     pub fn numbered(&self, path: impl AsRef<Path>, stem: &str) -> Result<Vec<u32>, ReadError> {
         let names = self.list(path)?;
         let mut numbers: Vec<u32> =

@@ -1,4 +1,4 @@
-//! How the kernel schedules the calling thread: in which class, how exactly it is woken, how long it ran.
+//! Scheduling of the calling thread: class, timer slack, CPU time.
 #![expect(unsafe_code, reason = "sched_setscheduler, which rustix does not wrap")]
 
 use std::fmt;
@@ -7,37 +7,24 @@ use std::num::NonZeroU64;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-/// A scheduling class of sched(7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// `SCHED_OTHER`: shares the CPU fairly with everybody.
     #[default]
     Other,
-    /// `SCHED_FIFO` of a priority from 1 to 99: runs before all of class `Other` until it sleeps.
+    /// `SCHED_FIFO` with a priority from 1 to 99: runs before all of class `Other` until it sleeps.
     Fifo(u8),
 }
 
-/// Why a thread did not get its scheduling class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchedError {
-    /// The kernel does not allow it (sched(7), "Privileges and resource limits").
     #[error(
         "sched_setscheduler to {class}: {}; it takes a limit on real-time priorities that allows it (`ulimit -r`, \
          `rtprio` in limits.conf) or the capability CAP_SYS_NICE, and a control group that may run real-time threads",
         Errno::PERM
     )]
-    Denied {
-        /// The class asked for.
-        class: Class,
-    },
-    /// Anything else that the kernel answered.
+    Denied { class: Class },
     #[error("sched_setscheduler to {class}: {errno}")]
-    Refused {
-        /// The class asked for.
-        class: Class,
-        /// What the kernel answered.
-        errno: Errno,
-    },
+    Refused { class: Class, errno: Errno },
 }
 
 impl fmt::Display for Class {
@@ -49,10 +36,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// Puts the calling thread into `class`. Threads that it starts from then on inherit it.
-///
-/// # Errors
-/// [`SchedError::Denied`] without the privilege; a priority that does not exist is refused as EINVAL.
+/// Puts the calling thread into `class`, which threads that it starts later inherit. EINVAL for an invalid priority.
 pub fn set_class(class: Class) -> Result<(), SchedError> {
     let (policy, priority) = match class {
         Class::Other => (libc::SCHED_OTHER, 0),
@@ -69,18 +53,18 @@ pub fn set_class(class: Class) -> Result<(), SchedError> {
     }
 }
 
-/// Has the calling thread's sleeps end at their deadline instead of up to 50 us later.
+/// Sets the calling thread's timer slack to the minimum, so that sleeps end at their deadline.
 ///
-/// By default the kernel may delay the end of a sleep by this slack, to wake several threads at once
-/// (PR_SET_TIMERSLACK, prctl(2)). It does not apply to real-time classes, which have none.
+/// By default the kernel may end a sleep up to 50 us late to wake several threads at once (PR_SET_TIMERSLACK,
+/// prctl(2)). Real-time classes have no slack.
 pub fn wake_exactly() -> Result<(), Errno> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
 }
 
-/// Nanoseconds that the calling thread has run on a CPU since it was started (`CLOCK_THREAD_CPUTIME_ID`).
+/// Nanoseconds of CPU time of the calling thread (`CLOCK_THREAD_CPUTIME_ID`).
 pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // Neither is negative for this clock.
+    // Neither field is negative for this clock.
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 

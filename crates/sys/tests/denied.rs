@@ -1,11 +1,11 @@
-//! What happens where a sandbox forbids the NUMA calls, as container runtimes do: a real seccomp filter on a thread.
+//! Mappings where a sandbox forbids the NUMA calls, as container runtimes do: a real seccomp filter on a thread.
 #![expect(unsafe_code, reason = "installs a seccomp filter")]
 
 use seatrial_sys::Errno;
 use seatrial_sys::memory::{MapError, MapRequest, Mapping, Pages, Place, PolicyError};
 use std::thread;
 
-/// Has the kernel answer `errno` to mbind and move_pages on this thread from now on (seccomp(2), thread scope).
+/// Makes mbind and move_pages fail with `errno` on this thread from now on (seccomp(2), thread scope).
 fn forbid(errno: Errno) {
     const fn op(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
         libc::sock_filter { code: code as u16, jt, jf, k }

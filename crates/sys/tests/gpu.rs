@@ -1,4 +1,4 @@
-//! The driver's table and what stands on it, against a driver that does not exist.
+//! The driver's table and the code above it, with a fake driver.
 
 #[path = "fake_gpu/compile.rs"]
 mod fake;

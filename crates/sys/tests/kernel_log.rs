@@ -1,14 +1,14 @@
-//! The probe `kernel_log` on the log of the running kernel, which is made to complain.
+//! The probe `kernel_log` on the log of the running kernel.
 //!
-//! Needs root: a program cannot write lines of the kernel's own, but a mount with an option that does not exist makes
-//! the kernel log an error, and mounts nothing.
+//! Needs root: a mount with an unknown option makes the kernel log an error, and mounts nothing.
 
 use std::process::{Command, Output};
 
 use seatrial_sys::probe::{Difference, probe};
 use seatrial_sys::root::SysRoot;
 
-/// An option that no file system has; the kernel quotes it. Of this process, since others may run this test too.
+/// An option that no file system has; the kernel quotes it. With our PID, since other processes may run this test
+/// too.
 fn option() -> String {
     format!("seatrial_no_such_option_{}", std::process::id())
 }
@@ -20,7 +20,6 @@ fn complain() -> Output {
     mount.expect("the program mount of util-linux")
 }
 
-/// How often the kernel named our option in what was seen.
 fn named(seen: &Difference) -> usize {
     seen.lines.iter().filter(|line| line.level == 3 && line.text.contains(&option())).count()
 }

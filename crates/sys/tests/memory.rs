@@ -36,7 +36,7 @@ fn a_sample_is_asked_about_when_the_whole_is_too_much() {
 fn transparent_pages_are_huge_where_the_system_has_them() {
     let mode = SysRoot::live().text("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     let has_them = !mode.is_empty() && !mode.contains("[never]");
-    // While others hold the memory in pieces there may be no whole huge page; not for ever.
+    // With fragmented memory there may be no whole huge page; not for ever.
     for tries in 1.. {
         let mapping = map(&request(64 * MIB, &[Pages::Transparent]));
         let residency = mapping.residency().expect("smaps");
@@ -127,7 +127,7 @@ fn neighbours_are_accounted_apart() {
     }
 }
 
-/// A leak would leave two entries or more in the kernel's table of mappings each time, which ends at 65,530.
+/// A leak would leave two or more mappings each time; the kernel's limit is 65,530.
 #[test]
 fn everything_is_given_back() {
     for _ in 0..40_000 {

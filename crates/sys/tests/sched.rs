@@ -15,8 +15,7 @@ fn policy() -> u32 {
 
 #[test]
 fn without_the_privilege_it_is_denied_and_the_thread_stays_as_it_is() {
-    // The limit is the whole process's; no other test here depends on it, for those that may set a class may by their
-    // capability.
+    // The limit is the whole process's; no other test here depends on it, as privileged ones use their capability.
     let hard = getrlimit(Resource::Rtprio).maximum;
     setrlimit(Resource::Rtprio, Rlimit { current: Some(0), maximum: hard })
         .expect("lowering is always allowed");

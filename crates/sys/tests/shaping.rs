@@ -1,6 +1,6 @@
-//! What real classes of a shaper let through, in a network namespace of their own.
+//! Rates of real shaper classes in a network namespace.
 //!
-//! Needs root, `unshare`, `ip` and `tc`; without them the test is loud in CI and says elsewhere that it was skipped.
+//! Needs root, `unshare`, `ip` and `tc`; without them the test fails in CI and is skipped elsewhere.
 #![expect(clippy::print_stdout, reason = "says what was skipped")]
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::shaping::{Shaping, shapings};
 
-/// A namespace with an interface `v1`, held by a process that sleeps, and gone with it.
+/// A namespace with an interface `v1`, held by a sleeping process, and removed with it.
 struct Space(Child);
 
 impl Drop for Space {
@@ -87,7 +87,7 @@ fn a_tree_of_classes_is_read_as_the_kernel_has_it() {
             flow_bytes_per_second: None,
         })
     };
-    // More than 32 bits of bytes a second.
+    // Rates above 32 bits of bytes per second.
     assert_eq!(space.shaping(), shapes(80_000));
     tc("class change dev v1 parent 1: classid 1:1 htb rate 300mbit ceil 300mbit");
     assert_eq!(space.shaping(), shapes(300), "the class above holds it");

@@ -70,7 +70,7 @@ fn page(about: &About, factors: &[Factor]) -> String {
             push(&mut text, &[&name, series.unit.symbol(), direction(series.better), &axes, series.doc]);
         }
     }
-    writeln!(text, "\n## Running it\n\n{}", facts(about)).expect("a String takes all");
+    writeln!(text, "\n## Requirements and cost\n\n{}", facts(about)).expect("a String takes all");
     text
 }
 
@@ -81,8 +81,8 @@ fn facts(about: &About) -> String {
     let probes = listed("none", about.probes.iter().map(|id| format!("`{id}`")).collect());
     format!(
         "- Needs: {needs}.\n- Cost: about {} s a case with defaults, {} bytes written.\n- Interaction: {}.\n\
-         - Parts: {}.\n- Probes read before and after every trial: {probes}.\n- Definition version {}; \
-         numbers of another version do not compare.",
+         - Processes: {}.\n- Counters read before and after each trial: {probes}.\n- Definition version {}; \
+         results of different versions are not comparable.",
         about.cost.seconds,
         about.cost.written,
         interaction(about.interaction),
@@ -96,14 +96,14 @@ fn need(need: &Need) -> String {
         Need::Library(name) => format!("the library {name}, found at run time"),
         Need::Privilege(what) => format!("the privilege {what}"),
         Need::Nodes(count) => format!("{count} nodes"),
-        Need::Directory => "a directory that you name".to_owned(),
+        Need::Directory => "a writable directory".to_owned(),
     }
 }
 
 fn interaction(interaction: Interaction) -> String {
     match interaction {
         Interaction::Passive => "reads only, nobody notices".to_owned(),
-        Interaction::Loads(what) => format!("uses {what} fully while it runs"),
+        Interaction::Loads(what) => format!("loads {what} while it runs"),
         Interaction::Disrupts(what) => format!("changes {what} while it runs, and puts it back"),
     }
 }
@@ -187,7 +187,7 @@ mod tests {
             "| `fall` | s | neither | size (MiB) x try | Time to the fall. |",
             "Needs: 2 nodes.",
             "about 9 s a case",
-            "uses the table fully",
+            "loads the table while it runs",
             "`cpu`",
             "version 3",
         ] {

@@ -61,12 +61,12 @@ fn call(rig: &Rig, port: u16, says: &str) -> Child {
 struct Flood(Child);
 
 impl Flood {
-    /// Returns when the first ones are connected. A port that nobody answers yet holds no more of them than listen(2)
+    /// Returns when `up` of them are connected. A port that nobody accepts on yet holds no more of them than listen(2)
     /// was told; the others come as soon as there is room, until the port is closed.
-    fn on(rig: &Rig, address: &str, port: u16) -> Self {
+    fn on(rig: &Rig, address: &str, port: u16, up: usize) -> Self {
         let line = format!(
             "for i in $(seq {FLOOD}); do {{ exec {{fd}}<>/dev/tcp/{address}/{port}; }} 2>/dev/null || break; \
-             all=\"$all $fd\"; [ $i -ne {FIRST} ] || echo up; done; for fd in $all; do cat <&$fd >/dev/null; done; true"
+             all=\"$all $fd\"; [ $i -ne {up} ] || echo up; done; for fd in $all; do cat <&$fd >/dev/null; done; true"
         );
         let mut command =
             rig.lab.command(&["run", "--node", "n1", "--", "timeout", "300", "bash", "-c", &line]);
@@ -147,12 +147,12 @@ fn turned_away(ended: &Ended) -> usize {
 fn a_flood_at_the_controller() {
     shared(|rig| {
         let (run, port, job) = awaiting(rig);
-        let flood = Flood::on(rig, "10.77.0.254", port);
-        // The agents come while every place is taken by somebody who says nothing, and have to call again.
+        let flood = Flood::on(rig, "10.77.0.254", port, FLOOD);
+        // The agents connect while silent callers hold every place, and have to connect again.
         rig.lab.head(&format!("scancel {job}"));
         let ended = run.end();
         assert_eq!(record(&ended.document(0), "net.rr")["outcome"], "measured");
-        // The first ones may still be asked when the last agent is there.
+        // The controller may still wait for the first ones to authenticate when the last agent is there.
         assert!(turned_away(&ended) >= FLOOD - ASKED_AT_ONCE, "{}", ended.complaint);
         flood.assert_over();
     });
@@ -209,7 +209,7 @@ fn a_flood_while(rig: &Rig, time: &str) {
         !opened.is_empty()
     });
     let [port] = opened[..] else { panic!("{opened:?}") };
-    let flood = Flood::on(rig, "10.77.0.2", port);
+    let flood = Flood::on(rig, "10.77.0.2", port, FIRST);
     drop(stopped);
     let ended = run.end();
     let document = ended.document(0);

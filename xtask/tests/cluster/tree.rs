@@ -141,7 +141,7 @@ fn gateway_killed_between_cases() {
             for case in ["mem.latency@n3", "mem.latency@n4"] {
                 assert_eq!(outcome(&document, case), ("unmeasured", "never_reached"), "{case}");
                 let why = reason(&document, case);
-                assert!(why.contains("its gateway n3 is gone"), "{why}");
+                assert!(why.contains("its gateway n3 was lost"), "{why}");
             }
         });
     });
@@ -174,7 +174,7 @@ fn no_gateway_reaches() {
         }
         assert_calls(rig, &["head n1", "head n2", "head n3", "n1 n2", "n3 n4"]);
         let told = "1 of 4 nodes cannot be reached through other nodes and are tried directly; the first: the agent on \
-                    n2 did not introduce itself: ";
+                    n2 did not say hello: ";
         assert_eq!(ended.complaint.matches(told).count(), 1, "{}", ended.complaint);
         assert!(ended.complaint.contains("administratively prohibited"), "{}", ended.complaint);
     });
@@ -204,7 +204,7 @@ fn another_content() {
         let good = rig.lab.node("n2", &format!("{look}; cksum $f; {spoil}"));
         let ended = rig.run(&[CHASE, BOTH, JSON]);
         assert_eq!(outcome(&ended.document(0), "mem.latency@n2"), ("measured", ""));
-        let told = "the copy of the binary on n2 is sent anew: it is build ";
+        let told = "copying the binary to n2 again: it is build ";
         assert!(ended.complaint.contains(told), "{}", ended.complaint);
         assert_eq!(rig.lab.node("n2", &format!("{look}; cksum $f")), good);
     });

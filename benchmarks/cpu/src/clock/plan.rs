@@ -45,15 +45,10 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let hypervisor = machine.and_then(|machine| machine.virtualization.known()?.hypervisor.clone());
     let reason = match (machine, hypervisor) {
         (None, _) => "the node is not in the inventory".to_owned(),
-        (_, Some(hypervisor)) => format!(
-            "a virtual machine ({hypervisor}) has no cpufreq, which reports the highest clock; a [[limit]] \
-             in the profile supplies one"
-        ),
-        (_, None) => {
-            "the inventory does not hold the highest clock of the CPU; a [[limit]] in the profile supplies \
-             one from the data sheet"
-                .to_owned()
+        (_, Some(hypervisor)) => {
+            format!("a virtual machine ({hypervisor}) has no cpufreq, which reports the highest clock")
         }
+        (_, None) => "the inventory does not hold the highest clock of the CPU".to_owned(),
     };
     about.limits(|_| Limit::unknown(reason.clone()))
 }

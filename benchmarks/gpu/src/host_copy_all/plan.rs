@@ -3,7 +3,7 @@
 use seatrial_inventory::gpu_host_limit;
 use seatrial_model::machine::Gpu;
 use seatrial_model::{
-    About, Binding, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement,
+    About, Better, Binding, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement,
     Quantity, Reason, Site, SiteNode, Subject,
 };
 
@@ -75,16 +75,20 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         machine.and_then(|machine| crate::measured(&Params::default(), machine).ok()).unwrap_or_default();
     let each: Result<Vec<Bound>, String> = gpus
         .iter()
-        .map(|gpu| match gpu_host_limit(gpu) {
-            Limit::Chain(bounds) => tightest(bounds).ok_or_else(|| "no bound is known".to_owned()),
-            Limit::Unknown { reason } => Err(format!("gpu:{}: {reason}", gpu.index)),
+        .map(|gpu| {
+            let limit = gpu_host_limit(gpu);
+            limit.tightest(Better::Higher).cloned().ok_or_else(|| match limit {
+                Limit::Chain(_) => "no bound is known".to_owned(),
+                Limit::Unknown { reason } => format!("gpu:{}: {reason}", gpu.index),
+            })
         })
         .collect();
     let each =
         each.and_then(|each| if each.is_empty() { Err("no GPU is known".to_owned()) } else { Ok(each) });
     let sum = |times: f64, each: &[Bound]| {
-        let total: f64 = each.iter().map(base).sum::<f64>() * times / 1e9;
-        let terms: Vec<String> = each.iter().map(|bound| format!("{:.2}", base(bound) / 1e9)).collect();
+        let total: f64 = each.iter().map(|bound| bound.value.base()).sum::<f64>() * times / 1e9;
+        let terms: Vec<String> =
+            each.iter().map(|bound| format!("{:.2}", bound.value.base() / 1e9)).collect();
         let twice = if times > 1.0 { "2 x " } else { "" };
         let value = Quantity::new(total, seatrial_model::Unit::GigabytesPerSecond);
         value.map_or_else(
@@ -100,21 +104,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         (Ok(each), "both_sum") => sum(2.0, each),
         (Ok(each), "h2d_sum" | "d2h_sum") => sum(1.0, each),
         // Only the measurement tells which GPU is the slowest, so the widest link bounds it.
-        (Ok(each), _) => {
-            let widest = each.iter().max_by(|a, b| base(a).total_cmp(&base(b)));
-            widest.map_or_else(
-                || unknown("no GPU is known".to_owned()),
-                |bound| Limit::Chain(vec![bound.clone()]),
-            )
-        }
+        (Ok(each), _) => Bound::tightest(each, Better::Lower)
+            .map_or_else(|| unknown("no GPU is known".to_owned()), |bound| Limit::Chain(vec![bound.clone()])),
     };
     about.limits(limit)
-}
-
-fn base(bound: &Bound) -> f64 {
-    bound.value.value() * bound.value.unit().factor()
-}
-
-fn tightest(bounds: Vec<Bound>) -> Option<Bound> {
-    bounds.into_iter().min_by(|a, b| base(a).total_cmp(&base(b)))
 }

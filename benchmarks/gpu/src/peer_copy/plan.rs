@@ -106,7 +106,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let mut widest: Option<Limit> = None;
     let value = |limit: &Limit| match limit {
         Limit::Chain(bounds) => {
-            let base = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor();
+            let base = |bound: &seatrial_model::Bound| bound.value.base();
             bounds.iter().map(base).fold(f64::MAX, f64::min)
         }
         Limit::Unknown { .. } => f64::MAX,

@@ -152,9 +152,8 @@ fn cache_resident(size: Bytes, cache: Bytes) -> Finding {
 
 pub fn limits(about: &About) -> Limits {
     let memory = "the memory latency is not known beforehand: memory modules do not report it, and the \
-        inventory does not hold the firmware's ACPI HMAT table; a [[limit]] in the profile supplies one";
-    let cache =
-        "the system does not report the latency of its caches; a [[limit]] in the profile supplies one";
+        inventory does not hold the firmware's ACPI HMAT table";
+    let cache = "the system does not report the latency of its caches";
     let reason = |metric: &str| if metric.starts_with('l') && metric.len() == 2 { cache } else { memory };
     about.metrics.iter().map(|metric| (metric.name.to_owned(), Limit::unknown(reason(metric.name)))).collect()
 }

@@ -177,8 +177,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         Some(Known::Unknown(reason)) => Limit::Unknown { reason },
         None => Limit::unknown("the node is not in the inventory"),
     };
-    let none = "the system does not report the memory latency under load; a [[limit]] in the profile \
-        supplies one";
+    let none = "the system does not report the memory latency under load";
     let limit = |metric: &str| match metric {
         "bandwidth" => bandwidth.clone(),
         _ => Limit::unknown(none),

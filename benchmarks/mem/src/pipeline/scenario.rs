@@ -81,7 +81,7 @@ impl Operation {
 
 impl Step {
     pub fn bytes_per_second(&self) -> f64 {
-        self.rate.value() * self.rate.unit().factor()
+        self.rate.base()
     }
 
     /// Time allowed for a block: its size over the rate.

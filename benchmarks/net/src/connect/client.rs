@@ -1,29 +1,25 @@
-//! The end that connects and holds the clock.
+//! The connecting end, which takes the times.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase, Reason};
+use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::config::{ConnectConfig, NUMBER};
-use seatrial_bench::{PeerAddress, Sliced, beside, interface_of, pin};
-use seatrial_bench::{Prepared, Running, Sink, Stop};
+use seatrial_bench::{Endpoint, REPLY_TIMEOUT, Running, Sink, Sliced, Stop, beside, interface_of};
 
-/// A connection that takes longer is not made: TCP has sent its first segment three times by then (RFC 6298, 2.1).
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes each way of an exchange: the connection's number.
+pub const NUMBER: usize = 8;
 
-/// Channels of the samples.
 pub const CHANNELS: [&str; 2] = ["connections", "median"];
 
 pub struct ConnectClient {
-    config: ConnectConfig,
-    /// The connection that the two met on.
+    endpoint: Endpoint,
+    exchange: bool,
     control: TcpStream,
-    /// Where the others go.
     at: SocketAddr,
     made: u64,
     checked: u64,
@@ -31,34 +27,29 @@ pub struct ConnectClient {
 }
 
 impl ConnectClient {
-    pub fn prepare(config: ConnectConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
-        if let Some(binding) = place.bindings.first() {
-            pin(binding.cpu)?;
-        }
-        Prepared::new(place, (), |peers| {
-            let mut control = PeerAddress::of(peers, "server")?.connect(&config.endpoint(), 0)?;
-            let mut port = [0; 2];
-            let met = control.set_read_timeout(Some(PATIENCE)).and_then(|()| control.read_exact(&mut port));
-            let at = met.and_then(|()| control.peer_addr());
-            let at = at.map_err(|error| beside("asking for the port", &error))?;
-            let at = SocketAddr::new(at.ip(), u16::from_le_bytes(port));
-            Ok(Self { config, control, at, made: 0, checked: 0, latencies: Sliced::new(CHANNELS) })
-        })
+    pub fn begin(mut streams: Vec<TcpStream>, endpoint: Endpoint, exchange: bool) -> Result<Self, Reason> {
+        let mut control = streams.remove(0);
+        let mut port = [0; 2];
+        let met = control.set_read_timeout(Some(REPLY_TIMEOUT)).and_then(|()| control.read_exact(&mut port));
+        let at = met.and_then(|()| control.peer_addr());
+        let at = at.map_err(|error| beside("asking for the port", &error))?;
+        let at = SocketAddr::new(at.ip(), u16::from_le_bytes(port));
+        let latencies = Sliced::new(CHANNELS);
+        Ok(Self { endpoint, exchange, control, at, made: 0, checked: 0, latencies })
     }
 
-    /// Makes a connection and gives how long it took until it stood, the answer included if there is an exchange.
+    /// Time to establish a connection, including the answer with an exchange.
     fn connect(&mut self, exchange: bool) -> Result<Nanos, Reason> {
         let (at, number) = (self.at, self.made);
-        let interface = self.config.interface.as_deref();
-        let made = once(interface, at, exchange.then_some(number));
+        let made = once(&self.endpoint, at, exchange.then_some(number));
         self.made += 1;
         self.checked += if exchange { NUMBER as u64 } else { 0 };
         made.map_err(|error| match error.kind() {
             ErrorKind::InvalidData => Reason::new(Cause::CorruptData, error.to_string()),
             ErrorKind::AddrNotAvailable => {
                 let text = format!(
-                    "connection {number} to {at}: {error}: every local port waits for late packets of its last \
-                     connection; widen net.ipv4.ip_local_port_range"
+                    "connection {number} to {at}: {error}: all local ports wait for late packets of their last \
+                     connection (TIME_WAIT); widen net.ipv4.ip_local_port_range"
                 );
                 Reason::new(Cause::NoSpace, text)
             }
@@ -67,22 +58,19 @@ impl ConnectClient {
     }
 }
 
-/// One connection from an interface, with its number there and back if there is one.
-fn once(interface: Option<&str>, at: SocketAddr, number: Option<u64>) -> io::Result<Nanos> {
+/// One connection from an endpoint; with a number also its exchange.
+fn once(endpoint: &Endpoint, at: SocketAddr, number: Option<u64>) -> io::Result<Nanos> {
     let start = Nanos(now_ns());
     let socket = Socket::new(Domain::for_address(at), Type::STREAM, None)?;
-    // Closing sends a reset: a connection that is closed in order keeps its port for a minute, and there are not enough
+    // Closes with a reset: an orderly close would keep the port in TIME_WAIT for a minute, and there are not enough
     // ports for that (RFC 9293, 3.10.4).
     socket.set_linger(Some(Duration::ZERO))?;
-    if let Some(interface) = interface {
-        // Its address alone would take a port with it, before the kernel knows whom the port must be free for. Needs no
-        // privilege since Linux 5.7; before, the route decides.
-        let _ = socket.bind_device(Some(interface.as_bytes()));
-    }
-    socket.connect_timeout(&at.into(), PATIENCE)?;
+    // Binding the address would also pick a port, before the kernel knows the destination.
+    endpoint.bind_device(&socket);
+    socket.connect_timeout(&at.into(), REPLY_TIMEOUT)?;
     let Some(number) = number else { return Ok(Nanos(now_ns()).since(start)) };
     let mut stream: TcpStream = socket.into();
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
     stream.write_all(&number.to_le_bytes())?;
     let mut answer = [0; NUMBER];
     stream.read_exact(&mut answer)?;
@@ -99,7 +87,7 @@ impl Running for ConnectClient {
         let before = self.made;
         self.latencies.begin(Nanos(now_ns()));
         while !stop.is_over() {
-            let took = self.connect(self.config.exchange)?;
+            let took = self.connect(self.exchange)?;
             self.latencies.add(took, Nanos(now_ns()), out);
         }
         self.latencies.end(Nanos(now_ns()), out);
@@ -112,14 +100,8 @@ impl Running for ConnectClient {
         Ok(())
     }
 
-    /// One more connection, whose number must come back.
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        match self.connect(true) {
-            Ok(_) => Ok(Integrity::Verified { checked: self.checked }),
-            Err(error) if error.cause == Cause::CorruptData => {
-                Ok(Integrity::Corrupt { wrong: 1, of: self.made, first: error.text })
-            }
-            Err(error) => Err(error),
-        }
+        let made = self.connect(true);
+        Integrity::of_check(made.map(|_| Integrity::Verified { checked: self.checked }), self.made)
     }
 }

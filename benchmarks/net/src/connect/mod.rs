@@ -1,17 +1,18 @@
-//! `net.connect`: how long a TCP connection takes to be made.
+//! `net.connect`: how long a TCP connection takes to establish.
 
 mod client;
-mod config;
-mod part;
 mod plan;
 mod reduce;
 mod server;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Cost, Interaction, Kind, MetricSpec, ParamSpec, Unit};
+use seatrial_model::{
+    About, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
+};
 
-use seatrial_bench::{Benchmark, Part};
+use client::ConnectClient;
+use seatrial_bench::{Benchmark, Endpoint, Part, Prepared, call, pin, serve};
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
@@ -20,11 +21,11 @@ const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "net.connect",
     version: 2,
-    title: "TCP connections made one after the other: time of each, and how many a second",
+    title: "TCP connections, one after the other: time of each, and connections per second",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("exchange", Kind::Flag, "false")
-            .doc("Whether 8 B go there and back on every connection, as a short request does."),
+            .doc("Exchange 8 B in both directions on every connection, as a short request does."),
         seatrial_bench::affinity::AFFINITY,
         seatrial_bench::ends::INTERFACE,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
@@ -35,20 +36,20 @@ const ABOUT: About = About {
     metrics: &[
         latency(
             "connect",
-            "Time until a connection stands, and its answer is there if one is asked for; median of each slice.",
+            "Time to establish a connection, with exchange=true including the answer; median of each slice.",
         ),
-        latency("p99", "Time that 99 % of all connections do not exceed."),
-        latency("p999", "Time that 99.9 % of all connections do not exceed."),
-        latency("slowest", "The connection that took longest."),
+        latency("p99", "99th percentile of the times."),
+        latency("p999", "99.9th percentile of the times."),
+        latency("slowest", "The longest time of a connection."),
         MetricSpec::higher_is_better("rate", Unit::PerSecond)
-            .doc("Connections made and closed a second, one after the other."),
+            .doc("Connections made and closed per second, one after the other."),
     ],
     series: &[],
     parts: &["client", "server"],
     needs: &[],
     probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },
-    interaction: Interaction::Loads("one core of each of two nodes, and what counts connections on the way"),
+    interaction: Interaction::Loads("one core of each of two nodes, and firewalls that track connections"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -56,7 +57,17 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[seatrial_bench::affinity::UNPINNED],
     plan: plan::plan,
     limits: |about, _, _| seatrial_bench::no_limits(about),
-    part: |case, place| Part::new(case, place, part::prepare),
+    part: |case, place| Part::new(case, place, prepare),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };
+
+fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let (endpoint, cpu) = (Endpoint::of(case, place), place.cpu(0));
+    if place.part != "client" {
+        return serve(place, &endpoint, 1, move |streams| server::begin(streams, cpu));
+    }
+    cpu.map_or(Ok(()), pin)?;
+    let (from, exchange) = (endpoint.clone(), case.params.flag("exchange")?);
+    call(place, endpoint, 1, move |streams| ConnectClient::begin(streams, from, exchange))
+}

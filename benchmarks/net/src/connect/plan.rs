@@ -1,11 +1,10 @@
-//! Who connects to whom.
+//! The case between two ends.
 
 use seatrial_model::{About, Case, Nanos, Params, Reason, Site};
 
 use seatrial_bench::Ends;
 use seatrial_bench::affinity::place_threads;
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);

@@ -1,77 +1,57 @@
-//! The end that is connected to. It accepts from a thread of its own, from the meeting to the end.
+//! The accepting end. Its thread runs from the connection to its end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seatrial_model::{Cause, Integrity, PartPlacement, Reason};
+use seatrial_model::{Cause, Integrity, Reason};
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
-use super::config::{ConnectConfig, NUMBER};
-use seatrial_bench::Sink;
-use seatrial_bench::{Listener, ServerSide, ServerThread};
-
-/// A number that was announced comes within this, or the connection is given up.
-const PATIENCE: Duration = Duration::from_secs(5);
+use super::client::NUMBER;
+use seatrial_bench::{REPLY_TIMEOUT, ServerEnd, ServerThread, Serving, Sink};
 
 /// Connections that may wait to be accepted; the kernel allows at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-pub struct ConnectServer {
-    config: ConnectConfig,
-    cpu: Option<u32>,
-    shared: Arc<Shared>,
-}
+pub struct ConnectServer(Arc<Counts>);
 
 #[derive(Default)]
-struct Shared {
+struct Counts {
     accepted: AtomicU64,
     strangers: AtomicU64,
 }
 
-impl ConnectServer {
-    pub fn new(config: ConnectConfig, place: &PartPlacement) -> Self {
-        let cpu = place.bindings.first().map(|binding| binding.cpu);
-        Self { config, cpu, shared: Arc::default() }
-    }
+pub fn begin(mut streams: Vec<TcpStream>, cpu: Option<u32>) -> Result<Serving<ConnectServer>, Reason> {
+    let failed = |error: io::Error| Reason::new(Cause::IoError, format!("opening a port: {error}"));
+    let (listener, client) = open(&mut streams[0]).map_err(failed)?;
+    let counts = Arc::<Counts>::default();
+    let own = Arc::clone(&counts);
+    let work = move |over: &AtomicBool| {
+        serve(&listener, client, &own, over)
+            .map_err(|error| Reason::new(Cause::IoError, format!("accepting connections: {error}")))
+    };
+    Ok(Serving { server: ServerThread::start(streams, cpu, work)?, end: ConnectServer(counts) })
 }
 
-impl ServerSide for ConnectServer {
-    fn listen(&mut self) -> Result<Listener, Reason> {
-        Listener::open(&self.config.endpoint())
-    }
-
-    fn begin(&mut self, listener: Listener) -> Result<ServerThread, Reason> {
-        let mut control = listener.accept(1)?.only()?;
-        let failed = |error: io::Error| Reason::new(Cause::IoError, format!("opening a port: {error}"));
-        let (listener, client) = open(&mut control).map_err(failed)?;
-        let shared = Arc::clone(&self.shared);
-        let work = move |over: &AtomicBool| {
-            serve(&listener, client, &shared, over)
-                .map_err(|error| Reason::new(Cause::IoError, format!("accepting connections: {error}")))
-        };
-        ServerThread::start(vec![control], self.cpu, work)
-    }
-
+impl ServerEnd for ConnectServer {
     fn is_deaf(&self) -> bool {
         true
     }
 
     fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
-        out.evidence("accepted", json!(self.shared.accepted.load(Ordering::Relaxed)));
-        out.evidence("strangers", json!(self.shared.strangers.load(Ordering::Relaxed)));
+        out.evidence("accepted", json!(self.0.accepted.load(Ordering::Relaxed)));
+        out.evidence("strangers", json!(self.0.strangers.load(Ordering::Relaxed)));
     }
 
     fn verify(&mut self, _: &mut ServerThread) -> Result<Integrity, Reason> {
-        Ok(Integrity::Unverified { why: "the client sees whether its number comes back".to_owned() })
+        Ok(Integrity::Unverified { why: "the client checks that its number comes back".to_owned() })
     }
 }
 
-/// A port on the address of the connection, of which the client is told; and where the client is.
+/// Opens a port on the address of the connection and sends it to the client; also returns the client's address.
 fn open(control: &mut TcpStream) -> io::Result<(TcpListener, IpAddr)> {
     let own = control.local_addr()?;
     let socket = Socket::new(Domain::for_address(own), Type::STREAM, None)?;
@@ -83,23 +63,22 @@ fn open(control: &mut TcpStream) -> io::Result<(TcpListener, IpAddr)> {
     Ok((listener, control.peer_addr()?.ip()))
 }
 
-/// Accepts until nobody wants it any more. A number that comes is sent back.
-fn serve(listener: &TcpListener, client: IpAddr, shared: &Shared, over: &AtomicBool) -> io::Result<()> {
+fn serve(listener: &TcpListener, client: IpAddr, counts: &Counts, over: &AtomicBool) -> io::Result<()> {
     let at_most = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     while !over.load(Ordering::Relaxed) {
         match listener.accept() {
             Ok((stream, from)) if from.ip() == client => {
-                shared.accepted.fetch_add(1, Ordering::Relaxed);
+                counts.accepted.fetch_add(1, Ordering::Relaxed);
                 send_back(stream, over);
             }
-            Ok(_) => _ = shared.strangers.fetch_add(1, Ordering::Relaxed),
+            Ok(_) => _ = counts.strangers.fetch_add(1, Ordering::Relaxed),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&at_most)) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
-            // One that was reset before it was accepted.
+            // A connection that was reset before it was accepted.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
@@ -107,17 +86,17 @@ fn serve(listener: &TcpListener, client: IpAddr, shared: &Shared, over: &AtomicB
     Ok(())
 }
 
-/// What becomes of one connection is the client's to tell.
+/// Errors of one connection are reported by the client.
 fn send_back(mut stream: TcpStream, over: &AtomicBool) {
     let mut number = [0; NUMBER];
     let answered = stream
         .set_nonblocking(false)
-        .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
+        .and_then(|()| stream.set_read_timeout(Some(REPLY_TIMEOUT)))
         .and_then(|()| stream.read_exact(&mut number))
         .and_then(|()| stream.write_all(&number));
     // Without an exchange the client closes at once, and there is nothing to answer.
     if answered.is_ok() && !over.load(Ordering::Relaxed) {
-        // The client closes first, so that no port of ours waits either.
+        // The client closes first, so that no server port stays in TIME_WAIT.
         let _ = stream.read(&mut [0]);
     }
 }

@@ -20,8 +20,8 @@ fn ends(case: &Case) -> rig::Ends {
     rig::ends(&BENCHMARK, case)
 }
 
-/// What the server has counted, once it is so much or a minute is over: the kernel makes connections without it, and it
-/// may get no CPU for a while.
+/// The server's count, once it reaches `wanted` or after a minute: the kernel completes connections before the
+/// server, which may get no CPU for a while, accepts them.
 fn counted(server: &mut Box<dyn Running>, name: &str, wanted: u64) -> u64 {
     let mut count = 0;
     for _ in 0..6000 {
@@ -45,7 +45,6 @@ fn connections_are_made_timed_and_counted() {
         client.run(Phase::Measure, &kept.stop.clone(), &mut kept).expect("connects");
         assert!(matches!(client.verify(), Ok(Integrity::Verified { checked }) if checked > 0));
         let made = kept.facts["made"].as_u64().expect("counted");
-        // One more for the check of the data.
         assert_eq!(counted(&mut server, "accepted", made + 1), made + 1, "{exchange}");
         let part = kept.record("client", Integrity::Verified { checked: 1 });
         let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");

@@ -1,15 +1,14 @@
-//! How many datagrams in a row did not come.
+//! Runs of lost datagrams, by length.
 
-/// Lengths that are told apart; longer ones are counted by powers of two.
+/// Lengths that are counted exactly; longer ones are counted by powers of two.
 const EXACT: u64 = 32;
 
 /// Classes: the exact lengths, and one for each power of two above.
 const CLASSES: usize = EXACT as usize + 59;
 
-/// Runs of numbers that are missing, by length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bursts {
-    /// Of the run that goes on.
+    /// Length of the current run.
     run: u64,
     longest: u64,
     classes: [u64; CLASSES],
@@ -22,11 +21,10 @@ impl Default for Bursts {
 }
 
 impl Bursts {
-    /// Takes the next `count` numbers, at most 64, whose bits tell from the lowest on whether they came.
+    /// Adds the next `count` numbers, at most 64; bits from the lowest on tell whether each arrived.
     pub fn word(&mut self, word: u64, count: u64) {
         let mask = if count < 64 { (1 << count) - 1 } else { u64::MAX };
         let mut missing = !word & mask;
-        // Nearly always: all of them came.
         if missing == 0 {
             self.end();
             return;
@@ -46,12 +44,10 @@ impl Bursts {
         }
     }
 
-    /// The next `count` numbers did not come.
     pub fn missing(&mut self, count: u64) {
         self.run += count;
     }
 
-    /// The next number came, or there is none.
     pub fn end(&mut self) {
         if self.run > 0 {
             self.longest = self.longest.max(self.run);
@@ -68,7 +64,7 @@ impl Bursts {
         self.longest
     }
 
-    /// Shortest and longest length of a class and the runs in it, for those that have some.
+    /// Shortest and longest length of each class that has runs, and their number.
     pub fn lengths(&self) -> Vec<(u64, u64, u64)> {
         let bounds = |class: usize| {
             let class = class as u64;

@@ -1,4 +1,4 @@
-//! What to say when datagrams cannot be sent, or none of them arrives.
+//! Errors of datagrams that cannot be sent, or of which none arrives.
 
 use std::net::IpAddr;
 
@@ -8,15 +8,14 @@ use seatrial_sys::Errno;
 use super::outbound;
 use super::record::Received;
 
-/// Why a flow cannot be sent.
 pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Reason {
     let next = match error {
         Errno::MSGSIZE | Errno::INVAL => {
-            format!("; a message of {message} B no longer fits the path: its MTU became smaller")
+            format!("; a message of {message} B no longer fits the path MTU, which became smaller")
         }
-        Errno::PERM => "; a firewall of this node drops it".to_owned(),
+        Errno::PERM => "; a firewall of this node drops the datagram".to_owned(),
         Errno::NETUNREACH | Errno::NETDOWN | Errno::NODEV | Errno::NXIO => {
-            "; the interface went down, or the route to it".to_owned()
+            "; the interface is down, or the route is gone".to_owned()
         }
         _ => String::new(),
     };
@@ -24,7 +23,6 @@ pub fn refused(flow: &outbound::Outbound, error: Errno, message: usize) -> Reaso
     Reason::new(Cause::IoError, text)
 }
 
-/// That nothing arrived of what was sent is no measurement, but a way that is closed.
 pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Reason> {
     let (sent, came) = (found.total(|flow| flow.sent), found.total(|flow| flow.received));
     if sent == 0 || came > 0 {
@@ -42,13 +40,15 @@ pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Reason> {
     let (drops, strangers) =
         (found.total(|flow| flow.socket_drops.unwrap_or(0)), found.total(|flow| flow.strangers));
     let mut text = format!(
-        "of {sent} datagrams of {} B from {peer} none arrived at {ports}{interface}: either a firewall lets the control \
-         connection through and drops UDP, or the path takes no packets of {} B",
+        "none of {sent} datagrams of {} B from {peer} arrived at {ports}{interface}: a firewall lets the control \
+         connection through and drops UDP, or the path drops packets of {} B",
         found.message,
         found.message + if peer.is_ipv4() { 28 } else { 48 },
     );
     if drops + strangers > 0 {
-        text = format!("{text}; {strangers} came from strangers, {drops} found no room");
+        text = format!(
+            "{text}; {strangers} datagrams came from other programs, {drops} found the receive buffer full"
+        );
     }
     Err(Reason::new(Cause::IoError, text))
 }

@@ -1,76 +1,64 @@
-//! What both ends of a case know of it from the start.
+//! The configuration of both ends, read from the case.
 
 use seatrial_model::{Bytes, Case, Cause, Nanos, PartPlacement, Quantity, Reason, Unit, Value};
 
 use super::rate_search::MOST_STEPS;
-use seatrial_bench::Direction;
-use seatrial_bench::{Endpoint, ends};
+use seatrial_bench::{Direction, Endpoint};
 
-/// Bytes of the header of every datagram, which is the least that a message can be.
+/// Bytes of the header of every datagram, and so the smallest message.
 pub const HEADER: usize = 32;
 
-/// Bytes of a datagram's payload at most: what IPv4 can carry without options.
+/// Largest payload of a datagram in bytes: what IPv4 can carry without options.
 pub const MOST_MESSAGE: usize = 65_507;
 
-/// What a rate is when the highest loss-free one is searched for.
 pub const SEARCH: &str = "search";
 
-/// Whether the kernel is left to cut and to put together what is one call's.
+/// Whether the kernel segments (UDP_SEGMENT) and coalesces (UDP_GRO) datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
     Auto,
-    /// Yes, or the case cannot be measured.
+    /// Required: the case fails without it.
     Segmented,
-    /// No: a datagram is a piece of its own.
     Plain,
 }
 
-/// How a sender keeps to its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// It looks at the clock all the time.
+    /// Polls the clock.
     Spin,
-    /// It sleeps until the next datagram is due.
+    /// Sleeps until the next datagram is due.
     Sleep,
-    /// It sleeps, and the queueing discipline `fq` spreads what was late.
+    /// Sleeps, and the queueing discipline `fq` spaces late datagrams.
     Kernel,
 }
 
-/// The parameters of a case, for one of its ends.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct UdpStreamConfig {
     /// Which end: 0 or 1.
     pub index: u32,
-    /// Directions in which datagrams go.
     pub directions: &'static [Direction],
     pub flows: usize,
     /// Threads of each role.
     pub threads: usize,
-    /// The CPU of each thread, those that send first; empty where they run where they may.
+    /// The CPU of each thread, sending threads first; empty if unpinned.
     pub cpus: Vec<u32>,
-    /// Payload of a flow in bytes a second; none is as fast as possible.
+    /// Payload of a flow in bytes per second; `None` is as fast as possible.
     pub rate: Option<f64>,
-    /// The time of a step, where the rate is searched for.
+    /// Time of a step with rate=search.
     pub step: Option<Nanos>,
-    /// Payload of a datagram in bytes; none is what fits the path.
+    /// Payload of a datagram in bytes; `None` is what fits the path MTU.
     pub message: Option<usize>,
     pub batch: usize,
     pub offload: Offload,
-    /// The receive buffer of a flow in bytes.
     pub buffer: u64,
     pub pacing: Pacing,
-    /// Whether a message that is larger than the path may be sent in fragments.
     pub fragment: bool,
-    /// The first port; none leaves them to the kernel.
     pub port: Option<u16>,
-    /// Time of a slice.
     pub slice: Nanos,
-    pub interface: Option<String>,
-    pub alone: bool,
+    pub endpoint: Endpoint,
 }
 
 impl UdpStreamConfig {
-    /// Of the part of `case` at `place`.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let directions = Direction::of_case(case);
         let count = |name: &str| case.params.count(name).map(|count| count as usize);
@@ -111,14 +99,8 @@ impl UdpStreamConfig {
                 _ => None,
             },
             slice: slice(case.budget.measure, flows),
-            interface: ends::interface_for(case, place.index),
-            alone: case.nodes.len() == 1,
+            endpoint: Endpoint::of(case, place),
         })
-    }
-
-    /// Where the control connection begins or ends.
-    pub fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint::tcp(self.interface.as_deref(), self.alone)
     }
 
     pub fn sends(&self) -> bool {
@@ -139,31 +121,30 @@ impl UdpStreamConfig {
     }
 }
 
-/// Reads a rate in bytes a second.
 pub fn rate(typed: &str) -> Result<f64, String> {
-    let quantity: Quantity =
-        typed.parse().map_err(|error| format!("rate={typed}: {error}; or max, or search"))?;
+    let quantity: Quantity = typed.parse().map_err(|error| {
+        format!("rate={typed}: {error}; give a data rate such as '0.75 Gbit/s', max or search")
+    })?;
     let rate = quantity.to(Unit::BytesPerSecond).map_err(|error| format!("rate={typed}: {error}"))?.value();
-    if rate > 0.0 { Ok(rate) } else { Err(format!("rate={typed} sends nothing; give more, or max")) }
+    if rate > 0.0 { Ok(rate) } else { Err(format!("rate={typed}: the rate must be above 0")) }
 }
 
-/// Ten milliseconds, or as much more as keeps all flows of a trial within some thousand slices.
+/// Length of a slice: 10 ms, or more to keep all flows of a trial within some thousand slices.
 fn slice(time: Nanos, flows: usize) -> Nanos {
     const SHORTEST: Nanos = Nanos::millis(10);
     const MOST: u64 = 4000;
     Nanos(time.get() * flows as u64 / MOST).max(SHORTEST)
 }
 
-/// Time beside a step: both ends agree, and wait for what may still be under way.
+/// Time in addition to a step: both ends agree, and wait for datagrams in flight.
 pub const SETTLE: Nanos = Nanos::millis(400);
 
-/// Time of a step, for a trial that without a search would take `time`.
+/// Time of a step, for a trial that takes `time` without a search.
 pub const fn step_time(time: Nanos) -> Nanos {
     let step = Nanos(time.get() / 4);
     if step.get() < Nanos::millis(50).get() { Nanos::millis(50) } else { step }
 }
 
-/// Time of a whole search at most.
 pub const fn search_time(time: Nanos) -> Nanos {
     Nanos((step_time(time).get() + SETTLE.get()) * MOST_STEPS as u64)
 }

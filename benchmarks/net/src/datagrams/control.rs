@@ -1,36 +1,33 @@
-//! What the two ends say to each other beside the datagrams: lines of JSON on a connection that both have proved to.
+//! The control messages of the two ends: lines of JSON on an authenticated connection.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use serde::{Deserialize, Serialize};
 
-/// The longest line: the counts of every flow.
-const LONGEST: usize = 1 << 16;
+use seatrial_bench::{REPLY_TIMEOUT, is_timeout};
 
-/// How long the other end may take to read a line.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of the longest line: the counts of every flow.
+const LONGEST: usize = 1 << 16;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
-    /// An end that sends, before the first phase.
+    /// A sending end, before the first phase.
     Offered {
-        /// The secret that its datagrams begin with.
+        /// The secret at the start of its datagrams.
         cookie: u64,
         message: usize,
     },
-    /// An end is ready to receive in this phase.
     Ready(u16),
-    /// An end has sent so many datagrams in this phase, by flow, and sends no more.
+    /// An end has sent these numbers of datagrams in this phase, by flow, and sends no more.
     Ended(u16, Vec<u64>),
-    /// The end that searches goes on with a step, which is a phase of this number.
+    /// The searching end continues with a step, which is the phase of this number.
     Step(u16),
-    /// The other end received so many different datagrams of the step, and misses so many.
+    /// The other end received this many different datagrams of the step, and lost this many.
     Counted(u16, u64, u64),
-    /// The end that searches has found what there is to find.
     Searched,
 }
 
@@ -41,18 +38,15 @@ pub struct Control {
 }
 
 impl Control {
-    /// On a stream that is connected and blocking.
     pub fn new(stream: TcpStream) -> Result<Self, Reason> {
-        stream.set_write_timeout(Some(PATIENCE)).map_err(|error| broken(&error))?;
+        stream.set_write_timeout(Some(REPLY_TIMEOUT)).map_err(|error| broken(&error))?;
         Ok(Self { stream, heard: Vec::new() })
     }
 
-    /// The address of the other end.
     pub fn peer(&self) -> Result<IpAddr, Reason> {
         self.stream.peer_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
 
-    /// Our own address.
     pub fn own(&self) -> Result<IpAddr, Reason> {
         self.stream.local_addr().map(|at| at.ip().to_canonical()).map_err(|error| broken(&error))
     }
@@ -61,14 +55,13 @@ impl Control {
         &self.stream
     }
 
-    /// Says a line.
     pub fn say(&mut self, said: &Said) -> Result<(), Reason> {
         let mut line = serde_json::to_vec(said).map_err(|error| garbled(&error.to_string()))?;
         line.push(b'\n');
         self.stream.write_all(&line).map_err(|error| broken(&error))
     }
 
-    /// The next line, if one comes within the time.
+    /// The next line, if one arrives within the time.
     pub fn hear(&mut self, within: Duration) -> Result<Option<Said>, Reason> {
         let until = Instant::now() + within;
         loop {
@@ -77,22 +70,23 @@ impl Control {
                 return serde_json::from_slice(&line).map(Some).map_err(|error| garbled(&error.to_string()));
             }
             if self.heard.len() > LONGEST {
-                return Err(garbled("a line without an end"));
+                return Err(garbled("a line that is too long"));
             }
             let left = until.saturating_duration_since(Instant::now()).max(Duration::from_micros(1));
             self.stream.set_read_timeout(Some(left)).map_err(|error| broken(&error))?;
             let mut more = [0; 4096];
             match self.stream.read(&mut more) {
-                Ok(0) => return Err(Reason::new(Cause::PartnerLost, "the other end closed the connection")),
+                Ok(0) => {
+                    return Err(Reason::new(
+                        Cause::PartnerLost,
+                        "the other end closed the control connection",
+                    ));
+                }
                 Ok(read) => self.heard.extend_from_slice(&more[..read]),
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                    ) => {}
+                Err(error) if is_timeout(&error) => {}
                 Err(error) => return Err(broken(&error)),
             }
-            // A line that has come whole is told even if it took all the time.
+            // A complete line is returned even if it took all the time.
             if Instant::now() >= until && !self.heard.contains(&b'\n') {
                 return Ok(None);
             }
@@ -101,11 +95,11 @@ impl Control {
 }
 
 fn broken(error: &std::io::Error) -> Reason {
-    Reason::new(Cause::PartnerLost, format!("the connection to the other end: {error}"))
+    Reason::new(Cause::PartnerLost, format!("the control connection to the other end: {error}"))
 }
 
 fn garbled(why: &str) -> Reason {
-    Reason::new(Cause::Protocol, format!("the other end said something that is not a message: {why}"))
+    Reason::new(Cause::Protocol, format!("the other end sent an invalid control message: {why}"))
 }
 
 #[cfg(test)]

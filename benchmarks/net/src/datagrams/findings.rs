@@ -1,18 +1,16 @@
-//! What the counts say: where datagrams were lost and what helps, fragments, strangers, bursts of the sender.
+//! Findings from the counters: where datagrams were lost, fragments, strangers, bursts of the sender.
 
 use seatrial_model::{Case, Finding, Quantity, Severity, Unit};
 use seatrial_sys::net::datagram::most_segments;
 
 use super::record::{Counts, DirectionRecord, Received, Sent, Tally, Trial};
 
-/// How late a paced sender may be, in nanoseconds, before its bursts may be what overran a queue.
+/// Delay of a paced sender, in nanoseconds, from which its catch-up bursts may overrun a queue.
 const BURST_NS: u64 = 1_000_000;
 
-/// A place where datagrams get lost.
 struct Place {
-    /// Behind "in".
     name: &'static str,
-    /// Pieces that were counted there.
+    /// Count at this place; pieces may hold several datagrams.
     count: u64,
     remedy: String,
 }
@@ -40,31 +38,29 @@ pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
         directions().flat_map(|direction| &direction.sent.flows).map(|flow| flow.rejected).sum();
     if rejected > 0 {
         let text = format!(
-            "{rejected} times the sender was told that its datagrams were rejected (ICMP): a firewall rejects some of \
-             them, or the receiver's address is also somebody else's"
+            "{rejected} sends returned an ICMP error: a firewall rejects some of the datagrams, or another host \
+             has the receiver's address too"
         );
         found.push(make("rejected", Severity::Warning, text, rejected, "trials"));
     }
     let strangers = sum(|flow| flow.strangers);
     if strangers > 0 {
         let text = format!(
-            "{strangers} datagrams came to the ports of the measurement that are not of it; they are not counted, but \
-             they took the receiver's time and room"
+            "{strangers} datagrams from other programs arrived at the ports of the measurement; they are not \
+             counted, but took CPU time and buffer space of the receiver"
         );
         found.push(make("strangers", Severity::Warning, text, strangers, "trials"));
     }
     let late = sum(|flow| flow.late);
     if late > 0 {
         let text = format!(
-            "{late} datagrams came so late that they count as lost: a path on the way holds them back, or sends them \
-             again"
+            "{late} datagrams were so late that they count as lost: a device on the path delays or repeats them"
         );
         found.push(make("datagrams-late", Severity::Warning, text, late, "trials"));
     }
     found
 }
 
-/// Where the lost ones were counted, over all trials, and what helps.
 fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
     let mut places: Vec<Place> = Vec::new();
     let mut per_piece = 1;
@@ -114,11 +110,11 @@ fn attribution(trials: &[Trial<'_>], lost: u64, sent: u64) -> String {
 fn of_direction(direction: &DirectionRecord<'_>) -> Vec<Place> {
     let DirectionRecord { sent, received, .. } = direction;
     let place = |name, count, remedy: String| Place { name, count, remedy };
-    // The sockets' own counts, or where the kernel does not tell them those of all sockets of the node.
+    // Drops of the sockets, or of all sockets of the node if the kernel does not count per socket.
     let own: Option<u64> = received.flows.iter().map(|flow| flow.socket_drops).sum();
     let socket = own.unwrap_or_else(|| received.counters.sum(&["udp_receive_buffer_full"]));
-    // What the queue refused as a whole was sent once more. A discipline that cuts pieces itself counts each datagram, and
-    // tells nobody when it drops a part of them.
+    // Whole refused pieces were sent again. A discipline that segments pieces itself counts each datagram, and
+    // reports no error if it drops a part of them.
     let refused: u64 = sent.flows.iter().map(|flow| flow.refused + flow.cut_short).sum();
     let sent_again = refused.saturating_mul(sent.segments as u64);
     let on = |interface: &Option<String>| interface.clone().unwrap_or_else(|| "the interface".to_owned());
@@ -138,32 +134,32 @@ fn of_direction(direction: &DirectionRecord<'_>) -> Vec<Place> {
         ),
         place(
             "the receiver's card",
-            // What the kernel's own devices cannot take they count as dropped.
+            // The kernel's own devices count packets they cannot take as dropped.
             at(&received.counters, &["interface_rx_dropped", "interface_rx_missed", "interface_rx_fifo"]),
             format!(
-                "enlarge the ring of {ours} (ethtool -G {ours} rx), or spread its queues over more cores"
+                "enlarge the RX ring of {ours} (ethtool -G {ours} rx), or spread its queues over more cores"
             ),
         ),
         place(
-            "packets that came damaged",
+            "damaged packets at the receiver",
             at(&received.counters, &["interface_rx_crc", "udp_checksum_wrong"]),
-            format!("look at cables and transceivers of {ours}"),
+            format!("check the cables and transceivers of {ours}"),
         ),
         place(
-            "fragments of which not all came",
+            "incomplete fragments",
             at(&received.counters, &["reassembly_failed"]),
-            "send messages that fit the path MTU".to_owned(),
+            "set -p message= to fit the path MTU".to_owned(),
         ),
         place(
             "the sender's queue",
             at(&sent.counters, &["queue_dropped"]).saturating_sub(sent_again)
                 + at(&sent.counters, &["interface_tx_dropped"]),
-            format!("send more slowly (-p rate=): {theirs} is slower than the sender, or shaped"),
+            format!("lower -p rate=: {theirs} is slower than the sender, or shaped"),
         ),
         place(
             "the sender's card",
             at(&sent.counters, &["interface_tx_errors", "interface_tx_carrier"]),
-            format!("look at the link of {theirs}"),
+            format!("check the link of {theirs}"),
         ),
     ]
 }
@@ -171,12 +167,12 @@ fn of_direction(direction: &DirectionRecord<'_>) -> Vec<Place> {
 fn socket_remedy(received: &Received) -> String {
     let granted = received.buffer;
     format!(
-        "the receiver was kept from reading for longer than its buffer of {granted} B a flow lasts: raise \
-         net.core.rmem_max and -p buffer=, or give it more cores"
+        "the receiver did not read for longer than its buffer of {granted} B per flow lasts: raise net.core.rmem_max \
+         and -p buffer=, or give it more cores"
     )
 }
 
-/// What could not be read at the ends; empty when all of it was.
+/// Counters that could not be read at the ends; empty if all were read.
 fn unknown(trials: &[Trial<'_>]) -> String {
     let mut reasons: Vec<&str> = Vec::new();
     for direction in trials.iter().flat_map(|trial| &trial.directions) {
@@ -190,21 +186,21 @@ fn unknown(trials: &[Trial<'_>]) -> String {
     reasons.join("; ")
 }
 
-/// Whether a paced sender was late and caught up, which no queue need take.
+/// Whether a paced sender was late and caught up in bursts, which may overrun a queue.
 fn bursts(trials: &[Trial<'_>]) -> Option<String> {
     let paced =
         trials.iter().flat_map(|trial| &trial.directions).filter(|direction| direction.sent.rate.is_some());
     let behind = paced.flat_map(|direction| &direction.sent.flows).map(|flow| flow.behind_ns).max()?;
     (behind > BURST_NS).then(|| {
         format!(
-            "the sender was up to {:.1} ms behind its schedule and caught up in a burst, which may be what overran a \
-             queue on the way",
+            "the sender was up to {:.1} ms behind its schedule and caught up in a burst, which may have overrun a \
+             queue on the path",
             behind as f64 / 1e6
         )
     })
 }
 
-/// Fragments that were made or came during the trials, when the messages do not fit, or that were made all the same.
+/// Fragments during the trials: of messages above the path MTU, or made by the path.
 fn fragments(trials: &[Trial<'_>]) -> Option<(u64, String)> {
     let directions = || trials.iter().flat_map(|trial| &trial.directions);
     let sum = |of: &dyn Fn(&DirectionRecord<'_>) -> u64| -> u64 { directions().map(of).sum() };
@@ -214,16 +210,15 @@ fn fragments(trials: &[Trial<'_>]) -> Option<(u64, String)> {
     let large = directions().find(|direction| too_large(&direction.sent));
     let text = match large {
         Some(direction) => format!(
-            "messages of {} B do not fit the path MTU of {} B: they went in fragments ({made} made, {came} come), of which \
-             one lost loses the message, and which no card spreads over its queues; enable jumbo frames on the whole \
-             path, or send smaller ones",
+            "messages of {} B do not fit the path MTU of {} B and were fragmented ({made} made, {came} \
+             received): one lost fragment loses the message, and no card spreads fragments over its queues; \
+             enable jumbo frames on the whole path, or lower -p message=",
             direction.sent.message,
             direction.sent.path_mtu.unwrap_or(0)
         ),
-        // Somebody on the way, or others on these nodes.
         None if came > 0 => format!(
-            "{came} fragments came while messages that fit the sender's path MTU were sent: something on the way cuts \
-             them, or others on the receiver get some"
+            "{came} fragments arrived although the messages fit the sender's path MTU: a device on the path \
+             fragments them, or other programs on the receiver get fragments"
         ),
         None => return None,
     };

@@ -1,25 +1,23 @@
-//! What a datagram is made of: a header that tells whose it is and which, and a body that can be checked.
+//! The format of a datagram: a header with its flow and number, and a body that can be checked.
 
 use super::config::HEADER;
 
 /// The first bytes of every datagram, in little-endian order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A secret of the trial: what does not know it is a stranger.
+    /// A secret of the trial; datagrams without it are from strangers.
     pub cookie: u64,
     /// Counts the datagrams of a flow in a phase, from 0.
     pub sequence: u64,
-    /// When it was handed over, on the sender's clock; all datagrams of one call have one time.
+    /// Send time on the sender's clock; all datagrams of one call have the same.
     pub sent_ns: u64,
     pub flow: u16,
-    /// The phase: what the warm-up sent does not count in the measurement.
+    /// The phase: datagrams of the warm-up do not count in the measurement.
     pub phase: u16,
-    /// Bytes of the whole.
     pub message: u32,
 }
 
 impl Header {
-    /// Writes it to the first bytes of `datagram`.
     pub fn write(&self, datagram: &mut [u8]) {
         datagram[0..8].copy_from_slice(&self.cookie.to_le_bytes());
         datagram[8..16].copy_from_slice(&self.sequence.to_le_bytes());
@@ -29,7 +27,6 @@ impl Header {
         datagram[28..HEADER].copy_from_slice(&self.message.to_le_bytes());
     }
 
-    /// Reads it; none when there are not enough bytes.
     pub fn read(datagram: &[u8]) -> Option<Self> {
         let bytes: &[u8; HEADER] = datagram.first_chunk()?;
         let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|offset| bytes[at + offset]));
@@ -44,9 +41,8 @@ impl Header {
     }
 }
 
-/// What stands behind the headers: bytes that follow from the cookie and from the place of a datagram in the sender's
-/// memory, which is its sequence modulo the number of places. So a sender fills its memory once, and a receiver knows
-/// what is to come.
+/// The bodies of datagrams: bytes that follow from the cookie and from the slot in the sender's memory, which is the
+/// sequence number modulo the number of slots. A sender fills its memory once, and a receiver can compute each body.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     body: usize,
@@ -55,13 +51,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The bodies of `slots` datagrams of `message` bytes.
     pub fn new(cookie: u64, message: usize, slots: usize) -> Self {
         let body = message - HEADER;
         let mut bytes = vec![0; body * slots];
         let mut state = cookie | 1;
         for word in bytes.chunks_mut(8) {
-            // xorshift64 (Marsaglia 2003): never repeats within any memory that we take.
+            // xorshift64 (Marsaglia 2003): its period is longer than any such memory.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
@@ -70,16 +65,14 @@ impl Pattern {
         Self { body, slots, bytes }
     }
 
-    /// The body of the datagram of that number.
     pub fn of(&self, sequence: u64) -> &[u8] {
         let slot = (sequence % self.slots as u64) as usize;
         &self.bytes[slot * self.body..][..self.body]
     }
 
-    /// The first byte of `datagram` that is not as it was sent.
     pub fn first_wrong(&self, datagram: &[u8], sequence: u64) -> Option<usize> {
         let (found, wanted) = (&datagram[HEADER..], self.of(sequence));
-        // Comparing slices is a call of memcmp; where they differ is only looked for when they do.
+        // Comparing slices is one memcmp; only a difference is searched for its position.
         if found == wanted {
             return None;
         }

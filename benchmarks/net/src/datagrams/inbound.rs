@@ -1,4 +1,4 @@
-//! The receiving side: its sockets, and what came of each flow.
+//! The receiving side: its sockets, and the counts of each flow.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -14,10 +14,9 @@ use super::shared::Shared;
 use super::slices::Slices;
 use super::window::Window;
 
-/// Bytes of a piece that the kernel puts together at most.
+/// Most bytes that UDP_GRO coalesces.
 const PIECE: usize = 1 << 16;
 
-/// The ports, before it is known what will come.
 pub struct Ports {
     sockets: Vec<UdpSocket>,
     pub buffer: ReceiveBuffer,
@@ -25,7 +24,6 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Opens a port for each flow.
     pub fn open(config: &UdpStreamConfig) -> Result<Self, Reason> {
         let mut ports =
             Self { sockets: Vec::new(), buffer: ReceiveBuffer { bytes: 0, forced: false }, coalesced: false };
@@ -33,7 +31,10 @@ impl Ports {
             let number = match config.port {
                 None => 0,
                 Some(first) => u16::try_from(usize::from(first) + flow).map_err(|_| {
-                    let text = format!("port={first}: {} flows take ports beyond 65535", config.flows);
+                    let text = format!(
+                        "port={first}: {} flows need ports above 65535; choose a lower port=",
+                        config.flows
+                    );
                     Reason::new(Cause::Contradiction, text)
                 })?,
             };
@@ -50,7 +51,6 @@ impl Ports {
         Ok(ports)
     }
 
-    /// Their numbers, by flow.
     pub fn numbers(&self) -> Result<Vec<u16>, Reason> {
         let number = |socket: &UdpSocket| {
             let address =
@@ -61,7 +61,6 @@ impl Ports {
     }
 }
 
-/// A socket for both versions of the protocol, where the kernel has both.
 fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
     let made = |at: IpAddr| {
         let at = SocketAddr::new(at, port);
@@ -69,14 +68,12 @@ fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
         if at.is_ipv6() {
             socket.set_only_v6(false)?;
         }
-        if let Some(interface) = &config.interface {
-            // Needs no privilege since Linux 5.7; without it strangers come by other interfaces as well.
-            let _ = socket.bind_device(Some(interface.as_bytes()));
-        }
+        // Without it strangers arrive through other interfaces as well.
+        config.endpoint.bind_device(&socket);
         socket.bind(&at.into())?;
         Ok(UdpSocket::from(socket))
     };
-    if config.alone {
+    if config.endpoint.alone {
         return made(Ipv4Addr::LOCALHOST.into());
     }
     match made(Ipv6Addr::UNSPECIFIED.into()) {
@@ -93,13 +90,12 @@ fn coalesce(offload: Offload, socket: &UdpSocket) -> Result<bool, Reason> {
         Ok(()) => Ok(true),
         Err(_) if offload == Offload::Auto => Ok(false),
         Err(error) => {
-            let text = format!("this kernel does not put datagrams together (UDP_GRO): {error}");
+            let text = format!("this kernel does not support UDP_GRO: {error}");
             Err(Reason::new(Cause::Missing, text))
         }
     }
 }
 
-/// A flow that is received.
 pub struct Inbound {
     pub number: u16,
     pub window: Window,
@@ -108,7 +104,7 @@ pub struct Inbound {
     drops_before: Option<u32>,
     tally: Tally,
     jitter_ns: f64,
-    /// When the last read that counted was, and when what it read was sent.
+    /// Time of the last read with counted datagrams, and the send time of its last datagram.
     last: Option<(u64, u64)>,
 }
 
@@ -119,7 +115,6 @@ pub struct ReceiveThread {
 }
 
 impl ReceiveThread {
-    /// One for each of the threads, to which the flows are distributed in turn.
     pub fn of(
         ports: Ports,
         config: &UdpStreamConfig,
@@ -163,7 +158,7 @@ impl ReceiveThread {
         }
     }
 
-    /// After a phase in which the other end sent as many as `shared` knows: what came of each flow.
+    /// Ends a phase; `shared` has the numbers that the other end sent. Returns the counts of each flow.
     pub fn end(&mut self, shared: &Shared) -> Vec<(u16, Tally)> {
         let each = self.flows.iter_mut().zip(&self.sockets);
         let tally = |(flow, socket): (&mut Inbound, &UdpSocket)| {
@@ -186,7 +181,7 @@ impl ReceiveThread {
             flow.tally.burst_count = window.bursts.count();
             flow.tally.longest_burst = window.bursts.longest();
             let now = drops(socket).ok();
-            // The kernel counts in 32 bits and begins anew.
+            // The kernel's 32-bit counter wraps.
             flow.tally.socket_drops =
                 now.zip(flow.drops_before).map(|(now, before)| u64::from(now.wrapping_sub(before)));
             flow.tally.jitter_ns = (flow.tally.reads > 1).then_some(flow.jitter_ns);
@@ -197,8 +192,8 @@ impl ReceiveThread {
 }
 
 impl Inbound {
-    /// Takes in what was read by `now`; whether any of it was ours. The last datagram of each read is compared byte by
-    /// byte: that costs little where many come at once, and checks all where they come one by one.
+    /// Counts the datagrams of one read that returned at `now`; returns whether any was ours. The last datagram of
+    /// each read is compared byte by byte: this costs little at high rates, and checks all datagrams at low ones.
     pub fn take(&mut self, incoming: &Incoming, rules: Rules<'_>, now: u64) -> bool {
         let (before, mut last) = (self.window.received, None);
         for datagram in incoming.datagrams() {
@@ -221,7 +216,7 @@ impl Inbound {
         self.tally.reads += 1;
         self.check(rules.pattern, &header, bytes);
         if let Some((then, sent)) = self.last.replace((now, header.sent_ns)) {
-            // RFC 3550, section 6.4.1. The two clocks need not agree: only differences of each are taken.
+            // RFC 3550, section 6.4.1. The clocks need not agree: only differences on each clock are used.
             let transit = (now as f64 - then as f64) - (header.sent_ns as f64 - sent as f64);
             self.jitter_ns += (transit.abs() - self.jitter_ns) / 16.0;
         }

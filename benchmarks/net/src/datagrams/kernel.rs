@@ -1,5 +1,4 @@
-//! The loops that the measurement is made of. They allocate nothing and take no lock, except once where the kernel turns
-//! out not to cut pieces.
+//! The measured loops. They do not allocate and take no lock, except once if the kernel turns out not to segment.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -16,21 +15,20 @@ use super::rules::Rules;
 use super::shared::Shared;
 use seatrial_bench::Stop;
 
-/// How long a thread waits at most before it looks whether it is over.
+/// Longest wait of a thread before it checks whether the phase is over.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Looks in a row without a datagram after which no further one is expected, once the other end has ended and some are
-/// missing: 300 ms, more than any queue on the way holds one back. Looks are counted and not time, so that a receiver that
-/// was kept from its CPU does not take that for silence.
+/// Polls in a row without a datagram after which lost ones are given up, once the other end has finished: 300 ms,
+/// longer than any queue on the path delays one. Polls are counted and not time, so that a receiver without a CPU
+/// does not take that for silence.
 const SILENT_LOOKS: u32 = 60;
 
-/// The same when all have come, and only copies can be under way.
+/// The same when all have arrived, and only duplicates can be in flight.
 const COPIES_LOOKS: u32 = 4;
 
-/// Time after the other end's end in any case, whatever still comes.
+/// Longest time after the other end has finished, whatever still arrives.
 const MOST_NS: u64 = 4_000_000_000;
 
-/// Sends what is due of all flows, in turn, until `stop`.
 pub fn send(
     flows: &mut [Outbound],
     out: &mut Outgoing,
@@ -92,12 +90,12 @@ fn hand_over(
             flow.sent += taken as u64;
             flow.cut_short += u64::from(taken < due);
         }
-        // Its deadline, so that the stop is looked at, or a signal.
+        // The timeout that allows a check of `stop`, or a signal.
         Err(Errno::AGAIN | Errno::INTR) => {}
         Err(Errno::NOBUFS) => flow.refused += 1,
-        // What came back for an earlier datagram; this one was not sent.
+        // The ICMP error of an earlier datagram; this one was not sent.
         Err(Errno::CONNREFUSED | Errno::HOSTUNREACH) => flow.rejected += 1,
-        // The card computes no checksums, without which the kernel cuts nothing (net/ipv4/udp.c, `udp_send_skb`).
+        // The card computes no checksums, without which the kernel does not segment (net/ipv4/udp.c, `udp_send_skb`).
         Err(Errno::IO) if flow.may_be_uncut => {
             segment(&flow.socket, 0)?;
             out.uncut();
@@ -108,7 +106,7 @@ fn hand_over(
     Ok(())
 }
 
-/// Receives what comes of all flows, in turn, until the other end has ended and all that can come has come.
+/// Receives the datagrams of all flows in turn, until the other end has finished and no more can arrive.
 pub fn receive(
     flows: &mut [Inbound],
     sockets: &[UdpSocket],

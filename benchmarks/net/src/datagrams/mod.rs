@@ -1,4 +1,4 @@
-//! Datagrams at a rate or as fast as they go, and exactly what became of them.
+//! UDP datagrams at a requested or at the highest rate, and exactly what happened to each.
 
 mod bursts;
 mod closed;
@@ -44,69 +44,73 @@ const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)
 }
 
-pub const FLOWS: ParamSpec = ParamSpec::new("flows", Kind::Load(1, 256), "1")
-    .doc("Flows in each direction, each to a port of its own.");
+pub const FLOWS: ParamSpec =
+    ParamSpec::new("flows", Kind::Load(1, 256), "1").doc("Flows in each direction, each to its own port.");
 
 pub const RATE: ParamSpec = ParamSpec::new("rate", Kind::Text, "max").word("max").doc(
-    "Payload of each flow, such as '0.75 Gbit/s'; max is as fast as the kernel takes it, search looks \
-     for the highest rate that loses nothing.",
+    "Payload rate of each flow, such as '0.75 Gbit/s'; max: as fast as the kernel accepts datagrams; search: \
+     find the highest rate without loss.",
 );
 
 pub const MESSAGE: ParamSpec =
     ParamSpec::new("message", Kind::Size(Bytes(HEADER as u64), Bytes(MOST_MESSAGE as u64)), "auto")
         .word("auto")
-        .doc("Payload of a datagram; auto is what fits the path MTU.");
+        .doc("Payload of a datagram; auto: what fits the path MTU.");
 
-pub const BATCH: ParamSpec = ParamSpec::new("batch", Kind::Count(1, 1024), "64")
-    .doc("Datagrams that one call sends or receives at most.");
+pub const BATCH: ParamSpec =
+    ParamSpec::new("batch", Kind::Count(1, 1024), "64").doc("Most datagrams per send or receive call.");
 
 pub const FRAGMENT: ParamSpec = ParamSpec::new("fragment", Kind::Flag, "true")
-    .doc("Whether a message that is larger than the path MTU is sent in fragments, or refused.");
+    .doc("Whether a message larger than the path MTU is sent in fragments; false: the case fails.");
 
 pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Count(1, 256), "auto")
     .word("auto")
-    .doc("Threads that send, and as many that receive; auto is one a flow, as far as there are cores.");
+    .doc("Sending threads, and as many receiving ones; auto: one per flow, as far as there are cores.");
 
 pub const OFFLOAD: ParamSpec = ParamSpec::new("offload", Kind::Choice(&["auto", "gso", "plain"]), "auto")
     .doc(
-        "Whether the kernel cuts large pieces into datagrams (UDP_SEGMENT, UDP_GRO); auto is where it \
-         can.",
+        "gso: UDP_SEGMENT and UDP_GRO are required; plain: they are off; auto: they are used if the kernel \
+         supports them.",
     );
 
 pub const BUFFER: ParamSpec =
     ParamSpec::new("buffer", Kind::Size(Bytes::kib(4), Bytes(2_000_000_000)), "auto")
         .word("auto")
-        .doc("Receive buffer of each flow as the kernel counts it; auto asks for 8 MiB.");
+        .doc("Receive buffer of each flow (SO_RCVBUF, by the kernel's count); auto requests 8 MiB.");
 
 pub const PACING: ParamSpec =
     ParamSpec::new("pacing", Kind::Choice(&["auto", "spin", "sleep", "kernel"]), "auto").doc(
-        "How the rate is kept: look at the clock, sleep, or sleep with the kernel's fq; auto looks \
-         where it has cores.",
+        "How a sender keeps to its rate: spin polls the clock, sleep sleeps, kernel sleeps and uses the \
+         queueing discipline fq; auto spins if there are enough cores.",
     );
 
 pub const PORT: ParamSpec = ParamSpec::new("port", Kind::Count(1, 65_535), "auto")
     .word("auto")
-    .doc("The first UDP port, of as many as there are flows; auto lets the kernel choose.");
+    .doc("First UDP port; each flow uses one port from there on; auto: the kernel chooses.");
 
 pub const METRICS: &[MetricSpec] = &[
-    rate("throughput", "Payload received in the time that all flows have in common, copies left out."),
-    share("loss", "Datagrams sent and not received, of those sent."),
-    rate("offered", "Payload that was handed to the kernel over the time of the phase."),
-    rate(
-        "loss_free",
-        "With rate=search: the highest payload that was sent without losing any, all flows together.",
-    ),
-    rate("forward", "Where datagrams go both ways: what the second node received."),
-    rate("reverse", "Where datagrams go both ways: what the first node received."),
-    MetricSpec::higher_is_better("packets", Unit::PerSecond).doc("Datagrams received over the same time."),
-    share("duplicates", "Datagrams that came once more, of those received."),
-    share("reordered", "Datagrams that came after a later one, of those received (RFC 4737)."),
+    rate("throughput", "Payload received in the time that all flows have in common, without duplicates."),
+    share("loss", "Lost datagrams, in percent of those sent."),
+    rate("offered", "Payload handed to the kernel, divided by the length of the phase."),
+    rate("loss_free", "With rate=search: the highest payload rate without loss, all flows together."),
+    rate("forward", "With direction=both: payload that the second node received."),
+    rate("reverse", "With direction=both: payload that the first node received."),
+    MetricSpec::higher_is_better("packets", Unit::PerSecond)
+        .doc("Datagrams received in the time of throughput."),
+    share("duplicates", "Duplicate datagrams, in percent of those received."),
+    share("reordered", "Datagrams that arrived after a later one, in percent of those received (RFC 4737)."),
     MetricSpec::lower_is_better("jitter", Unit::Microsecond)
-        .doc("Interarrival jitter of RFC 3550, from read to read; of the flow where it is largest."),
-    share("sender_cpu", "Time on CPUs of the threads that send, in percent of one CPU."),
-    share("receiver_cpu", "Time on CPUs of the threads that receive, in percent of one CPU."),
-    share("sender_host", "Time of all CPUs of the sending node, with interrupts, in percent of one CPU."),
-    share("receiver_host", "Time of all CPUs of the receiving node, with interrupts, in percent of one CPU."),
+        .doc("Interarrival jitter of RFC 3550, from read to read, of the flow with the largest one."),
+    share("sender_cpu", "CPU time of the sending threads, in percent of one CPU."),
+    share("receiver_cpu", "CPU time of the receiving threads, in percent of one CPU."),
+    share(
+        "sender_host",
+        "Busy time of all CPUs of the sending node, with interrupts, in percent of one CPU.",
+    ),
+    share(
+        "receiver_host",
+        "Busy time of all CPUs of the receiving node, with interrupts, in percent of one CPU.",
+    ),
 ];
 
 const BY_STEP: &[AxisSpec] = &[AxisSpec { name: "step", unit: Unit::Count }];
@@ -122,14 +126,19 @@ pub const SERIES: &[SeriesSpec] = &[
     SeriesSpec::higher_is_better("by_flow", Unit::GigabitsPerSecond, BY_FLOW)
         .doc("Payload that each flow received in the time that all flows of its direction have in common."),
     SeriesSpec::lower_is_better("loss_by_flow", Unit::Percent, BY_FLOW)
-        .doc("Datagrams of each flow that were sent and not received, of those sent."),
+        .doc("Lost datagrams of each flow, in percent of those sent."),
     step(
         "step_offered",
-        "With rate=search: payload that was handed to the kernel in each step.",
+        "With rate=search: payload handed to the kernel in each step.",
         Unit::GigabitsPerSecond,
         Better::Higher,
     ),
-    step("step_received", "What arrived of it.", Unit::GigabitsPerSecond, Better::Higher),
-    step("step_sent", "Datagrams sent in each step.", Unit::Count, Better::Higher),
-    step("step_lost", "Datagrams of them that did not arrive.", Unit::Count, Better::Lower),
+    step(
+        "step_received",
+        "With rate=search: payload received in each step.",
+        Unit::GigabitsPerSecond,
+        Better::Higher,
+    ),
+    step("step_sent", "With rate=search: datagrams sent in each step.", Unit::Count, Better::Higher),
+    step("step_lost", "With rate=search: datagrams lost in each step.", Unit::Count, Better::Lower),
 ];

@@ -15,13 +15,12 @@ use super::header::Pattern;
 use super::pace::Pace;
 use super::record::SentFlow;
 
-/// How long a call may last: the stop is looked at that often.
+/// Longest send call, and so the interval between checks for the end of the phase.
 const CALL: Duration = Duration::from_millis(5);
 
-/// How much faster than asked the kernel lets a flow go that it paces, so that what was late can be caught up with.
+/// Factor by which `SO_MAX_PACING_RATE` exceeds the requested rate, so that a late flow can catch up.
 const CATCHING_UP: f64 = 1.05;
 
-/// A flow that is sent.
 pub struct Outbound {
     pub number: u16,
     pub socket: UdpSocket,
@@ -33,7 +32,6 @@ pub struct Outbound {
     pub refused: u64,
     pub cut_short: u64,
     pub rejected: u64,
-    /// Whether what the kernel does not cut may go one by one.
     pub may_be_uncut: bool,
 }
 
@@ -42,7 +40,6 @@ pub struct SendThread {
     pub out: Outgoing,
 }
 
-/// What all flows have in common.
 #[derive(Clone, Debug)]
 pub struct SenderSpec {
     pub cookie: u64,
@@ -52,7 +49,6 @@ pub struct SenderSpec {
     pub pattern: Pattern,
 }
 
-/// Sockets to the `ports` of `peer`, and what goes through them.
 pub fn open(
     config: &UdpStreamConfig,
     interface: Option<&str>,
@@ -88,7 +84,7 @@ pub fn open(
         if let (Pacing::Kernel, Some(rate)) = (config.pacing, config.rate) {
             let on_wire = rate * (message + headers) as f64 / message as f64 * CATCHING_UP;
             set_max_pacing_rate(&socket, on_wire as u64).map_err(|error| {
-                Reason::new(Cause::Missing, format!("pacing=kernel: the kernel answers {error}"))
+                Reason::new(Cause::Missing, format!("pacing=kernel: setting SO_MAX_PACING_RATE: {error}"))
             })?;
         }
         threads[number % config.threads].flows.push(Outbound {
@@ -108,31 +104,29 @@ pub fn open(
     Ok((SenderSpec { cookie, message, headers, path_mtu, pattern }, threads))
 }
 
-/// Only the queueing discipline `fq` heeds the rate of a UDP socket (tc-fq(8)).
+/// Only the queueing discipline `fq` uses the pacing rate of a UDP socket (tc-fq(8)).
 fn paced_by_kernel(interface: Option<&str>) -> Result<(), Reason> {
-    let missing =
-        |why: String| Reason::new(Cause::Missing, format!("pacing=kernel needs the discipline fq: {why}"));
+    let missing = |why: String| {
+        Reason::new(Cause::Missing, format!("pacing=kernel needs the queueing discipline fq: {why}"))
+    };
     let name =
-        interface.ok_or_else(|| missing("the interface is not known; give -p interface=".to_owned()))?;
+        interface.ok_or_else(|| missing("the interface is not known; set -p interface=".to_owned()))?;
     let queues = datagram::qdiscs(name).map_err(|error| missing(format!("{name}: {error}")))?;
     if queues.iter().any(|queue| queue.kind == "fq") {
         return Ok(());
     }
     let kinds: Vec<&str> = queues.iter().map(|queue| queue.kind.as_str()).collect();
-    let text = format!("{name} has {}; tc qdisc replace dev {name} root fq", kinds.join(", "));
+    let text = format!("{name} has {}; run tc qdisc replace dev {name} root fq", kinds.join(", "));
     Err(missing(text))
 }
 
 fn socket(config: &UdpStreamConfig, own: IpAddr, to: SocketAddr) -> std::io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
-    if let Some(interface) = &config.interface {
-        // Needs no privilege since Linux 5.7; before, the address alone has to do.
-        let _ = socket.bind_device(Some(interface.as_bytes()));
-    }
+    config.endpoint.bind_device(&socket);
     socket.bind(&SocketAddr::new(own, 0).into())?;
     socket.connect(&to.into())?;
     socket.set_write_timeout(Some(CALL))?;
-    // Without it the queue of the interface may drop what we take for sent; its counters tell that as well.
+    // Without this option the interface's queue may drop datagrams that count as sent; its counters show these too.
     let _ = datagram::report_local_drops(&socket);
     if !config.fragment {
         datagram::refuse_fragments(&socket)?;
@@ -140,7 +134,7 @@ fn socket(config: &UdpStreamConfig, own: IpAddr, to: SocketAddr) -> std::io::Res
     Ok(socket.into())
 }
 
-/// Bytes of a message: what was asked for, or what fits.
+/// Bytes of a message: as requested, or what fits the path MTU.
 fn size(
     config: &UdpStreamConfig,
     fits: Option<usize>,
@@ -150,15 +144,15 @@ fn size(
 ) -> Result<usize, Reason> {
     let Some(asked) = config.message else {
         return fits.filter(|fits| *fits >= HEADER).ok_or_else(|| {
-            let text = format!("the path MTU from {own} to {peer} is not known; give -p message=");
+            let text = format!("the path MTU from {own} to {peer} is not known; set -p message=");
             Reason::new(Cause::Missing, text)
         });
     };
     match fits {
         Some(fits) if asked > fits && !config.fragment => {
             let text = format!(
-                "a message of {asked} B and its headers of {headers} B do not fit the path MTU of {} B from {own} to \
-                 {peer}: the MTU of both interfaces, and of all between them, must be {} B at least",
+                "a message of {asked} B with headers of {headers} B does not fit the path MTU of {} B from {own} to \
+                 {peer}: set the MTU of both interfaces and of the switches between to at least {} B",
                 fits + headers,
                 asked + headers
             );
@@ -168,7 +162,7 @@ fn size(
     }
 }
 
-/// Datagrams of a piece. Only whole packets are cut by the kernel: it fragments none of them.
+/// Datagrams per `UDP_SEGMENT` call. The kernel segments only into datagrams that need no fragments.
 fn segments<'a>(
     config: &UdpStreamConfig,
     message: usize,
@@ -187,7 +181,8 @@ fn segments<'a>(
             Err(_) if config.offload == Offload::Auto => return Ok(1),
             Err(error) => {
                 let text = format!(
-                    "offload=gso: the kernel does not cut {message} B datagrams (UDP_SEGMENT): {error}; leave it out"
+                    "offload=gso: the kernel cannot segment {message} B datagrams (UDP_SEGMENT): {error}; use \
+                     offload=auto"
                 );
                 return Err(Reason::new(Cause::Missing, text));
             }
@@ -204,18 +199,18 @@ fn filled(layout: Layout, pattern: &Pattern) -> Outgoing {
     out
 }
 
-/// A number that nobody can guess.
+/// A random number that strangers cannot guess.
 fn cookie() -> Result<u64, Reason> {
-    let failed = |why: String| Reason::new(Cause::Missing, format!("asking for a random number: {why}"));
+    let failed = |why: String| Reason::new(Cause::Missing, format!("reading a random number: {why}"));
     let key = Key::random().map_err(|error| failed(error.to_string()))?.to_hex();
     key.get(..16)
         .and_then(|text| u64::from_str_radix(text, 16).ok())
-        .ok_or_else(|| failed("a key is shorter than it should be".to_owned()))
+        .ok_or_else(|| failed("too few random bytes".to_owned()))
 }
 
 impl SendThread {
-    /// Before a phase. Flows begin one after the other over the time between two datagrams, so that they do not go in
-    /// step.
+    /// Starts a phase. Flows start at different times within one datagram interval, so that they do not send in
+    /// bursts.
     pub fn begin(&mut self, config: &UdpStreamConfig, message: usize) {
         let start = now_ns();
         for flow in &mut self.flows {
@@ -228,7 +223,6 @@ impl SendThread {
         }
     }
 
-    /// After a phase: what was sent of each flow.
     pub fn end(&self) -> Vec<(u16, SentFlow)> {
         let flow = |flow: &Outbound| {
             let sent = SentFlow {

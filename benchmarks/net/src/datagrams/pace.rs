@@ -1,34 +1,31 @@
-//! When the datagrams of a flow are due.
+//! The schedule of a flow's datagrams.
 
-/// How far a sender may fall behind its schedule and still catch up. What it missed beyond is given up: to send it later in
-/// one go would lose datagrams that nobody can be blamed for.
+/// How far a sender may fall behind its schedule and still catch up. A larger delay is not made up: a burst of that
+/// size would cause losses that are no fault of the path.
 pub const CATCH_UP_NS: u64 = 20_000_000;
 
-/// The schedule of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Between two datagrams; none is no schedule.
+    /// Time between two datagrams; `None` without a schedule.
     interval_ns: Option<f64>,
     start_ns: u64,
     /// Time by which the schedule was moved, because it could not be kept.
     pub slipped_ns: u64,
-    /// The longest it was behind.
     pub behind_ns: u64,
 }
 
 impl Pace {
-    /// So many bytes a second in messages of `message` bytes, the first one at `start_ns`.
+    /// `rate` bytes per second in messages of `message` bytes, the first one at `start_ns`.
     pub fn new(rate: Option<f64>, message: usize, start_ns: u64) -> Self {
         let interval_ns = rate.map(|rate| message as f64 / rate * 1e9);
         Self { interval_ns, start_ns, slipped_ns: 0, behind_ns: 0 }
     }
 
-    /// Between two datagrams in nanoseconds.
     pub fn interval_ns(&self) -> Option<f64> {
         self.interval_ns
     }
 
-    /// How many datagrams are due at `now_ns`, of which `sent` went already. Moves the schedule when it is too far behind.
+    /// How many datagrams are due at `now_ns` when `sent` were sent. Moves the schedule if it is too far behind.
     pub fn due(&mut self, now_ns: u64, sent: u64) -> u64 {
         let Some(interval) = self.interval_ns else { return u64::MAX };
         let next = self.next_ns(sent);
@@ -44,7 +41,6 @@ impl Pace {
         (behind as f64 / interval) as u64 + 1
     }
 
-    /// When the datagram after the first `sent` is due.
     pub fn next_ns(&self, sent: u64) -> u64 {
         let after = self.interval_ns.map_or(0.0, |interval| sent as f64 * interval);
         self.start_ns + self.slipped_ns + after as u64

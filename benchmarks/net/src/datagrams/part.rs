@@ -12,33 +12,28 @@ use super::outbound::{self, SenderSpec};
 use super::phase::{Ran, Stage, WARM_UP};
 use super::record::integrity;
 use super::record::{RECEIVED, Received, SENT, STEPS};
-use seatrial_bench::{Listener, PeerAddress, interface_of};
-use seatrial_bench::{Offer, Prepared, Running, Sink, Stop};
+use seatrial_bench::{
+    Listener, Offer, PeerAddress, Prepared, REPLY_TIMEOUT, Running, Sink, Stop, interface_of,
+};
 
-/// How long the other end may take to say what it will send, beside the connecting.
-const OFFER_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// What the other end must know.
 #[derive(Serialize, Deserialize)]
 struct Invitation {
-    /// The control connection; of the end that listens.
+    /// The address of the control connection, if this end listens.
     control: Option<PeerAddress>,
-    /// Where datagrams are received, by flow.
     ports: Vec<u16>,
 }
 
 struct End {
     config: UdpStreamConfig,
     stage: Stage,
-    /// Of the phase that was measured.
     integrity: Option<Integrity>,
 }
 
-/// The part of `case` at `place`. The second end listens for the control connection; whoever receives opens its ports.
+/// The part of `case` at `place`. The second end listens for the control connection; a receiving end opens its ports.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = UdpStreamConfig::of(case, place)?;
     let time = case.budget.measure.max(case.budget.warm_up);
-    let listener = if config.index == 1 { Some(Listener::open(&config.endpoint())?) } else { None };
+    let listener = if config.index == 1 { Some(Listener::open(&config.endpoint)?) } else { None };
     let ports = if config.receives() { Some(Ports::open(&config)?) } else { None };
     let invitation = Invitation {
         control: listener.as_ref().map(Listener::address).transpose()?,
@@ -57,17 +52,16 @@ fn connect(
     ports: Option<Ports>,
     peers: &[Offer],
 ) -> Result<Stage, Reason> {
-    let other = peers.iter().find(|offer| offer.index != config.index);
-    let other = other.ok_or_else(|| Reason::new(Cause::Protocol, "no other end among the peers"))?;
-    let invitation = Invitation::deserialize(&other.data)
-        .map_err(|error| Reason::new(Cause::Protocol, format!("cannot parse the peer's offer: {error}")))?;
+    let invitation: Invitation = Offer::of_other(peers, config.index)?;
     let stream = match (listener, invitation.control) {
         (Some(listener), _) => listener.accept(1)?.only()?,
-        (None, Some(address)) => address.connect(&config.endpoint(), 0)?,
-        (None, None) => return Err(Reason::new(Cause::Protocol, "the peer does not listen")),
+        (None, Some(address)) => address.connect(&config.endpoint, 0)?,
+        (None, None) => {
+            return Err(Reason::new(Cause::Protocol, "neither end listens for the control connection"));
+        }
     };
     let mut control = Control::new(stream)?;
-    let interface = interface_of(control.stream()).or_else(|| config.interface.clone());
+    let interface = interface_of(control.stream()).or_else(|| config.endpoint.interface.clone());
     let (own, peer) = (control.own()?, control.peer()?);
     let mut sending = None;
     if config.sends() {
@@ -77,8 +71,8 @@ fn connect(
     }
     let mut receiving = None;
     if let Some(ports) = ports {
-        let Some(Said::Offered { cookie, message }) = control.hear(OFFER_WITHIN)? else {
-            return Err(Reason::new(Cause::PartnerLost, "the other end did not say what it will send"));
+        let Some(Said::Offered { cookie, message }) = control.hear(REPLY_TIMEOUT)? else {
+            return Err(Reason::new(Cause::PartnerLost, "the other end did not send its offer"));
         };
         if !(HEADER..=MOST_MESSAGE).contains(&message) {
             return Err(Reason::new(
@@ -134,7 +128,7 @@ impl Running for End {
         Ok(())
     }
 
-    /// The last datagram of each read was compared as it came.
+    /// The last datagram of each read was compared on arrival.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let why =
             if self.config.receives() { "nothing was received" } else { "the end that receives checks" };

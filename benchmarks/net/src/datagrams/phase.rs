@@ -1,4 +1,4 @@
-//! One phase of an end: both agree that they are ready, send and receive, and agree on how many were sent.
+//! One phase of an end: both ends become ready, send and receive, and agree on the number sent.
 
 use std::net::IpAddr;
 use std::thread;
@@ -21,46 +21,36 @@ use super::rules::Rules;
 use super::shared::Shared;
 use super::talk::Talk;
 use super::threads::{Took, effort, timed};
-use seatrial_bench::{Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{REPLY_TIMEOUT, Stop, ThreadSpec, ThreadTeam};
 
-/// How long after the end of a phase the other end may take to say that it has ended. Shorter than the grace that the
-/// engine gives, so that an end which does not answer is the only one to be late, and is named.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The number of the warm-up among the phases; those that are measured come behind it.
+/// Phase number of the warm-up; measured phases follow.
 pub const WARM_UP: u16 = 1;
 
-/// Datagrams of a warm-up of which some must arrive: of fewer, all may be lost on a path that loses some.
+/// Datagrams of a warm-up of which at least one must arrive; fewer could all be lost on a lossy path.
 const MANY: u64 = 30;
 
-/// An end that is connected.
 pub struct Stage {
     pub control: Control,
     pub peer: IpAddr,
     pub interface: Option<String>,
     pub sending: Option<(SenderSpec, Vec<SendThread>)>,
     pub receiving: Option<(SenderSpec, Received, Vec<ReceiveThread>)>,
-    /// Since the other end did not answer.
     pub silent: Option<String>,
 }
 
-/// What a phase came to.
 pub struct Ran {
     pub sent: Option<Sent>,
     pub received: Option<Received>,
     pub samples: Vec<Sample>,
 }
 
-/// What the threads of a phase came to.
 struct Threads {
-    /// What the other end sent, by flow; none when it did not say.
     other: Option<Vec<u64>>,
     sending: Vec<Took>,
     receiving: Vec<Took>,
 }
 
 impl Stage {
-    /// Runs the phase of this number, which no other has.
     pub fn run(&mut self, config: &UdpStreamConfig, number: u16, stop: &Stop) -> Result<Ran, Reason> {
         if let Some(why) = &self.silent {
             return Err(Reason::new(Cause::IoError, why.clone()));
@@ -81,11 +71,11 @@ impl Stage {
             ..effort(took)
         };
         let silent = threads.other.is_none().then(|| {
-            let text = "the other end did not answer for";
+            let text = "did not answer for";
             format!(
-                "{} {text} {} s; the network between was cut, or it is frozen",
+                "{} {text} {} s: the network was cut, or the process is frozen",
                 self.peer,
-                PATIENCE.as_secs()
+                REPLY_TIMEOUT.as_secs()
             )
         });
         self.silent.clone_from(&silent);
@@ -130,7 +120,6 @@ impl Stage {
         Ok(Ran { sent, received, samples })
     }
 
-    /// The threads of a phase, and the talk beside them.
     fn threads(
         &mut self,
         config: &UdpStreamConfig,
@@ -140,7 +129,7 @@ impl Stage {
     ) -> Result<Threads, Reason> {
         let Self { control, sending, receiving, peer, .. } = self;
         let peer = *peer;
-        let until = Instant::now() + stop.left() + PATIENCE;
+        let until = Instant::now() + stop.left() + REPLY_TIMEOUT;
         let mut talk = Talk::new(control, number, until);
         thread::scope(|scope| {
             let own = receiving.iter_mut().flat_map(|(common, _, threads)| {
@@ -165,7 +154,7 @@ impl Stage {
                 if !talk.begin(is_broken)? {
                     return Ok((Vec::new(), None));
                 }
-                // Moved and not borrowed: its threads go on behind this block.
+                // Moved, not borrowed: the threads outlive this block.
                 let own = { sending }.iter_mut().flat_map(|(common, threads)| {
                     let rules = rules(common, number);
                     threads.iter_mut().map(move |thread| (rules, thread))
@@ -178,11 +167,10 @@ impl Stage {
                 let sent = senders.begin(0..senders.len(), move |_, (rules, thread)| {
                     let SendThread { flows, out } = &mut **thread;
                     timed(|| {
-                        // Without it sleeps are 50 us longer, which the schedule makes up for.
+                        // Without fine timers sleeps are 50 us longer, which the schedule makes up for.
                         let _ = fine_timers();
                         let sent = kernel::send(flows, out, *rules, config.pacing, stop, shared);
                         sent.map_err(|(at, error)| {
-                            // The others need not go on.
                             shared.halt();
                             refused(&flows[at], error, rules.message)
                         })?;
@@ -205,7 +193,7 @@ impl Stage {
                 Ok((_, Some(sent))) => shared.end(sent, now_ns()),
                 _ => shared.halt(),
             }
-            // What went wrong here tells more than that the other end went away for it.
+            // An error of this end says more than that the other end left because of it.
             let receiving = received.collect(Duration::MAX)?.into_iter().map(|(took, ())| took).collect();
             let (sending, other) = talked?;
             Ok(Threads { other, sending, receiving })

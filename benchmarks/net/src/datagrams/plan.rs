@@ -1,4 +1,4 @@
-//! Who sends to whom, with how many threads, and what the way between them can carry.
+//! The case between two ends, its threads, and the limits of its path.
 
 use seatrial_model::{
     About, Binding, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Value,
@@ -12,18 +12,15 @@ use seatrial_bench::ends::Ends;
 use seatrial_bench::goodput::{Goodput, Ip, Transport};
 use seatrial_bench::{core_bindings, link_limits};
 
-/// What a receive buffer takes when nothing else is asked for: 20 ms of 3 Gbit/s, so that a receiver that is kept from
-/// its CPU for a moment loses nothing.
+/// Default receive buffer: 20 ms at 3 Gbit/s, so that a receiver without a CPU for a moment loses nothing.
 const BUFFER: Bytes = Bytes::mib(8);
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let directions = Direction::asked(params);
     Ok(vec![between(about, params, site, &ends, directions)?])
 }
 
-/// The case between these ends.
 pub fn between(
     about: &About,
     params: &Params,
@@ -35,7 +32,6 @@ pub fn between(
     let roles = directions.len();
     let flows = params.count("flows").unwrap_or(1) as usize;
     let cores = cores(site)?;
-    // A core for each thread of both ends, as far as there are as many.
     let most = (cores / roles / if ends.on_one_kernel() { 2 } else { 1 }).max(1);
     let threads = match params.get("threads") {
         Some(Value::Count(asked)) => (*asked as usize).min(flows),
@@ -60,7 +56,7 @@ pub fn between(
     if params.get("direction").is_none() {
         case.planned.set("direction", directions[0].word());
     }
-    // What is still on the way is waited for after each phase.
+    // After each phase the ends wait for datagrams in flight.
     case.budget.overhead = Nanos::millis(600);
     if params.text("rate") == Ok(SEARCH) {
         case.budget.measure = search_time(case.budget.measure);
@@ -74,33 +70,35 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
     let asked = text("rate");
     if asked == SEARCH {
         if text("direction") == "both" {
-            return refuse("rate=search looks one way at a time: direction=forward, or reverse".to_owned());
+            return refuse(
+                "rate=search needs one direction; set direction=forward or direction=reverse".to_owned(),
+            );
         }
         if text("pacing") == "kernel" {
             return refuse(
-                "rate=search changes its rate all the time, which pacing=kernel does not".to_owned(),
+                "rate=search changes the rate in every step, which pacing=kernel cannot".to_owned(),
             );
         }
     } else if asked != "max" {
         rate(asked).or_else(refuse_rate)?;
     }
     if asked == "max" && text("pacing") != "auto" {
-        return refuse(format!("pacing={} needs a rate: give -p rate=", text("pacing")));
+        return refuse(format!("pacing={} needs a rate; set -p rate=", text("pacing")));
     }
     let message = params.bytes("message").ok().flatten().map_or(0, |bytes| bytes.get() as usize);
     let batch = params.count("batch").unwrap_or(1) as usize;
     if message > MOST_MESSAGE / 2 && text("offload") == "gso" {
         return refuse(format!(
-            "offload=gso puts several datagrams into 64 KiB; two of message={message} do not fit"
+            "offload=gso sends several datagrams in 64 KiB; two of message={message} do not fit"
         ));
     }
     if batch == 1 && text("offload") == "gso" {
-        return refuse("offload=gso puts several datagrams into one call; batch=1 leaves one".to_owned());
+        return refuse("offload=gso sends several datagrams per call; batch=1 allows one".to_owned());
     }
     if let Some(Value::Count(port)) = params.get("port")
         && port + params.count("flows").unwrap_or(1) > 1 << 16
     {
-        return refuse(format!("port={port}: so many flows take ports beyond 65535"));
+        return refuse(format!("port={port}: the flows need ports above 65535; choose a lower port="));
     }
     Ok(())
 }
@@ -109,7 +107,6 @@ fn refuse_rate(why: String) -> Result<f64, Reason> {
     Err(Reason::new(Cause::Contradiction, why))
 }
 
-/// Cores of the end that has fewer.
 fn cores(site: &Site) -> Result<usize, Reason> {
     let mut least = usize::MAX;
     for node in site.nodes.iter().take(2) {
@@ -118,7 +115,7 @@ fn cores(site: &Site) -> Result<usize, Reason> {
     Ok(least)
 }
 
-/// To look at the clock all the time takes a core for each thread.
+/// Polling the clock takes a core for each thread.
 fn pacing(bindings: &[Vec<Binding>; 2], alone: bool) -> &'static str {
     let distinct = |bindings: &mut dyn Iterator<Item = u32>| {
         let mut cpus: Vec<u32> = bindings.collect();
@@ -136,7 +133,7 @@ fn pacing(bindings: &[Vec<Binding>; 2], alone: bool) -> &'static str {
     if is_free { "spin" } else { "sleep" }
 }
 
-/// The tightest of both cards' bounds, times what headers and gaps leave of them.
+/// The tightest of both cards' bounds, times the payload share of the frames on the wire.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let bounds = bounds(case, site);
     let directions = Direction::of_case(case).len();
@@ -144,20 +141,20 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("throughput" | "loss_free", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "loss_free" | "forward" | "reverse", Err(reason)) => Limit::unknown(reason.clone()),
-        ("forward" | "reverse", Ok(_)) => Limit::unknown("only told where datagrams go both ways at once"),
+        ("forward" | "reverse", Ok(_)) => Limit::unknown("only with direction=both"),
         ("offered", _) => Limit::Unknown {
-            reason: "what is handed to the kernel may be more than the card sends: see throughput".to_owned(),
+            reason: "the kernel may accept more than the card sends; see throughput".to_owned(),
         },
         ("loss" | "duplicates" | "reordered", _) => {
-            Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
+            Limit::Unknown { reason: "0 is best; no lower bound follows from the path".to_owned() }
         }
         _ => seatrial_bench::no_limit(),
     };
     about.limits(limit)
 }
 
-/// Bounds on the payload that gets one way. Packets smaller than the path takes carry fewer bytes for the same headers.
-/// Larger ones go in fragments, of which those of a full packet are the best case.
+/// Bounds on the payload of one direction. Packets smaller than the MTU carry fewer bytes for the same headers.
+/// Larger messages are fragmented, for which full packets are the best case.
 fn bounds(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     link_limits::bounds(case, site, "the datagrams take", |framing, ip, mtu| {
         let headers = 8 + if ip == Ip::V4 { 20 } else { 40 };

@@ -1,5 +1,5 @@
-//! The search for the highest loss-free rate before a policer, with time made up: what it finds must not hang on the
-//! machine that tests it.
+//! The search for the highest loss-free rate before a policer, in simulated time, so that the result does not depend
+//! on the test machine.
 
 use super::pace::{CATCH_UP_NS, Pace};
 use super::rate_search::{Border, Came, MOST_STEPS, RateSearch, Step, found};
@@ -7,22 +7,19 @@ use super::record::{Sent, SentFlow};
 use super::steps::came;
 use seatrial_stats::mix;
 
-/// Bytes of a message, and datagrams of a call.
 const MESSAGE: usize = 1000;
 const BATCH: u64 = 64;
 
-/// What the kernel takes for a datagram: a flood comes to 100,000 a second.
+/// Kernel time per datagram: a flood reaches 100,000 per second.
 const DATAGRAM_NS: u64 = 10_000;
 
-/// How long a step takes, and what lies between two: the receiver waits for longer when something is missing.
+/// Length of a step, and the time between two: the receiver waits for longer if datagrams are missing.
 const STEP_NS: u64 = 250_000_000;
 const AFTER_FREE_NS: u64 = 20_000_000;
 const AFTER_LOSS_NS: u64 = 300_000_000;
 
-/// The longest that a sender sleeps without a look.
 const LOOK_NS: u64 = 5_000_000;
 
-/// Numbers that follow from their seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -32,7 +29,7 @@ impl Numbers {
     }
 }
 
-/// A bucket that lets a datagram through for a token, and gets so many a second up to its depth.
+/// A token bucket: one token per datagram, refilled at `rate` per second up to its depth.
 struct Policer {
     rate: f64,
     depth: f64,
@@ -52,7 +49,7 @@ impl Policer {
     }
 }
 
-/// What the machine does to the sender: one wake-up in so many is late, by up to so long.
+/// Late wake-ups of the sender: one in `one_in`, by up to `most_ns`.
 #[derive(Clone, Copy, Debug)]
 struct Pauses {
     one_in: u64,
@@ -61,7 +58,6 @@ struct Pauses {
 
 const NONE: Pauses = Pauses { one_in: u64::MAX, most_ns: 1 };
 
-/// A sender, a policer, and the time.
 struct World {
     now_ns: u64,
     policer: Policer,
@@ -75,7 +71,6 @@ impl World {
         Self { now_ns: 1_000_000_000, policer, pauses, numbers: Numbers(seed) }
     }
 
-    /// A step as `kernel::send` makes it.
     fn step(&mut self, rate: Option<f64>) -> Step {
         let (start, mut sent, mut received) = (self.now_ns, 0, 0);
         let (mut pace, mut span_ns) = (Pace::new(rate, MESSAGE, start), 0);
@@ -104,7 +99,6 @@ impl World {
         came(rate, &told, received, sent - received)
     }
 
-    /// How late the sender is woken.
     fn late(&mut self) -> u64 {
         let usual = self.numbers.below(100_000);
         if self.numbers.below(self.pauses.one_in) == 0 {
@@ -129,15 +123,15 @@ fn rate(step: &Step) -> f64 {
     step.offered / MESSAGE as f64
 }
 
-/// What holds of every search, whatever the machine did meanwhile; the best step, and what bounds it.
+/// Checks what holds for every search, whatever the machine did. Returns the best step, and what bounds it.
 fn sound(world: &World, steps: &[Step]) -> (Option<Step>, Border) {
     assert_eq!(steps.iter().map(|step| step.lost).sum::<u64>(), world.policer.dropped, "{steps:?}");
     let (best, border) = found(steps);
     if let Some(best) = best {
-        // What comes in a row at the end of a step may find the bucket full again.
+        // A burst at the end of a step may find the bucket full again.
         let most = world.policer.rate + 2.0 * world.policer.depth / (best.span_ns as f64 / 1e9);
         assert!(rate(best) <= most, "{best:?} of {}", world.policer.rate);
-        // Something stands above it that was not loss-free, and near to it where the search came to its end.
+        // Above the best step there is a step that was not loss-free, and near to it if the search was complete.
         let above: Vec<_> = steps.iter().filter(|step| step.came != Came::Free).collect();
         assert!(!above.is_empty() || border == Border::NotReached, "{steps:?}");
     }
@@ -152,7 +146,7 @@ fn a_search_finds_what_a_policer_lets_through() {
             let steps = world.searched();
             let (best, border) = sound(&world, &steps);
             let best = best.map(|best| rate(&best)).expect("one is loss-free");
-            // A bucket that is full lets a step of its depth more through.
+            // A full bucket lets a step pass its depth more.
             let most = pps + depth / (STEP_NS as f64 / 1e9);
             assert!(best > pps * 0.97 && best <= most * 1.01, "{best} of {pps}, {depth}: {steps:?}");
             assert_eq!(border, Border::Lost, "{pps}, {depth}: {steps:?}");
@@ -164,7 +158,7 @@ fn a_search_finds_what_a_policer_lets_through() {
 fn pauses_that_the_bucket_holds_change_nothing_of_it() {
     const PPS: f64 = 4_000.0;
     for seed in 0..150 {
-        // At 4,000 a second 48 are due after 12 ms.
+        // At 4,000 per second 48 datagrams are due after 12 ms.
         let pauses = Pauses { one_in: 20, most_ns: 12_000_000 };
         let mut world = World::new(PPS, 120.0, pauses, seed);
         let steps = world.searched();
@@ -177,7 +171,6 @@ fn pauses_that_the_bucket_holds_change_nothing_of_it() {
 #[test]
 fn a_sender_that_is_away_for_long_is_late_and_loses_nothing_below_the_rate() {
     const PPS: f64 = 4_000.0;
-    // All that may be caught up with fits into the bucket.
     let depth = PPS * CATCH_UP_NS as f64 / 1e9 + 40.0;
     let (mut late, mut with_a_rate) = (0, 0);
     for seed in 0..150 {

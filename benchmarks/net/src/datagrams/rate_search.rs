@@ -1,42 +1,40 @@
-//! Which rate a search offers next, and what it found: pure decisions, after RFC 2544, section 26.1.
+//! Chooses the next rate of a search and judges the steps: pure decisions, after RFC 2544, section 26.1.
 //!
-//! The first step floods: what the sender can hand over at most is where the search begins. A step is loss-free when
-//! nothing of it was lost and its load was really offered; between the fastest that was and the slowest that was not
-//! the search halves.
+//! The first step floods, and the search begins at the highest rate that the sender can hand over. A step is
+//! loss-free if no datagram was lost and the requested load was really offered. The search halves the gap between the
+//! fastest loss-free step and the slowest lossy one.
 
 use serde::{Deserialize, Serialize};
 
 use seatrial_bench::search::Search;
 
-/// Steps of a search at most. With a guess that is far off the search takes 13 behind the flood; the rest is for steps
-/// that a sender which was late takes again.
+/// Most steps of a search. With a bad first guess a search takes 13 steps after the flood; the rest is for repeated
+/// steps after a late sender.
 pub const MOST_STEPS: u32 = 18;
 
-/// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
-    /// All was offered, and all of it arrived.
     Free,
     Lost,
-    /// A queue of the sender refused what came faster than its link takes it.
+    /// A queue of the sender refused datagrams that came faster than the link.
     Refused,
-    /// The sender did not come to offer it; whoever else runs on its CPU, or it is too slow.
+    /// The sender did not offer the rate: other programs use its CPU, or it is too slow.
     Late,
 }
 
 /// A step: amounts of all flows together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Payload that was to be sent, in bytes a second; none floods.
+    /// Requested payload in bytes per second; `None` floods.
     pub asked: Option<f64>,
-    /// Bytes of payload a second that were handed to the kernel.
+    /// Payload handed to the kernel, in bytes per second.
     pub offered: f64,
-    /// Datagrams handed to the kernel, different ones that came, and those that did not.
+    /// Datagrams handed to the kernel, different ones that arrived, and lost ones.
     pub sent: u64,
     pub received: u64,
     pub lost: u64,
-    /// From the first to the last look at the schedule.
+    /// From the first to the last reading of the schedule.
     pub span_ns: u64,
     pub came: Came,
 }
@@ -46,57 +44,53 @@ pub struct Step {
 #[serde(rename_all = "snake_case")]
 pub enum Border {
     Lost,
-    /// The sender's own link takes no more.
     Refused,
-    /// The sender offers no more: where loss begins was not reached.
+    /// The sender offers no more: the rate at which loss begins was not reached.
     NotReached,
-    /// The time was over before the search was.
+    /// The time of the trial ended before the search.
     Unfinished,
 }
 
-/// The search of one trial.
 #[derive(Clone, Debug)]
 pub struct RateSearch {
     flows: f64,
     flood: Option<f64>,
     search: Option<Search>,
-    /// Whether the pace that is next was tried already, and the sender was late.
+    /// Whether the next pace is a repetition after a late sender.
     again: bool,
     pub steps: Vec<Step>,
 }
 
 impl RateSearch {
-    /// A search over so many flows.
     pub fn new(flows: usize) -> Self {
         Self { flows: flows.max(1) as f64, flood: None, search: None, again: false, steps: Vec::new() }
     }
 
-    /// What each flow is to send next in bytes a second, none for a flood; nothing when the search is over.
+    /// The next rate of each flow in bytes per second, `Some(None)` for a flood; `None` when the search is over.
     pub fn next(&mut self) -> Option<Option<f64>> {
         if self.steps.len() >= MOST_STEPS as usize {
             return None;
         }
         let Some(flood) = self.flood else { return self.steps.is_empty().then_some(None) };
         let search = self.search.as_mut()?;
-        // As fast as the flood, which lost, or faster than anything can be offered: known without trying.
+        // Rates above the flood, which lost, or above what the sender can offer need no try.
         while search.next()? >= 1.0 {
             search.tell(false);
         }
         Some(Some(search.next()? * flood / self.flows))
     }
 
-    /// Notes the step that [`Self::next`] asked for.
     pub fn note(&mut self, step: Step) {
         self.steps.push(step);
         let Some(search) = &mut self.search else {
             self.flood = Some(step.offered);
-            // A flood that came whole leaves nothing to look for. Of one that did not, what came is the best guess.
+            // A flood without loss ends the search. After a lossy flood, the received rate is the best guess.
             let share = step.received as f64 / step.sent.max(1) as f64;
             self.search =
                 (step.came != Came::Free && step.offered > 0.0).then(|| Search::from(share.min(0.99)));
             return;
         };
-        // The sender may have been kept from its CPU by somebody: that says nothing of the way, so it tries again.
+        // Another program may have taken the sender's CPU, which says nothing about the path: one repetition.
         if step.came == Came::Late && !std::mem::replace(&mut self.again, true) {
             return;
         }
@@ -105,7 +99,6 @@ impl RateSearch {
     }
 }
 
-/// The load of a step: of a flood what it came to.
 fn load(step: &Step) -> f64 {
     step.asked.unwrap_or(step.offered)
 }
@@ -139,7 +132,7 @@ mod tests {
 
     const FLOOD: f64 = 1e9;
 
-    /// A way that carries `capacity` bytes a second, from a sender that offers up to `most` and floods with [`FLOOD`].
+    /// A path of `capacity` bytes per second, from a sender that offers up to `most` and floods with [`FLOOD`].
     fn answer(asked: Option<f64>, flows: f64, capacity: f64, most: f64) -> Step {
         let asked = asked.map(|rate| rate * flows);
         let wanted = asked.unwrap_or(FLOOD.min(most));
@@ -188,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_receiver_that_breaks_down_under_the_flood_is_found_above_what_it_took_then() {
-        // Of the flood a fifth arrives, though twice as much would arrive of what is offered more slowly.
+        // A fifth of the flood arrives, although twice as much would arrive at a lower offered rate.
         let search = searched(1, |asked| match asked {
             None => Step { received: 200_000_000, ..answer(None, 1.0, 0.2e9, f64::MAX) },
             asked => answer(asked, 1.0, 0.4e9, f64::MAX),
@@ -205,7 +198,7 @@ mod tests {
             if late.replace(true) || asked.is_none() { step } else { Step { came: Came::Late, ..step } }
         });
         assert_eq!(found(&search.steps).1, Border::Lost);
-        // The flood loses, as floods do; offered evenly all arrives, and above 300 MB/s it comes too late.
+        // The flood is lossy; at an even rate all arrives, and above 300 MB/s the sender is late.
         let search = searched(1, |asked| match asked {
             None => answer(asked, 1.0, 0.2e9, f64::MAX),
             _ => answer(asked, 1.0, f64::MAX, 0.3e9),

@@ -1,4 +1,4 @@
-//! From what both ends put down to rates and losses.
+//! Rates and losses from the records of both ends.
 
 use seatrial_model::{
     Case, Cause, Finding, Measures, Params, PartRecord, Quantity, Reason, Row, Sample, Severity, Unit, Values,
@@ -11,14 +11,12 @@ use super::record::{DirectionRecord, Effort, Trial, trials};
 use super::searched;
 use seatrial_bench::Transferred;
 
-/// Bytes a nanosecond are 8 Gbit/s.
+/// One byte per nanosecond is 8 Gbit/s.
 const GIGABITS: f64 = 8.0;
 
-/// What a receiver got of a trial, in the time that its flows have in common.
+/// What a receiver got in a trial, in the time that its flows have in common.
 struct Common {
-    /// Gbit/s of all flows, by slice.
     slices: Vec<f64>,
-    /// Gbit/s of each flow.
     flows: Vec<f64>,
 }
 
@@ -28,20 +26,21 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let trials = trials(parts);
     if trials.is_empty() {
-        return Err(Reason::new(Cause::TooShort, "no trial was measured to its end; raise -p time="));
+        return Err(Reason::new(Cause::TooShort, "no trial was complete; raise -p time="));
     }
     trials.iter().flat_map(|trial| &trial.directions).try_for_each(is_told)?;
     let (trials, late) = offered_as_asked(trials)?;
     let slice_ns = case.places.first().and_then(|place| UdpStreamConfig::of(case, place).ok());
     let slice_ns = slice_ns.map_or(10e6, |config| config.slice.get() as f64);
     let mut measures = Measures::default();
-    let common: Vec<Vec<Common>> =
-        trials.iter().map(|trial| common(&trial.directions, slice_ns)).collect::<Option<_>>().ok_or_else(
-            || {
-                let text = "too few datagrams came for a time between two of them; raise -p rate= or time=";
-                Reason::new(Cause::TooShort, text)
-            },
-        )?;
+    let common: Vec<Vec<Common>> = trials
+        .iter()
+        .map(|trial| common(&trial.directions, slice_ns))
+        .collect::<Option<_>>()
+        .ok_or_else(|| {
+            let text = "too few datagrams arrived to measure the time between two; raise -p rate= or time=";
+            Reason::new(Cause::TooShort, text)
+        })?;
     rates(&mut measures, &trials, &common);
     counts(&mut measures, &trials);
     effort(&mut measures, &trials);
@@ -53,16 +52,17 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// Whether the sender's count came over.
 fn is_told(direction: &DirectionRecord<'_>) -> Result<(), Reason> {
     match direction.received.silent.as_ref().or(direction.sent.silent.as_ref()) {
-        Some(why) => Err(Reason::new(Cause::IoError, format!("the datagrams sent are not known: {why}"))),
+        Some(why) => {
+            Err(Reason::new(Cause::IoError, format!("the number of datagrams sent is not known: {why}")))
+        }
         None => Ok(()),
     }
 }
 
-/// A trial in which the sender did not keep to its rate is none of this load and is left out, whatever arrived in it. The
-/// others, and why each of these is not among them.
+/// Leaves out trials in which the sender did not keep to its rate: they are no measurement of this load. Returns the
+/// other trials, and the reasons of those left out.
 fn offered_as_asked(trials: Vec<Trial<'_>>) -> Result<(Vec<Trial<'_>>, Vec<Reason>), Reason> {
     let count = trials.len();
     let (mut kept, mut late) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ fn offered_as_asked(trials: Vec<Trial<'_>>) -> Result<(Vec<Trial<'_>>, Vec<Reaso
 
 fn left_out(case: &Case, late: &[Reason]) -> Finding {
     let why = late.last().map_or("", |reason| reason.text.as_str());
-    let text = format!("{} of the trials are not in the numbers: {why}", late.len());
+    let text = format!("{} of the trials were left out: {why}", late.len());
     let mut finding = Finding::new("sender-late", Severity::Info, case.subject.clone(), text);
     finding.value = Quantity::new(late.len() as f64, Unit::Count).ok();
     finding
@@ -96,12 +96,12 @@ fn has_kept_its_rate(trial: &Trial<'_>, direction: &DirectionRecord<'_>) -> Resu
     let Some(worst) = worst else { return Ok(()) };
     let refused: u64 = direction.sent.flows.iter().map(|flow| flow.refused).sum();
     let busy = if refused > 0 {
-        format!("; a queue of this node was full {refused} times, so that its link is slower than that")
+        format!("; a queue of this node was full {refused} times: the link is slower than -p rate=")
     } else {
-        "; give it more -p threads= or a faster sender".to_owned()
+        "; raise -p threads= or use a faster sender".to_owned()
     };
     let text = format!(
-        "the sender could not offer {:.6} Gbit/s a flow: in trial {} one was {:.1} ms of {:.0} ms too late to catch up{busy}",
+        "the sender could not offer {:.6} Gbit/s per flow: in trial {} a flow was late by {:.1} ms in {:.0} ms{busy}",
         rate * 8.0 / 1e9,
         trial.number,
         worst.slipped_ns as f64 / 1e6,
@@ -110,12 +110,12 @@ fn has_kept_its_rate(trial: &Trial<'_>, direction: &DirectionRecord<'_>) -> Resu
     Err(Reason::new(Cause::Underloaded, text))
 }
 
-/// Slices of a trial at most, more than the longest one has: the times may be those of somebody else's evidence.
+/// Most slices of a trial; limits the work on evidence with wrong times.
 const MOST_CELLS: f64 = (1 << 24) as f64;
 
-/// What came of every direction; none when the flows of one have no time in common. The two ends have clocks of their own,
-/// so that each direction counts in a window of its own; cut into equally many slices, they can be summed one by one, and
-/// the sum of the means is the mean of the sums.
+/// Rates of every direction; `None` if the flows of a direction have no time in common. The two ends have separate
+/// clocks, so each direction has its own window, cut into the same number of slices. The slices can then be added one
+/// by one, and the sum of the means is the mean of the sums.
 fn common(directions: &[DirectionRecord<'_>], slice_ns: f64) -> Option<Vec<Common>> {
     let windows: Vec<Window<'_>> = directions.iter().map(Window::of).collect::<Option<_>>()?;
     let cells =
@@ -124,7 +124,6 @@ fn common(directions: &[DirectionRecord<'_>], slice_ns: f64) -> Option<Vec<Commo
     Some(windows.iter().map(|window| window.cut(cells)).collect())
 }
 
-/// The time that the flows of a direction have in common, on the clock of the end that receives.
 struct Window<'a> {
     start: f64,
     end: f64,
@@ -138,7 +137,7 @@ impl<'a> Window<'a> {
             let flow = sample.at.count("flow").ok()? as usize;
             by_flow.get_mut(flow)?.push(sample);
         }
-        // A flow of which nothing came has no time, and adds nothing.
+        // A flow without any received datagram has no time, and adds nothing.
         let some = by_flow.iter().filter(|samples| !samples.is_empty());
         let starts = some.clone().filter_map(|samples| samples.first()).map(|sample| sample.start.get());
         let start = starts.max()? as f64;
@@ -175,11 +174,7 @@ impl<'a> Window<'a> {
 }
 
 fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
-    let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
-        if trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, trials);
-        }
-    };
+    let mut add = |name: &str, unit, trials| measures.metric_of_all(name, unit, trials);
     let sum = |directions: &Vec<Common>| -> Vec<f64> {
         let count = directions.first().map_or(0, |direction| direction.slices.len());
         (0..count).map(|at| directions.iter().map(|direction| direction.slices[at]).sum()).collect()
@@ -195,7 +190,6 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
         |trial: &Trial<'_>| vec![trial.directions.iter().map(|direction| direction.sent.offered()).sum()];
     add("offered", Unit::GigabitsPerSecond, trials.iter().map(offered).collect());
     if trials.iter().all(|trial| trial.directions.len() == 2) {
-        // Datagrams go forward to the second end, of index 1.
         for (name, index) in [("forward", 1), ("reverse", 0)] {
             let of = |(trial, common): (&Trial<'_>, &Vec<Common>)| {
                 let at = trial.directions.iter().position(|direction| direction.part.index == index);
@@ -289,7 +283,7 @@ fn series(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>])
     }
 }
 
-/// Payload that came to each end. Each phase ends when nothing is on the way any more.
+/// Payload that arrived at each end. No datagrams are in flight when a phase ends.
 fn transferred(trials: &[Trial<'_>]) -> Transferred {
     let mut moved = Transferred::default();
     for direction in trials.iter().flat_map(|trial| &trial.directions) {
@@ -299,7 +293,6 @@ fn transferred(trials: &[Trial<'_>]) -> Transferred {
     moved
 }
 
-/// Everything both ends know of every trial: the counts are exact there.
 fn evidence(measures: &mut Measures, trials: &[Trial<'_>]) {
     let direction = |direction: &DirectionRecord<'_>| {
         json!({

@@ -2,7 +2,6 @@
 
 use super::header::Pattern;
 
-/// What the datagrams of a phase have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     pub cookie: u64,

@@ -1,4 +1,4 @@
-//! What the searches of all trials amount to.
+//! Metrics and findings of the searches of all trials.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,9 @@ use super::rate_search::{Border, Came, Step, found};
 use super::record::STEPS;
 use seatrial_bench::Transferred;
 
-/// Gbit/s of a byte a second.
+/// Gbit/s of one byte per second.
 const GBIT: f64 = 8e-9;
 
-/// The highest loss-free rate of each trial, and every step of all of them.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let trials: Vec<Vec<Step>> = parts.iter().filter_map(steps).collect();
     let (mut best, mut borders, mut without) = (Vec::new(), Vec::new(), None);
@@ -53,7 +52,7 @@ fn steps(part: &PartRecord) -> Option<Vec<Step>> {
     Vec::deserialize(part.evidence.get(STEPS)?).ok()
 }
 
-/// Payload that came over in all steps, whatever they came to. Each step ends when nothing is on the way any more.
+/// Payload that arrived in all steps. No datagrams are in flight when a step ends.
 fn transferred(parts: &[PartRecord]) -> Transferred {
     let mut moved = Transferred::default();
     for part in parts {
@@ -62,13 +61,11 @@ fn transferred(parts: &[PartRecord]) -> Transferred {
             offered * step.received as f64 / step.sent.max(1) as f64
         };
         let bytes: f64 = steps(part).iter().flatten().map(came).sum();
-        // Whoever tells of steps has sent them.
         *(if part.index == 0 { &mut moved.forward } else { &mut moved.reverse }) += bytes as u64;
     }
     moved
 }
 
-/// A value of every step, by its number, over the trials that had so many.
 fn rows(trials: &[Vec<Step>], unit: Unit, of: fn(&Step) -> f64) -> Vec<Row> {
     let most = trials.iter().map(Vec::len).max().unwrap_or(0);
     let row = |at: usize| Row {
@@ -81,15 +78,15 @@ fn rows(trials: &[Vec<Step>], unit: Unit, of: fn(&Step) -> f64) -> Vec<Row> {
     (0..most).map(row).collect()
 }
 
-/// Where a trial found no loss, its rate is what was offered at most, and the way may carry more.
+/// A trial without loss gives the highest offered rate; the path may carry more.
 fn not_reached(case: &Case, trials: &[Vec<Step>], borders: &[Border]) -> Option<Finding> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for border in borders {
         let why = match border {
             Border::Lost => continue,
-            Border::Refused => "the sender's own link took no more",
-            Border::NotReached => "the sender could offer no more, and all of that arrived",
-            Border::Unfinished => "the time was over before the search was (raise -p time=)",
+            Border::Refused => "the sender's own link accepted no more",
+            Border::NotReached => "the sender could offer no more, and all datagrams arrived",
+            Border::Unfinished => "the time ended before the search (raise -p time=)",
         };
         *counts.entry(why).or_default() += 1;
     }
@@ -98,14 +95,13 @@ fn not_reached(case: &Case, trials: &[Vec<Step>], borders: &[Border]) -> Option<
     }
     let why: Vec<String> =
         counts.iter().map(|(why, count)| format!("in {count} of {} trials {why}", trials.len())).collect();
-    let text = format!("where loss begins was not reached: {}", why.join("; "));
+    let text = format!("the rate at which loss begins was not reached: {}", why.join("; "));
     let mut finding = Finding::new("loss-free-not-reached", Severity::Info, case.subject.clone(), text);
     finding.value = Quantity::new(counts.values().sum::<usize>() as f64, Unit::Count).ok();
     finding.evidence = vec!["search".to_owned(), "search_border".to_owned()];
     Some(finding)
 }
 
-/// Why most trials found no loss-free rate.
 fn nothing_found(steps: &[Step]) -> Reason {
     let slowest = |came: Came| {
         let those = steps.iter().filter(move |step| step.came == came);
@@ -114,7 +110,8 @@ fn nothing_found(steps: &[Step]) -> Reason {
     match (slowest(Came::Lost), slowest(Came::Late)) {
         (Some(lost), _) => {
             let text = format!(
-                "no rate was loss-free: even of {:.6} Gbit/s, {} of {} datagrams were lost; -p rate= tells where",
+                "no rate was loss-free: even at {:.6} Gbit/s, {} of {} datagrams were lost; run with \
+                 -p rate= to see where",
                 lost.offered * GBIT,
                 lost.lost,
                 lost.sent
@@ -123,14 +120,11 @@ fn nothing_found(steps: &[Step]) -> Reason {
         }
         (None, Some(late)) => {
             let text = format!(
-                "the sender could not offer {:.6} Gbit/s in any step; give it more -p threads= or a faster \
-                 sender",
+                "the sender could not offer {:.6} Gbit/s in any step; raise -p threads= or use a faster sender",
                 late.asked.unwrap_or(late.offered) * GBIT
             );
             Reason::new(Cause::Underloaded, text)
         }
-        (None, None) => {
-            Reason::new(Cause::TooShort, "no step of a search was made to its end; raise -p time=")
-        }
+        (None, None) => Reason::new(Cause::TooShort, "no step of the search was complete; raise -p time="),
     }
 }

@@ -1,4 +1,4 @@
-//! What the threads of an end know of each other in a phase.
+//! State that the threads of an end share in a phase.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
@@ -6,7 +6,6 @@ const RUNNING: u8 = 0;
 const ENDED: u8 = 1;
 const HALTED: u8 = 2;
 
-/// Where a phase stands.
 #[derive(Debug)]
 pub struct Shared {
     state: AtomicU8,
@@ -16,7 +15,6 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// At the start of a phase of so many flows.
     pub fn new(flows: usize) -> Self {
         Self {
             state: AtomicU8::new(RUNNING),
@@ -34,17 +32,15 @@ impl Shared {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// The other end has sent so many and sends no more.
     pub fn end(&self, sent: &[u64], now_ns: u64) {
         for (counter, sent) in self.sent.iter().zip(sent) {
             counter.store(*sent, Ordering::Relaxed);
         }
         self.ended_ns.store(now_ns, Ordering::Relaxed);
-        // Whoever sees the state sees the counts.
+        // A thread that sees the state sees the counts.
         self.state.store(ENDED, Ordering::Release);
     }
 
-    /// Something went wrong: everybody stops.
     pub fn halt(&self) {
         self.state.store(HALTED, Ordering::Release);
     }
@@ -53,12 +49,12 @@ impl Shared {
         self.state.load(Ordering::Acquire) == HALTED
     }
 
-    /// When the other end told that it sends no more; none before.
+    /// When the other end reported that it sends no more; `None` before.
     pub fn ended_ns(&self) -> Option<u64> {
         (self.state.load(Ordering::Acquire) == ENDED).then(|| self.ended_ns.load(Ordering::Relaxed))
     }
 
-    /// How many were sent of a flow; 0 before the end.
+    /// Datagrams sent of a flow; 0 before the end.
     pub fn sent(&self, flow: usize) -> u64 {
         self.sent.get(flow).map_or(0, |sent| sent.load(Ordering::Relaxed))
     }

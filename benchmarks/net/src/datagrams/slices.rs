@@ -1,36 +1,32 @@
-//! What a flow received, slice by slice, with edges where a read was complete.
+//! What a flow received, slice by slice, with edges at the ends of reads.
 
 use seatrial_model::{Nanos, Params, Quantity, Sample};
 
-/// Slices of one phase; memory is taken before it.
+/// Slices of one phase; memory is allocated before it.
 #[derive(Clone, Debug)]
 pub struct Slices {
     span_ns: u64,
-    /// The last edge; none before the first read, whose bytes came in a time that nobody knows.
+    /// The last edge; `None` before the first read, whose bytes arrived in an unknown time.
     edge_ns: Option<u64>,
-    /// The last read, and what came since the last edge.
     last_ns: u64,
     bytes: u64,
     done: Vec<(u64, u64, u64)>,
 }
 
 impl Slices {
-    /// For a phase of that time, in slices of `span`.
     pub fn new(time: Nanos, span: Nanos) -> Self {
         let span_ns = span.get().max(1);
-        // The tail comes after the phase, and a slice more for what is over.
+        // Room for datagrams after the end of the phase, and for a last partial slice.
         let count = time.get() / span_ns + 16;
         Self { span_ns, edge_ns: None, last_ns: 0, bytes: 0, done: Vec::with_capacity(count as usize) }
     }
 
-    /// Forgets everything and keeps its memory.
     pub fn clear(&mut self) {
         self.done.clear();
         (self.edge_ns, self.last_ns, self.bytes) = (None, 0, 0);
     }
 
-    /// Notes a read that was complete at `now`. Allocates nothing: when there is no room for a slice more, the last one
-    /// grows.
+    /// Counts a read that returned at `now`. Does not allocate: without room for another slice the last one grows.
     pub fn note(&mut self, bytes: u64, now: u64) {
         self.last_ns = now;
         let Some(edge) = self.edge_ns else {
@@ -44,7 +40,6 @@ impl Slices {
         }
     }
 
-    /// Ends the last one at the last read.
     pub fn finish(&mut self) {
         if let Some(edge) = self.edge_ns.filter(|edge| self.last_ns > *edge) {
             self.done.push((edge, self.last_ns, self.bytes));

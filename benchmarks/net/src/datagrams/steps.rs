@@ -1,5 +1,4 @@
-//! A search inside a trial: steps at one rate each, which both ends take in turn; after each the receiver tells the
-//! sender what came of it.
+//! A search within a trial: steps at one rate each. After each step the receiver reports its counts to the sender.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +10,14 @@ use super::phase::{Ran, Stage};
 use super::rate_search::{Came, RateSearch, Step};
 use super::record::integrity;
 use super::record::{Received, Sent};
-use seatrial_bench::Stop;
+use seatrial_bench::{REPLY_TIMEOUT, Stop};
 
-/// The number of the first step among the phases; the warm-up is the one before.
+/// Phase number of the first step, after the warm-up.
 const FIRST: u16 = 2;
 
-/// How long the other end may take to go on.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How often the stop is looked at while the other end is waited for.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Stage {
-    /// The sender's side: what each step came to.
     pub fn search(
         &mut self,
         config: &UdpStreamConfig,
@@ -41,7 +35,7 @@ impl Stage {
             let at_rate = UdpStreamConfig { rate: asked, ..config.clone() };
             let Ran { sent, .. } = self.run(&at_rate, number, &Stop::after(step))?;
             let sent =
-                sent.ok_or_else(|| Reason::new(Cause::Protocol, "the end that searches sends nothing"))?;
+                sent.ok_or_else(|| Reason::new(Cause::Protocol, "the searching end sends no datagrams"))?;
             let (received, lost) = self.counted(number)?;
             let asked = asked.map(|rate| rate * config.flows as f64);
             search.note(came(asked, &sent, received, lost));
@@ -51,19 +45,18 @@ impl Stage {
         Ok(search.steps)
     }
 
-    /// What the other end counted in a step.
     fn counted(&mut self, number: u16) -> Result<(u64, u64), Reason> {
         match self.next_word(&Stop::after(Duration::ZERO), |said| match said {
             Said::Counted(step, received, lost) if step == number => Some((received, lost)),
             _ => None,
         })? {
             Some(counts) => Ok(counts),
-            None => Err(self.unanswered("did not tell what came of a step")),
+            None => Err(self.unanswered("did not report the counts of a step")),
         }
     }
 
-    /// The receiver's side: takes part in every step until the sender has found what it looks for. The last step, and
-    /// what the comparison of all of them came to.
+    /// The receiver's side: takes part in every step until the search is complete. Returns the last step, and the
+    /// result of all comparisons.
     pub fn follow(
         &mut self,
         config: &UdpStreamConfig,
@@ -82,11 +75,11 @@ impl Stage {
             let number = match said {
                 Some(Some(number)) => number,
                 Some(None) => break,
-                None => return Err(self.unanswered("did not say how the search goes on")),
+                None => return Err(self.unanswered("did not send the next step of the search")),
             };
             let Ran { received, .. } = self.run(config, number, &Stop::after(step))?;
             let received = received
-                .ok_or_else(|| Reason::new(Cause::Protocol, "the end that is to count receives nothing"))?;
+                .ok_or_else(|| Reason::new(Cause::Protocol, "the counting end receives no datagrams"))?;
             let counts = (received.total(|flow| flow.received), received.total(|flow| flow.lost));
             self.control.say(&Said::Counted(number, counts.0, counts.1))?;
             all = Some(match (all, integrity(&received)) {
@@ -99,13 +92,13 @@ impl Stage {
             });
             last = Some(received);
         }
-        let nothing = || Integrity::Unverified { why: "the search took no step".to_owned() };
+        let nothing = || Integrity::Unverified { why: "the search made no step".to_owned() };
         Ok((last, all.unwrap_or_else(nothing)))
     }
 
-    /// The next word that is wanted; none when the other end says nothing for its patience behind the stop.
+    /// The next wanted message; `None` if the other end sends none for its patience after the stop.
     fn next_word<T>(&mut self, stop: &Stop, wanted: impl Fn(Said) -> Option<T>) -> Result<Option<T>, Reason> {
-        let until = Instant::now() + stop.left() + PATIENCE;
+        let until = Instant::now() + stop.left() + REPLY_TIMEOUT;
         while Instant::now() < until {
             if let Some(found) = self.control.hear(POLL_INTERVAL)?.and_then(&wanted) {
                 return Ok(Some(found));
@@ -115,12 +108,11 @@ impl Stage {
     }
 
     fn unanswered(&self, what: &str) -> Reason {
-        let text = format!("{} {what}; the network between was cut, or it is frozen", self.peer);
+        let text = format!("{} {what}: the network was cut, or the process is frozen", self.peer);
         Reason::new(Cause::IoError, text)
     }
 }
 
-/// What a step came to, by the counts of both ends.
 pub fn came(asked: Option<f64>, sent: &Sent, received: u64, lost: u64) -> Step {
     let of = |what: fn(&super::record::SentFlow) -> u64| sent.flows.iter().map(what).sum::<u64>();
     let datagrams = of(|flow| flow.datagrams);

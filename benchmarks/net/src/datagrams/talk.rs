@@ -1,4 +1,4 @@
-//! The talk of two ends in a phase: both are ready, both have ended.
+//! The control messages of a phase: both ends are ready, both have finished.
 
 use seatrial_model::Reason;
 use std::time::Instant;
@@ -6,7 +6,6 @@ use std::time::Instant;
 use super::control::{Control, Said};
 use super::kernel::POLL_INTERVAL;
 
-/// The talk with the other end in a phase.
 pub struct Talk<'a> {
     control: &'a mut Control,
     number: u16,
@@ -16,12 +15,12 @@ pub struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    /// On this connection, in the phase of that number; `until` is how long the other end may take.
+    /// `until` is the deadline for the other end.
     pub fn new(control: &'a mut Control, number: u16, until: Instant) -> Self {
         Self { control, number, until, ready: false, ended: None }
     }
 
-    /// Says that we are ready, and waits for the other end to be; whether it is.
+    /// Reports that this end is ready, and waits for the other end. Returns whether that is ready too.
     pub fn begin(&mut self, is_broken: &dyn Fn() -> bool) -> Result<bool, Reason> {
         self.control.say(&Said::Ready(self.number))?;
         while !self.ready && !is_broken() && Instant::now() < self.until {
@@ -37,7 +36,7 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    /// Says how many we sent, and waits for the other end to say it; none when it does not.
+    /// Reports the numbers sent, and waits for the other end's; `None` if it does not answer.
     pub fn end(&mut self, sent: Vec<u64>, is_broken: &dyn Fn() -> bool) -> Result<Option<Vec<u64>>, Reason> {
         self.control.say(&Said::Ended(self.number, sent))?;
         while self.ended.is_none() && !is_broken() && Instant::now() < self.until {

@@ -1,4 +1,4 @@
-//! Plan and reduction. What both ends do with real sockets is tested in `tests/udp`.
+//! Plan and reduction; both ends over real sockets are tested in `tests/udp`.
 
 use std::collections::BTreeMap;
 
@@ -106,11 +106,10 @@ fn the_limit_is_what_headers_leave_of_the_port_both_ways_when_both_are_used() {
     assert!((limit(&[("direction", "both")]) - 20.0 * 1472.0 / 1538.0).abs() < 1e-9);
 }
 
-/// What the ends of a trial put down. Times in ms, amounts in bytes.
+/// Records of the ends of a trial. Times in ms, amounts in bytes.
 struct Made {
     sent: Sent,
     received: Received,
-    /// Flow, start, end, bytes.
     slices: Vec<(u64, u64, u64, f64)>,
 }
 
@@ -132,7 +131,6 @@ impl Made {
         let tally = Tally { sent: 1000, received: 1000, socket_drops: Some(0), ..Tally::default() };
         let received =
             Received { message: 1000, buffer: 400_000, flows: vec![tally; 2], effort, ..Received::default() };
-        // The second flow begins and ends later.
         let slices = vec![(0, 0, 10, 1e6), (0, 10, 20, 1e6), (1, 5, 15, 5e5), (1, 15, 25, 5e5)];
         Self { sent, received, slices }
     }
@@ -254,7 +252,7 @@ fn a_trial_in_which_the_sender_was_late_is_left_out_while_most_were_not() {
     let measures = reduced(&[&whole, &late, &whole]).expect("two of three");
     assert_eq!(measures.metrics["loss"].trials, [[0.0], [0.0]], "its loss is nobody's");
     let finding = measures.findings.iter().find(|finding| finding.kind == "sender-late").expect("told");
-    assert!(finding.text.starts_with("1 of the trials are not in the numbers"), "{}", finding.text);
+    assert!(finding.text.starts_with("1 of the trials were left out"), "{}", finding.text);
     assert_eq!(reduced(&[&whole, &late]).expect_err("half is not most").cause, Cause::Underloaded);
 }
 
@@ -282,7 +280,7 @@ fn fragments_strangers_and_late_ones_are_findings() {
     assert!(made.finding("datagrams-late").is_some_and(|text| text.starts_with("3 datagrams")));
     made.sent.path_mtu = Some(1500);
     made.received.counters.counts.insert("fragments_come".to_owned(), 5);
-    assert!(made.finding("fragmented").is_some_and(|text| text.contains("something on the way")));
+    assert!(made.finding("fragmented").is_some_and(|text| text.contains("a device on the path")));
 }
 
 /// Both ends receive: the first one, of index 0, over `there` ms on its clock, the second one over `back` ms.
@@ -297,7 +295,6 @@ fn both_ways(there: u64, back: u64) -> Measures {
         evidence.extend(receiver.evidence);
         PartRecord { index, node: format!("n{}", index + 1), evidence, ..receiver }
     };
-    // A day between the clocks of the nodes.
     let parts = [end(0, there, 0, 1e6), end(1, back, 86_400_000, 2e6)];
     BENCHMARK.reduce(&pair(&[("direction", "both")]), &parts).expect("numbers")
 }
@@ -318,8 +315,7 @@ fn each_direction_counts_in_its_own_window_and_the_sum_is_of_both() {
     }
 }
 
-/// What the steps of a search amount to: what each flow was asked for in MB/s, what was lost of a thousand, how it
-/// came.
+/// Reduces a search with these steps: requested MB/s of each flow, losses of a thousand datagrams, result.
 fn searched(trials: &[&[(u64, u64, &str)]]) -> Result<Measures, Reason> {
     let step = |(asked, lost, came): &(u64, u64, &str)| {
         json!({
@@ -373,7 +369,7 @@ fn a_search_without_a_loss_free_step_has_no_number() {
     assert_eq!(late.cause, Cause::Underloaded);
     let lossy = searched(&[&[(0, 9, "lost"), (20, 1, "lost"), (100, 2, "lost")]]).expect_err("always lost");
     assert_eq!(lossy.cause, Cause::TooShort);
-    assert!(lossy.text.contains("even of 0.160000 Gbit/s, 1 of 1000"), "{lossy}");
+    assert!(lossy.text.contains("even at 0.160000 Gbit/s, 1 of 1000"), "{lossy}");
     assert_eq!(searched(&[]).expect_err("nothing").cause, Cause::TooShort);
 }
 

@@ -1,4 +1,4 @@
-//! The time that the threads of a phase take.
+//! CPU time of a phase's threads.
 
 use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
@@ -6,17 +6,13 @@ use seatrial_sys::net::ThreadTime;
 
 use super::record::Effort;
 
-/// When a thread ran, and what it took.
 pub struct Took {
     from_ns: u64,
     to_ns: u64,
     time: ThreadTime,
 }
 
-/// Does `work`; what the calling thread took for it, and what it made.
-///
-/// # Errors
-/// Those of `work`.
+/// Runs `work`; returns its result and the CPU time of the calling thread.
 pub fn timed<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<(Took, T), Reason> {
     let (before, from_ns) = (ThreadTime::now(), now_ns());
     let made = work()?;
@@ -25,7 +21,6 @@ pub fn timed<T>(work: impl FnOnce() -> Result<T, Reason>) -> Result<(Took, T), R
     Ok((Took { from_ns, to_ns, time }, made))
 }
 
-/// What all of them took together.
 pub fn effort(took: &[Took]) -> Effort {
     let (from, to) = (took.iter().map(|one| one.from_ns).min(), took.iter().map(|one| one.to_ns).max());
     let sum = |of: fn(&ThreadTime) -> u64| took.iter().map(|one| of(&one.time)).sum();

@@ -1,47 +1,43 @@
-//! Which datagrams of a flow came, came twice, came out of order, or did not come: exactly, in constant memory.
+//! Counts which datagrams of a flow arrived, were duplicated, reordered or lost: exactly, in constant memory.
 
 use std::collections::VecDeque;
 
 use super::bursts::Bursts;
 
-/// Sequence numbers that the window spans. A datagram that comes when one so much later was already seen is late: it
-/// cannot be told any more whether it is the first of its number.
+/// Sequence numbers that the window spans. A datagram that arrives after one with a number higher by this is late:
+/// whether it is a duplicate can no longer be known.
 pub const SPAN: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// Gaps that are remembered, to tell how far a datagram that fills one was overtaken.
+/// Gaps that are kept to compute the reordering extent of a datagram that fills one.
 const GAPS: usize = 4096;
 
-/// Numbers that were skipped when a later one came.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     from: u64,
     to: u64,
-    /// Which arrival it was that skipped them.
+    /// Index of the arrival that skipped them.
     arrival: u64,
 }
 
-/// What came of a flow's datagrams so far.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// A bit for each number from `base` to `base + SPAN`, at its remainder by `SPAN`.
+    /// A bit for each number from `base` to `base + SPAN`, at the number modulo `SPAN`.
     bits: Box<[u64]>,
-    /// The lowest number in the window: a multiple of 64. All before are decided.
+    /// The lowest number in the window: a multiple of 64. All numbers below are decided.
     base: u64,
-    /// One more than the highest number seen.
     next: u64,
     gaps: VecDeque<Gap>,
     arrivals: u64,
     pub received: u64,
     pub duplicates: u64,
-    /// Those that came after a later one (RFC 4737, section 3).
+    /// Arrivals after a later number (RFC 4737, section 3).
     pub reordered: u64,
-    /// The largest extent: how many arrivals before it the first later one was (RFC 4737, section 4.2).
+    /// The largest extent: how many arrivals ago the first later number arrived (RFC 4737, section 4.2).
     pub extent: u64,
-    /// Those that came too late for the window to tell whether they are the first of their number.
+    /// Arrivals too late for the window to find duplicates.
     pub late: u64,
-    /// Numbers in a row that did not come.
     pub bursts: Bursts,
 }
 
@@ -52,7 +48,6 @@ impl Default for Window {
 }
 
 impl Window {
-    /// One that has seen nothing, in this memory.
     fn with(mut bits: Box<[u64]>, mut gaps: VecDeque<Gap>) -> Self {
         bits.fill(0);
         gaps.clear();
@@ -71,17 +66,15 @@ impl Window {
         }
     }
 
-    /// Forgets everything and keeps its memory.
     pub fn clear(&mut self) {
         *self = Self::with(std::mem::take(&mut self.bits), std::mem::take(&mut self.gaps));
     }
 
-    /// One more than the highest number seen.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Notes a datagram. Allocates nothing.
+    /// Counts a datagram. Does not allocate.
     pub fn note(&mut self, sequence: u64) {
         self.arrivals += 1;
         if sequence >= self.next {
@@ -107,7 +100,7 @@ impl Window {
         }
     }
 
-    /// Decides what is still open, when `sent` were sent: those that did not come are lost. How many.
+    /// Decides all open numbers when `sent` were sent, and returns the number of lost ones.
     pub fn finish(&mut self, sent: u64) -> u64 {
         if sent > self.base {
             self.decide_to(sent);
@@ -123,7 +116,7 @@ impl Window {
         self.gaps.push_back(Gap { from: self.next, to: sequence, arrival: self.arrivals });
     }
 
-    /// The first arrival with a later number is the one that skipped this: all before it had lower ones.
+    /// The first arrival with a later number is the one that skipped this number: all before it had lower ones.
     fn extent_of(&self, sequence: u64) -> u64 {
         let after = self.gaps.partition_point(|gap| gap.from <= sequence);
         let gap = after.checked_sub(1).and_then(|at| self.gaps.get(at));
@@ -138,7 +131,7 @@ impl Window {
             self.bursts.word(std::mem::take(word), BITS);
             self.base += BITS;
         }
-        // A jump over more than the window: none of these came.
+        // A jump beyond the window: none of these arrived.
         if base > self.base {
             self.bursts.missing(base - self.base);
             self.base = base;
@@ -192,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_extent_is_how_far_a_datagram_was_overtaken() {
-        // 6 comes tenth, and the first that overtook it, 7, came fourth.
+        // 6 is the tenth arrival, and 7, the first that overtook it, was the fourth.
         let (window, _) = seen(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11], 12);
         assert_eq!((window.reordered, window.extent), (3, 6));
         let (window, _) = seen(&[0, 2, 1, 3], 4);
@@ -228,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against sets that hold everything.
+        /// Compares with sets that hold everything.
         #[test]
         fn counts_are_those_of_a_full_account(
             numbers in prop::collection::vec(0_u64..700, 0..900), more in 0_u64..100

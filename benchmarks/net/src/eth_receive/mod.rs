@@ -1,6 +1,5 @@
-//! `net.eth_receive`: whether a port takes in the telescope's data without losing any, after COBALT2's eth-test.
-//!
-//! It is `net.udp_stream` with that test's load, seen from the end that receives.
+//! `net.eth_receive`: whether a port receives the telescope's data without loss, after COBALT2's eth-test. It is
+//! `net.udp_stream` with the load of that test, on the receiving end.
 
 mod plan;
 #[cfg(test)]
@@ -14,7 +13,7 @@ use seatrial_bench::{Benchmark, Part};
 const ABOUT: About = About {
     id: "net.eth_receive",
     version: 2,
-    title: "reception of steady UDP streams without loss (COBALT2's eth-test)",
+    title: "loss of steady UDP streams at a receiving port (COBALT2's eth-test)",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec { default: "12", ..stream::FLOWS },

@@ -1,4 +1,4 @@
-//! One case for each port that receives.
+//! One case per receiving port.
 
 use seatrial_model::{About, Case, Params, Reason, Site, SiteNode, Subject};
 
@@ -7,7 +7,7 @@ use seatrial_bench::Direction;
 use seatrial_bench::Ends;
 use seatrial_bench::ends::INTERFACE;
 
-/// The first node receives and is what is measured; the second one sends and is not.
+/// The first node receives and is measured; the second node only sends.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let mut each = vec![params.clone()];
     if let ([receiver, sender, ..], Ok("auto")) = (site.nodes.as_slice(), params.text(INTERFACE.name)) {
@@ -25,7 +25,7 @@ fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     if let Some(interfaces) = ends.interfaces() {
         case.subject = Subject::device("nic", &interfaces.first.name);
         case.key = Some(interfaces.first.key());
-        // The id tells the subject.
+        // The id already names the subject.
         case = case.in_group(about, about.id);
     }
     Ok(case)
@@ -37,7 +37,7 @@ fn with(params: &Params, interface: &str) -> Params {
     params
 }
 
-/// The ports of the receiver that share a network with the sender's of the same name: the test is to be repeated for each.
+/// Ports of the receiver in the same network as the sender's port of that name; the test is repeated for each.
 fn ports<'a>(receiver: &'a SiteNode, sender: &SiteNode) -> Vec<&'a str> {
     let all = |node: &'a SiteNode| node.machine.nics.known().into_iter().flatten();
     let others = sender.machine.nics.known();

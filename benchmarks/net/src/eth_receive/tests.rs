@@ -1,4 +1,4 @@
-//! Which cases there are, and the load they ask for.
+//! The planned cases and their load.
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Case, Site, SiteNode};

@@ -1,33 +1,28 @@
-//! The end that asks.
+//! The searching end.
 
 use std::io;
 use std::net::TcpStream;
-use std::time::Duration;
 
-use seatrial_model::{Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::SockRef;
 
-use super::config::MtuConfig;
 use super::control::Message;
 use super::datagram::Datagrams;
 use super::meet::{meet, own_mtu};
 use super::search::{Fate, FoundMtu, search};
 use seatrial_bench::Direction;
-use seatrial_bench::{PeerAddress, beside, interface_of};
-use seatrial_bench::{Prepared, Running, Sink, Stop};
+use seatrial_bench::{REPLY_TIMEOUT, beside, connection_evidence};
+use seatrial_bench::{Running, Sink, Stop};
 
-/// How long the packet of each try may take after the sender has said that it is on its way, in milliseconds. A size
-/// counts as lost after the last try. The waits grow, because most of a search on a path that loses packets is waiting: with
-/// 200 ms for each try a path of 1504 B between interfaces of 9000 B came close to the time limit of a phase.
+/// How long the packet of each try may take after the sender has reported it sent, in milliseconds. A size counts as
+/// lost after the last try. The waits grow, because a search on a path that loses packets mostly waits: with 200 ms
+/// for each try a path of 1504 B between interfaces of 9000 B came close to the time limit of a phase.
 pub const WAITS_MS: [u32; 3] = [20, 60, 200];
 
-/// The largest IP packet, tried where no interface tells its MTU.
+/// The largest IP packet, tried if no interface's MTU is known.
 pub const MOST: u32 = 65_535;
-
-/// An answer over the connection comes within this, or the peer is dead.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct MtuClient {
     stream: TcpStream,
@@ -38,18 +33,15 @@ pub struct MtuClient {
 }
 
 impl MtuClient {
-    pub fn prepare(config: MtuConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
-        Prepared::new(place, (), move |peers| {
-            let mut stream = PeerAddress::of(peers, "server")?.connect(&config.endpoint(), 0)?;
-            stream.set_read_timeout(Some(PATIENCE)).map_err(|error| {
-                Reason::new(Cause::IoError, format!("setting up the connection: {error}"))
-            })?;
-            let datagrams = meet(&mut stream)?;
-            Ok(Self { stream, datagrams, sent: 0, bytes: 0, corrupt: None })
-        })
+    pub fn begin(mut streams: Vec<TcpStream>) -> Result<Self, Reason> {
+        let mut stream = streams.remove(0);
+        stream
+            .set_read_timeout(Some(REPLY_TIMEOUT))
+            .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
+        let datagrams = meet(&mut stream)?;
+        Ok(Self { stream, datagrams, sent: 0, bytes: 0, corrupt: None })
     }
 
-    /// One size, as often as it takes.
     fn send(&mut self, direction: Direction, size: u32) -> Result<Fate, Reason> {
         for wait_ms in WAITS_MS {
             let fate = self
@@ -94,7 +86,7 @@ impl MtuClient {
             }
             Ok(false) => Fate::Lost,
             Err(at) => {
-                self.corrupt = Some(format!("byte {at} of a packet of {size} B"));
+                self.corrupt = Some(format!("byte {at} of a packet of {size} B is wrong"));
                 Fate::Arrived
             }
         })
@@ -104,13 +96,13 @@ impl MtuClient {
         let Self { stream, datagrams, .. } = self;
         let (least, most) = (datagrams.least(), own_mtu(stream).map_or(MOST, |mtu| mtu.min(MOST)));
         let ends = format!("{:?} and {:?}", stream.local_addr().ok(), stream.peer_addr().ok());
-        // The far end's interface may take more than ours: what it refuses to send costs a question only, and what it sends
-        // and we do not take is a fault of the way that would else go unseen.
+        // The far end's interface may have a larger MTU than this one. A size that it refuses to send costs one
+        // message; a packet that it sends and this end cannot receive is a fault of the path.
         let most = if direction == Direction::Reverse { MOST } else { most };
         search(least, most, |size| self.send(direction, size))?.ok_or_else(|| {
             let text = format!(
-                "no packet of UDP gets through between {ends}, not even {least} B, while TCP does: look for a \
-                 firewall"
+                "no UDP packet gets through between {ends}, not even {least} B, although TCP does: check for a \
+                 firewall that drops UDP"
             );
             Reason::new(Cause::IoError, text)
         })
@@ -118,7 +110,7 @@ impl MtuClient {
 }
 
 impl Running for MtuClient {
-    /// Searches both ways until the time is over, once at least.
+    /// Searches both directions until the time is over, once at least.
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase != Phase::Measure {
             stop.rest(stop.left());
@@ -136,14 +128,12 @@ impl Running for MtuClient {
             }
             if stop.is_over() {
                 let Self { stream, datagrams, .. } = self;
-                let connection = json!({
-                    "interface": interface_of(stream),
-                    "ends": (stream.local_addr().ok(), stream.peer_addr().ok()),
-                    "interface_mtu": own_mtu(stream),
-                    "kernel_believes": datagrams.believed(),
-                    "tcp_segment": SockRef::from(&*stream).tcp_mss().ok(),
-                    "lost_above": { "forward": found[0].lost_above, "reverse": found[1].lost_above },
-                });
+                let mut connection = connection_evidence(stream);
+                connection["interface_mtu"] = json!(own_mtu(stream));
+                connection["kernel_believes"] = json!(datagrams.believed());
+                connection["tcp_segment"] = json!(SockRef::from(&*stream).tcp_mss().ok());
+                connection["lost_above"] =
+                    json!({ "forward": found[0].lost_above, "reverse": found[1].lost_above });
                 out.evidence("connection", connection);
                 return Ok(());
             }

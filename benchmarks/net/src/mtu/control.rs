@@ -1,31 +1,27 @@
-//! What the client asks the server over the connection that both have proved.
+//! Messages between client and server over the authenticated connection.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-/// Bytes of a message.
 const LENGTH: usize = 17;
 
-/// One message, of either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// My datagrams come from and go to this port.
+    /// The port of the sender's datagrams.
     Port(u16),
-    /// Did this packet arrive? Wait so many milliseconds for it.
+    /// Did this packet arrive? Wait for it for `wait_ms`.
     Expect {
         number: u64,
         size: u32,
         wait_ms: u32,
     },
-    /// Send this packet to me.
     Send {
         number: u64,
         size: u32,
     },
-    /// It did, or was sent.
     Yes,
     No,
-    /// The sender's own interface refused it.
+    /// The sender's own interface refused the packet.
     Refused,
 }
 
@@ -60,7 +56,7 @@ impl Message {
             3 => Ok(Self::Yes),
             4 => Ok(Self::No),
             5 => Ok(Self::Refused),
-            other => Err(io::Error::other(format!("a message of kind {other}"))),
+            other => Err(io::Error::other(format!("an unknown message of kind {other}"))),
         }
     }
 }

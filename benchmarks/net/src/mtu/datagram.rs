@@ -1,4 +1,4 @@
-//! Packets of an exact size that nobody may fragment.
+//! Packets of an exact size that must not be fragmented.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -10,14 +10,13 @@ use rustix::net::sockopt::{
 use socket2::SockRef;
 
 use super::search::Fate;
+use seatrial_bench::is_timeout;
 
-/// The largest IP packet.
 const MOST: usize = 65_535;
 
-/// Bytes at the head of each datagram: its number.
+/// Bytes of the packet number at the start of each datagram.
 const HEAD: usize = 8;
 
-/// A socket for packets to one peer.
 pub struct Datagrams {
     socket: UdpSocket,
     is_ipv6: bool,
@@ -25,11 +24,10 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// A socket on `own` address.
     pub fn on(own: IpAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind((own, 0))?;
-        // Set, the kernel sends what the interface takes whatever it believes of the path, and never in fragments (ip(7),
-        // IP_PMTUDISC_PROBE).
+        // IP_PMTUDISC_PROBE (ip(7)): the kernel sends whatever fits the interface's MTU, ignores its path MTU, and
+        // never fragments.
         if own.is_ipv6() {
             set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?;
         } else {
@@ -43,22 +41,22 @@ impl Datagrams {
         Ok(self.socket.local_addr()?.port())
     }
 
-    /// From now on packets go to the peer, and only the peer's are taken.
+    /// Connects the socket, so that only packets of this peer arrive.
     pub fn to(&self, peer: SocketAddr) -> io::Result<()> {
         self.socket.connect(peer)
     }
 
-    /// The smallest size that is tried: every IPv4 host must take 576 B (RFC 791), every IPv6 link 1280 B (RFC 8200).
+    /// The smallest size that is tried: every IPv4 host must accept 576 B (RFC 791), every IPv6 link 1280 B (RFC
+    /// 8200).
     pub fn least(&self) -> u32 {
         if self.is_ipv6 { 1280 } else { 576 }
     }
 
-    /// Bytes of the headers of IP and UDP.
     fn headers(&self) -> usize {
         if self.is_ipv6 { 48 } else { 28 }
     }
 
-    /// What the kernel believes of the path by now: what a router has told it, else the interface's own MTU.
+    /// The kernel's path MTU: from an ICMP message of a router, or else the interface's own MTU.
     pub fn believed(&self) -> Option<u32> {
         if self.is_ipv6 { ipv6_mtu(&self.socket) } else { ip_mtu(&self.socket) }.ok()
     }
@@ -76,7 +74,8 @@ impl Datagrams {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) => {
                 Ok(Fate::Refused)
             }
-            // A full queue of this node is loss too. A refused port is told by the peer's kernel for a packet before.
+            // A full queue of this node counts as loss too. ECONNREFUSED comes from an ICMP message for an earlier
+            // packet.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused) => Ok(Fate::Lost),
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error()) => {
                 Ok(Fate::Lost)
@@ -85,7 +84,7 @@ impl Datagrams {
         }
     }
 
-    /// Waits so many milliseconds for packet `number`; others are passed over. `Err` tells the place of a byte that is wrong.
+    /// Waits `wait_ms` for packet `number` and ignores others. An inner `Err` is the offset of a wrong byte.
     pub fn arrives(&mut self, number: u64, size: u32, wait_ms: u32) -> io::Result<Result<bool, usize>> {
         let deadline = Instant::now() + Duration::from_millis(wait_ms.into());
         let wanted = (size as usize).saturating_sub(self.headers()).max(HEAD);
@@ -97,7 +96,9 @@ impl Datagrams {
             self.socket.set_read_timeout(Some(left))?;
             let received = match self.socket.recv(&mut self.memory) {
                 Ok(received) => received,
-                Err(error) if may_go_on(&error) => continue,
+                Err(error) if is_timeout(&error) || error.kind() == io::ErrorKind::ConnectionRefused => {
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let message = &self.memory[..received];
@@ -108,11 +109,6 @@ impl Datagrams {
             return Ok(wrong.map_or(Ok(true), Err));
         }
     }
-}
-
-fn may_go_on(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), WouldBlock | TimedOut | Interrupted | ConnectionRefused)
 }
 
 fn pattern(at: usize, number: u64) -> u8 {
@@ -146,7 +142,7 @@ mod tests {
     #[test]
     fn the_largest_packet_fits_the_loopback_and_the_kernel_believes_so() {
         let (mut left, _right) = pair();
-        // The largest payload of UDP is 65,507 B, and the loopback's MTU is 65,536 B.
+        // The largest UDP payload is 65,507 B, and the loopback's MTU is 65,536 B.
         assert_eq!(left.send(1, 65_535).expect("sent"), Fate::Arrived);
         assert_eq!(left.believed(), Some(65_535));
     }

@@ -8,7 +8,6 @@ use seatrial_sys::root::SysRoot;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-/// Opens a socket for packets beside the connection, and tells the other end where it is.
 pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Reason> {
     open(stream)
         .map_err(|error| Reason::new(Cause::IoError, format!("opening a socket for packets: {error}")))
@@ -22,11 +21,10 @@ fn open(stream: &mut TcpStream) -> io::Result<Datagrams> {
             datagrams.to(SocketAddr::new(stream.peer_addr()?.ip().to_canonical(), port))?;
             Ok(datagrams)
         }
-        other => Err(io::Error::other(format!("{other:?} instead of a port"))),
+        other => Err(io::Error::other(format!("{other:?} in place of a port"))),
     }
 }
 
-/// The MTU of the interface that the connection uses.
 pub fn own_mtu(stream: &TcpStream) -> Option<u32> {
     let interface = interface_of(stream)?;
     SysRoot::live().value(format!("/sys/class/net/{interface}/mtu")).ok()

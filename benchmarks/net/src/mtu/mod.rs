@@ -1,11 +1,9 @@
 //! `net.mtu`: the largest packets that get through between two nodes.
 
 mod client;
-mod config;
 mod control;
 mod datagram;
 mod meet;
-mod part;
 mod plan;
 mod reduce;
 mod search;
@@ -13,9 +11,10 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Cost, Interaction, MetricSpec, ParamSpec, Unit};
+use seatrial_model::{About, Case, Cost, Interaction, MetricSpec, ParamSpec, PartPlacement, Reason, Unit};
 
-use seatrial_bench::{Benchmark, Part};
+use client::MtuClient;
+use seatrial_bench::{Benchmark, Endpoint, Part, Prepared, call, serve};
 
 const fn size(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::Byte).doc(doc)
@@ -24,7 +23,7 @@ const fn size(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "net.mtu",
     version: 1,
-    title: "path MTU both ways: the largest packet that really gets through",
+    title: "path MTU in both directions: the largest packet that really arrives",
     doc: include_str!("doc.md"),
     params: &[
         seatrial_bench::ends::INTERFACE,
@@ -34,9 +33,9 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        size("path", "The largest IP packet that gets through both ways without being fragmented."),
-        size("forward", "The same from the first node to the second."),
-        size("reverse", "The same from the second node to the first."),
+        size("path", "Largest IP packet that arrives unfragmented in both directions."),
+        size("forward", "Largest IP packet from the first node to the second."),
+        size("reverse", "Largest IP packet from the second node to the first."),
     ],
     series: &[],
     parts: &["client", "server"],
@@ -51,7 +50,15 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| Part::new(case, place, part::prepare),
+    part: |case, place| Part::new(case, place, prepare),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };
+
+fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let endpoint = Endpoint::of(case, place);
+    match place.part.as_str() {
+        "client" => call(place, endpoint, 1, MtuClient::begin),
+        _ => serve(place, &endpoint, 1, server::begin),
+    }
+}

@@ -1,4 +1,4 @@
-//! Between whom, and what the interfaces allow.
+//! The case between two ends, and the limits of their interfaces.
 
 use seatrial_model::machine::Nic;
 use seatrial_model::{About, Bound, Case, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Unit};
@@ -8,15 +8,13 @@ use super::search::{Fate, search};
 use seatrial_bench::affinity::place_threads;
 use seatrial_bench::{Ends, ends};
 
-/// The smallest packet that a search tries over IPv4.
 const LEAST: u32 = 576;
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
     case.places = ends.places(about.parts, place_threads(&ends, site, params, 1)?.bindings);
-    // A path that loses packets is asked many times, each with a wait.
+    // A search makes many tries on a path that loses packets, each with a wait.
     let lost = ends
         .interfaces()
         .and_then(|interfaces| Some(lost(*interfaces.first.mtu.known()?, *interfaces.second.mtu.known()?)));
@@ -25,7 +23,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     Ok(vec![case])
 }
 
-/// Sizes that are lost in a search each way between interfaces of two MTUs, when nothing but these binds.
+/// Lost sizes of a search in each direction between interfaces of these MTUs, on a path without a smaller limit.
 fn lost(first: u64, second: u64) -> u32 {
     let of_way = |from: u64, to: u64| {
         let mut lost = 0;
@@ -41,19 +39,17 @@ fn lost(first: u64, second: u64) -> u32 {
                 Fate::Arrived
             })
         };
-        // Nothing here fails.
         let _ = search(LEAST, MOST, send);
         lost
     };
     of_way(first, second) + of_way(second, first)
 }
 
-/// What Linux lets an interface take in beyond its MTU: room for a VLAN tag, which a packet without one may fill
-/// (`VLAN_HLEN` in `__is_skb_forwardable`, include/linux/netdevice.h, and in the frame size that drivers give their
-/// cards).
+/// Bytes that Linux lets an interface receive beyond its MTU: room for a VLAN tag, which an untagged packet may fill
+/// (`VLAN_HLEN` in `__is_skb_forwardable`, include/linux/netdevice.h, and in the frame size that drivers configure).
 const ROOM_FOR_TAG: u64 = 4;
 
-/// The MTUs of both interfaces: the smaller one binds. An end sends no more than its MTU, and takes in a little more.
+/// The smaller MTU of both interfaces is the limit. An end sends no more than its MTU, and receives a little more.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let nics: Vec<(&str, &Nic)> = match ends::interfaces(case, site) {
         Some(interfaces) => {
@@ -82,8 +78,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         };
         let bounds: Vec<Bound> = nics.iter().enumerate().filter_map(bound).collect();
         if bounds.is_empty() {
-            let reason =
-                "the nodes share no network that their interfaces tell of: name one with -p interface=";
+            let reason = "the inventories of the nodes show no common network: set -p interface=";
             return Limit::unknown(reason);
         }
         Limit::Chain(bounds)

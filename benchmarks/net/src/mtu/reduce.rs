@@ -1,20 +1,17 @@
-//! From searches to the path's MTU.
+//! The path MTU from the searches.
 
 use seatrial_model::{Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit};
 use serde_json::Value;
 
-/// Every trial gives the sizes of all its searches.
+use seatrial_bench::by_part;
+
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
-    let of = |channel: &str| -> Vec<Vec<f64>> {
-        let value = |sample: &Sample| sample.amount.value();
-        let samples =
-            |part: &&PartRecord| part.samples.iter().filter(|s| s.channel == channel).map(value).collect();
-        clients.iter().map(samples).collect()
-    };
+    let value = |sample: &Sample| Some(sample.amount.value());
+    let of = |channel| by_part(clients.iter().copied(), channel, value);
     let (forward, reverse) = (of("forward"), of("reverse"));
     if forward.iter().chain(&reverse).all(Vec::is_empty) {
-        return Err(Reason::new(Cause::TooShort, "no search ended within the time; raise -p time="));
+        return Err(Reason::new(Cause::TooShort, "no search was complete within the time; raise -p time="));
     }
     let both = |(one, other): (&Vec<f64>, &Vec<f64>)| one.iter().zip(other).map(|(a, b)| a.min(*b)).collect();
     let path: Vec<Vec<f64>> = forward.iter().zip(&reverse).map(both).collect();
@@ -31,7 +28,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// A finding for each way on which packets that the sender's interface takes are lost.
+/// A finding for each direction in which packets that fit the sender's MTU are lost.
 fn losses(case: &Case, measures: &Measures, connection: &Value, peer_mtu: Option<u64>) -> Vec<Finding> {
     let number = |name: &str| connection.get(name).and_then(Value::as_u64);
     let lost = |way: &str| connection.pointer(&format!("/lost_above/{way}")) == Some(&Value::Bool(true));
@@ -44,18 +41,17 @@ fn losses(case: &Case, measures: &Measures, connection: &Value, peer_mtu: Option
         };
         let told = match number("kernel_believes") {
             Some(believed) if way == "forward" && believed as f64 <= largest => {
-                "a router has told the sender, so that TCP copes with it"
+                "the sender received an ICMP message of a router, so TCP uses smaller packets"
             }
             _ => {
-                "the sender receives no ICMP message, so TCP stalls on full packets until it tries smaller ones"
+                "the sender receives no ICMP message, so TCP stalls on full-size packets until it tries smaller ones"
             }
         };
-        // That of the sender: it is what it was willing to send.
         let mtu = if way == "forward" { number("interface_mtu") } else { peer_mtu };
         let mtu = mtu.map_or(String::new(), |mtu| format!(" (the sender's interface has an MTU of {mtu} B)"));
         let text = format!(
             "{ends} packets above {largest} B are lost{mtu}; {told}: set the same MTU on every switch port and \
-             interface of the way"
+             interface of the path"
         );
         let mut finding = Finding::new("mtu-mismatch", Severity::Problem, case.subject.clone(), text);
         finding.value = Quantity::new(largest, Unit::Byte).ok();

@@ -1,33 +1,28 @@
-//! Looking for the largest size that gets through.
+//! The search for the largest size that gets through.
 
 use seatrial_model::Reason;
 
-/// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrived as it was sent.
     Arrived,
-    /// It did not, as often as it was tried.
     Lost,
-    /// The sender's own interface does not take it (`EMSGSIZE`).
+    /// The sender's own interface refused it (`EMSGSIZE`).
     Refused,
 }
 
-/// Sizes that paths have: jumbo frames, IP over InfiniBand (datagram mode over 4 KiB and 2 KiB), Ethernet, PPPoE, VXLAN
-/// over Ethernet. Tried first, as the answer is one of them nearly always.
+/// Usual MTUs, tried first: jumbo frames, IP over InfiniBand (datagram mode over 4 KiB and 2 KiB), Ethernet, PPPoE,
+/// VXLAN over Ethernet.
 const USUAL: [u32; 8] = [65_520, 9000, 8950, 4092, 2044, 1500, 1492, 1450];
 
-/// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundMtu {
-    /// The largest size that arrives, in bytes of the IP packet.
     pub largest: u32,
-    /// Whether the next larger one is lost on its way, not refused by the sender's own interface.
+    /// Whether the next larger size is lost on the path, not refused by the sender's own interface.
     pub lost_above: bool,
 }
 
-/// The largest size from `least` to `most` that arrives; none when not even `least` does. Takes for granted that a size
-/// below one that arrives arrives too.
+/// The largest size from `least` to `most` that arrives; `None` if not even `least` does. Assumes that every size
+/// below one that arrives also arrives.
 ///
 /// # Errors
 /// Those of `send`.
@@ -53,7 +48,7 @@ pub fn search(
         }
     }
     let Some(mut good) = good else { return Ok(None) };
-    // The usual sizes are the last of their kind: one more byte settles it.
+    // If a usual size is the answer, one try of one more byte ends the search.
     let mut next = good + 1;
     while good + 1 < bad {
         match send(next)? {
@@ -69,7 +64,7 @@ pub fn search(
 mod tests {
     use super::*;
 
-    /// Searches on a path that carries `path` bytes from an interface of `own`, and counts the packets.
+    /// Searches on a path of MTU `path` from an interface of MTU `own`, and counts the packets.
     fn on(path: u32, own: u32, most: u32) -> (Option<FoundMtu>, u32) {
         let mut sent = 0;
         let found = search(576, most, |size| {

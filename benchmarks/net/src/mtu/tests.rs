@@ -39,13 +39,13 @@ fn the_smaller_mtu_of_both_interfaces_is_the_limit() {
     let Limit::Chain(bounds) = &limits["path"] else { panic!("{limits:?}") };
     let told: Vec<String> = bounds.iter().map(|bound| format!("{} {}", bound.value, bound.formula)).collect();
     assert_eq!(told, ["9000 B MTU of n1/eth0", "1500 B MTU of n2/ens1"]);
-    // An end takes in what has room for a VLAN tag, but sends no more than its MTU.
+    // An end receives a VLAN tag beyond its MTU, but sends no more than its MTU.
     let tightest = |metric: &str| {
         let record = limits[metric].record(Better::Higher, Unit::Byte).expect("bytes");
         record.value.expect("known")
     };
     assert_eq!(["path", "forward", "reverse"].map(tightest), [1500.0, 1504.0, 1500.0]);
-    // The loopback's is one byte more than an IP packet can have.
+    // The loopback's MTU is one byte more than an IP packet can have.
     let (case, site) = planned(vec![node("n1", "lo", 65_536)]);
     assert!(
         matches!(&BENCHMARK.limits(&case, &site)["path"], Limit::Chain(bounds) if bounds[0].value.value() == 65_535.0)
@@ -62,7 +62,6 @@ fn a_plan_between_different_mtus_counts_the_waits_for_what_is_lost() {
     assert!(trial(1500) > Nanos::secs(2), "{}", trial(1500));
 }
 
-/// Searches over the loopback once.
 fn searched(case: &Case) -> Result<seatrial_model::Measures, Reason> {
     let (mut client, _server) = rig::try_ends(&BENCHMARK, case)?;
     let mut kept = Kept::default();
@@ -77,7 +76,7 @@ fn searched(case: &Case) -> Result<seatrial_model::Measures, Reason> {
 fn the_loopback_carries_what_an_ip_packet_can_have() {
     let (case, _) = planned(vec![node("n1", "lo", 65_536)]);
     let mut seen = Vec::new();
-    // A packet counts as lost when the end that it comes to gets no CPU for long enough, three times in a row.
+    // A packet counts as lost if the receiving end gets no CPU for long enough, three times in a row.
     for _ in 0..20 {
         let found = searched(&case);
         if let Ok(measures) = &found

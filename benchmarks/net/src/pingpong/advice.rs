@@ -1,4 +1,4 @@
-//! What the curve and the connection say together.
+//! Findings from the curve and the connection together.
 
 use seatrial_model::{Bytes, Case, Finding, Quantity, Severity, Subject, Unit};
 use seatrial_stats::Sorted;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::plan::sizes_of;
 use seatrial_bench::pingpong::PingPongCurve;
 
-/// Bytes that must be under way to fill the path: its rate times its round trip. A socket buffer below that limits the
-/// rate to a buffer a round trip, whatever the link can do (RFC 1323, section 1.1).
+/// Compares the socket buffers with the bandwidth-delay product. Smaller buffers limit the rate to one buffer per
+/// round trip, whatever the link can do (RFC 1323, section 1.1).
 pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
     let small = curve.points.first().filter(|point| point.size < 64)?;
     let round_trip_us = 2.0 * Sorted::pooled(&small.time_us).ok()?.median();
@@ -16,21 +16,22 @@ pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
     let product = rate * 1e9 / 8.0 * round_trip_us * 1e-6;
     let buffer = |name: &str| connection.get(name).and_then(Value::as_u64);
     let least = buffer("send_buffer").into_iter().chain(buffer("receive_buffer")).min()?;
-    // The kernel counts its own bookkeeping into a buffer, and doubles what is asked for to make up for it (socket(7)).
+    // SO_SNDBUF and SO_RCVBUF include the kernel's overhead, for which the kernel doubles the requested size
+    // (socket(7)).
     let usable = least / 2;
     let needs = Bytes(product.round() as u64).rounded();
     let text = format!(
-        "{rate:.3} Gbit/s and a round trip of {round_trip_us:.1} us keep {needs} under way (bandwidth-delay product)"
+        "{rate:.3} Gbit/s and a round trip of {round_trip_us:.1} us need {needs} in flight (bandwidth-delay product)"
     );
     let (severity, text) = if (usable as f64) < product {
         let usable = Bytes(usable).rounded();
         let advice = format!(
-            "{text}, and the socket's buffers hold {usable}: raise -p socket_buffer= above {needs}, and \
-             net.core.rmem_max, net.core.wmem_max, net.ipv4.tcp_rmem and tcp_wmem with it"
+            "{text}, but the socket buffers hold {usable}: raise -p socket_buffer= above {needs}, and with it \
+             net.core.rmem_max, net.core.wmem_max, net.ipv4.tcp_rmem and net.ipv4.tcp_wmem"
         );
         (Severity::Warning, advice)
     } else {
-        (Severity::Info, format!("{text}; the socket's buffers hold that"))
+        (Severity::Info, format!("{text}; the socket buffers are large enough"))
     };
     let mut finding = Finding::new("bandwidth-delay", severity, Subject::node(), text);
     finding.value = Quantity::new(product, Unit::Byte).ok();
@@ -38,7 +39,6 @@ pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
     Some(finding)
 }
 
-/// Sizes that the time did not suffice for.
 pub fn not_reached(case: &Case, curve: &PingPongCurve) -> Option<Finding> {
     let largest = curve.points.last()?.size;
     let missing = sizes_of(case).ok()?.into_iter().filter(|size| *size > largest).count();
@@ -46,7 +46,7 @@ pub fn not_reached(case: &Case, curve: &PingPongCurve) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "{missing} sizes above {} were not reached within the time: raise -p time=, or lower -p to=",
+        "{missing} sizes above {} were not measured within the time: raise -p time=, or lower -p to=",
         Bytes(largest).rounded()
     );
     let mut finding = Finding::new("not-reached", Severity::Warning, Subject::node(), text);

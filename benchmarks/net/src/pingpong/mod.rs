@@ -3,7 +3,7 @@
 mod advice;
 mod by_verbs;
 mod config;
-mod outcome;
+mod ends;
 mod part;
 mod plan;
 mod tcp;
@@ -29,22 +29,22 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("mode", Kind::Choice(Mode::WORDS), "pingpong").doc(
-            "One message there and one back, messages one way on a fresh connection for each size, or \
-             both ways at once.",
+            "pingpong: one message there and one back; stream: messages in one direction, on a fresh \
+             connection for each size; both: messages in both directions at once.",
         ),
         ParamSpec::new("transport", Kind::Choice(&["tcp", "verbs"]), "tcp")
-            .doc("What carries the messages: TCP, or RDMA writes over the ports of the interface (verbs)."),
+            .doc("TCP, or RDMA writes over the ports of the interface (verbs)."),
         ParamSpec::new("from", Kind::Size(Bytes(1), Bytes::mib(256)), "1 B").doc("The smallest message."),
         ParamSpec::new("to", Kind::Size(Bytes(1), Bytes::mib(256)), "64 MiB").doc("The largest message."),
         ParamSpec::new("beside", Kind::Count(0, 1024), "3")
-            .doc("How many bytes beside each size two more are measured; 0 measures none."),
+            .doc("Also measure each size minus and plus this many bytes; 0: do not."),
         ParamSpec::new("buffers", Kind::Choice(&["same", "different"]), "same").doc(
-            "Every message from and into the same memory, which the caches hold, or each other memory \
-             than the last.",
+            "same: every message uses the same memory, which the caches hold; different: every message uses \
+             other memory than the last.",
         ),
         ParamSpec::new("socket_buffer", Kind::Size(Bytes::kib(4), Bytes::gib(1)), "auto").word("auto").doc(
-            "Size of the send and the receive buffer of each socket of TCP; auto lets the kernel fit \
-             them.",
+            "Size of the send and the receive buffer of each TCP socket (SO_SNDBUF, SO_RCVBUF); auto: \
+             kernel autotuning.",
         ),
         seatrial_bench::affinity::AFFINITY,
         seatrial_bench::ends::INTERFACE,
@@ -55,17 +55,17 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond)
-            .doc("Payload over time at the size where it is highest; of both ways together in mode both."),
+            .doc("Payload rate at the fastest size; with mode=both the sum of both directions."),
         MetricSpec::lower_is_better("latency", Unit::Microsecond)
-            .doc("Half the round trip of messages below 64 B; in mode pingpong only."),
+            .doc("Half the round trip of messages below 64 B; with mode=pingpong only."),
         MetricSpec::lower_is_better("half_size", Unit::Byte)
             .doc("The smallest message that reaches half of the highest throughput."),
     ],
     series: &[
         SeriesSpec::higher_is_better("by_size", Unit::GigabitsPerSecond, SIZE)
-            .doc("Payload over time by size of the message."),
+            .doc("Payload rate by message size."),
         SeriesSpec::lower_is_better("time_by_size", Unit::Microsecond, SIZE)
-            .doc("Half the round trip by size of the message; in mode pingpong only."),
+            .doc("Half the round trip by message size; with mode=pingpong only."),
     ],
     parts: &["leader", "follower"],
     needs: &[],
@@ -89,12 +89,9 @@ fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mode = plan::mode(case)?;
     let mut measures = curve.measures(mode)?;
     transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
-    if let Some(connection) = parts.iter().find_map(|part| part.evidence.get("connection")) {
+    measures.keep_evidence(parts, &["connection", "device"]);
+    if let Some(connection) = measures.evidence.get("connection") {
         measures.findings.extend(advice::window(&curve, connection));
-        measures.evidence.insert("connection".to_owned(), connection.clone());
-    }
-    if let Some(device) = parts.iter().find_map(|part| part.evidence.get("device")) {
-        measures.evidence.insert("device".to_owned(), device.clone());
     }
     measures.findings.extend(advice::not_reached(case, &curve));
     Ok(measures)

@@ -1,4 +1,4 @@
-//! Who sends to whom, and how much memory that takes.
+//! The case between two ends, and the memory that it takes.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::{
@@ -12,16 +12,15 @@ use seatrial_bench::pingpong::{Mode, sizes};
 use seatrial_bench::verbs::{self, End};
 use seatrial_bench::{Ends, link_limits, room};
 
-/// Memory of a machine that does not tell its caches through which messages walk that are to come from elsewhere.
+/// Region for buffers=different on a machine whose cache sizes are unknown.
 const REGION: u64 = 256 << 20;
 
-/// A region holds this many times the last-level cache, so that no message is still there when it is used again.
+/// A region holds this many times the last-level cache, so that no message is still cached when its memory is used
+/// again.
 const TIMES_THE_CACHE: u64 = 4;
 
-/// A region is never larger: 1 GiB.
 const LARGEST_REGION: u64 = 1 << 30;
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
@@ -63,19 +62,18 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     Ok(vec![case])
 }
 
-/// Whether messages go by RDMA.
 pub fn is_by_verbs(params: &Params) -> bool {
     params.text("transport") == Ok("verbs")
 }
 
-/// The ports that messages go between; the case is then one of theirs.
+/// Changes the case to the RDMA ports that belong to the interface.
 fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
     if params.text("socket_buffer").is_ok_and(|size| size != "auto") {
-        let text = "socket_buffer= is of TCP's sockets: leave it out with transport=verbs";
+        let text = "socket_buffer= applies to TCP only; leave it out with transport=verbs";
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let [own, other] = verbs::first_pair(params, site)?;
-    // What TCP would have taken.
+    // Removes the planned interfaces of TCP.
     let is_other = |(name, _): &(&str, &Value)| !name.ends_with("interface");
     let others = case.planned.iter().filter(is_other).map(|(name, value)| (name.to_owned(), value.clone()));
     case.planned = others.collect();
@@ -87,7 +85,6 @@ fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[
     Ok([own, other])
 }
 
-/// The smallest and the largest message.
 pub fn range(params: &Params) -> Result<(Bytes, Bytes), ParamError> {
     let size = |name: &str| params.bytes(name).map(|bytes| bytes.unwrap_or(Bytes(1)));
     Ok((size("from")?, size("to")?))
@@ -102,13 +99,12 @@ pub fn sizes_of(case: &Case) -> Result<Vec<u64>, ParamError> {
     Ok(sizes(from.get(), to.get(), beside))
 }
 
-/// How messages flow in a case.
 pub fn mode(case: &Case) -> Result<Mode, Reason> {
     let word = case.params.text("mode")?;
     Mode::of(word).ok_or_else(|| Reason::new(Cause::Protocol, format!("{} has no mode {word}", case.id)))
 }
 
-/// Of the throughput what the way lets through of one connection; of times nothing.
+/// The path bounds the throughput of one connection; latencies have no bound.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let mut limits = seatrial_bench::no_limits(about);
     let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
@@ -116,8 +112,8 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     limits
 }
 
-/// What the wires let through. A shaper is none: it lets what it has saved up through at once, and a message that waits
-/// for the one before may be no more than that.
+/// Bounds of the links. A shaper is no bound: its token bucket passes bursts, and a message that waits for the
+/// previous one may be no more than a burst.
 fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mode = mode(case).map_err(|error| error.to_string())?;
     let directions = if mode == Mode::Both { 2 } else { 1 };
@@ -132,7 +128,9 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mut bounds = link_limits::tcp(&of_one, site)?;
     bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
     if bounds.is_empty() {
-        return Err("only a shaper bounds the way, and lets bursts through faster than its rate".to_owned());
+        return Err(
+            "only a shaper bounds the path, and a shaper passes bursts faster than its rate".to_owned()
+        );
     }
     Ok(link_limits::times(&bounds, directions))
 }
@@ -141,7 +139,6 @@ fn unreadable(error: ParamError) -> Reason {
     Reason::new(Cause::Protocol, error.to_string())
 }
 
-/// Bytes of the largest cache of a machine.
 fn last_cache(machine: &Machine) -> Option<u64> {
     let cpus: Vec<u32> = machine.cpu.one_per_core().map(|thread| thread.id).collect();
     machine.last_level_cache(&cpus).known().map(|cache| cache.bytes)

@@ -3,15 +3,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_model::{Cause, Reason};
 
+use seatrial_bench::REPLY_TIMEOUT;
 use seatrial_bench::pingpong::{Buffers, PingPongTransport};
-
-/// A peer that moves nothing for this long is dead, whatever TCP still hopes for.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The connections of a trial: one for the commands, and one for all sizes or one for each.
 pub struct TcpTransport {
@@ -20,15 +18,14 @@ pub struct TcpTransport {
 }
 
 impl TcpTransport {
-    /// A transport over these connections, in the order of their numbers.
     pub fn new(streams: Vec<TcpStream>) -> Result<Self, Reason> {
         if streams.is_empty() {
             return Err(Reason::new(Cause::Protocol, "no connection was made"));
         }
         for stream in &streams {
             let limits = stream
-                .set_read_timeout(Some(PATIENCE))
-                .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+                .set_read_timeout(Some(REPLY_TIMEOUT))
+                .and_then(|()| stream.set_write_timeout(Some(REPLY_TIMEOUT)));
             limits
                 .map_err(|error| Reason::new(Cause::IoError, format!("setting up a connection: {error}")))?;
         }
@@ -45,7 +42,6 @@ impl TcpTransport {
         stream.read_exact(message).map_err(|error| told("receiving a message", &error))
     }
 
-    /// Sends one message and receives another at the same time.
     pub fn both(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), Reason> {
         let stream = &mut self.streams[self.current];
         stream.set_nonblocking(true).map_err(|error| told("exchanging messages", &error))?;
@@ -54,20 +50,18 @@ impl TcpTransport {
         exchanged.map_err(|error| told("exchanging messages", &error))
     }
 
-    /// The connection that carried the last message.
     pub fn stream(&self) -> &TcpStream {
         &self.streams[self.current]
     }
 }
 
-/// What a failed call says of the peer.
 fn told(doing: &str, error: &io::Error) -> Reason {
     match error.kind() {
         ErrorKind::UnexpectedEof => {
             Reason::new(Cause::PartnerLost, format!("{doing}: the peer closed the connection"))
         }
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            let text = format!("{doing}: nothing moved for {} s", PATIENCE.as_secs());
+            let text = format!("{doing}: no data moved for {} s", REPLY_TIMEOUT.as_secs());
             Reason::new(Cause::IoError, text)
         }
         _ => Reason::new(Cause::IoError, format!("{doing}: {error}")),
@@ -76,7 +70,6 @@ fn told(doing: &str, error: &io::Error) -> Reason {
 
 impl PingPongTransport for TcpTransport {
     fn switch_to(&mut self, number: usize) -> Result<(), Reason> {
-        // A single connection carries everything.
         self.current = if self.streams.len() == 1 { 0 } else { number };
         if self.current < self.streams.len() {
             return Ok(());
@@ -91,7 +84,6 @@ impl PingPongTransport for TcpTransport {
             match self.stream().peek(&mut byte) {
                 Ok(count) => return Ok(count > 0),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-                // The leader's process was ended.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
                 Err(error) => return Err(told("waiting for a command", &error)),
             }
@@ -125,7 +117,7 @@ impl PingPongTransport for TcpTransport {
     }
 }
 
-/// Sends and receives what can be sent and received, and sleeps when neither can.
+/// Sends and receives, and sleeps when the socket allows neither.
 fn both_ways(stream: &mut TcpStream, out: &[u8], into: &mut [u8]) -> io::Result<()> {
     let (mut sent, mut received) = (0, 0);
     let mut last = Instant::now();
@@ -144,7 +136,7 @@ fn both_ways(stream: &mut TcpStream, out: &[u8], into: &mut [u8]) -> io::Result<
             last = Instant::now();
             continue;
         }
-        if last.elapsed() > PATIENCE {
+        if last.elapsed() > REPLY_TIMEOUT {
             return Err(ErrorKind::TimedOut.into());
         }
         let mut wanted = PollFlags::empty();

@@ -10,7 +10,6 @@ use super::tcp::TcpTransport;
 use crate::rig::{self, Kept};
 
 fn machine() -> Machine {
-    // A small cache, so that the region of different buffers is no large one either.
     let caches = Caches { l3_by_libc_bytes: Known::Known(256 << 10), ..Caches::default() };
     Machine { caches, ..rig::node("n1", 2).machine }
 }

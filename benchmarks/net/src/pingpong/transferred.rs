@@ -1,14 +1,14 @@
-//! What went from one end to the other, for the proof that it took the interfaces that were chosen.
+//! Bytes sent between the ends, which prove that the chosen interfaces carried them.
 
 use seatrial_model::{Bytes, PartRecord, Sample};
 
 use seatrial_bench::Transferred;
 use seatrial_bench::pingpong::{CHANNEL, Mode};
 
-/// Headers of IPv4 and TCP without options. Back and forth, a message has a segment of its own at least.
+/// Headers of IPv4 and TCP without options. In pingpong mode a message has its own segment at least.
 const HEADERS: u64 = 40;
 
-/// The messages of all slices that were timed. What verbs carry has other headers, and its counters may leave them out.
+/// The messages of all timed slices. Verbs have other headers, and the port counters may leave them out.
 pub fn transferred(parts: &[PartRecord], mode: Mode, is_by_verbs: bool) -> Transferred {
     let headers = if is_by_verbs { 0 } else { HEADERS };
     let mut moved = Transferred::default();
@@ -16,9 +16,9 @@ pub fn transferred(parts: &[PartRecord], mode: Mode, is_by_verbs: bool) -> Trans
     for slice in slices {
         let (size, messages) = (size(slice), slice.amount.value() as u64);
         match mode {
-            // One way, small messages share segments.
+            // In stream mode small messages share segments.
             Mode::Stream => moved.forward += messages * size,
-            // A slice counts those there and those back.
+            // A slice counts messages there and back.
             Mode::PingPong | Mode::Both => {
                 moved.forward += messages / 2 * (size + headers);
                 moved.reverse += messages / 2 * (size + headers);

@@ -1,44 +1,37 @@
-//! Messages by RDMA: each is written straight from one end's memory into the other's, with an immediate value that tells
-//! of it. No copy is made on either side.
-//!
-//! Both ends walk through their memory in the same order, so that each knows where the other wants the next message.
+//! Messages by RDMA: each is written from one end's memory into the other's, with an immediate value that announces
+//! it, and without a copy on either side. Both ends walk through their memory in the same order, so each knows where
+//! the other expects the next message.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use seatrial_model::{Case, Cause, PartPlacement, Reason};
 use seatrial_sys::verbs::{
-    MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport as Kind, Verb, VerbKind, VerbsError,
-    Work, WorkCompletion,
+    MemoryRegion, ReceiveList, Remote, SendList, Transport as Kind, Verb, VerbKind, VerbsError, Work,
+    WorkCompletion,
 };
 
+use seatrial_bench::REPLY_TIMEOUT;
 use seatrial_bench::pingpong::{Buffers, PingPongTransport};
 use seatrial_bench::verbs::{
-    ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, during, preparing, wait,
+    ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, SIGNAL_INTERVAL, SendQueue, Silence,
+    during, preparing, silent, wait,
 };
 
-/// Bytes at the end of the memory through which the ends tell each other what is not a message: as many to send from, and
-/// as many to receive into.
+/// Bytes at the end of the memory for data that is no message: as many to send from, and as many to receive into.
 const WORDS: usize = 64;
 
-/// A peer that moves nothing for this long is dead.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Looks in vain between two looks at the clock.
-const LOOKS: u32 = 1024;
-
-/// Every so many messages one asks for a completion, so that the send queue does not fill up.
-const GROUP: u64 = 16;
+/// What this end waits for, and what it does, as errors name it.
+const AWAITED: &str = "data moved";
+const SENDING: &str = "sending a message";
 
 const RECEIVES: usize = 512;
 
-/// What it does: writes that the far end's completion queue tells of.
+/// Writes with immediate: the far end's completion queue announces them.
 const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
 
-/// The device of this end, with memory for the messages.
 pub fn open(
     case: &Case,
     place: &PartPlacement,
@@ -58,42 +51,32 @@ pub fn open(
     Ok((endpoint, buffers))
 }
 
-/// A connected queue pair, and a connection beside it that tells when the peer is gone.
+/// A connected queue pair, and a TCP connection beside it that shows when the peer is gone.
 pub struct ByVerbs {
     label: String,
     control: TcpStream,
-    /// For messages that are put into the request, and for others.
     lists: [SendList; 2],
     inline: usize,
     receives: ReceiveList,
-    /// How far what is received lies behind what is sent.
+    /// Offset of received data from sent data.
     apart: usize,
     words: usize,
-    posted: u64,
-    completed: u64,
-    /// Bytes of a message that came while nobody had asked for it yet.
+    sends: SendQueue,
+    /// Bytes of a message that arrived before anybody waited for it.
     waiting: Option<u64>,
-    completions: [WorkCompletion; 16],
+    received: [WorkCompletion; 1],
     misses: u32,
-    // The queue pair goes before the memory.
+    // Dropped before the memory.
     endpoint: RdmaEndpoint,
 }
 
 impl ByVerbs {
-    /// Posts the receives; before the peer may send.
+    /// Posts the receives; must be called before the peer may send.
     pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
-        let label = endpoint.config.label();
-        // Nothing is received into it: a write says where it goes.
-        let work = ReceiveWork { id: 0, memory: &endpoint.region, offset: 0, bytes: 1 };
-        let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
-        for _ in 0..RECEIVES {
-            let posted = endpoint.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
-            posted.map_err(preparing(&label, "posting receives"))?;
-        }
-        Ok(list)
+        // Receives take no data: an RDMA write names its destination itself.
+        endpoint.post_receives(0, 1)
     }
 
-    /// Connects `endpoint` with the peer's.
     pub fn connect(
         mut endpoint: RdmaEndpoint,
         receives: ReceiveList,
@@ -123,66 +106,38 @@ impl ByVerbs {
             receives,
             apart: buffers.apart(),
             words: endpoint.region.len().min(2 * buffers.apart() + 2 * WORDS) - 2 * WORDS,
-            posted: 0,
-            completed: 0,
+            sends: SendQueue::new(&endpoint, 0, SIGNAL_INTERVAL, AWAITED),
             waiting: None,
-            completions: [WorkCompletion::default(); 16],
+            received: [WorkCompletion::default()],
             misses: 0,
             endpoint,
         })
     }
 
-    /// What the record shall say of the device.
     pub fn facts(&self) -> serde_json::Value {
         serde_json::json!(self.endpoint.facts)
     }
 
-    /// Writes a piece of this end's memory to that place in the other's.
+    /// Writes `bytes` at offset `from` of this end's memory to offset `to` of the other end's.
     #[inline]
     fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Reason> {
-        let mut deadline = None;
-        while self.posted - self.completed >= self.endpoint.config.depth as u64 {
-            self.reap()?;
-            self.in_time(*deadline.get_or_insert_with(|| Instant::now() + PATIENCE))?;
+        while self.sends.room(0) == 0 {
+            self.sends.wait(SENDING, |_, _| Ok(()))?;
         }
         let list = &mut self.lists[usize::from(bytes > self.inline)];
         let Remote { address, .. } = self.endpoint.remote;
-        // At no step may it reach beyond the memory, whatever it was before.
-        list.set_bytes(0, 1);
-        list.aim(0, from, address + to as u64);
-        list.set_bytes(0, bytes as u32);
-        self.posted += 1;
-        list.set_signalled(0, self.posted.is_multiple_of(GROUP));
-        list.set_id(0, self.posted);
-        let posted = self.endpoint.pairs[0].qp.post_send(list, 0..1);
-        posted.map_err(VerbsError::from).map_err(during(&self.label, "sending a message"))
+        list.aim_bytes(0, bytes as u32, from, address + to as u64);
+        self.sends.add(0, list, 0, false);
+        self.sends.post(0, list, 0..1).map_err(during(&self.label, SENDING))
     }
 
-    fn reap(&mut self) -> Result<(), Reason> {
-        let count = self.endpoint.sends[0].cq.poll(&mut self.completions);
-        for completion in &self.completions[..count.map_err(during(&self.label, "taking completions"))?] {
-            completion.check().map_err(during(&self.label, "sending a message"))?;
-            self.completed = self.completed.max(completion.id());
-        }
-        Ok(())
-    }
-
-    fn in_time(&self, deadline: Instant) -> Result<(), Reason> {
-        if Instant::now() < deadline {
-            return Ok(());
-        }
-        let text = format!("{}: nothing moved for {} s", self.label, PATIENCE.as_secs());
-        Err(Reason::new(Cause::IoError, text))
-    }
-
-    /// Bytes of the next message, if it is there.
     #[inline]
     fn next(&mut self) -> Result<Option<u64>, Reason> {
-        let count = wait(&self.endpoint.receives[0], &mut self.completions[..1], &mut self.misses);
+        let count = wait(&self.endpoint.receives[0], &mut self.received, &mut self.misses);
         if count.map_err(during(&self.label, "receiving a message"))? == 0 {
             return Ok(None);
         }
-        let completion = self.completions[0];
+        let [completion] = self.received;
         completion.check().map_err(during(&self.label, "receiving a message"))?;
         let posted =
             self.endpoint.pairs[0].qp.post_receive(&mut self.receives, 0..1).map_err(VerbsError::from);
@@ -190,11 +145,9 @@ impl ByVerbs {
         Ok(Some(u64::from(completion.bytes())))
     }
 
-    /// Waits for a message of so many bytes.
     #[inline]
     fn take(&mut self, bytes: usize) -> Result<(), Reason> {
-        let mut deadline = None;
-        let mut looks = 0_u32;
+        let (mut silence, mut looks) = (Silence::default(), 0_u32);
         let came = loop {
             if let Some(came) = self.waiting.take() {
                 break came;
@@ -203,20 +156,26 @@ impl ByVerbs {
                 break came;
             }
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS) {
-                self.reap()?;
+            if self.is_check_due(looks) {
+                self.sends.poll(SENDING)?;
                 if self.is_closed() {
                     let text = format!("{}: the peer closed the connection", self.label);
                     return Err(Reason::new(Cause::PartnerLost, text));
                 }
-                self.in_time(*deadline.get_or_insert_with(|| Instant::now() + PATIENCE))?;
+                if silence.is_over(REPLY_TIMEOUT) {
+                    return Err(silent(&self.label, AWAITED));
+                }
             }
         };
         if came != bytes as u64 {
-            let text = format!("{}: a message of {came} B came in place of one of {bytes}", self.label);
+            let text = format!("{}: a message of {came} B arrived in place of one of {bytes} B", self.label);
             return Err(Reason::new(Cause::CorruptData, text));
         }
         Ok(())
+    }
+
+    fn is_check_due(&self, looks: u32) -> bool {
+        self.endpoint.receives[0].is_check_due(looks)
     }
 
     fn is_closed(&self) -> bool {
@@ -232,7 +191,7 @@ impl ByVerbs {
 }
 
 impl PingPongTransport for ByVerbs {
-    /// One queue pair carries everything: it has learnt nothing on one size that would help the next.
+    /// One queue pair carries all sizes: unlike TCP it adapts to no size.
     fn switch_to(&mut self, _: usize) -> Result<(), Reason> {
         Ok(())
     }
@@ -245,7 +204,7 @@ impl PingPongTransport for ByVerbs {
                 return Ok(true);
             }
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS) && self.is_closed() {
+            if self.is_check_due(looks) && self.is_closed() {
                 return Ok(false);
             }
         }

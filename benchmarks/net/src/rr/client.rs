@@ -1,58 +1,42 @@
-//! The end that asks and holds the clock.
+//! The requesting end, which takes the times.
 
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, Nanos, PartPlacement, Phase, Reason};
+use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::config::RrConfig;
 use super::load::Stream;
-use super::request_loop::{LOST_AFTER, PATIENCE, RequestLoop};
+use super::request_loop::{LOST_AFTER, RequestLoop};
 use super::wire::{Wait, Wire};
-use seatrial_bench::Direction;
-use seatrial_bench::{PeerAddress, Sliced, interface_of, pin};
-use seatrial_bench::{Prepared, Running, Sink, Stop};
+use seatrial_bench::{Direction, REPLY_TIMEOUT, Running, Sink, Sliced, Stop, connection_evidence};
 
-/// Channels of the samples: how many round trips a slice has, and their median.
+/// Channels of the samples: round trips of a slice, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
 pub struct RrClient {
     config: RrConfig,
     requests: RequestLoop,
     load: Option<Stream>,
-    /// What the record shall say of the connection.
     connection: serde_json::Value,
     latencies: Sliced,
 }
 
 impl RrClient {
-    pub fn prepare(config: RrConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
-        if let Some(binding) = place.bindings.first() {
-            pin(binding.cpu)?;
-        }
-        let load_cpu = place.bindings.get(1).map(|binding| binding.cpu);
-        Prepared::new(place, (), move |peers| {
-            let address = PeerAddress::of(peers, "server")?;
-            let stream = address.connect(&config.endpoint(), 0)?;
-            let ends = (stream.local_addr().ok(), stream.peer_addr().ok());
-            let connection = json!({ "interface": interface_of(&stream), "ends": ends });
-            let begin = |load| {
-                let beside = address.connect(&config.endpoint(), 1)?;
-                Stream::begin(beside, load == Direction::Forward, load_cpu)
-            };
-            let load = config.load.map(begin).transpose()?;
-            let requests = RequestLoop::new(wire(&config, stream)?, config.request, config.response);
-            Ok(Self { config, requests, load, connection, latencies: Sliced::new(CHANNELS) })
-        })
+    pub fn begin(streams: Vec<TcpStream>, config: RrConfig, load_cpu: Option<u32>) -> Result<Self, Reason> {
+        let (stream, load) = config.streams(streams, Direction::Forward, load_cpu)?;
+        let connection = connection_evidence(&stream);
+        let requests = RequestLoop::new(wire(&config, stream)?, config.request, config.response);
+        Ok(Self { config, requests, load, connection, latencies: Sliced::new(CHANNELS) })
     }
 }
 
 fn wire(config: &RrConfig, stream: TcpStream) -> Result<Wire, Reason> {
     let wire = if config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-    // At a set rate the moment of sending must not be slept through.
+    // With rate= a sleeping client would miss the time of the next request.
     let wait = if config.rate.is_some() { Wait::Spin } else { config.wait };
-    let patience = if wire.is_udp() { LOST_AFTER } else { PATIENCE };
+    let patience = if wire.is_udp() { LOST_AFTER } else { REPLY_TIMEOUT };
     wire.set_wait(wait, patience)
         .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
     Ok(wire)
@@ -98,15 +82,11 @@ impl Running for RrClient {
         Ok(())
     }
 
-    /// Every byte was checked as it came; what is left to see is that the server still answers.
+    /// Every byte was checked on arrival; this only checks that the server still answers.
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let requests = &mut self.requests;
-        match requests.once() {
-            Ok(_) => Ok(Integrity::Verified { checked: requests.checked() }),
-            Err(error) if error.cause == Cause::CorruptData => {
-                Ok(Integrity::Corrupt { wrong: 1, of: requests.sent(), first: error.text })
-            }
-            Err(error) => Err(error),
-        }
+        let outcome = requests.once();
+        let verified = Integrity::Verified { checked: requests.checked() };
+        Integrity::of_check(outcome.map(|_| verified), requests.sent())
     }
 }

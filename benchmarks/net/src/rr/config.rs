@@ -1,25 +1,22 @@
-//! The parameters of a case as both ends need them.
+//! The configuration of both ends, read from the case.
 
+use super::load::Stream;
 use super::wire::Wait;
-use seatrial_bench::Direction;
-use seatrial_bench::{Endpoint, ends};
+use seatrial_bench::{Direction, Endpoint};
 use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value};
+use std::net::TcpStream;
 
-/// Sizes in bytes, how messages go, and where the connection goes.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RrConfig {
     pub request: usize,
     pub response: usize,
     pub udp: bool,
     pub wait: Wait,
-    /// Requests a second of an open loop; none asks when the last answer is there.
+    /// Requests per second of an open loop; `None` sends the next request after the answer.
     pub rate: Option<u64>,
-    /// Which way a stream runs beside, if one does.
+    /// Direction of the stream beside the requests, if there is one.
     pub load: Option<Direction>,
-    /// The interface of this end, when the plan knows it.
-    pub interface: Option<String>,
-    /// Whether both ends are on one node.
-    pub alone: bool,
+    pub endpoint: Endpoint,
 }
 
 impl RrConfig {
@@ -36,23 +33,29 @@ impl RrConfig {
             wait: if params.text("wait")? == "spin" { Wait::Spin } else { Wait::Block },
             rate: rate(params),
             load: load(params),
-            interface: ends::interface_for(case, place.index),
-            alone: case.nodes.len() == 1,
+            endpoint: Endpoint::of(case, place),
         })
     }
 
-    /// Where the connection begins or ends.
-    pub fn endpoint(&self) -> Endpoint<'_> {
-        Endpoint::tcp(self.interface.as_deref(), self.alone)
+    /// The connection of the requests, and the stream beside them, which moves data to or from here.
+    pub fn streams(
+        &self,
+        streams: Vec<TcpStream>,
+        writes: Direction,
+        cpu: Option<u32>,
+    ) -> Result<(TcpStream, Option<Stream>), Reason> {
+        let mut streams = streams.into_iter();
+        let stream = streams.next().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was made"))?;
+        let begin = |(load, stream)| Stream::begin(stream, load == writes, cpu);
+        Ok((stream, self.load.zip(streams.next()).map(begin).transpose()?))
     }
 
-    /// One for the requests, or for meeting; one more for a stream beside them.
+    /// One for the requests, or for the handshake of UDP; one more for a stream beside them.
     pub fn connections(&self) -> usize {
         if self.load.is_some() { 2 } else { 1 }
     }
 }
 
-/// The rate of an open loop.
 pub fn rate(params: &Params) -> Option<u64> {
     match params.get("rate") {
         Some(Value::Count(rate)) => Some(*rate),
@@ -60,7 +63,6 @@ pub fn rate(params: &Params) -> Option<u64> {
     }
 }
 
-/// The stream beside the requests.
 pub fn load(params: &Params) -> Option<Direction> {
     params.text("load").ok().and_then(Direction::parse)
 }

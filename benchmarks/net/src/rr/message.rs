@@ -1,27 +1,27 @@
-//! The pattern that requests and responses are made of.
+//! The byte pattern of requests and responses.
 
-/// Messages that may be under way at the same time, as far as telling them apart goes.
+/// Most messages in flight that can be told apart.
 const WINDOW: u64 = 64;
 
-/// Fills a message so that its place in the conversation and every byte of it can be checked: a counter, and from it on
-/// a sequence that repeats with no power of two.
+/// Fills a message so that its number and every byte can be checked: a counter, followed by a sequence whose period
+/// is no power of two.
 pub fn fill(message: &mut [u8], number: u64) {
     for (at, byte) in message.iter_mut().enumerate() {
         *byte = expected(at, number);
     }
 }
 
-/// The first byte of `message` that is not what [`fill`] wrote.
+/// Offset of the first byte of `message` that differs from [`fill`].
 pub fn first_wrong(message: &[u8], number: u64) -> Option<usize> {
     message.iter().enumerate().position(|(at, byte)| *byte != expected(at, number))
 }
 
-/// Which of the messages after `from` this one is, `from` included; none when it is none of the next ones.
+/// The number of this message, if it is `from` or one of the next `WINDOW` numbers.
 pub fn number_after(message: &[u8], from: u64) -> Option<u64> {
     (from..from + WINDOW).find(|number| first_wrong(message, *number).is_none())
 }
 
-/// Whether it is one of the messages before `from`.
+/// Whether this is one of the last `WINDOW` messages before `from`.
 pub fn is_before(message: &[u8], from: u64) -> bool {
     (from.saturating_sub(WINDOW)..from).any(|number| first_wrong(message, number).is_none())
 }

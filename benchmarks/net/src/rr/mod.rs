@@ -4,7 +4,6 @@ mod client;
 mod config;
 mod load;
 mod message;
-mod part;
 mod plan;
 mod reduce;
 mod request_loop;
@@ -15,9 +14,13 @@ mod tests;
 mod truth;
 mod wire;
 
-use seatrial_model::{About, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Unit};
+use seatrial_model::{
+    About, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
+};
 
-use seatrial_bench::{Benchmark, Part};
+use client::RrClient;
+use config::RrConfig;
+use seatrial_bench::{Benchmark, Part, Prepared, call, pin, serve};
 
 const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
@@ -29,19 +32,19 @@ const ABOUT: About = About {
     title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
     params: &[
-        ParamSpec::new("request", Kind::Size(Bytes(1), Bytes::mib(16)), "1 B").doc("Bytes of a request."),
+        ParamSpec::new("request", Kind::Size(Bytes(1), Bytes::mib(16)), "1 B").doc("Size of a request."),
         ParamSpec::new("response", Kind::Size(Bytes(1), Bytes::mib(16)), "auto")
             .word("auto")
-            .doc("Bytes of a response; auto is as many as the request."),
-        ParamSpec::new("protocol", Kind::Choice(&["tcp", "udp"]), "tcp").doc("What carries the messages."),
+            .doc("Size of a response; auto: the size of the request."),
+        ParamSpec::new("protocol", Kind::Choice(&["tcp", "udp"]), "tcp").doc("Transport protocol."),
         ParamSpec::new("rate", Kind::Count(1, 10_000_000), "max").word("max").doc(
-            "Requests a second, sent whether or not the last one is answered; max sends the next one \
-             with the answer.",
+            "Requests per second, sent whether or not the previous one is answered; max: the next request \
+             is sent after the answer.",
         ),
         ParamSpec::new("wait", Kind::Choice(&["block", "spin"]), "block")
-            .doc("Whether the ends sleep until a message comes, or ask for it again and again."),
+            .doc("block: the ends sleep until a message arrives; spin: they poll for it."),
         ParamSpec::new("load", Kind::Choice(&["none", "forward", "reverse"]), "none")
-            .doc("A full TCP stream beside the requests: none, or the way it runs."),
+            .doc("Direction of a TCP stream at full load beside the requests; none: no stream."),
         seatrial_bench::affinity::AFFINITY,
         seatrial_bench::ends::INTERFACE,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
@@ -52,22 +55,22 @@ const ABOUT: About = About {
     metrics: &[
         latency(
             "round_trip",
-            "Time from the request's first byte to the response's last, median of each slice.",
+            "Time from the first byte of a request to the last byte of its response, median of each slice.",
         ),
-        latency("p99", "Time that 99 % of all round trips do not exceed."),
-        latency("p999", "Time that 99.9 % of all round trips do not exceed."),
-        latency("p9999", "Time that 99.99 % of all round trips do not exceed."),
+        latency("p99", "99th percentile of the round trips."),
+        latency("p999", "99.9th percentile of the round trips."),
+        latency("p9999", "99.99th percentile of the round trips."),
         latency("slowest", "The longest round trip."),
-        MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("Round trips a second."),
+        MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("Round trips per second."),
         MetricSpec::lower_is_better("loss", Unit::Percent)
-            .doc("Requests of which no answer came, of all that were sent; of UDP only."),
+            .doc("Requests without an answer, in percent of those sent; UDP only."),
     ],
     series: &[],
     parts: &["client", "server"],
     needs: &[],
     probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },
-    interaction: Interaction::Loads("one core of each of two nodes, and the link between them lightly"),
+    interaction: Interaction::Loads("one core of each of two nodes, and little of the link"),
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -75,7 +78,18 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[seatrial_bench::affinity::UNPINNED],
     plan: plan::plan,
     limits: |about, _, _| seatrial_bench::no_limits(about),
-    part: |case, place| Part::new(case, place, part::prepare),
+    part: |case, place| Part::new(case, place, prepare),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };
+
+fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let config = RrConfig::of(case, place)?;
+    let (endpoint, count, cpus) =
+        (config.endpoint.clone(), config.connections(), [place.cpu(0), place.cpu(1)]);
+    if place.part != "client" {
+        return serve(place, &endpoint, count, move |streams| server::begin(streams, config, cpus));
+    }
+    cpus[0].map_or(Ok(()), pin)?;
+    call(place, endpoint, count, move |streams| RrClient::begin(streams, config, cpus[1]))
+}

@@ -1,4 +1,4 @@
-//! Who asks whom.
+//! The case between two ends.
 
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site};
 
@@ -9,13 +9,12 @@ use seatrial_bench::affinity::place_threads;
 /// Payload of the largest datagram: 65,535 B less the headers of IPv4 (20 B) and UDP (8 B).
 const LARGEST: Bytes = Bytes(65_507);
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
     let rate = config::rate(params);
     if rate.is_some() && params.text("wait").is_ok_and(|wait| wait == "block") {
-        // The client asks the kernel again and again anyway, so as not to sleep through the moment of the next request.
+        // With rate= the client polls in any case, so as not to miss the time of the next request.
         case.planned.set("client_wait", "spin");
     }
     let response = params.bytes("response").ok().flatten().or(params.bytes("request").ok().flatten());
@@ -25,7 +24,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if params.text("protocol").is_ok_and(|protocol| protocol == "udp") {
         let request = params.bytes("request").ok().flatten();
         if let Some(too_long) = [request, response].into_iter().flatten().find(|bytes| *bytes > LARGEST) {
-            let text = format!("a datagram holds no {too_long}: {LARGEST} at most, or take -p protocol=tcp");
+            let text =
+                format!("a datagram cannot hold {too_long}: set at most {LARGEST}, or -p protocol=tcp");
             return Err(Reason::new(Cause::Contradiction, text));
         }
     }

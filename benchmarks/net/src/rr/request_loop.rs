@@ -1,4 +1,4 @@
-//! Requests and their responses as the client sees them, one at a time or at a set rate.
+//! The client's loop of requests and responses, one at a time or at a set rate.
 
 use std::time::Duration;
 
@@ -7,30 +7,25 @@ use seatrial_sys::clock::now_ns;
 
 use super::message::{fill, first_wrong, is_before, number_after};
 use super::wire::{ReceivedMessage, Wire};
-use seatrial_bench::Stop;
+use seatrial_bench::{REPLY_TIMEOUT, Stop};
 
-/// A response over TCP that takes longer is lost: the connection is dead, whatever TCP still hopes for.
-pub const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A datagram that takes longer is lost. TCP too would send again after this (RFC 6298, 2.4, as Linux has it).
+/// Longest wait for a datagram. TCP too would retransmit after this (RFC 6298, 2.4, with Linux' minimum).
 pub const LOST_AFTER: Duration = Duration::from_millis(200);
 
-/// So many datagrams lost one after the other are no loss but a peer that is gone.
+/// Lost datagrams in a row from which the peer counts as gone.
 const GONE: u64 = 25;
 
-/// Sends requests and takes the responses.
 pub struct RequestLoop {
     wire: Wire,
     request: Vec<u8>,
     response: Vec<u8>,
-    /// Requests sent so far, over all phases; numbers them.
+    /// Requests sent so far, over all phases; also their number.
     sent: u64,
-    /// Responses that have come or been given up, in the order of their requests.
+    /// Responses that have arrived or been given up, in the order of their requests.
     settled: u64,
     pub lost: u64,
-    /// Responses that came after they were given up.
     pub late: u64,
-    /// The longest time that a request was sent after its moment.
+    /// The longest delay of a request behind its schedule.
     pub behind: Nanos,
 }
 
@@ -52,18 +47,16 @@ impl RequestLoop {
         self.sent
     }
 
-    /// Bytes of responses that were compared with what they should be.
     pub fn checked(&self) -> u64 {
         (self.settled - self.lost) * self.response.len() as u64
     }
 
-    /// One round trip; none when the datagram or its answer was lost. The pattern is filled in before and checked after
-    /// the clock.
+    /// One round trip; `None` if a datagram was lost. The pattern is written and checked outside the timed section.
     pub fn once(&mut self) -> Result<Option<Nanos>, Reason> {
         let number = self.sent;
         fill(&mut self.request, number);
         let start = Nanos(now_ns());
-        let patience = if self.wire.is_udp() { LOST_AFTER } else { PATIENCE };
+        let patience = if self.wire.is_udp() { LOST_AFTER } else { REPLY_TIMEOUT };
         let patience = Nanos(patience.as_nanos() as u64);
         while !self.wire.send(&self.request).map_err(|error| failed(number, start, &error.to_string()))? {
             if Nanos(now_ns()).since(start) > patience {
@@ -105,7 +98,8 @@ impl RequestLoop {
         self.lost += count;
         self.settled += count;
         if self.lost >= GONE && self.lost == self.settled {
-            let text = format!("none of {} datagrams was answered: look for a firewall", self.lost);
+            let text =
+                format!("none of {} datagrams was answered: check for a firewall that drops UDP", self.lost);
             return Err(Reason::new(Cause::IoError, text));
         }
         Ok(())
@@ -132,9 +126,9 @@ impl RequestLoop {
         }
     }
 
-    /// Asks `rate` times a second until `stop`, and waits for the last answers. Each latency, told to `each` with the
-    /// moment of its end, is counted from when its request should have been sent: an answer that holds up the requests
-    /// behind it is felt by all of them (no coordinated omission). The wire must not wait.
+    /// Sends `rate` requests per second until `stop`, and waits for the last answers. `each` gets each latency with
+    /// the time of its end. A latency counts from the scheduled time of the request, so a late answer adds to all
+    /// requests that wait behind it (no coordinated omission). The wire must not block.
     pub fn at_rate(
         &mut self,
         rate: u64,
@@ -185,7 +179,7 @@ impl RequestLoop {
         }
     }
 
-    /// The number of the response that came; none of one that was given up.
+    /// The number of the response that arrived; `None` for one that was given up.
     fn settle(&mut self, bytes: usize) -> Result<Option<u64>, Reason> {
         let expected = self.settled;
         let number = if self.wire.is_udp() {
@@ -208,7 +202,7 @@ impl RequestLoop {
         }
         let waits = now.since(due(self.settled).max(heard));
         if !self.wire.is_udp() {
-            let dead = waits > Nanos(PATIENCE.as_nanos() as u64);
+            let dead = waits > Nanos(REPLY_TIMEOUT.as_nanos() as u64);
             return if dead { Err(failed(self.settled, due(self.settled), "no response")) } else { Ok(()) };
         }
         if waits > Nanos(LOST_AFTER.as_nanos() as u64) {

@@ -43,13 +43,12 @@ fn an_interface_of_one_node_alone_is_refused() {
     assert_eq!(reason.cause, Cause::Missing);
 }
 
-/// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
+/// A case on any CPU: the test machine may have one, or a set without CPU 0.
 pub fn unpinned(changed: &[(&str, &str)]) -> Case {
     rig::anywhere(planned(&["n1"], changed))
 }
 
-/// Asks until there are some slices, and gives what the record would show. Once more where an end that got no CPU for
-/// seconds was taken for gone.
+/// Measures until there are some slices. Repeats if an end without a CPU for seconds was taken for gone.
 fn measured(changed: &[(&str, &str)]) -> seatrial_model::Measures {
     let mut failed = Vec::new();
     while failed.len() < 10 {
@@ -71,7 +70,6 @@ fn try_measured(changed: &[(&str, &str)]) -> Result<seatrial_model::Measures, Re
         let serving =
             scope.spawn(move || server.run(Phase::Measure, &end, &mut Kept::default()).map(|()| server));
         let asked = client.run(Phase::Measure, &stop, &mut kept);
-        // What ended the one ends the other.
         stop.raise();
         let served = serving.join().expect("joined");
         asked?;
@@ -125,7 +123,7 @@ fn a_message_that_no_datagram_holds_is_a_contradiction() {
     assert_eq!(BENCHMARK.plan(&params, &site).expect_err("refused").cause, Cause::Contradiction);
 }
 
-/// A responder that answers late when it is told to, over TCP: what an open loop must show for every request that waits.
+/// A responder that stalls on request, over TCP: an open loop must show the stall for every request that waits.
 #[test]
 fn a_stall_is_felt_by_every_request_that_falls_into_it() {
     use super::message::fill;
@@ -164,7 +162,8 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
     requests.at_rate(1000, &stop, &mut each).expect("asked");
     drop(requests);
     answering.join().expect("joined");
-    // A request a millisecond: the 100th waits for the whole stall, and half of the 300 behind it for half of it and more.
+    // One request per millisecond: the 100th waits for the whole stall, and half of the 300 behind it for half of the
+    // stall and more.
     let at_least = |share: u32| {
         latencies
             .iter()
@@ -174,7 +173,6 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
     assert!(at_least(100) >= 1 && at_least(50) >= 149, "{} {}", at_least(100), at_least(50));
 }
 
-/// Datagrams through a relay that drops some of them.
 #[test]
 fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
     use super::request_loop::RequestLoop;
@@ -207,7 +205,8 @@ fn lost_datagrams_are_counted_and_late_ones_are_not_taken_for_others() {
     wire.set_wait(Wait::Block, super::request_loop::LOST_AFTER).expect("set");
     let mut requests = RequestLoop::new(wire, 16, 16);
     let (mut asked, mut answered) = (0, 0);
-    // A machine that holds up the answer past the deadline loses one more, which then comes late: while another is asked.
+    // If the machine delays an answer beyond the deadline, that answer is one more loss, and arrives late during a
+    // later request.
     loop {
         asked += 1;
         answered += u64::from(requests.once().expect("asked").is_some());

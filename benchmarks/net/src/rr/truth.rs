@@ -1,4 +1,4 @@
-//! Percentiles against the sorted round trips themselves.
+//! Percentiles compared with the sorted round trips.
 
 use std::time::Duration;
 
@@ -12,16 +12,15 @@ use super::request_loop::RequestLoop;
 use super::tests::unpinned;
 use super::wire::{Wait, Wire};
 use crate::rig::Kept;
-use seatrial_bench::{PeerAddress, Sliced};
+use seatrial_bench::{Offer, PeerAddress, Sliced};
 use seatrial_bench::{Sink, Stop};
 
-/// The time that `part` of them do not exceed, by the definition: the smallest that at least so many are no longer than.
+/// A percentile by its definition: the smallest value that at least `part` of all values do not exceed.
 fn percentile(sorted: &[u64], part: f64) -> f64 {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted[rank.clamp(1, sorted.len()) - 1] as f64
 }
 
-/// What the benchmark says of these round trips, which it gets one by one as its client has them.
 fn told(raw: &[u64]) -> seatrial_model::Measures {
     let (mut latencies, mut kept) = (Sliced::new(CHANNELS), Kept::default());
     let mut now = Nanos(1_000_000_000);
@@ -65,7 +64,7 @@ fn percentiles_of_any_distribution_are_those_of_the_sorted_raw_samples() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 33) + 1) as f64 / (1_u64 << 31) as f64
     };
-    // A long tail (Pareto), one with two modes, one of few values, and one that is even.
+    // A long tail (Pareto), two modes, few distinct values, and a uniform distribution.
     let pareto: Vec<u64> = (0..150_000).map(|_| (8_000.0 / random().powf(0.7)) as u64).collect();
     let modes: Vec<u64> = (0..150_000)
         .map(|_| if random() < 0.995 { 20_000 } else { 4_000_000 } + (random() * 999.0) as u64)
@@ -82,18 +81,18 @@ fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
     let config = RrConfig::of(&case, &case.places[0]).expect("config");
     let server = BENCHMARK.part(&case, &case.places[1]).prepare().expect("listening");
-    let address = PeerAddress::read(&server.offer().data).expect("told");
+    let address = Offer::of_other::<PeerAddress>(&[server.offer().clone()], 0).expect("told");
     let stop = Stop::after(Duration::from_secs(120));
     let raw = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             server.connect(&[]).and_then(|mut server| server.run(Phase::Measure, &stop, &mut Kept::default()))
         });
-        let wire = Wire::tcp(address.connect(&config.endpoint(), 0).expect("connected"));
+        let wire = Wire::tcp(address.connect(&config.endpoint, 0).expect("connected"));
         wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
         let mut requests = RequestLoop::new(wire, config.request, config.response);
         let begun = now_ns();
         let mut raw = Vec::new();
-        // Enough for the quantiles, or what a busy machine comes to in ten seconds.
+        // Enough for the quantiles, or what a busy machine reaches in ten seconds.
         while raw.len() < 20_000 && now_ns() - begun < 10_000_000_000 {
             raw.push(requests.once().expect("answered").expect("TCP loses none").get());
         }

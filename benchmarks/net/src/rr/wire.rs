@@ -1,4 +1,4 @@
-//! What requests and responses go over: a TCP connection or a pair of UDP sockets.
+//! The transport of requests and responses: a TCP connection or a pair of UDP sockets.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -6,21 +6,19 @@ use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
 
-/// How an end waits for the next message.
+use seatrial_bench::is_timeout;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Asleep: the kernel wakes it up.
     Block,
-    /// Awake, asking the kernel again and again: no sleeping core and no waking up is in the figure.
+    /// Polls the kernel, so that no wake-up or idle state of a core adds to the latency.
     Spin,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceivedMessage {
-    /// A message of this many bytes.
     Message(usize),
     Nothing,
-    /// The peer has closed.
     Closed,
 }
 
@@ -33,18 +31,18 @@ pub enum Wire {
     },
     Udp {
         socket: UdpSocket,
-        /// The connection that the two met on. It stays open: by its end the peer learns that we are gone.
+        /// The connection on which the ends met. It stays open: when it closes, the peer learns that this end is
+        /// gone.
         _control: Option<TcpStream>,
     },
 }
 
 impl Wire {
-    /// An end on a TCP connection.
     pub fn tcp(stream: TcpStream) -> Self {
         Self::Tcp { stream, filled: 0, flushed: 0 }
     }
 
-    /// An end on a UDP socket beside `control`, on the same addresses; only the peer's datagrams are taken.
+    /// An end on a UDP socket with the addresses of `control`; only the peer's datagrams are received.
     pub fn udp(mut control: TcpStream) -> Result<Self, Reason> {
         Self::beside(&mut control)
             .map(|socket| Self::Udp { socket, _control: Some(control) })
@@ -64,7 +62,7 @@ impl Wire {
         matches!(self, Self::Udp { .. })
     }
 
-    /// How an end waits; asleep, it looks up after `patience` at the latest.
+    /// Sets how this end waits; with `Block` for at most `patience`.
     pub fn set_wait(&self, wait: Wait, patience: Duration) -> io::Result<()> {
         let spins = wait == Wait::Spin;
         match self {
@@ -81,14 +79,13 @@ impl Wire {
         }
     }
 
-    /// Sends `message`, or as much of it as there is room for; true when all of it is on its way, false when the same
-    /// message is to be given again later.
+    /// Sends `message`, or as much of it as fits; false if the same message must be passed again later.
     pub fn send(&mut self, message: &[u8]) -> io::Result<bool> {
         match self {
             Self::Udp { socket, .. } => match socket.send(message) {
                 Ok(_) => Ok(true),
-                Err(error) if not_yet(&error) => Ok(false),
-                // The answer to an earlier datagram, from before the peer had its socket.
+                Err(error) if is_timeout(&error) => Ok(false),
+                // An ICMP error for an earlier datagram, from before the peer had its socket.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(false),
                 Err(error) => Err(error),
             },
@@ -97,7 +94,7 @@ impl Wire {
                     match stream.write(&message[*flushed..]) {
                         Ok(sent) => *flushed += sent,
                         Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                        Err(error) if not_yet(&error) => return Ok(false),
+                        Err(error) if is_timeout(&error) => return Ok(false),
                         Err(error) => return Err(error),
                     }
                 }
@@ -107,12 +104,12 @@ impl Wire {
         }
     }
 
-    /// Looks for a message as long as `into`, or of a datagram at most as long; keeps what is there of one.
+    /// Receives a message as long as `into`, or a datagram of at most that length; keeps an incomplete message.
     pub fn receive(&mut self, into: &mut [u8]) -> io::Result<ReceivedMessage> {
         match self {
             Self::Udp { socket, .. } => match socket.recv(into) {
                 Ok(bytes) => Ok(ReceivedMessage::Message(bytes)),
-                Err(error) if not_yet(&error) || error.kind() == ErrorKind::ConnectionRefused => {
+                Err(error) if is_timeout(&error) || error.kind() == ErrorKind::ConnectionRefused => {
                     Ok(ReceivedMessage::Nothing)
                 }
                 Err(error) => Err(error),
@@ -122,7 +119,7 @@ impl Wire {
                     Ok(0) => return Ok(ReceivedMessage::Closed),
                     Ok(bytes) => *filled += bytes,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) if not_yet(&error) => return Ok(ReceivedMessage::Nothing),
+                    Err(error) if is_timeout(&error) => return Ok(ReceivedMessage::Nothing),
                     Err(error) if error.kind() == ErrorKind::ConnectionReset => {
                         return Ok(ReceivedMessage::Closed);
                     }
@@ -135,8 +132,4 @@ impl Wire {
             },
         }
     }
-}
-
-fn not_yet(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,10 +1,10 @@
-//! The end of a flow, when the clock no longer runs: what was sent and what was received are held against each other.
+//! The end of a flow, after the clock has stopped: compares the data sent with the data received.
 //!
-//! The receiver says that it is ready, so that from here on it sees every byte, however it received before. The sender
-//! then sends some more of the stream and a closing word with the number of bytes before it, and closes its side;
-//! the receiver checks every byte until there, and answers with its own number.
+//! The receiver reports that it is ready, and from then on sees every byte, whatever its receive method was. The
+//! sender sends some more of the stream and a closing word with the number of bytes before it, and closes its side.
+//! The receiver checks every byte up to there and answers with its own count.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -12,25 +12,25 @@ use seatrial_model::{Cause, Integrity, Reason};
 
 use super::config::Name;
 use super::pattern::{Check, PERIOD, bytes};
+use seatrial_bench::is_timeout;
 
-/// How long nothing may happen: a connection that loses packets falls silent for seconds each time that a packet which was
-/// sent again is lost too (RFC 6298, 5.5), and a slow link has a queue of seconds. The phase itself has a deadline too.
+/// Longest silence: a lossy connection is silent for seconds whenever a retransmitted packet is lost too (RFC 6298,
+/// 5.5), and a slow link has a queue of seconds. The phase has a deadline of its own.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the receiver says when it is ready.
 const READY: u8 = 0x52;
 
 /// Bytes that are sent for the check alone: few enough for the slowest connection.
 pub const TAIL: usize = 8 << 10;
 
-/// First half of the closing word; the other half is the number of bytes. No piece of the stream is like it.
+/// First half of the closing word, which occurs nowhere in the stream; the second half is the number of bytes.
 const CLOSING: [u8; 8] = *b"\xffsea\xfeend";
 const CLOSING_LEN: usize = 16;
 
 /// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone.
 pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Reason> {
     let mut ready = [0];
-    hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver to be ready")?;
+    hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver's ready message")?;
     let from = (total % PERIOD as u64) as usize;
     let stream_bytes = bytes(from + TAIL);
     let mut last = stream_bytes[from..].to_vec();
@@ -44,7 +44,7 @@ pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) ->
             .map_err(|error| failed(name, "closing one side", PATIENCE, &error))?;
     }
     let mut received = [0; 8];
-    hear(name, stream, &mut received, PATIENCE, "waiting for the receiver to confirm what was sent")?;
+    hear(name, stream, &mut received, PATIENCE, "waiting for the receiver's byte count")?;
     let received = u64::from_le_bytes(received);
     if received != total {
         let first = format!("{name}: {total} bytes were sent and {received} received");
@@ -72,9 +72,9 @@ fn receive_end_within(
     half_close: bool,
     patience: Duration,
 ) -> Result<(), Reason> {
-    tell(name, stream, &[READY], patience, "saying that it is ready")?;
+    tell(name, stream, &[READY], patience, "sending the ready message")?;
     let mut buffer = vec![0; 256 << 10];
-    // The last bytes seen may be the closing word: they wait until others follow.
+    // The last bytes may be the closing word, so they are held until more arrive.
     let mut held: Vec<u8> = Vec::with_capacity(buffer.len() + CLOSING_LEN);
     let mut at = total;
     let mut progress = Instant::now();
@@ -92,7 +92,7 @@ fn receive_end_within(
                     break;
                 }
             }
-            Err(error) if passing(&error) && progress.elapsed() < patience => {}
+            Err(error) if is_timeout(&error) && progress.elapsed() < patience => {}
             Err(error) => return Err(failed(name, "reading the end of the stream", patience, &error)),
         }
     }
@@ -104,10 +104,10 @@ fn receive_end_within(
     if sent != at {
         check.fault(format!("{name}: {sent} bytes were sent and {at} received"));
     }
-    tell(name, stream, &at.to_le_bytes(), patience, "confirming what was received")
+    tell(name, stream, &at.to_le_bytes(), patience, "sending the byte count")
 }
 
-/// Writes all of `bytes`; nothing of them may be taken for as long as `patience`.
+/// Writes all of `bytes`; fails if the peer takes none of them for `patience`.
 fn tell(
     name: Name,
     mut stream: &TcpStream,
@@ -119,14 +119,13 @@ fn tell(
     while !bytes.is_empty() {
         match stream.write(bytes) {
             Ok(taken) => (bytes, progress) = (&bytes[taken..], Instant::now()),
-            Err(error) if passing(&error) && progress.elapsed() < patience => {}
+            Err(error) if is_timeout(&error) && progress.elapsed() < patience => {}
             Err(error) => return Err(failed(name, doing, patience, &error)),
         }
     }
     Ok(())
 }
 
-/// Reads all of `room` within `patience`.
 fn hear(
     name: Name,
     mut stream: &TcpStream,
@@ -139,26 +138,21 @@ fn hear(
     while got < room.len() {
         match stream.read(&mut room[got..]) {
             Ok(0) => {
-                let text = format!("{name}: {doing}: it closed the connection");
+                let text = format!("{name}: {doing}: the peer closed the connection");
                 return Err(Reason::new(Cause::PartnerLost, text));
             }
             Ok(came) => got += came,
-            Err(error) if passing(&error) && Instant::now() < deadline => {}
+            Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
             Err(error) => return Err(failed(name, doing, patience, &error)),
         }
     }
     Ok(())
 }
 
-/// Whether it is only the socket's short deadline.
-fn passing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-}
-
-/// Silence at the end says nothing about what was measured before: that nothing could be checked is no verdict.
+/// Silence at the end says nothing about the measurement before: data that could not be checked is no verdict.
 fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -> Reason {
-    if passing(error) {
-        let text = format!("{name}: {doing}: nothing moved for {} s", patience.as_secs_f64());
+    if is_timeout(error) {
+        let text = format!("{name}: {doing}: no data moved for {} s", patience.as_secs_f64());
         return Reason::new(Cause::PartnerLost, text);
     }
     Reason::new(Cause::IoError, format!("{name}: {doing}: {error}"))
@@ -184,7 +178,7 @@ mod tests {
         let error =
             receive_end_within(NAME, &stream, 100, &mut check, true, SHORT).expect_err("nothing came");
         assert_eq!(error.cause, Cause::PartnerLost);
-        assert_eq!(error.text, "flow 0 forward: reading the end of the stream: nothing moved for 0.2 s");
+        assert_eq!(error.text, "flow 0 forward: reading the end of the stream: no data moved for 0.2 s");
     }
 
     #[test]
@@ -196,6 +190,6 @@ mod tests {
         let error = tell(NAME, &stream, &vec![0; 64 << 20], SHORT, "sending the end of the stream")
             .expect_err("nobody reads");
         assert_eq!(error.cause, Cause::PartnerLost);
-        assert!(error.text.ends_with("sending the end of the stream: nothing moved for 0.2 s"));
+        assert!(error.text.ends_with("sending the end of the stream: no data moved for 0.2 s"));
     }
 }

@@ -1,8 +1,9 @@
-//! What both ends of a case agree upon, read from the case.
+//! The configuration of both ends, read from the case.
 
 use std::fmt;
 use std::io;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_model::{Binding, Case, Cause, PartPlacement, Reason, Value};
@@ -14,25 +15,22 @@ use super::rails;
 use seatrial_bench::Direction;
 use seatrial_bench::{Endpoint, ends};
 
-/// Bytes of a message when nobody says: large enough that system calls no longer count, small enough for the second
-/// cache level.
+/// Default message size in bytes: large enough that system calls do not matter, small enough for the L2 cache.
 pub const MESSAGE: usize = 128 << 10;
 
-/// Least bytes that a receiver offers room for in a call. How much it really gets is up to the network.
+/// Least bytes of a receive buffer per call. A call may return fewer.
 const ROOM: usize = 128 << 10;
 
 /// Time of a slice in a trial of usual length, in nanoseconds.
 const SLICE_NS: u64 = 10_000_000;
 
-/// Slices of a flow in a trial: longer trials have longer ones.
+/// Slices of a flow per trial; longer trials have longer slices.
 const SLICES: u64 = 1000;
 
-/// A flow of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Which way its bytes go.
     pub direction: Direction,
-    /// Its number among those that go this way, from 0.
+    /// Number within the direction, from 0.
     pub flow: u32,
 }
 
@@ -42,40 +40,35 @@ impl fmt::Display for Name {
     }
 }
 
-/// A case as a part needs it.
 #[derive(Clone, Debug)]
 pub struct TcpStreamConfig {
     pub client: bool,
     pub flows: Vec<Name>,
     pub message: usize,
-    /// Bytes that a receiver takes in a call at most.
     pub room: usize,
     pub buffer: Option<usize>,
-    /// Bytes of a packet at most, where the path would take more.
+    /// MTU in bytes that packets keep to, if the path allows more.
     pub mtu: Option<u32>,
     pub congestion: Option<String>,
     pub nodelay: bool,
-    /// Bytes a second for each flow.
     pub pacing: Option<u64>,
-    /// None is for the trials to find out.
+    /// `None`: the warm-up tries all methods.
     pub send: Option<Sending>,
     pub receive: Option<Receiving>,
     pub protocol: String,
     pub interface: Option<String>,
-    /// The interfaces over which the flows are distributed; empty where there is one path.
+    /// Interfaces that the flows are distributed over; empty if there is one path.
     pub rails: Vec<String>,
     pub alone: bool,
     pub bindings: Vec<Binding>,
-    /// Shortest time of a slice.
     pub slice_ns: u64,
-    /// Slices in a trial, with room for a trial that ends late.
+    /// Slices per trial, with room for a trial that ends late.
     pub slices: usize,
-    /// Rest after each call that receives: a slow program in the place of ours, for tests.
+    /// Rest after each receive call: stands in for a slow program in tests.
     pub rest: Duration,
 }
 
 impl TcpStreamConfig {
-    /// The configuration of `case` for the part at `place`.
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
         let word = |name: &str| params.text(name).map(|word| Some(word).filter(|word| *word != "auto"));
@@ -102,7 +95,7 @@ impl TcpStreamConfig {
             congestion: word("congestion")?.map(str::to_owned),
             nodelay: params.flag("nodelay")?,
             pacing,
-            // Other protocols are moved in the plain way unless told otherwise: of the rest they know little.
+            // Other protocols lack most methods, so they use write and read by default.
             send: word("send")?.and_then(Sending::find).or((!tcp).then_some(Sending::Write)),
             receive: word("receive")?.and_then(Receiving::find).or((!tcp).then_some(Receiving::Read)),
             protocol,
@@ -116,12 +109,10 @@ impl TcpStreamConfig {
         })
     }
 
-    /// Whether this end sends the bytes of a flow.
     pub fn sends(&self, name: Name) -> bool {
         (name.direction == Direction::Forward) == self.client
     }
 
-    /// The interfaces of all paths, and how many flows each has.
     pub fn paths(&self) -> Vec<(Option<&str>, usize)> {
         if self.rails.is_empty() {
             return vec![(self.interface.as_deref(), self.flows.len())];
@@ -130,54 +121,58 @@ impl TcpStreamConfig {
         self.rails.iter().enumerate().map(|(rail, name)| (Some(name.as_str()), count(rail))).collect()
     }
 
-    /// The number of the path that a flow takes.
     pub fn rail_of(&self, name: Name) -> usize {
         rails::rail_of(name.flow, self.rails.len())
     }
 
-    /// In the order of the flows, what was made path by path.
+    /// Puts values that were made path by path into the order of the flows.
     pub fn in_order<T>(&self, by_path: Vec<Vec<T>>) -> Vec<T> {
         let mut by_path: Vec<_> = by_path.into_iter().map(Vec::into_iter).collect();
         self.flows.iter().filter_map(|name| by_path.get_mut(self.rail_of(*name))?.next()).collect()
     }
 
-    /// Opens or calls on a path, with the options that must be set before a connection is there.
-    pub fn with_endpoint<T>(
-        &self,
-        interface: Option<&str>,
-        act: impl FnOnce(&Endpoint<'_>) -> Result<T, Reason>,
-    ) -> Result<T, Reason> {
-        let protocol = match self.protocol.as_str() {
-            "mptcp" => Some(socket2::Protocol::MPTCP),
-            "sctp" => Some(socket2::Protocol::SCTP),
-            _ => None,
-        };
-        let options = |socket: SockRef<'_>| -> io::Result<()> {
-            if let Some(bytes) = self.buffer {
-                socket.set_recv_buffer_size(bytes)?;
-                socket.set_send_buffer_size(bytes)?;
-            }
-            // Whoever calls says what it takes, and keeps to it itself (tcp(7), TCP_MAXSEG): that is both ways.
-            if let Some(mtu) = self.mtu.filter(|_| self.client) {
-                let ip = if socket.domain()? == socket2::Domain::IPV6 { 40 } else { 20 };
-                socket.set_tcp_mss(mtu - ip - 20)?;
-            }
-            match &self.congestion {
-                Some(name) => socket.set_tcp_congestion(name.as_bytes()),
-                None => Ok(()),
-            }
-        };
-        let endpoint = Endpoint { interface, alone: self.alone, protocol, options: &options };
-        act(&endpoint).map_err(|error| match error.cause {
-            Cause::Missing if protocol.is_some() => {
-                let text = format!("this kernel has no {}: {}", self.protocol, error.text);
-                Reason::new(Cause::Inapplicable, text)
-            }
-            _ => error,
-        })
+    /// An end of a path, with the options that must be set before a connection exists.
+    pub fn endpoint(&self, interface: Option<&str>) -> Endpoint {
+        let config = self.clone();
+        Endpoint {
+            interface: interface.map(str::to_owned),
+            alone: self.alone,
+            protocol: match self.protocol.as_str() {
+                "mptcp" => Some(socket2::Protocol::MPTCP),
+                "sctp" => Some(socket2::Protocol::SCTP),
+                _ => None,
+            },
+            options: Arc::new(move |socket| config.set_options(&socket)),
+        }
     }
 
-    /// Sets up a connection: deadlines so short that an end is noticed in time, and what was asked for.
+    fn set_options(&self, socket: &SockRef<'_>) -> io::Result<()> {
+        if let Some(bytes) = self.buffer {
+            socket.set_recv_buffer_size(bytes)?;
+            socket.set_send_buffer_size(bytes)?;
+        }
+        // The connecting end announces its MSS and keeps to it as well (tcp(7), TCP_MAXSEG), so one end sets both
+        // directions.
+        if let Some(mtu) = self.mtu.filter(|_| self.client) {
+            let ip = if socket.domain()? == socket2::Domain::IPV6 { 40 } else { 20 };
+            socket.set_tcp_mss(mtu - ip - 20)?;
+        }
+        match &self.congestion {
+            Some(name) => socket.set_tcp_congestion(name.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// What an error of listening or connecting means: a kernel may lack a protocol other than TCP.
+    pub fn refused(&self, error: Reason) -> Reason {
+        if error.cause != Cause::Missing || self.protocol == "tcp" {
+            return error;
+        }
+        let text = format!("this kernel does not support {}: {}", self.protocol, error.text);
+        Reason::new(Cause::Inapplicable, text)
+    }
+
+    /// Sets the options of a connection, with timeouts so short that the end of a phase is noticed in time.
     pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Reason> {
         let failed = |what: &str, error: io::Error| {
             Reason::new(Cause::IoError, format!("{name}: setting {what}: {error}"))
@@ -197,7 +192,7 @@ impl TcpStreamConfig {
         Ok(())
     }
 
-    /// Sees whether the congestion control can be had.
+    /// Fails if the kernel does not offer the requested congestion control.
     pub fn require_congestion_control(&self) -> Result<(), Reason> {
         let Some(name) = &self.congestion else { return Ok(()) };
         let tried = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)

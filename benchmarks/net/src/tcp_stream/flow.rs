@@ -1,4 +1,4 @@
-//! One end of one flow: moves data until there is something else to do, and tells what it moved.
+//! One end of one flow: moves data until the next order, and reports what it moved.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -20,25 +20,20 @@ use super::pattern::Check;
 use super::record::{End, Socket, TcpCounts};
 use super::rest::Resting;
 
-/// Data moved from one order to the next.
 #[derive(Debug)]
 pub struct Lap {
-    /// What the record says of it.
     pub end: End,
-    /// Why the ordered way could not be taken, so that it went on with the one before.
+    /// Why the ordered method could not be used; the previous method continued.
     pub refused: Option<Errno>,
-    /// What a receiver recorded.
     pub slices: Vec<Slice>,
 }
 
-/// One end of one flow.
 pub struct Flow {
     name: Name,
     stream: TcpStream,
     binding: Option<Binding>,
-    /// How many orders there are; a lap ends when there is one behind its own.
+    /// Number of orders so far; a lap ends when it exceeds the lap's own order.
     orders: Arc<AtomicU32>,
-    /// `tcp`, `mptcp` or `sctp`.
     protocol: String,
     side: Side,
     moderation: Moderation,
@@ -60,7 +55,6 @@ enum Side {
 }
 
 impl Flow {
-    /// The end of the flow `name` over `stream`. `source` is what senders send.
     pub fn new(
         config: &TcpStreamConfig,
         (name, stream): (Name, TcpStream),
@@ -78,7 +72,6 @@ impl Flow {
         Self { name, stream, binding, orders, protocol, side, moderation: Moderation::default() }
     }
 
-    /// Moves data until there is an order behind the one of number `order`.
     pub fn lap(&mut self, methods: (Sending, Receiving), record: bool, order: u32) -> Result<Lap, Reason> {
         let mut lap = self.moved(methods, record, order)?;
         if let (Side::Receiver { room, .. }, "tcp") = (&self.side, self.protocol.as_str()) {
@@ -150,7 +143,6 @@ impl Flow {
         Ok(Lap { end, refused, slices })
     }
 
-    /// Brings the stream to its end; what the check found.
     pub fn end(&mut self) -> Result<Integrity, Reason> {
         self.moderation.end(&self.stream);
         self.side.settle().map_err(|error| failed(self.name, error))?;
@@ -170,7 +162,7 @@ fn failed(name: Name, error: Errno) -> Reason {
 }
 
 impl Side {
-    /// Takes up the ordered way; what the kernel said if it cannot be had, while there is another.
+    /// Starts to use the ordered method. Returns the kernel's error if that fails and the previous method stays.
     fn take_up(&mut self, stream: &TcpStream, methods: (Sending, Receiving)) -> Result<Option<Errno>, Errno> {
         match self {
             Self::Sender { push: Some((method, _)), .. } if *method == methods.0 => Ok(None),
@@ -193,7 +185,6 @@ impl Side {
         }
     }
 
-    /// Ends what is under way.
     fn settle(&mut self) -> Result<(), Errno> {
         match self {
             Self::Sender { push: Some((_, push)), total, .. } => *total += push.settle()? as u64,
@@ -209,8 +200,8 @@ impl Side {
         Ok(())
     }
 
-    /// Until there is an order behind the one of number `order`. Without any way to move data there is nothing to do but
-    /// to wait.
+    /// Moves data until an order follows the one of number `order`. Without any method there is nothing to do but to
+    /// wait.
     fn go(&mut self, orders: &AtomicU32, order: u32) -> Left {
         match self {
             Self::Sender { source, push: Some((_, push)), total } => {
@@ -244,7 +235,7 @@ impl Side {
     }
 }
 
-/// Puts a new way in the place of the old one, which stays when the new one cannot be had.
+/// Replaces the old method; the old one stays if the new one is not available.
 fn replace<M: Copy, T: ?Sized>(
     old: &mut Option<(M, Box<T>)>,
     method: M,

@@ -1,5 +1,4 @@
-//! The loops that are measured: a system call, a count, a look at whether something else is to be done. A receiver also
-//! looks at the clock.
+//! The measured loops: a system call, a count, a check for the next order. A receiver also reads the clock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,21 +10,17 @@ use seatrial_sys::net::{Pull, Push};
 use super::meter::Meter;
 use super::pattern::PERIOD;
 
-/// Why a loop was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// There is something else to do.
     Ordered,
-    /// The peer closed the connection.
     Ended,
     Failed(Errno),
 }
 
-/// Sends messages of `message` bytes, on and on; `total` counts the bytes of the stream so far. A message that was taken
-/// in part goes on with the rest of the stream: its bytes depend on their place alone. Where messages are of whole pages,
-/// the one after it is shorter by what makes the others begin with a page again: pages that are sent as they are would be
-/// cut in two each, and copies are slower from odd places.
-/// `orders` counts the orders; this one is over when there is one behind the one of number `order`.
+/// Sends messages of `message` bytes until an order follows the one of number `order`; `total` counts the bytes of
+/// the stream so far, and `orders` the orders. After a partial send the rest of the stream follows: the value of a
+/// byte depends on its position alone. If messages are whole pages, the next message is shorter, so that later ones
+/// begin at a page boundary again: pages sent without a copy would be cut in two, and unaligned copies are slower.
 pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &AtomicU32, order: u32) -> Left {
     let is_of_pages = message.is_multiple_of(PAGE) && message > 0;
     loop {
@@ -42,7 +37,7 @@ pub fn send(push: &mut dyn Push, message: usize, total: &mut u64, orders: &Atomi
     }
 }
 
-/// Receives, on and on. The time of a receipt is that at which the call returned.
+/// Receives until the next order. The time of a receipt is the time at which the call returned.
 pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, order: u32) -> Left {
     loop {
         match pull.pull() {
@@ -61,7 +56,6 @@ pub fn receive(pull: &mut dyn Pull, meter: &mut Meter, orders: &AtomicU32, order
 mod tests {
     use super::*;
 
-    /// Takes as much of each message as it is told, and notes what it was given.
     struct Taking<'a> {
         takes: Vec<Result<usize, Errno>>,
         given: Vec<(usize, usize)>,
@@ -89,11 +83,11 @@ mod tests {
     fn after_a_message_that_was_taken_in_part_the_others_begin_with_a_page_again() {
         let (all, part) = (Ok(usize::MAX), Ok(5000));
         let (told, total) = given(8192, &[all, part, Err(Errno::AGAIN), all, all]);
-        // The same bytes are offered again after a refusal.
+        // After a refusal the same bytes are offered again.
         let wanted = [(0, 8192), (8192, 8192), (13_192, 7288), (13_192, 7288), (20_480, 8192)];
         assert_eq!(told, wanted);
         assert_eq!(total, 28_672);
-        // Messages of other sizes stay what they are.
+        // Messages that are not whole pages keep their size.
         assert_eq!(given(777, &[all, Ok(5), all]).0, [(0, 777), (777, 777), (782, 777)]);
     }
 }

@@ -1,23 +1,20 @@
-//! What a receiver counts: bytes, in slices that begin and end with a receipt.
+//! Counts received bytes, in slices that begin and end with a receipt.
 
-/// Slices that may be late before a gap is a fact of its own: see [`Meter::close`].
+/// Delay, in slices, from which a gap is recorded: see [`Meter::close`].
 const GAP_SLICES: u64 = 2;
 
-/// Bytes between two receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The receipt before the first of it, in nanoseconds of the monotonic clock.
+    /// Time of the receipt before the first one of the slice, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// The last of its receipts.
     pub end_ns: u64,
-    /// Bytes of all but the one at the start.
+    /// Bytes without those of the receipt at the start.
     pub bytes: u64,
 }
 
-/// Counts; while it records, cuts what it counts into slices.
 #[derive(Debug)]
 pub struct Meter {
-    /// Bytes since the stream began.
+    /// Bytes since the start of the stream.
     pub total: u64,
     least_ns: u64,
     recording: bool,
@@ -28,7 +25,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter with room for `room` slices, each `least_ns` long at least. More than that make the last one longer.
+    /// A meter with room for `room` slices of at least `least_ns` each. Further slices extend the last one.
     pub fn new(least_ns: u64, room: usize) -> Self {
         Self {
             total: 0,
@@ -56,8 +53,8 @@ impl Meter {
         self.last_ns = now_ns;
         match self.edge {
             None => {
-                // The first receipt is where the first slice starts: when its bytes came, nobody knows. When it comes
-                // late, nothing came until then, which is known.
+                // The first slice starts at the first receipt, since the time in which its bytes arrived is unknown.
+                // If the first receipt is late, no data arrived until then, which is known.
                 if now_ns - self.opened_ns > GAP_SLICES * self.least_ns {
                     self.slices.push(Slice { start_ns: self.opened_ns, end_ns: now_ns, bytes });
                 }
@@ -71,8 +68,8 @@ impl Meter {
         }
     }
 
-    /// Ends recording and gives the slices. The last is cut at the last receipt, so that every slice tells a rate
-    /// exactly; only when nothing came for some slices' time it ends now, since that is known too.
+    /// Ends recording and returns the slices. The last slice ends at the last receipt, so that its rate is exact. If
+    /// no data arrived for the time of some slices, it ends now.
     pub fn close(&mut self, now_ns: u64) -> &[Slice] {
         if std::mem::take(&mut self.recording) {
             let idle_from = if self.edge.is_some() { self.last_ns } else { self.opened_ns };
@@ -86,7 +83,7 @@ impl Meter {
         &self.slices
     }
 
-    /// Never allocates: what finds no room makes the last slice longer, which is still true.
+    /// Never allocates: without room the last slice becomes longer, which is still true.
     fn push(&mut self, start_ns: u64, end_ns: u64, bytes: u64) {
         if self.slices.len() < self.slices.capacity() {
             self.slices.push(Slice { start_ns, end_ns, bytes });
@@ -113,7 +110,7 @@ mod tests {
         for (now, bytes) in [(1030, 1), (1080, 10), (1150, 20), (1260, 40), (1300, 80)] {
             meter.add(bytes, now);
         }
-        // The first receipt only starts the clock: of its byte nobody knows how long it took.
+        // The first receipt only starts the clock: how long its byte took is unknown.
         assert_eq!(meter.close(1305), [slice(1030, 1150, 30), slice(1150, 1260, 40), slice(1260, 1300, 80)]);
         assert_eq!(meter.total, 158);
         assert!(meter.close(2000).len() == 3, "closing twice adds nothing");
@@ -137,7 +134,6 @@ mod tests {
         let mut meter = Meter::new(100, 10);
         meter.open(1000);
         assert_eq!(meter.close(5000), [slice(1000, 5000, 0)]);
-        // A second recording starts afresh.
         meter.open(6000);
         meter.add(3, 6010);
         meter.add(4, 6050);

@@ -1,4 +1,4 @@
-//! The ways to send and to receive, by the words of the parameters.
+//! The methods to send and to receive, by the words of the parameters.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -9,41 +9,34 @@ use seatrial_sys::net::{
     Source,
 };
 
-/// Words of the parameter `send`.
 pub const SENDS: &[&str] = &["write", "sendfile", "zerocopy", "uring"];
 
-/// Words of the parameter `receive`.
 pub const RECEIVES: &[&str] = &["read", "trunc", "zerocopy", "uring"];
 
-/// A way to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// The kernel copies from a buffer.
     Write,
     /// The kernel sends the pages of a file in memory.
     Sendfile,
     /// The kernel pins the pages of a buffer (`MSG_ZEROCOPY`).
     Zerocopy,
-    /// The same through io_uring.
+    /// `IORING_OP_SEND_ZC`.
     Uring,
 }
 
-/// A way to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiving {
-    /// The kernel copies to a buffer.
     Read,
-    /// The kernel throws the data away (`MSG_TRUNC`).
+    /// The kernel discards the data (`MSG_TRUNC`).
     Trunc,
     /// The kernel maps whole pages (`TCP_ZEROCOPY_RECEIVE`).
     Zerocopy,
-    /// The kernel copies to a buffer, asked through io_uring.
+    /// The kernel copies to a buffer, requested through io_uring.
     Uring,
 }
 
-/// What both have in common: a word each, the same number of ways.
 pub trait Method: Copy + PartialEq + Send + Sync + 'static {
-    /// All ways; the first is the plain one.
+    /// All methods; the first is the plain one.
     const ALL: [Self; 4];
     const WORDS: &'static [&'static str];
 
@@ -52,12 +45,12 @@ pub trait Method: Copy + PartialEq + Send + Sync + 'static {
         Self::WORDS[at]
     }
 
-    /// The way of that word; none for `auto`.
+    /// The method of that word; `None` for `auto`.
     fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.word() == word)
     }
 
-    /// Whether it may be chosen when nobody named it.
+    /// Whether `auto` may choose this method.
     fn eligible(self) -> bool {
         true
     }
@@ -72,14 +65,13 @@ impl Method for Receiving {
     const ALL: [Self; 4] = [Self::Read, Self::Trunc, Self::Zerocopy, Self::Uring];
     const WORDS: &'static [&'static str] = RECEIVES;
 
-    /// A receiver that throws the data away is no receiver: it is tried, shown, and only taken when asked for.
+    /// A program that needs the data cannot use `MSG_TRUNC`: it is tried and shown, but used only on request.
     fn eligible(self) -> bool {
         self != Self::Trunc
     }
 }
 
 impl Sending {
-    /// Sends `source` to `socket` this way.
     pub fn make(self, socket: &TcpStream, source: &Arc<Source>) -> Result<Box<dyn Push>, Errno> {
         let source = Arc::clone(source);
         Ok(match self {
@@ -92,7 +84,7 @@ impl Sending {
 }
 
 impl Receiving {
-    /// Receives from `socket` this way, at most `room` bytes a call, from byte `total` of the stream on.
+    /// A receiver of at most `room` bytes per call, from byte `total` of the stream on.
     pub fn make(self, socket: &TcpStream, room: usize, total: u64) -> Result<Box<dyn Pull>, Errno> {
         Ok(match self {
             Self::Read => Box::new(ReadPlain::new(socket, room, total)?),
@@ -103,12 +95,11 @@ impl Receiving {
     }
 }
 
-/// How much faster than the plain way another must be to be taken instead: less is what short trials scatter by, and
-/// trials of one case shall not differ in their way for nothing.
+/// How much faster than the plain method another must be to replace it: short trials vary by less, and the trials of
+/// a case shall not differ in their method by chance.
 const WORTH: f64 = 1.05;
 
-/// The way to take by the bytes that each moved in its turns, all of them equally long; none stands for a way that
-/// cannot be had here.
+/// Chooses by the bytes that each method moved in turns of equal length; `None` for a method that is not available.
 pub fn choose<M: Method>(moved: &[(M, Option<u64>)]) -> M {
     let plain = M::ALL[0];
     let of = |method: M| moved.iter().find(|(other, _)| *other == method).and_then(|(_, bytes)| *bytes);

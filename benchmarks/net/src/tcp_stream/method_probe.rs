@@ -1,9 +1,9 @@
-//! Which way to send and to receive, found out in the warm-up by a short trial of each.
+//! Chooses the methods to send and to receive in the warm-up, by a short trial of each.
 //!
-//! Both ends keep to one timetable, counted from the beginning of the phase, so that they need not speak to each other:
-//! first the connections get up to speed, then senders go through their ways twice, forth and back, while receivers take
-//! the plain one; then receivers do, while senders take the one they have chosen. Every way has its turn even where it
-//! cannot be had, or the ends would fall out of step.
+//! Both ends follow one timetable from the start of the phase, so they need no messages: first the connections ramp
+//! up, then the senders try their methods twice, in forward and in reverse order, while receivers use the plain one.
+//! Then the receivers do the same, while senders use the chosen method. A method that is not available keeps its
+//! turn, so that the ends stay in step.
 
 use std::time::{Duration, Instant};
 
@@ -17,26 +17,25 @@ use super::method::{Method, Receiving, Sending, choose};
 use super::team::FlowTeam;
 use seatrial_bench::Stop;
 
-/// For connections to get up to speed.
+/// Ramp-up of the connections.
 const RAMP: Duration = Duration::from_millis(200);
 
-/// For one turn of one way. Connections with round trips that are not short against it show no difference between ways,
-/// and then the plain one is kept.
+/// One turn of a method. Connections with round trips that are not short against it show no difference between
+/// methods, and the plain one is kept.
 const TURN: Duration = Duration::from_millis(40);
 
-/// For what the last turn left in queues.
+/// Drains what the last turn left in queues.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// Turns of one end: every way forth and back.
+/// Turns of one end: each method in forward and in reverse order.
 const TURNS: usize = 8;
 
-/// Time of the warm-up by what there is to find out.
+/// Length of the warm-up by which ends have to choose.
 pub const fn warm_up(send: bool, receive: bool) -> Nanos {
     let turns = (send as u64 + receive as u64) * TURNS as u64;
     Nanos::millis((RAMP.as_millis() + SETTLE.as_millis()) as u64 + turns * TURN.as_millis() as u64)
 }
 
-/// What both ends take from now on, and what the trials showed.
 #[derive(Debug)]
 pub struct Found {
     pub send: Sending,
@@ -44,7 +43,6 @@ pub struct Found {
     pub shown: Value,
 }
 
-/// Goes through the warm-up.
 pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result<Found, Reason> {
     let mut send = config.send.unwrap_or(Sending::ALL[0]);
     let mut receive = config.receive.unwrap_or(Receiving::ALL[0]);
@@ -92,7 +90,7 @@ pub fn run(team: &mut FlowTeam, config: &TcpStreamConfig, stop: &Stop) -> Result
     })
 }
 
-/// Bytes and time by method, over its turns.
+/// Bytes, time (ns) and error by method.
 struct MethodProbe<M> {
     tried: Vec<(M, Option<u64>, u64, Option<Errno>)>,
     turn: usize,
@@ -103,12 +101,11 @@ impl<M: Method> MethodProbe<M> {
         Self { tried: M::ALL.map(|method| (method, None, 0, None)).to_vec(), turn: 0 }
     }
 
-    /// Every method forth and back.
     fn turns(&self) -> Vec<M> {
         M::ALL.into_iter().chain(M::ALL.into_iter().rev()).collect()
     }
 
-    /// Notes what the turn before brought; the first call is about the time before there was one.
+    /// Adds the result of the last turn; the first call ends the ramp-up, which has no result.
     fn note(&mut self, laps: &[Lap], sends: bool) {
         let turn = self.turn;
         self.turn += 1;
@@ -127,7 +124,7 @@ impl<M: Method> MethodProbe<M> {
         }
     }
 
-    /// Rates are compared, as turns are not exactly equally long.
+    /// Rates, because turns are not exactly equal in length.
     fn rate(tally: &(M, Option<u64>, u64, Option<Errno>)) -> Option<u64> {
         let (bytes, ns) = (tally.1?, tally.2.max(1));
         tally.3.is_none().then(|| (bytes as f64 / ns as f64 * 1e9) as u64)
@@ -141,18 +138,17 @@ impl<M: Method> MethodProbe<M> {
         let show = |tally: &(M, Option<u64>, u64, Option<Errno>)| {
             let told = match tally.3 {
                 Some(error) => json!({ "refused": error.to_string() }),
-                // Each flow by itself: bytes over the time that it had.
+                // Per flow: bytes over the time of this flow.
                 None => json!({ "gbit_s_a_flow": Self::rate(tally).map(|rate| rate as f64 * 8e-9) }),
             };
             (tally.0.word().to_owned(), told)
         };
-        // An end that has no flows of this side has nothing to show.
         let told = self.tried.iter().filter(|tally| tally.1.is_some() || tally.3.is_some());
         Value::Object(told.map(show).collect())
     }
 }
 
-/// The refusal of a method that somebody asked for, if there is one.
+/// Fails if the kernel refuses a requested method.
 pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Reason> {
     let Some((lap, error)) = laps.iter().find_map(|lap| Some((lap, lap.refused?))) else { return Ok(()) };
     let (parameter, word) = if lap.end.sends {
@@ -161,6 +157,7 @@ pub fn require(config: &TcpStreamConfig, laps: &[Lap]) -> Result<(), Reason> {
         ("receive", config.receive.map_or("auto", Method::word))
     };
     let cause = if matches!(error, Errno::PERM | Errno::ACCESS) { Cause::Denied } else { Cause::Missing };
-    let text = format!("{parameter}={word}: the kernel refuses: {error}; choose another, or auto");
+    let text =
+        format!("{parameter}={word}: the kernel refuses this method: {error}; choose another, or auto");
     Err(Reason::new(cause, text))
 }

@@ -1,11 +1,11 @@
 //! `net.tcp_stream`: how much data TCP carries between two nodes, and what holds it back.
 
 mod advice;
+mod bottleneck;
 mod closing;
 mod config;
 mod flow;
 mod kernel;
-mod limited;
 mod meter;
 mod method;
 mod method_probe;
@@ -44,43 +44,43 @@ const fn round_trip(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "net.tcp_stream",
     version: 2,
-    title: "TCP throughput by flows, with what limited each of them",
+    title: "TCP throughput by flow, and what limits each flow",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec::new("flows", Kind::Load(1, 128), "1")
-            .doc("Connections in each direction, each with a thread of its own at both ends."),
+            .doc("Connections in each direction, each with its own thread at both ends."),
         seatrial_bench::Direction::parameter(
-            "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+            "Forward: the first node sends; reverse: the second node sends; both: both send at once.",
         ),
         ParamSpec::new("message", Kind::Size(Bytes(1), Bytes::mib(64)), "auto")
             .word("auto")
-            .doc("Bytes that are sent with one call; auto is 128 KiB."),
+            .doc("Size of each send call; auto is 128 KiB."),
         ParamSpec::new("buffer", Kind::Size(Bytes::kib(1), Bytes::gib(1)), "auto").word("auto").doc(
-            "Size of the socket buffers of both ends; auto leaves them to the kernel, which adapts \
-             them.",
+            "Socket buffer size at both ends (SO_SNDBUF, SO_RCVBUF); auto leaves it to the kernel's \
+             autotuning.",
         ),
         ParamSpec::new("mtu", Kind::Count(576, 32_767), "auto").word("auto").doc(
-            "The largest packet that TCP makes, in bytes, as if the path had that MTU; auto is the \
-             path's own.",
+            "Largest TCP packet in bytes, as if the path had this MTU (TCP_MAXSEG); auto is the path's \
+             own MTU.",
         ),
         ParamSpec::new("congestion", Kind::Text, "auto")
             .word("auto")
-            .doc("Congestion control, by the kernel's word for it; auto is the system's."),
+            .doc("Congestion control, such as cubic; auto is net.ipv4.tcp_congestion_control."),
         ParamSpec::new("nodelay", Kind::Flag, "false")
-            .doc("Switches Nagle's algorithm off, which holds small segments back."),
+            .doc("Disables Nagle's algorithm (TCP_NODELAY), which delays small segments."),
         ParamSpec::new("pacing", Kind::Number(0.01, 1e6), "none")
             .word("none")
-            .doc("Rate in Mbit/s that the kernel paces each flow to; none leaves it to congestion control."),
+            .doc("Pacing rate of each flow in Mbit/s (SO_MAX_PACING_RATE); none: no pacing rate is set."),
         ParamSpec::new("send", Kind::Choice(method::SENDS), "auto")
             .word("auto")
-            .doc("How data is handed to the kernel; auto tries all ways for a moment and takes the fastest."),
+            .doc("Send method; auto tries all methods in the warm-up and uses the fastest."),
         ParamSpec::new("receive", Kind::Choice(method::RECEIVES), "auto").word("auto").doc(
-            "How data is taken from the kernel; auto tries all and takes the fastest that hands it \
-             over.",
+            "Receive method; auto tries all methods in the warm-up and uses the fastest that delivers the \
+             data.",
         ),
         seatrial_bench::affinity::AFFINITY,
         ParamSpec::new("protocol", Kind::Choice(&["tcp", "mptcp", "sctp"]), "tcp")
-            .doc("What carries the data: TCP, or another protocol of streams where the kernel has it."),
+            .doc("Transport protocol; mptcp and sctp need kernel support."),
         seatrial_bench::ends::INTERFACE,
         rails::RAILS,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
@@ -89,30 +89,29 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("throughput", "Payload received in the time that all flows have in common, all flows together."),
-        rate("forward", "Where data goes both ways: what of it goes from the first node to the second."),
-        rate("reverse", "Where data goes both ways: what of it goes from the second node to the first."),
-        rate("slowest", "The slowest 100 ms of all flows together."),
+        rate("throughput", "Payload received by all flows, in the time that all flows have in common."),
+        rate("forward", "With direction=both: the throughput from the first node to the second."),
+        rate("reverse", "With direction=both: the throughput from the second node to the first."),
+        rate("slowest", "Throughput of all flows in the slowest 100 ms."),
         MetricSpec::higher_is_better("fairness", Unit::Ratio).doc(
-            "Jain's index of the flows' rates: 1 when all are alike, 1 over their number when one has \
-             it all.",
+            "Jain's index of the flows' rates: 1 if all are equal, 1 over the number of flows if one flow \
+             has everything.",
         ),
-        MetricSpec::lower_is_better("retransmits", Unit::Count)
-            .doc("Segments that were sent again, all flows together."),
-        round_trip(
-            "rtt",
-            "Smoothed round trip time of the flows, as their senders' kernels see it under load.",
+        MetricSpec::lower_is_better("retransmits", Unit::Count).doc("Retransmitted segments of all flows."),
+        round_trip("rtt", "Smoothed round trip time under load, from the senders' kernels (TCP_INFO)."),
+        round_trip("rtt_min", "Shortest round trip time that any sender's kernel has seen."),
+        cpu("sender_cpu", "CPU time of the sending threads, in percent of one CPU."),
+        cpu("receiver_cpu", "CPU time of the receiving threads, in percent of one CPU."),
+        cpu(
+            "sender_host",
+            "Busy time of all CPUs of the sending nodes, with interrupts, in percent of one CPU.",
         ),
-        round_trip("rtt_min", "The shortest round trip time that any sender's kernel knows of."),
-        cpu("sender_cpu", "Time on CPUs of the threads that send, in percent of one CPU."),
-        cpu("receiver_cpu", "Time on CPUs of the threads that receive, in percent of one CPU."),
-        cpu("sender_host", "Time of all CPUs of the sending nodes, with interrupts, in percent of one CPU."),
         cpu(
             "receiver_host",
-            "Time of all CPUs of the receiving nodes, with interrupts, in percent of one CPU.",
+            "Busy time of all CPUs of the receiving nodes, with interrupts, in percent of one CPU.",
         ),
-        rate("sender_per_core", "Throughput over the CPUs that were busy on the sending nodes."),
-        rate("receiver_per_core", "Throughput over the CPUs that were busy on the receiving nodes."),
+        rate("sender_per_core", "Throughput divided by the busy CPUs of the sending nodes."),
+        rate("receiver_per_core", "Throughput divided by the busy CPUs of the receiving nodes."),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -132,7 +131,7 @@ const ABOUT: About = About {
                 AxisSpec { name: "rail", unit: Unit::Count },
             ],
         )
-        .doc("With rails: the same of all flows of a rail together, by its number in the list."),
+        .doc("With rails: payload received by all flows of each rail; rails are numbered as in the list."),
     ],
     parts: &["client", "server"],
     needs: &[],
@@ -148,10 +147,14 @@ const FACTORS: &[Factor] = &[
     seatrial_bench::affinity::UNPINNED,
     Factor {
         name: "method",
-        doc: "Plain write and read in place of the fastest ways of the kernel.",
+        doc: "The fastest send and receive methods; without it plain write and read.",
         off: &[("send", "write"), ("receive", "read")],
     },
-    Factor { name: "mtu", doc: "Packets as of an MTU of 1500 B.", off: &[("mtu", "1500")] },
+    Factor {
+        name: "mtu",
+        doc: "The MTU of the path; without it packets of an MTU of 1500 B.",
+        off: &[("mtu", "1500")],
+    },
 ];
 
 pub const BENCHMARK: Benchmark = Benchmark {

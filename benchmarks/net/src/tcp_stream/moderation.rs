@@ -1,25 +1,25 @@
-//! How seldom a receiver is woken, by the rate that it has shown: what interrupt moderation is to a card.
+//! Wake-ups of a receiver, reduced according to its rate, as interrupt moderation does for a card.
 //!
-//! A receiver that is faster than its sender sleeps after every packet. The sender's kernel then wakes it for the next one,
-//! tens of thousands of times a second, on the CPU that is to send. The bound is a time, so that a slow flow is woken for
-//! every packet, as its program would be, and loses nothing of the resolution in time.
+//! A receiver that is faster than its sender sleeps after every packet, and the sender's kernel wakes it for the next
+//! one, tens of thousands of times a second, on the sending CPU. The bound is a time, so a slow flow still wakes for
+//! every packet, as any program would, and keeps its resolution in time.
 
 use std::os::fd::AsFd;
 
 use seatrial_sys::net::set_receive_low_water;
 
-/// Time for which a receiver sleeps on at its last rate.
+/// Time for which a receiver keeps sleeping at its last rate, in nanoseconds.
 const SLEEP_NS: u64 = 20_000;
 
-/// The bytes that a receiver waits for.
+/// The number of bytes that wake a receiver (`SO_RCVLOWAT`).
 #[derive(Debug, Default)]
 pub struct Moderation {
-    /// None while the kernel's own rule holds, which is to wake for the first byte.
+    /// `None`: the kernel's default, which wakes for the first byte.
     bytes: Option<u32>,
 }
 
 impl Moderation {
-    /// Takes up the rate of `bytes` in `window_ns`. A kernel that refuses wakes as it does.
+    /// Sets the low-water mark for the rate of `bytes` in `window_ns`. If the kernel refuses, its default stays.
     pub fn adapt(&mut self, socket: impl AsFd, bytes: u64, window_ns: u64, room: usize) {
         let wanted = low_water(bytes, window_ns, room);
         if Some(wanted) != self.bytes && set_receive_low_water(socket, wanted).is_ok() {
@@ -31,16 +31,15 @@ impl Moderation {
         self.bytes
     }
 
-    /// Back to the kernel's rule, for bytes that come one by one.
     pub fn end(&mut self, socket: impl AsFd) {
         if self.bytes.take().is_some() {
-            // What could be set can be set back, and the reads that follow have deadlines.
+            // An option that could be set can be set back, and the reads that follow have timeouts.
             let _ = set_receive_low_water(socket, 1);
         }
     }
 }
 
-/// What comes in the time of a sleep, but no more than a call takes.
+/// The bytes that arrive during one sleep, but no more than one call takes.
 fn low_water(bytes: u64, window_ns: u64, room: usize) -> u32 {
     let due = u128::from(bytes) * u128::from(SLEEP_NS) / u128::from(window_ns.max(1));
     u32::try_from(due.min(room as u128)).unwrap_or(u32::MAX).max(1)

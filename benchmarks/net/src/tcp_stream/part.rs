@@ -1,4 +1,4 @@
-//! A part: one end of all flows. The server opens the port, the client calls; which of them sends is up to each flow.
+//! One end of all flows. The server listens, the client connects; the direction of a flow decides which end sends.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -21,13 +21,11 @@ use super::unsent::QueueReadings;
 use seatrial_bench::{Listener, PeerAddress, interface_of};
 use seatrial_bench::{Offer, Prepared, Running, Sink, Stop};
 
-/// QueueReadings at the round trip times in a phase.
+/// Readings of the round trip times in a phase.
 const LOOKS: u32 = 50;
 
-/// Shortest time between two looks.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The part of `case` at `place`: the server opens a port a path, the client calls.
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     prepare_with(TcpStreamConfig::of(case, place)?, place)
 }
@@ -37,7 +35,8 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
     let mut listeners = Vec::new();
     if !config.client {
         for (interface, _) in config.paths() {
-            listeners.push(config.with_endpoint(interface, Listener::open)?);
+            let listener = Listener::open(&config.endpoint(interface));
+            listeners.push(listener.map_err(|error| config.refused(error))?);
         }
     }
     let addresses = listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
@@ -64,25 +63,19 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
 }
 
 fn call(config: &TcpStreamConfig, peers: &[Offer]) -> Result<Vec<TcpStream>, Reason> {
-    let offer = peers.iter().find(|offer| offer.part == "server");
-    let offer = offer.ok_or_else(|| Reason::new(Cause::Protocol, "no server among the peers"))?;
-    let offered = offer.data.as_array().map(Vec::as_slice).unwrap_or_default();
-    let paths = config.paths();
+    let (offered, paths): (Vec<PeerAddress>, _) = (Offer::of_other(peers, 0)?, config.paths());
     if offered.len() != paths.len() {
         let text = format!("the peer offers {} paths, not {}", offered.len(), paths.len());
         return Err(Reason::new(Cause::Protocol, text));
     }
     let mut streams = Vec::new();
     for ((interface, count), address) in paths.into_iter().zip(offered) {
-        let address = PeerAddress::read(address)?;
-        streams.push(config.with_endpoint(interface, |endpoint| {
-            (0..count as u32).map(|number| address.connect(endpoint, number)).collect::<Result<Vec<_>, _>>()
-        })?);
+        let connected = address.connect_all(&config.endpoint(interface), count);
+        streams.push(connected.map_err(|error| config.refused(error))?);
     }
     Ok(config.in_order(streams))
 }
 
-/// One end of all flows.
 struct TcpEnd {
     config: TcpStreamConfig,
     strangers: usize,
@@ -99,7 +92,7 @@ impl TcpEnd {
         let span = (stop.left() / LOOKS).max(POLL_INTERVAL);
         let mut next = Instant::now() + span;
         let sends = team.flows().iter().filter(|(name, _)| config.sends(*name));
-        // The first flow of each rail tells its interface.
+        // The first flow of each rail gives its interface.
         let firsts = sends.take(config.rails.len().max(1));
         let queues: Vec<Queue> = firsts.filter_map(|(_, stream)| Queue::of(stream)).collect();
         let before = host_time(&SysRoot::live());
@@ -112,7 +105,7 @@ impl TcpEnd {
                 times.extend(round_trips(team, &mut looks));
             }
         })?;
-        // Data keeps moving until all parts have measured: an end would be seen by those that still do.
+        // Data keeps moving until all parts have measured: parts that still measure would see the end of a flow.
         let mut laps = team.turn(send, receive, false)?;
         let window_ns = now_ns() - start_ns;
         let queues: Vec<serde_json::Value> =
@@ -165,7 +158,7 @@ impl Running for TcpEnd {
     }
 }
 
-/// The smoothed round trip times of the flows that send here. What they have left to send is looked at as well.
+/// The smoothed round trip times of the flows that send from here; also reads their send queues.
 fn round_trips(team: &FlowTeam, looks: &mut QueueReadings) -> Vec<(Name, u64, u32)> {
     let at = now_ns();
     let ask = |(name, stream): &(Name, TcpStream)| {
@@ -173,15 +166,15 @@ fn round_trips(team: &FlowTeam, looks: &mut QueueReadings) -> Vec<(Name, u64, u3
         if let Some(mss) = info.snd_mss {
             looks.read_queue(*name, stream, mss);
         }
-        // An end that only receives acknowledges, and learns of no round trips worth the name.
+        // An end that only acknowledges has no useful round trip time.
         let sends = info.data_segs_out.is_some_and(|count| count > 100);
         info.rtt_us.filter(|us| *us > 0 && sends).map(|us| (*name, at, us))
     };
     team.flows().iter().filter_map(ask).collect()
 }
 
-/// The median of a flow's smoothed round trip times, in microseconds. The last one alone may be that of a moment at which
-/// an end waited for its CPU, and would pass for a queue in the path.
+/// Median of a flow's smoothed round trip times, in microseconds. The last reading alone may fall into a moment at
+/// which an end waited for its CPU, and would look like a queue in the path.
 fn usual(times: &[(Name, u64, u32)], flow: Name) -> Option<u32> {
     let own = times.iter().filter(|(name, ..)| *name == flow);
     let times: Vec<f64> = own.map(|(.., us)| f64::from(*us)).collect();
@@ -200,7 +193,6 @@ fn sample(channel: &str, name: Name, (start, end): (u64, u64), amount: Quantity)
     Sample::new(channel, at.into(), (Nanos(start), Nanos(end)), amount)
 }
 
-/// The machine's times over the phase, in nanoseconds of CPUs.
 fn tell_host(host: Option<&HostTime>, window_ns: u64) -> serde_json::Value {
     match host {
         Some(host) => json!({

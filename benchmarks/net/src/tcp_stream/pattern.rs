@@ -1,20 +1,19 @@
-//! The bytes of a stream: every byte follows from its place, so that any piece can be checked.
+//! The bytes of a stream: each value follows from its position, so that any piece can be checked.
 
 use seatrial_model::Integrity;
 
-/// Bytes after which the stream repeats. It stays in the first cache levels, and messages of whole pages start at the
-/// beginning of one. What is lost or comes twice is a multiple of it only by chance, and then the count tells.
+/// Period of the stream in bytes. It fits into the L1 or L2 cache, and messages of whole pages start at the beginning
+/// of a page. A loss or duplicate of a multiple of the period is found by the byte count.
 pub const PERIOD: usize = 64 << 10;
 
-/// The first `len` bytes of the stream.
 pub fn bytes(len: usize) -> Vec<u8> {
     let words = (0..PERIOD / 8).flat_map(|at| word(at).to_le_bytes());
     let period: Vec<u8> = words.collect();
     period.into_iter().cycle().take(len).collect()
 }
 
-/// The word at this place of the period: its number, mixed, so that neighbours have nothing in common (the finaliser of
-/// MurmurHash3 by A. Appleby, in the public domain).
+/// The word at this position of the period: its number, mixed so that neighbours have nothing in common (the
+/// finaliser of MurmurHash3 by A. Appleby, in the public domain).
 fn word(at: usize) -> u64 {
     let mut mixed = at as u64 + 1;
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
@@ -23,7 +22,6 @@ fn word(at: usize) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-/// Checks pieces of a stream.
 #[derive(Debug)]
 pub struct Check {
     period: Vec<u8>,
@@ -37,7 +35,7 @@ impl Check {
         Self { period: bytes(PERIOD), checked: 0, wrong: 0, first: None }
     }
 
-    /// QueueReadings at `piece`, which began at byte `at` of the stream.
+    /// Checks `piece`, which begins at byte `at` of the stream.
     pub fn check_bytes(&mut self, piece: &[u8], at: u64) {
         let mut rest = piece;
         let mut at = at;
@@ -64,7 +62,6 @@ impl Check {
         }
     }
 
-    /// Something else than a byte is wrong.
     pub fn fault(&mut self, text: String) {
         self.wrong += 1;
         self.first.get_or_insert(text);

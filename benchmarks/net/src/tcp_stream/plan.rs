@@ -1,4 +1,4 @@
-//! Who sends to whom, and what the way between them can carry.
+//! The case between two nodes, and the limits of its path.
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
@@ -9,7 +9,6 @@ use seatrial_bench::affinity::{place_threads, place_threads_over};
 use seatrial_bench::ends::Ends;
 use seatrial_bench::link_limits;
 
-/// One case between the two ends of the site.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     contradictions(params)?;
@@ -33,7 +32,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
     if !rails.is_empty() {
-        // No single interface carries it, whatever the ends would have taken.
+        // Several interfaces carry the flows, so no single one is planned.
         for end in ["interface", "peer_interface"] {
             case.planned.set(end, rails.join("+").as_str());
         }
@@ -64,7 +63,7 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The tightest of both cards' bounds, times what headers and gaps leave of them.
+/// The tightest of both cards' bounds, times the payload share of the frames on the wire.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let one_direction = match rails::of(&case.params) {
         rails if rails.is_empty() => link_limits::tcp(case, site),
@@ -81,13 +80,13 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),
         ("forward" | "reverse", Ok(bounds)) if directions > 1 => Limit::Chain(bounds.clone()),
         ("throughput" | "slowest" | "forward" | "reverse", Err(reason)) => Limit::unknown(reason.clone()),
-        ("forward" | "reverse", Ok(_)) => Limit::unknown("only told where data goes both ways at once"),
+        ("forward" | "reverse", Ok(_)) => Limit::unknown("only with direction=both"),
         ("fairness", _) => {
-            Limit::Unknown { reason: "1 by definition, so not a limit of any part".to_owned() }
+            Limit::Unknown { reason: "1 by definition, so no limit of the hardware".to_owned() }
         }
-        ("retransmits", _) => {
-            Limit::Unknown { reason: "none is best, and nothing says how many a path must have".to_owned() }
-        }
+        ("retransmits", _) => Limit::Unknown {
+            reason: "0 is best; no number of retransmissions follows from the path".to_owned(),
+        },
         _ => seatrial_bench::no_limit(),
     };
     about.limits(limit)

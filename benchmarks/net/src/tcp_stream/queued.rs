@@ -1,4 +1,5 @@
-//! What the queue of the sender's interface let through between two moments: the truth of a link that is shaped there.
+//! Bytes that the queueing discipline of the sender's interface passed between two moments: the true rate of a shaped
+//! link.
 
 use std::net::TcpStream;
 
@@ -8,30 +9,28 @@ use serde_json::{Value, json};
 
 use seatrial_bench::interface_of;
 
-/// QueueReadings at most, until one is quick: what is counted meanwhile belongs to no moment.
+/// Most readings until one is quick: counts of a slow reading belong to no exact moment.
 const LOOKS: usize = 5;
 
-/// A look that took no longer is quick, in nanoseconds.
+/// Longest time of a quick reading, in nanoseconds.
 const QUICK_NS: u64 = 300_000;
 
-/// The counters of an interface's outermost queueing disciplines at one moment.
+/// The counters of an interface's root queueing disciplines at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     interface: String,
     kinds: Vec<String>,
     bytes: u64,
-    /// The middle of the look, and how long it took.
+    /// The middle of the reading, and its duration.
     at_ns: u64,
     took_ns: u64,
 }
 
 impl Queue {
-    /// Of the interface of a connection; none where the kernel does not tell it.
     pub fn of(stream: &TcpStream) -> Option<Self> {
         Self::at(&interface_of(stream)?)
     }
 
-    /// The same a moment later.
     pub fn again(&self) -> Option<Self> {
         Self::at(&self.interface)
     }
@@ -61,7 +60,6 @@ impl Queue {
         Some(quickest)
     }
 
-    /// What went through since `earlier`, for the record.
     pub fn since(&self, earlier: &Self) -> Value {
         json!({
             "interface": self.interface, "kinds": self.kinds, "bytes": self.bytes.saturating_sub(earlier.bytes),

@@ -1,14 +1,14 @@
-//! Flows dealt over several interfaces of both nodes, a rail each.
+//! Flows distributed over several interfaces of both nodes, called rails.
 
 use seatrial_model::machine::Nic;
 use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
-    "Interfaces of both nodes over which the flows are dealt one by one, such as eth0+eth1; none takes \
-     only the one of `interface`.",
+    "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1; none uses \
+     only `interface`.",
 );
 
-/// The names that a case asks for; empty where there is only one path.
+/// Interface names of the case; empty if there is only one path.
 pub fn of(params: &Params) -> Vec<String> {
     match params.text(RAILS.name) {
         Ok("none") | Err(_) => Vec::new(),
@@ -17,12 +17,11 @@ pub fn of(params: &Params) -> Vec<String> {
     }
 }
 
-/// The rail of a flow by its number: they are dealt one by one.
 pub fn rail_of(flow: u32, rails: usize) -> usize {
     flow as usize % rails.max(1)
 }
 
-/// The interfaces of each rail at both ends, as far as the nodes tell theirs.
+/// Interfaces of each rail at both ends, as far as the nodes' inventories are known.
 pub fn interfaces<'a>(
     rails: &[String],
     params: &Params,
@@ -31,18 +30,18 @@ pub fn interfaces<'a>(
     let list = rails.join("+");
     let refuse = |cause: Cause, text: &str| Err(Reason::new(cause, format!("rails={list}: {text}")));
     let [first, second, ..] = site.nodes.as_slice() else {
-        return refuse(Cause::Missing, "one node by itself has only the loopback; name two nodes with -w");
+        return refuse(Cause::Missing, "one node alone has only the loopback; name two nodes with -w");
     };
     if params.text("interface").is_ok_and(|name| name != "auto") {
-        return refuse(Cause::Contradiction, "leave out interface=, which names another way");
+        return refuse(Cause::Contradiction, "interface= names a different path; leave it out");
     }
     let twice = rails.iter().enumerate().any(|(at, name)| rails[..at].contains(name));
     if twice || rails.iter().any(String::is_empty) {
-        return refuse(Cause::Contradiction, "it is a list of different interfaces, such as eth0+eth1");
+        return refuse(Cause::Contradiction, "list different interfaces, such as eth0+eth1");
     }
     let flows = params.count("flows").unwrap_or(1);
     if flows < rails.len() as u64 {
-        let text = format!("{flows} flows do not reach all of them; give -p flows={} or more", rails.len());
+        let text = format!("{flows} flows do not use all interfaces; set -p flows={} or more", rails.len());
         return refuse(Cause::Contradiction, &text);
     }
     let mut all = Vec::new();
@@ -62,7 +61,6 @@ pub fn interfaces<'a>(
     Ok(all)
 }
 
-/// The case as if it had this rail alone.
 pub fn only(case: &Case, rail: &str) -> Case {
     let mut case = case.clone();
     case.planned.set("interface", rail);
@@ -70,7 +68,6 @@ pub fn only(case: &Case, rail: &str) -> Case {
     case
 }
 
-/// The sum of what each rail lets through at most.
 pub fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
     let (mut total, mut unit, mut formulas, mut provenance) = (0.0, None, Vec::new(), Vec::new());
     for (name, bounds) in rails {

@@ -1,4 +1,4 @@
-//! What a part tells of its end of a flow, as it stands in the evidence.
+//! What a part records of its end of a flow, in the form of the evidence.
 
 use std::net::TcpStream;
 
@@ -10,58 +10,51 @@ use socket2::SockRef;
 use super::config::Name;
 use seatrial_bench::Direction;
 
-/// Under what name the list of [`End`]s stands.
 pub const ENDS: &str = "ends";
 
-/// One end of a flow over the measuring phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     pub way: Direction,
     pub flow: u32,
-    /// Whether this end sends.
     pub sends: bool,
     pub method: String,
-    /// The CPU that its thread is pinned to.
     pub cpu: Option<u32>,
-    /// From its first to its last look at the clock.
+    /// Time between the first and the last clock reading.
     pub window_ns: u64,
     pub bytes: u64,
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Ready to run while the CPU ran something else.
+    /// Time in which the thread was runnable, but had no CPU.
     pub waited_ns: Option<u64>,
-    /// Time that the program itself rested: none but in tests.
+    /// Time that the program itself rested; 0 except in tests.
     #[serde(default)]
     pub rested_ns: u64,
     pub socket: Socket,
     pub tcp: TcpCounts,
-    /// Sends without a copy, and those of them that were copied after all.
+    /// Zero-copy sends, and how many of them the kernel copied after all.
     pub zero_copied: Option<(u64, u64)>,
     /// Bytes whose pages were mapped.
     pub mapped_bytes: Option<u64>,
-    /// Bytes that had to be there before the receiver was woken; none for a sender.
+    /// `SO_RCVLOWAT` of the receiver; `None` for a sender.
     #[serde(default)]
     pub wake_bytes: Option<u32>,
-    /// Share of the looks, 0 to 1, at which all that a sender's kernel held was under way and nothing waited to be sent; none
-    /// for a receiver, and where the kernel does not tell.
+    /// Share of readings, 0 to 1, at which all data of the send buffer was in flight and none waited to be sent;
+    /// `None` for a receiver, and if the kernel does not give the value.
     #[serde(default)]
     pub drained: Option<f64>,
 }
 
-/// How a connection is set up, as the kernel tells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Socket {
     pub local: Option<String>,
     pub peer: Option<String>,
-    /// Sizes of the buffers as granted, in bytes of the kernel's accounting; automatic ones move.
+    /// Granted buffer sizes in bytes of the kernel's accounting; automatic sizes change.
     pub send_buffer: Option<usize>,
     pub receive_buffer: Option<usize>,
     pub congestion: Option<String>,
-    /// In bytes a second.
     pub pacing: Option<u64>,
 }
 
-/// What the kernel counted of a connection over the phase, and how it was at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpCounts {
     pub busy_ns: Option<u64>,
@@ -72,30 +65,30 @@ pub struct TcpCounts {
     pub delivered: Option<u64>,
     pub delivered_ce: Option<u64>,
     pub retransmitted_bytes: Option<u64>,
-    /// Of the segments sent again those that had not been lost, as the receiver tells (RFC 2883).
+    /// Spurious retransmissions: segments that the receiver reports as duplicates (RFC 2883).
     #[serde(default)]
     pub spurious: Option<u64>,
     pub out_of_order: Option<u64>,
-    /// The smoothed round trip time: the median over the phase, or that at its end where it was not looked at before.
+    /// Smoothed round trip time: the median over the phase, or the value at its end if there are no readings.
     pub rtt_us: Option<u32>,
     pub min_rtt_us: Option<u32>,
     pub cwnd: Option<u32>,
     pub mss: Option<u32>,
     pub pmtu: Option<u32>,
-    /// Window that the peer offers.
+    /// Window that the peer advertises, in bytes.
     pub send_window: Option<u32>,
-    /// In bytes a second.
+    /// Bytes per second.
     pub delivery_rate: Option<u64>,
 }
 
 impl TcpCounts {
-    /// The difference of two looks, none where the kernel told nothing.
+    /// Difference of two readings; `None` fields if the kernel gave none.
     pub fn between(first: Option<TcpInfo>, last: Option<TcpInfo>) -> Self {
         let (Some(first), Some(last)) = (first, last) else { return Self::default() };
         let times = |field: fn(&TcpInfo) -> Option<u64>| -> Option<u64> {
             Some(field(&last)?.saturating_sub(field(&first)?).saturating_mul(1000))
         };
-        // 32 bits may go round.
+        // 32-bit counters may wrap.
         let counts = |field: fn(&TcpInfo) -> Option<u32>| -> Option<u64> {
             Some(field(&last)?.wrapping_sub(field(&first)?).into())
         };
@@ -125,7 +118,6 @@ impl TcpCounts {
 }
 
 impl Socket {
-    /// As it is now.
     pub fn of(stream: &TcpStream) -> Self {
         let socket = SockRef::from(stream);
         let address =
@@ -150,23 +142,19 @@ impl End {
         Name { direction: self.way, flow: self.flow }
     }
 
-    /// Time on a CPU.
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns + self.system_ns
     }
 
-    /// Reads what parts wrote; an entry of another form is left out.
     pub fn all(evidence: &Evidence) -> Vec<Self> {
         let list = evidence.get(ENDS).and_then(serde_json::Value::as_array);
         list.into_iter().flatten().filter_map(|end| Self::deserialize(end).ok()).collect()
     }
 
-    /// Notes the thread's time.
     pub fn took(&mut self, time: ThreadTime) {
         (self.user_ns, self.system_ns, self.waited_ns) = (time.user_ns, time.system_ns, time.waited_ns);
     }
 
-    /// Notes what became of lent pages.
     pub fn lent(&mut self, seen: Option<ZeroCopied>) {
         self.zero_copied = seen.map(|seen| (seen.ended, seen.copied));
     }

@@ -1,4 +1,4 @@
-//! From slices to rates: what all flows of a direction received in the time that they have in common.
+//! Rates from slices: what all flows of a direction received in the time that they have in common.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,40 @@ use seatrial_model::{
 use serde_json::json;
 
 use super::advice::advice;
+use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
-use super::limited::{Factor, Shares, limited};
 use super::rails;
 use super::record::End;
 use seatrial_bench::Direction;
 use seatrial_bench::{Curve, Transferred, common_window};
 
-/// A sample of the throughput is of this time at least, in nanoseconds.
+/// Least time of a throughput sample, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
 
-/// Steps in which the slowest interval is looked for, in nanoseconds.
+/// Step between the starts of sliding intervals, for the slowest interval, in nanoseconds.
 const STEP_NS: u64 = 10_000_000;
 
-/// Intervals or steps of a trial at most, more than the longest one has: the times may be those of somebody else's evidence.
+/// Most intervals or steps of a trial; limits the work on evidence with wrong times.
 const MOST: u64 = 1 << 20;
 
-/// Gbit/s of a byte a second.
 const GBIT: f64 = 8e-9;
 
-/// One trial: its flows' curves, and what its parts said.
 struct Trial<'a> {
     curves: BTreeMap<Name, Curve>,
     parts: Vec<&'a PartRecord>,
 }
 
-/// A direction of a trial.
 struct DirectionRates {
     direction: Direction,
     window_ns: u64,
-    /// Gbit/s of each flow over the window.
     flows: Vec<(Name, f64)>,
-    /// Gbit/s of the sum, interval by interval.
+    /// Gbit/s of the sum, per interval.
     intervals: Vec<f64>,
-    /// The same in intervals that begin every step.
+    /// The same for intervals that start at every step.
     sliding: Vec<f64>,
 }
 
-/// Every trial gives the throughput of its intervals, and one value of each other metric.
+/// Each trial gives the throughput of its intervals, and one value of each other metric.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let asked = Direction::of_case(case);
     let count = case.params.count("flows").unwrap_or(1) as usize;
@@ -60,10 +56,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let mut measures = Measures::default();
     for (name, (unit, trials)) in values.metrics {
-        // What one trial could not tell is left out: some of the trials would be no comparison.
-        if trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, trials);
-        }
+        measures.metric_of_all(name, unit, trials);
     }
     let rows = values.flows.into_iter().map(|(name, trials)| Row {
         at: place(name),
@@ -79,7 +72,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// The flows of each rail together, trial by trial.
 fn by_rail(by_flow: &[Row], rails: usize) -> Vec<Row> {
     let mut sums: BTreeMap<(Direction, usize), Vec<Vec<f64>>> = BTreeMap::new();
     for row in by_flow {
@@ -101,7 +93,6 @@ fn by_rail(by_flow: &[Row], rails: usize) -> Vec<Row> {
     sums.into_iter().map(row).collect()
 }
 
-/// Parts and curves by trial.
 fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
     let mut trials: BTreeMap<u32, Trial<'_>> = BTreeMap::new();
     for part in parts {
@@ -117,9 +108,9 @@ fn trials(parts: &[PartRecord]) -> Vec<Trial<'_>> {
     trials.into_values().collect()
 }
 
-/// The directions of a trial, none when one of them cannot be told. The two ends have clocks of their own, so that each
-/// direction counts in a window of its own; cut into equally many intervals, they can be summed one by one, and the sum of
-/// the means is the mean of the sums.
+/// Rates of each direction of a trial; `None` if a direction is missing. The two ends have separate clocks, so each
+/// direction has its own window, cut into the same number of intervals. The intervals can then be added one by one,
+/// and the sum of the means is the mean of the sums.
 fn directions(
     directions: &[Direction],
     curves: &BTreeMap<Name, Curve>,
@@ -138,13 +129,12 @@ fn directions(
     Some(all.into_iter().map(|flows| direction_rates(flows, intervals)).collect())
 }
 
-/// The flows of a direction, and the time that they have in common.
 type DirectionFlows<'a> = (Direction, Vec<(Name, &'a Curve)>, (u64, u64));
 
 fn direction_rates((direction, own, (start, end)): DirectionFlows<'_>, intervals: u64) -> DirectionRates {
     let only: Vec<&Curve> = own.iter().map(|(_, curve)| *curve).collect();
     let sum = |from: u64, to: u64| only.iter().map(|curve| curve.rate(from, to) * GBIT).sum::<f64>();
-    // In 128 bits: an hour of nanoseconds times its intervals is more than 64 hold.
+    // 128 bits: the nanoseconds of an hour times the number of intervals overflow 64.
     let edge = |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
     let wide = INTERVAL_NS.min(end - start);
     let steps = ((end - start - wide) / STEP_NS).min(MOST);
@@ -157,21 +147,21 @@ fn direction_rates((direction, own, (start, end)): DirectionFlows<'_>, intervals
     }
 }
 
-/// The sum of the directions, interval by interval. They are of different clocks, but begin and end at one moment to within
-/// the time that an order takes.
+/// Sum of the directions, interval by interval. Their clocks differ, but they begin and end at the same moment within
+/// the latency of an order.
 fn together(of: &[&Vec<f64>]) -> Vec<f64> {
     let least = of.iter().map(|values| values.len()).min().unwrap_or(0);
     (0..least).map(|at| of.iter().map(|values| values[at]).sum()).collect()
 }
 
-/// Jain's index: 1 when all are alike, 1/n when one has it all (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984).
+/// Jain's index: 1 if all rates are equal, 1/n if one flow has everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301,
+/// 1984).
 fn fairness(rates: &[f64]) -> Option<f64> {
     let (sum, squares) =
         rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// Values of metrics by trial.
 #[derive(Default)]
 struct Collected {
     metrics: BTreeMap<&'static str, (Unit, Vec<Vec<f64>>)>,
@@ -207,7 +197,6 @@ impl Collected {
         self.effort(trial, rates.iter().sum());
     }
 
-    /// What the senders' kernels counted.
     fn kernel(&mut self, trial: &Trial<'_>) {
         let ends = ends(trial);
         let senders = || ends.iter().filter(|end| end.sends);
@@ -225,7 +214,6 @@ impl Collected {
         self.add("rtt_min", Unit::Microsecond, least.map(f64::from).into_iter().collect());
     }
 
-    /// What it cost at each end.
     fn effort(&mut self, trial: &Trial<'_>, gbit_s: f64) {
         let ends = ends(trial);
         let names = [
@@ -244,7 +232,7 @@ impl Collected {
     }
 }
 
-/// CPUs that were busy on the nodes that send (or receive), each node once; none when one of them does not tell.
+/// Busy CPUs of the sending (or receiving) nodes, each node once; `None` if a node lacks the value.
 fn busy_cores(trial: &Trial<'_>, sends: bool) -> Option<f64> {
     let mut nodes: BTreeMap<&str, f64> = BTreeMap::new();
     for part in
@@ -261,10 +249,9 @@ fn ends(trial: &Trial<'_>) -> Vec<End> {
     trial.parts.iter().flat_map(|part| End::all(&part.evidence)).collect()
 }
 
-/// Facts for the record, and what limited the flows.
 fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Measures) {
     measures.evidence.insert("windows_ns".to_owned(), json!(windows));
-    let mut factors = Factors::new();
+    let mut factors = Bottlenecks::new();
     let mut last = Vec::new();
     let rails = rails::of(&case.params);
     let mut paths = vec![Transferred::default(); rails.len().max(1)];
@@ -273,7 +260,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
         let ends = ends(trial);
         for end in &ends {
             let moved = &mut paths[rails::rail_of(end.flow, rails.len())];
-            // Data keeps moving between the phases: what the sockets hold is counted by one side only.
+            // Data moves between the phases too; what the sockets hold is counted by one end only.
             let buffer = if end.sends { end.socket.send_buffer } else { end.socket.receive_buffer };
             moved.buffered += buffer.unwrap_or(0) as u64;
             let received = if end.sends { 0 } else { end.bytes };
@@ -286,7 +273,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
             let Some(receiver) = ends.iter().find(|end| !end.sends && end.name() == sender.name()) else {
                 continue;
             };
-            let factor = limited(sender, receiver);
+            let factor = bottleneck(sender, receiver);
             factors.entry(factor).or_default().push((sender.clone(), receiver.clone()));
             last.push(json!({
                 "flow": sender.name().to_string(), "limited_by": factor.word(), "shares": Shares::of(sender, receiver),
@@ -303,7 +290,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
     measures.evidence.insert("limited_by".to_owned(), json!(counts));
-    // Of all trials they would be the greater part of a record.
+    // Only the last trial: all trials would be most of the record.
     measures.evidence.insert(LastFlows::NAME.to_owned(), json!(last));
     for part in trials.last().iter().flat_map(|trial| &trial.parts) {
         let facts = ["methods", "host", "interface", "queues", "strangers"];
@@ -314,11 +301,10 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     measures.findings.extend(blame(case, &factors));
 }
 
-/// The flows of all trials, by their ends, under what limited them.
-type Factors = BTreeMap<Factor, Vec<(End, End)>>;
+type Bottlenecks = BTreeMap<Bottleneck, Vec<(End, End)>>;
 
-/// A finding when most flows of all trials were limited by the same thing, and it can be mended.
-fn blame(case: &Case, factors: &Factors) -> Option<Finding> {
+/// A finding if one factor limited most flows of all trials and can be mended.
+fn blame(case: &Case, factors: &Bottlenecks) -> Option<Finding> {
     let all: usize = factors.values().map(Vec::len).sum();
     let (factor, flows) = factors.iter().max_by_key(|(_, flows)| flows.len())?;
     if !factor.is_fault() || flows.len() * 2 <= all {
@@ -334,9 +320,8 @@ fn blame(case: &Case, factors: &Factors) -> Option<Finding> {
     Some(Finding { evidence: vec!["limited_by".to_owned(), LastFlows::NAME.to_owned()], ..finding })
 }
 
-/// Why no trial gave a number.
 fn why_not(trials: &[Trial<'_>], directions: &[Direction], count: usize) -> String {
-    let Some(trial) = trials.last() else { return "no trial has told anything".to_owned() };
+    let Some(trial) = trials.last() else { return "no trial has a record of its flows".to_owned() };
     for direction in directions {
         let flows = trial
             .curves
@@ -346,12 +331,11 @@ fn why_not(trials: &[Trial<'_>], directions: &[Direction], count: usize) -> Stri
         if told < count {
             let word = direction.word();
             return format!(
-                "only {told} of {count} flows {word} received anything within the time; raise -p time="
+                "only {told} of {count} flows {word} received data in the measuring phase; raise -p time="
             );
         }
     }
-    "the flows did not run at the same time, so that a sum would be one of different times; raise -p time="
-        .to_owned()
+    "the flows did not run at the same time, so their rates cannot be added; raise -p time=".to_owned()
 }
 
 fn name(at: &Params) -> Option<Name> {

@@ -1,11 +1,10 @@
-//! A receiver that rests: a slow program in the place of ours, for tests of what the numbers then say.
+//! A receiver that rests, as a slow program does; for tests.
 
 use std::time::Duration;
 
 use seatrial_sys::Errno;
 use seatrial_sys::net::Pull;
 
-/// Rests after each call that took something.
 pub struct Resting {
     pull: Box<dyn Pull>,
     rest: Duration,

@@ -1,4 +1,4 @@
-//! The threads of a part, one for each of its flows.
+//! The threads of a part, one per flow.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -14,22 +14,20 @@ use super::method::{Receiving, Sending};
 use super::pattern::{self, PERIOD};
 use seatrial_bench::{Answers, Stop, ThreadSpec, ThreadTeam};
 
-/// How long a thread may take to obey, on a machine whose CPUs do other things: its calls last 10 ms at most.
+/// Longest time for a thread to obey an order on a busy machine: its calls last 10 ms at most.
 const OBEYED_WITHIN: Duration = Duration::from_secs(8);
 
-/// How long the end of a stream may take.
 const ENDED_WITHIN: Duration = Duration::from_secs(28);
 
-/// How often somebody looks whether the phase was ended; failures are heard of at once. Each look takes the CPU from a
-/// flow where all have one.
+/// How often the end of the phase is checked; failures arrive at once. Each check takes CPU time from a flow if all
+/// CPUs have one.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The threads, with a second handle to each of their connections.
 pub struct FlowTeam {
     threads: ThreadTeam<'static, Flow>,
-    /// How many orders there are, for the loops to look at.
+    /// Number of orders so far, which the loops read.
     orders: Arc<AtomicU32>,
-    /// Of the present order, which come when it is over.
+    /// Laps of the present order, which arrive when it is over.
     laps: Option<Answers<Lap>>,
     flows: Vec<(Name, TcpStream)>,
 }
@@ -57,19 +55,18 @@ impl FlowTeam {
         Ok(Self { threads: ThreadTeam::start(threads, "-p flows=")?, orders, laps: None, flows })
     }
 
-    /// The flows with their connections.
     pub fn flows(&self) -> &[(Name, TcpStream)] {
         &self.flows
     }
 
-    /// Lets all threads move data this way from now on, and gives what they report of the time before; nothing the
-    /// first time.
+    /// Lets all threads move data with these methods, and returns the laps of the previous order; empty the first
+    /// time.
     pub fn turn(&mut self, send: Sending, receive: Receiving, record: bool) -> Result<Vec<Lap>, Reason> {
         let laps = self.order(move |flow, order| flow.lap((send, receive), record, order));
         self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
     }
 
-    /// Waits until `until`, or until `stop`, calling `meanwhile` now and then.
+    /// Waits until `until` or `stop`, and calls `meanwhile` now and then.
     pub fn wait(&self, until: Instant, stop: &Stop, mut meanwhile: impl FnMut(&Self)) -> Result<(), Reason> {
         loop {
             let left = until.saturating_duration_since(Instant::now()).min(stop.left());
@@ -77,7 +74,7 @@ impl FlowTeam {
                 return Ok(());
             }
             match &self.laps {
-                // Only failures come unasked.
+                // Before the order is over, only failures arrive.
                 Some(laps) => laps.check(left.min(POLL_INTERVAL))?,
                 None => stop.rest(left.min(POLL_INTERVAL)),
             }
@@ -85,15 +82,14 @@ impl FlowTeam {
         }
     }
 
-    /// Brings all streams to their end; what the checks found.
     pub fn end(&mut self) -> Result<Vec<Integrity>, Reason> {
         let ended = self.order(|flow, _| flow.end());
-        // Of the time before, which nobody wants any more, unless it failed.
+        // Laps of the previous order, which only matter if one failed.
         self.laps.take().map_or(Ok(Vec::new()), |laps| laps.collect(OBEYED_WITHIN))?;
         ended.collect(ENDED_WITHIN)
     }
 
-    /// Gives all threads a task, which is told its number, and ends the one before.
+    /// Ends the previous order and gives all threads a task with its number.
     fn order<T: Send + 'static>(
         &self,
         task: impl Fn(&mut Flow, u32) -> Result<T, Reason> + Send + Sync + 'static,
@@ -109,7 +105,6 @@ impl Drop for FlowTeam {
     fn drop(&mut self) {
         self.orders.store(u32::MAX, Ordering::Release);
         for (_, stream) in &self.flows {
-            // Ends what a thread waits for.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }

@@ -1,4 +1,4 @@
-//! `net.udp_stream`: datagrams at a rate or as fast as they go, and exactly what became of them.
+//! `net.udp_stream`: UDP datagrams at a requested or at the highest rate, and exactly what happened to each.
 
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 
@@ -11,12 +11,12 @@ use crate::datagrams::{
 const ABOUT: About = About {
     id: "net.udp_stream",
     version: 2,
-    title: "UDP throughput and exact loss, with where it was lost",
+    title: "UDP throughput, exact loss, and where datagrams were lost",
     doc: include_str!("doc.md"),
     params: &[
         FLOWS,
         seatrial_bench::Direction::parameter(
-            "Forward: the first node sends; reverse: the second does; both: either to the other at once.",
+            "Forward: the first node sends; reverse: the second node sends; both: both send at once.",
         ),
         RATE,
         MESSAGE,
@@ -41,7 +41,7 @@ const ABOUT: About = About {
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads(
-        "the link between two nodes as far as the rate asks, and cores at both ends",
+        "the link between two nodes up to the requested rate, and cores at both ends",
     ),
 };
 

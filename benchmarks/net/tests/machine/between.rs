@@ -1,4 +1,4 @@
-//! The two parts of a benchmark, each in a network namespace of its own: what the engine does with them, on this machine.
+//! The two parts of a benchmark, each in its own network namespace, run as the engine runs them.
 
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ pub fn bench(name: &str) -> &'static Benchmark {
     find(seatrial_net::BENCHMARKS, name).expect("shipped")
 }
 
-/// A case between two nodes of so many CPUs, whose threads run where there is room.
 pub fn case(name: &str, cpus: u32, changed: &[(&str, &str)]) -> Case {
     let about = bench(name).about;
     let params = seatrial_testkit::params(about, changed);
@@ -26,7 +25,6 @@ pub fn case(name: &str, cpus: u32, changed: &[(&str, &str)]) -> Case {
     case
 }
 
-/// Both parts of a case, connected.
 pub struct Ends<'a> {
     case: &'a Case,
     pair: &'a Pair,
@@ -34,7 +32,6 @@ pub struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Makes both, and lets them connect.
     pub fn connected(case: &'a Case, pair: &'a Pair) -> Result<Self, Reason> {
         let bench = bench(&case.bench);
         let parts = case.places.iter().map(|place| bench.part(case, place));
@@ -42,7 +39,6 @@ impl<'a> Ends<'a> {
         Ok(Self { case, pair, parts })
     }
 
-    /// Does something with both at once, each where it lives.
     fn each<T: Send>(
         &mut self,
         act: impl Fn(&mut dyn Running) -> Result<T, Reason> + Sync,
@@ -52,7 +48,6 @@ impl<'a> Ends<'a> {
         at_once(&mut self.parts, &enter, |part| act(&mut **part)).into_iter().collect()
     }
 
-    /// Lets both run for so long.
     pub fn run(&mut self, phase: Phase, span: Duration) -> Result<Vec<Kept>, Reason> {
         self.each(|end| {
             let mut kept = Kept::default();
@@ -60,7 +55,6 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// Lets both check their data, and makes the records of what they told.
     pub fn records(&mut self, told: Vec<Kept>) -> Result<Vec<PartRecord>, Reason> {
         let checked = self.each(|end| end.verify())?;
         let of_both = self.case.places.iter().zip(told).zip(checked);

@@ -1,4 +1,4 @@
-//! Strangers, ends that go or freeze, ports that are taken.
+//! Strangers, ends that leave or freeze, ports that are taken.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
         port = offers[1].data["ports"][0].as_u64().expect("a port") as u16;
     })
     .expect("connected");
-    // Before and in the middle: too short for a header, as long as the real ones, and longer.
+    // Before and during the measurement: too short for a header, as long as the real datagrams, and longer.
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let shout = || {
         for length in [0, 5, 100, 5000] {
@@ -40,7 +40,6 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
     ];
     match BENCHMARK.reduce(&case, &parts) {
         Ok(measures) => assert!(measures.findings.iter().any(|finding| finding.kind == "strangers")),
-        // The machine kept the sender from its CPU.
         Err(reason) => assert_eq!(reason.cause, Cause::Underloaded, "{reason}"),
     }
 }
@@ -49,12 +48,12 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
 fn what_the_receive_buffer_has_no_room_for_is_counted_there() {
     let case =
         case(&["n1"], &[("offload", "plain"), ("rate", "max"), ("buffer", "4 KiB"), ("message", "1000 B")]);
-    // A sender that gets no CPU, or only when the receiver has one, fills no buffer.
+    // A sender without a CPU, or only while the receiver has one, fills no buffer.
     let is_full = |kept: &[Kept; 2]| kept[1].flow(0, "socket_drops") > 0;
     let (_, kept) = Ends::measured(&case, Duration::from_millis(300), is_full);
     let receiver = &kept[1];
     let (lost, dropped) = (receiver.flow(0, "lost"), receiver.flow(0, "socket_drops"));
-    // The loopback goes through the backlog of a CPU, which may be full as well; others may add to its count.
+    // The loopback uses the backlog of a CPU, which may overflow as well; others may add to its count.
     let backlog = &receiver.facts["received"]["counters"]["counts"]["backlog_dropped"];
     let backlog = backlog.as_u64().expect("a count");
     assert!(lost >= dropped && lost - dropped <= backlog, "{lost} lost, {dropped}, {backlog}");
@@ -80,7 +79,7 @@ fn an_end_that_freezes_keeps_the_other_no_longer_than_its_patience() {
     let parts = Ends::here(&case(&["n1"], &[])).expect("connected").parts;
     let [sender, mut receiver]: [_; 2] = parts.try_into().ok().expect("two ends");
     let mut kept = Kept::default();
-    // It answers in time, so that of the two only the frozen one is late for its supervisor.
+    // It answers in time, so that only the frozen end is late for its supervisor.
     let stop = || Stop::after(Duration::from_millis(50));
     receiver.run(Phase::Measure, &stop(), &mut kept).expect("ends by itself");
     assert!(kept.facts["received"]["silent"].as_str().is_some_and(|why| why.contains("did not answer")));

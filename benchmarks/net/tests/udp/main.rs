@@ -1,5 +1,5 @@
-//! What `net.udp_stream` says of datagrams that were dropped, copied, delayed or damaged on purpose, against what was
-//! counted where it was done. Rates are low, so that a machine that is busy with other things changes no count.
+//! Results of `net.udp_stream` for datagrams that were dropped, duplicated, delayed or damaged on purpose, compared
+//! with counts at the fault. Rates are low, so that a busy machine changes no count.
 
 mod faults;
 mod relay;

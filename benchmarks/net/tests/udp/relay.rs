@@ -1,4 +1,4 @@
-//! A relay between the sender and the receiver that does what it is told to each datagram, and remembers what it did.
+//! A relay between sender and receiver that handles each datagram as told, and records it.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
@@ -11,41 +11,35 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::datagram::grant_receive_buffer;
 use serde_json::json;
 
-/// What is to be done with a datagram, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     Pass,
     Drop,
-    /// So many further copies.
     Copy(u64),
-    /// Behind so many of the following ones; never, when there are fewer.
+    /// Sends it after this many of the following datagrams; never, if there are fewer.
     Delay(u64),
-    /// With a bit of this byte turned.
     Damage(usize),
 }
 
-/// How late a datagram may be passed on. A receiver waits for longer before it takes what is missing for lost.
+/// Longest delay of a prompt relay. A receiver waits for longer before it counts a datagram as lost.
 const PROMPT_NS: u64 = 100_000_000;
 
-/// A relay in its thread.
 pub struct Relay {
     over: Arc<AtomicBool>,
     thread: JoinHandle<Relayed>,
 }
 
-/// What a relay did.
 pub struct Relayed {
     /// The numbers in the order in which they were passed on.
     pub order: Vec<u64>,
-    /// Datagrams that came to it.
     pub seen: u64,
-    /// Whether none was passed on so late that the receiver may have waited for it in vain: the machine may keep a relay
-    /// from its CPU.
+    /// Whether no datagram was delayed so long that the receiver may have given up, as happens when the relay has no
+    /// CPU.
     pub is_prompt: bool,
 }
 
 impl Relay {
-    /// Starts one before the receiver that `offers` tells of, and puts it in its place.
+    /// Starts a relay in front of the receiver of `offers`, and replaces its ports there.
     pub fn before(offers: &mut [Offer], deed: impl Fn(u64) -> Deed + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         grant_receive_buffer(&socket, Some(64 << 20)).expect("room");
@@ -64,7 +58,6 @@ impl Relay {
             while !end.load(Ordering::Relaxed) {
                 let Ok((length, _)) = socket.recv_from(&mut room) else { continue };
                 let mut bytes = room[..length].to_vec();
-                // The header says which it is.
                 let number = u64::from_le_bytes(bytes[8..16].try_into().expect("8 bytes"));
                 let sent_ns = u64::from_le_bytes(bytes[16..24].try_into().expect("8 bytes"));
                 let mut pass = |number: u64, bytes: &[u8]| {

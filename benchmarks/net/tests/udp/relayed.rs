@@ -1,4 +1,4 @@
-//! Copies, order, losses and damage by the account of a relay.
+//! Duplicates, order, losses and damage compared with the records of a relay.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -11,15 +11,13 @@ use crate::rig::{Ends, Kept, case};
 
 const SPAN: Duration = Duration::from_millis(400);
 
-/// More than any deed below waits for.
 const ENOUGH: u64 = 150;
 
-/// Trials of which one must be undisturbed.
 const TRIES: usize = 40;
 
-/// Measures through a relay; what both ends said, what the receiver found of the data, and what was passed on. Once more,
-/// when the machine kept the sender from its CPU for so long that it sent next to nothing, or the relay for so long that
-/// the receiver had no more patience.
+/// Measures through a relay; returns the records of both ends, the receiver's check, and what was passed on. Repeats
+/// if the sender had so little CPU time that it sent next to nothing, or the relay so little that the receiver gave
+/// up.
 fn relayed(changed: &[(&str, &str)], deed: fn(u64) -> Deed) -> ([Kept; 2], Integrity, Vec<u64>) {
     for _ in 0..TRIES {
         let mut relay = None;
@@ -37,7 +35,6 @@ fn relayed(changed: &[(&str, &str)], deed: fn(u64) -> Deed) -> ([Kept; 2], Integ
     panic!("the sender did not come to send more than {ENOUGH} datagrams in any of {TRIES} trials");
 }
 
-/// What the receiver must say of datagrams that came in this order, of so many sent.
 fn hold_against(kept: &Kept, order: &[u64], sent: u64) {
     let distinct: HashSet<u64> = order.iter().copied().collect();
     let (mut first, mut reordered, mut extent) = (HashSet::new(), 0, 0);
@@ -73,7 +70,7 @@ fn sent(kept: &[Kept; 2]) -> u64 {
 #[test]
 fn copies_and_overtaken_datagrams_are_counted_exactly() {
     let deed = |number: u64| match number % 20 {
-        // The last one is not copied: nobody could say how long to wait for its copies.
+        // The last datagram is not duplicated: the time to wait for its copies would be unknown.
         _ if number > ENOUGH => Deed::Pass,
         3 => Deed::Copy(1),
         7 => Deed::Copy(3),
@@ -121,7 +118,6 @@ fn losses_at_the_head_in_bursts_and_at_the_tail_are_counted_exactly_and_hidden_b
             let lost = measures.findings.iter().find(|finding| finding.kind == "datagrams-lost");
             assert!(lost.is_some_and(|lost| lost.text.contains("in the network")), "{lost:?}");
         }
-        // The machine kept the sender from its CPU.
         Err(reason) => assert_eq!(reason.cause, seatrial_model::Cause::Underloaded, "{reason}"),
     }
 }
@@ -129,7 +125,7 @@ fn losses_at_the_head_in_bursts_and_at_the_tail_are_counted_exactly_and_hidden_b
 #[test]
 fn a_bit_that_was_turned_on_the_way_is_found() {
     let deed = |number| if number == 90 { Deed::Damage(77) } else { Deed::Pass };
-    // Read one by one, so that each is looked at.
+    // Read one by one, so that each is checked.
     let (kept, integrity, _) = relayed(&[("offload", "plain"), ("batch", "1")], deed);
     let Integrity::Corrupt { wrong, first, .. } = integrity else { panic!("{integrity:?}") };
     assert_eq!(wrong, 1);
@@ -154,7 +150,6 @@ fn what_the_warm_up_sent_is_not_measured() {
 fn datagrams_go_both_ways_at_once_and_the_other_way_alone() {
     for (direction, receivers) in [("both", vec![0, 1]), ("reverse", vec![0])] {
         let case = case(&["n1"], &[("direction", direction), ("flows", "2")]);
-        // A sender that gets no CPU meanwhile sends nothing.
         let is_enough = |kept: &[Kept; 2]| {
             let told = receivers.iter().map(|index| kept[*index].flow(1, "received"));
             told.min().is_some_and(|least| least > 0)

@@ -10,10 +10,8 @@ use seatrial_model::{Case, Integrity, Params, PartRecord, Phase, Reason, Sample,
 use seatrial_net::udp_stream::BENCHMARK;
 use serde_json::Value;
 
-/// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What a part says in a phase.
 #[derive(Default)]
 pub struct Kept {
     pub samples: Vec<Sample>,
@@ -31,7 +29,6 @@ impl Sink for Kept {
 }
 
 impl Kept {
-    /// A number of a flow at the end that received.
     pub fn flow(&self, flow: usize, name: &str) -> u64 {
         let value = &self.facts["received"]["flows"][flow][name];
         value.as_u64().unwrap_or_else(|| panic!("{name} of flow {flow} is {value}"))
@@ -50,14 +47,13 @@ impl Kept {
     }
 }
 
-/// Room for what comes in seconds, should a receiver be kept from its CPU: what it loses then is nobody's fault.
+/// Room for seconds of data, so that a receiver without a CPU loses nothing.
 pub const ROOM: (&str, &str) = ("buffer", "64 MiB");
 
-/// A case between two nodes, or of one with itself. Nobody is pinned: the machine may have other CPUs than these.
+/// A case between two nodes, or of one node with itself. Unpinned: the machine may have other CPUs than the nodes.
 pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
     let about = BENCHMARK.about;
     let mut params: Params = about.defaults();
-    // A thousand datagrams a second.
     let usual = [("affinity", "none"), ("message", "100 B"), ("rate", "0.8 Mbit/s"), ("threads", "1"), ROOM];
     for (name, value) in usual.iter().chain(changed) {
         let spec = about.param(name).unwrap_or_else(|| panic!("no parameter {name}"));
@@ -71,14 +67,13 @@ pub fn case(nodes: &[&str], changed: &[(&str, &str)]) -> Case {
     BENCHMARK.plan(&params, &site).expect("a plan").remove(0)
 }
 
-/// The two parts of a case, and where each lives: a namespace is entered by the thread that works in it.
+/// The two parts of a case, and their namespaces, which the working threads enter.
 pub struct Ends<'a> {
     pub parts: Vec<Box<dyn Running>>,
     enter: [&'a Enter<'a>; 2],
 }
 
 impl<'a> Ends<'a> {
-    /// Prepared, and connected after `change` had the offers.
     pub fn of(
         case: &Case,
         enter: [&'a Enter<'a>; 2],
@@ -92,17 +87,14 @@ impl<'a> Ends<'a> {
         Ok(Self { parts, enter })
     }
 
-    /// Both on this machine.
     pub fn here(case: &Case) -> Result<Ends<'static>, Reason> {
         Ends::of(case, [&|| {}, &|| {}], |_| {})
     }
 
-    /// Runs a phase of both; what each said, and how it ended.
     pub fn run(&mut self, phase: Phase, span: Duration) -> [(Kept, Result<(), Reason>); 2] {
         self.run_until(phase, || Stop::after(span))
     }
 
-    /// The same until somebody raises the stop.
     pub fn run_until(
         &mut self,
         phase: Phase,
@@ -116,13 +108,12 @@ impl<'a> Ends<'a> {
         ends.try_into().ok().expect("two ends")
     }
 
-    /// Measures, with nothing going wrong; what each said.
     pub fn measure(&mut self, span: Duration) -> [Kept; 2] {
         self.measure_while(|| std::thread::sleep(span)).0
     }
 
-    /// Measures until `meanwhile` has come to its end; what each said, and what that came to. Ends wait for each other as
-    /// long as a phase may last, and some seconds more: so this one may last long, whatever keeps them from their CPUs.
+    /// Measures until `meanwhile` returns. Ends wait for each other for a phase and some seconds more, so this phase
+    /// may last long, however little CPU time they get.
     pub fn measure_while<T>(&mut self, meanwhile: impl FnOnce() -> T) -> ([Kept; 2], T) {
         let stop = Stop::after(PATIENCE);
         std::thread::scope(|scope| {
@@ -137,8 +128,8 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// Measures a case with both ends on this machine, again until what they said is enough: others may keep them from
-    /// their CPUs for as long as they measure.
+    /// Measures a case with both ends on this machine, again until `is_enough`, as other programs may take the CPUs
+    /// for a whole measurement.
     pub fn measured(
         case: &Case,
         span: Duration,

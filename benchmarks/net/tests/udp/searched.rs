@@ -1,5 +1,6 @@
-//! The search for the highest loss-free rate, before a policer whose rate is known. That it finds this rate is tested with
-//! a time that is made up, in `net/udp_stream/policed.rs`: on a real machine others may keep the sender from its CPU.
+//! The search for the highest loss-free rate, before a policer of a known rate. Simulated time in
+//! `net/udp_stream/policed.rs` tests that the search finds this rate: on a real machine the sender may get too little
+//! CPU time.
 
 use std::time::{Duration, Instant};
 
@@ -11,29 +12,27 @@ use crate::rig::{Ends, case};
 use crate::space::{Net, Pair};
 use seatrial_testkit::starved::Watch;
 
-/// Searches before the result must be near the policer's rate: other work on the machine keeps the sender from its CPU,
-/// and what it then does not offer is not found.
+/// Searches until one must be near the policer's rate: a rate that a sender without a CPU does not offer is not
+/// found.
 const TRIES: usize = 8;
 
-/// Datagrams a second that the policer lets through, and those that it lets through at once besides: more than the 80 with
-/// which a sender catches up that was 20 ms late, so that it loses none of them.
+/// Datagrams per second of the policer, and its burst: more than the 80 with which a sender catches up after 20 ms,
+/// so that none of these is lost.
 const RATE: f64 = 4000.0;
 const BURST: f64 = 120.0;
 
-/// Part of the time without a CPU that may keep a search from the rate: a step of 250 ms of which 20 ms are missing is
-/// late, and one that is late twice is not counted as free.
+/// Share of the time without a CPU that may disturb a search: a step of 250 ms with 20 ms missing is late, and a step
+/// that is late twice is not loss-free.
 const DISTURBED: f64 = 0.01;
 
-/// What a search came to: the highest loss-free rate in datagrams a second, where there is one, and the part of the time
-/// that the machine took for itself.
 type Searched = (Result<f64, Reason>, f64);
 
-/// Searches before the policer. None when there may be no spaces of the network here, which was said then.
+/// Searches before the policer. `None`, and a message, without namespaces.
 fn search() -> Option<Searched> {
     let mut failed = Vec::new();
     while failed.len() < TRIES {
         match try_search()? {
-            // An end that gets no CPU for seconds is taken for gone, and what waits for it is lost.
+            // An end without a CPU for seconds is taken for gone, and what waits for it is lost.
             Err(why) => failed.push(why),
             Ok(searched) => return Some(searched),
         }
@@ -42,7 +41,6 @@ fn search() -> Option<Searched> {
 }
 
 fn try_search() -> Option<Result<Searched, String>> {
-    // Room for what comes in seconds, should the receiver be kept from its CPU.
     let buffer = ("buffer", "64 MiB");
     let changed = [("rate", "search"), ("offload", "plain"), ("message", "1000 B"), ("time", "1 s"), buffer];
     let pair = Pair::new(&Net { four: true, six: false, mtu: 1500 })?;
@@ -66,8 +64,8 @@ fn try_search() -> Option<Result<Searched, String>> {
     let steps = kept[0].facts["steps"].as_array().expect("steps").clone();
     let sum = |name: &str| steps.iter().map(|step| step[name].as_u64().expect("a count")).sum::<u64>();
     assert_eq!(sum("sent"), sum("received") + sum("lost"));
-    // Exact: all that was lost in all steps is what the filter dropped. A receiver that was away for seconds gives up what
-    // waits for it.
+    // Exact: the loss of all steps is what the filter dropped. A receiver without a CPU for seconds gives up waiting
+    // datagrams.
     let dropped = pair.second.dropped();
     if sum("lost") > dropped && starved * took > 1.0 {
         return Some(Err(format!("{} lost, {dropped} dropped", sum("lost"))));
@@ -86,7 +84,7 @@ fn try_search() -> Option<Result<Searched, String>> {
     Some(Ok((found, starved)))
 }
 
-/// No more passes without loss than the rate and the burst, and that once more where the last ones came late.
+/// No more passes without loss than the rate and one burst, and a second burst if the last ones were late.
 fn holds(step: &Value) {
     let span = step["span_ns"].as_f64().expect("a time") / 1e9;
     let sent = step["sent"].as_f64().expect("a count");
@@ -95,7 +93,7 @@ fn holds(step: &Value) {
 
 #[test]
 fn every_loss_of_a_search_is_one_of_the_policers_drops_and_no_more_than_its_rate_is_found() {
-    // The machine may keep the sender from its CPU: then there is no rate, and that is said.
+    // If the sender gets too little CPU time, there is no rate, and the reason says so.
     if let Some((Err(reason), _)) = search() {
         assert!(matches!(reason.cause, Cause::Underloaded | Cause::TooShort), "{reason}");
     }
@@ -112,14 +110,14 @@ fn alone_the_highest_loss_free_rate_is_what_a_policer_lets_through() {
             Some((found, starved)) => seen.push((found.map_err(|reason| reason.to_string()), starved)),
         }
     }
-    // A machine that let none of them be undisturbed says so; the bounds above have held for all of them.
+    // A machine on which every try was disturbed shows it; the bounds above have held for all tries.
     let is_disturbed = seen.iter().all(|(_, starved)| *starved > DISTURBED);
     assert!(is_disturbed, "{RATE} datagrams a second pass, and of the time without a CPU: {seen:?}");
 }
 
 #[test]
 fn a_link_that_takes_all_that_can_be_offered_is_said_to_be_not_reached() {
-    // A sender of one datagram a call against a receiver of hundreds: over the loopback nothing is lost.
+    // One datagram per call against a receiver of hundreds: no loss over the loopback.
     let changed =
         [("rate", "search"), ("batch", "1"), ("message", "100 B"), ("time", "400 ms"), ("buffer", "512 MiB")];
     let case = case(&["n1"], &changed);
@@ -140,7 +138,7 @@ fn a_link_that_takes_all_that_can_be_offered_is_said_to_be_not_reached() {
             assert_eq!(kinds, ["loss-free-not-reached"]);
             return;
         }
-        // The receiver was kept from its CPU, or the sender was; what came of it is no way that takes all.
+        // Sender or receiver had too little CPU time; the result is no path without loss.
         assert!(steps.len() > 1 || steps[0]["came"] != "free", "{steps:?}");
     }
 }

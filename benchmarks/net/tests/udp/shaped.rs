@@ -1,4 +1,4 @@
-//! Losses between two namespaces by the account of a packet filter.
+//! Losses between two namespaces, compared with the counters of a packet filter.
 
 use std::time::Duration;
 
@@ -8,13 +8,12 @@ use seatrial_net::udp_stream::BENCHMARK;
 use crate::rig::{Ends, Kept, case};
 use crate::space::{Net, Pair};
 
-/// More than any rule below waits for.
 const ENOUGH: u64 = 150;
 
 const FOUR: Net = Net { four: true, six: false, mtu: 1500 };
 
-/// Measures with a rule at the receiver; what both ends said, and how many were dropped. Once more, when the machine kept
-/// the sender from its CPU for so long that it sent next to nothing. None where there are no namespaces.
+/// Measures with a filter rule at the receiver; returns the records of both ends, and the number of drops. Repeats if
+/// the sender had so little CPU time that it sent next to nothing. `None` without namespaces.
 fn dropped(rule: &str, changed: &[(&str, &str)]) -> Option<([Kept; 2], u64)> {
     for _ in 0..40 {
         let tried = try_dropped(&Pair::new(&FOUR)?, rule, changed);
@@ -37,7 +36,7 @@ fn try_dropped(pair: &Pair, rule: &str, changed: &[(&str, &str)]) -> ([Kept; 2],
 #[test]
 fn one_in_ten_in_a_hundred_and_in_a_thousand_are_counted_as_the_filter_counts_them() {
     for (of, rate) in [(10, "0.8 Mbit/s"), (100, "0.8 Mbit/s"), (1000, "3.2 Mbit/s")] {
-        // A packet of its own is what the filter counts.
+        // The filter counts packets, so each datagram needs its own.
         let changed = [("offload", "plain"), ("rate", rate)];
         let Some((kept, gone)) = dropped(&format!("numgen inc mod {of} == 1"), &changed) else { return };
         let receiver = &kept[1];
@@ -55,7 +54,7 @@ fn bursts_and_the_tail_are_counted_with_their_lengths() {
     assert_eq!(kept[1].flow(0, "lost"), gone);
     let bursts = &kept[1].facts["received"]["flows"][0]["bursts"];
     assert!(bursts.as_array().expect("a list").iter().any(|class| class[0] == 7), "{bursts}");
-    // Packets of 128 B, of which the first hundred come.
+    // Packets of 128 B, of which the first hundred pass.
     let Some((kept, gone)) = dropped("quota over 12800 bytes", plain) else { return };
     assert_eq!((kept[1].flow(0, "lost"), kept[1].flow(0, "received")), (gone, 100));
     assert_eq!(kept[1].flow(0, "longest_burst"), gone);
@@ -74,7 +73,6 @@ fn pieces_that_are_cut_and_put_together_lose_nothing_over_both_protocols() {
             ends.measure(Duration::from_millis(300))
         };
         let mut kept = measured();
-        // A sender that gets no CPU meanwhile sends nothing.
         for _ in 0..40 {
             if (0..3).all(|flow| kept[1].flow(flow, "received") > 0) {
                 break;
@@ -97,11 +95,11 @@ fn a_firewall_that_lets_only_the_control_through_is_named() {
     let Some(pair) = Pair::new(&FOUR) else { return };
     pair.second.drop_datagrams("");
     let (first, second) = (|| pair.first.enter(), || pair.second.enter());
-    // Of a warm-up in which next to nothing was sent, all may be lost without a word; and a sender may get no CPU for long.
+    // All datagrams of a short warm-up may be lost without an error, and a sender may get no CPU for long.
     let tried = (0..40).find_map(|_| {
         let mut tried = Ends::of(&case(&["n1", "n2"], &[]), [&first, &second], |_| {}).expect("connected");
         let [(_, sender), (_, receiver)] = tried.run(Phase::WarmUp, Duration::from_millis(100));
-        // It only sends. One that gets no CPU for seconds may be told to be gone.
+        // It only sends. An end without a CPU for seconds may be taken for gone.
         sender.ok().and_then(|()| receiver.err())
     });
     let error = tried.expect("nothing arrived");
@@ -125,13 +123,13 @@ fn a_message_larger_than_the_path_is_refused_or_goes_in_fragments_that_are_told(
     let kept = ends.measure(Duration::from_millis(200));
     let received = kept[1].flow(0, "received");
     assert_eq!(kept[1].flow(0, "lost"), 0);
-    // 8908 bytes behind the IP header, 1480 in each but the last.
+    // 8908 bytes behind the IP header, 1480 in each fragment but the last.
     assert_eq!(kept[0].facts["sent"]["counters"]["counts"]["fragments_made"], received * 7);
     assert_eq!(kept[1].facts["received"]["counters"]["counts"]["fragments_come"], received * 7);
 }
 
-/// Measures as fast as it goes through a shaper at the sender, which takes 20 Mbit/s and holds 20 kB; what both ends said,
-/// how many were lost, how many the queue dropped, and how many calls it refused. None where there are no namespaces.
+/// Floods through a shaper at the sender, of 20 Mbit/s and a queue of 20 kB. Returns the records of both ends, the
+/// loss, drops of the queue, and refused calls. `None` without namespaces.
 fn through_a_shaper(offload: &str) -> Option<([Kept; 2], u64, u64, u64)> {
     let pair = Pair::new(&FOUR)?;
     pair.first.run("tc qdisc add dev v1 root tbf rate 20mbit burst 10kb limit 20kb");
@@ -142,7 +140,6 @@ fn through_a_shaper(offload: &str) -> Option<([Kept; 2], u64, u64, u64)> {
             Ends::of(&case(&["n1", "n2"], &changed), [&first, &second], |_| {}).expect("connected");
         ends.measure(Duration::from_millis(300))
     };
-    // A sender that gets no CPU meanwhile fills no queue.
     let is_full = |kept: &[Kept; 2]| {
         let dropped = kept[0].facts["sent"]["counters"]["counts"]["queue_dropped"].as_u64();
         dropped.is_some_and(|count| count > 0) && (offload == "plain" || kept[1].flow(0, "lost") > 0)
@@ -161,7 +158,7 @@ fn a_queue_of_the_sender_that_is_full_is_waited_for_and_is_no_loss() {
     let Some((_, lost, dropped, refused)) = through_a_shaper("plain") else { return };
     assert!(refused > 0, "it sends as fast as it can");
     assert_eq!(lost, 0);
-    // The kernel counts each that it refused; a call may be cut short because its time was over as well.
+    // The kernel counts each refusal; a call may also be cut short by its timeout.
     assert!(dropped > 0 && dropped <= refused, "{dropped} dropped, {refused} refused");
 }
 
@@ -186,7 +183,7 @@ fn an_interface_that_goes_down_ends_the_case_with_its_reason() {
     let Some(pair) = Pair::new(&FOUR) else { return };
     let (first, second) = (|| pair.first.enter(), || pair.second.enter());
     let mut ends = Ends::of(&case(&["n1", "n2"], &[]), [&first, &second], |_| {}).expect("connected");
-    // The sender ends by what happens to it; the receiver waits for the count for some seconds more than the phase lasts.
+    // The sender fails at once; the receiver waits for the count for some seconds more than the phase lasts.
     let results = std::thread::scope(|scope| {
         let running = scope.spawn(|| ends.run(Phase::Measure, Duration::from_secs(8)));
         std::thread::sleep(Duration::from_millis(200));
@@ -197,7 +194,7 @@ fn an_interface_that_goes_down_ends_the_case_with_its_reason() {
     let error = sender.expect_err("there is no way any more");
     assert_eq!(error.cause, Cause::IoError, "{}", error.text);
     assert!(error.text.contains("10.99.0.2"), "{}", error.text);
-    // The receiver waited for the count, and says that it never came.
+    // The receiver waited for the count, and records that it never came.
     receiver.expect("it can go no further, which is no fault of its own");
     assert!(kept.facts["received"]["silent"].as_str().is_some_and(|why| why.contains("10.99.0.1")));
 }

@@ -1,4 +1,4 @@
-//! Two network namespaces with a link between them. They are gone when the processes that hold them are, whatever became of
+//! Two network namespaces with a link between them. They end with the processes that hold them, whatever happens to
 //! the test.
 
 use std::fs::File;
@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// A namespace, held by a process that sleeps.
 pub struct Space {
     holder: Child,
 }
 
-/// The addresses of the two ends.
 pub struct Net {
     pub four: bool,
     pub six: bool,
@@ -34,7 +32,6 @@ impl Drop for Space {
 impl Space {
     fn new() -> Self {
         let mut command = Command::new("unshare");
-        // Longer than any test takes on a machine that is busy with other things.
         command.args(["--net", "sleep", "1800"]).stdin(Stdio::null()).stdout(Stdio::null());
         let holder = command.spawn().expect("unshare starts");
         let space = Self { holder };
@@ -58,7 +55,6 @@ impl Space {
             .expect("entered");
     }
 
-    /// Runs a command there; what it printed.
     pub fn run(&self, command: &str) -> String {
         let id = self.holder.id().to_string();
         let done = Command::new("nsenter").args(["-t", &id, "-n", "sh", "-c", command]).output();
@@ -67,13 +63,12 @@ impl Space {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Drops datagrams that come to this end by a rule of nft(8), and counts them.
+    /// Drops datagrams that arrive at this end by a rule of nft(8), and counts them.
     pub fn drop_datagrams(&self, rule: &str) {
         let table = "add table inet t; add chain inet t c { type filter hook input priority 0; }; add counter inet t gone";
         self.run(&format!("nft '{table}; add rule inet t c meta l4proto udp {rule} counter name gone drop'"));
     }
 
-    /// How many were dropped.
     pub fn dropped(&self) -> u64 {
         let told = self.run("nft list counter inet t gone");
         let mut words = told.split_whitespace().skip_while(|word| *word != "packets");
@@ -82,7 +77,7 @@ impl Space {
 }
 
 impl Pair {
-    /// Two namespaces with a link; none where we may not, or have not got what it takes.
+    /// Two namespaces with a link; `None` without the privilege or the tools.
     pub fn new(net: &Net) -> Option<Self> {
         let missing = ["unshare", "nsenter", "ip", "nft", "tc"].into_iter().find(|tool| {
             Command::new("sh")
@@ -114,7 +109,7 @@ impl Pair {
             space.run(&format!("ip link set {name} up"));
         }
         let pair = Self { first, second };
-        // A link is up a moment later than it is told to be.
+        // A link is up a moment after the command.
         let until = Instant::now() + Duration::from_secs(60);
         while !pair.second.run("cat /proc/net/dev >/dev/null; ip -br link show v2").contains("UP") {
             assert!(Instant::now() < until, "the link does not come up");

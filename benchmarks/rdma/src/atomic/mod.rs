@@ -1,5 +1,4 @@
-//! `rdma.atomic`: how many atomic operations a card does on another node's memory, how long one takes, and whether they
-//! are right.
+//! `rdma.atomic`: rate, latency and correctness of atomic operations of a card on another node's memory.
 
 mod part;
 mod reduce;
@@ -15,10 +14,14 @@ use seatrial_bench::{Benchmark, Part};
 
 const METHOD: Method = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
 
-/// What is done to a word.
-const OPERATION: ParamSpec =
-    ParamSpec::new("operation", Kind::Choice(&["fetch_add", "compare_swap"]), "fetch_add")
-        .doc("Fetch and add 1, or compare with the value that the last one left and swap in the next.");
+const OPERATION: ParamSpec = ParamSpec::new(
+    "operation",
+    Kind::Choice(&["fetch_add", "compare_swap"]),
+    "fetch_add",
+)
+.doc(
+    "fetch_add adds 1; compare_swap compares with the value of the previous operation and swaps in the next.",
+);
 
 const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
@@ -27,13 +30,13 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
 const ABOUT: About = About {
     id: "rdma.atomic",
     version: 2,
-    title: "RDMA atomics on the memory of another node: rate, latency, and whether every result is right",
+    title: "RDMA atomics on the memory of another node: rate, latency, and a check of every result",
     doc: include_str!("doc.md"),
     params: &[
         ParamSpec {
-            doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as \
-                  mlx5_0/1+mlx5_1/1 are one case, with queue_pairs and threads for each, of which rate is the sum and \
-                  latency that of the first; auto measures each active port.",
+            doc: "RDMA port of the first node, such as mlx5_0/1, or a device with one port; several ports, \
+                  such as mlx5_0/1+mlx5_1/1, are one case with queue_pairs and threads for each port: rate is \
+                  their sum, and latency is that of the first port; auto measures each active port.",
             ..p::DEVICES
         },
         p::PEERS,
@@ -55,17 +58,17 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("rate", Unit::MegaPerSecond).doc(
-            "Atomics a second of all queue pairs of all ports together, depth of them under way on \
-             each.",
+            "Atomics per second of all queue pairs of all ports together, with depth operations in flight \
+             on each.",
         ),
         time(
             "latency",
-            "Time from posting one atomic to its completion, nothing else under way, over the first port; median of \
-             each slice.",
+            "Time from posting one atomic to its completion, with no other in flight, over the first port; \
+             median of each slice.",
         ),
-        time("p99", "Time that 99 % of these do not exceed."),
-        time("p999", "Time that 99.9 % of these do not exceed."),
-        time("slowest", "The longest of these."),
+        time("p99", "99th percentile of the latency."),
+        time("p999", "99.9th percentile of the latency."),
+        time("slowest", "The longest latency."),
     ],
     series: &[BY_PORT],
     parts: &["client", "server"],
@@ -75,13 +78,12 @@ const ABOUT: About = About {
     interaction: Interaction::Loads("a core for each thread, and the cards of two RDMA ports"),
 };
 
-/// The rate by port.
 const BY_PORT: SeriesSpec = SeriesSpec::higher_is_better(
     "by_port",
     Unit::MegaPerSecond,
     &[AxisSpec { name: "port", unit: Unit::Count }],
 )
-.doc("Where several ports are measured together: atomics a second by port of the first node.");
+.doc("With several ports: atomics per second by port of the first node.");
 
 pub const BENCHMARK: Benchmark = Benchmark {
     about: &ABOUT,
@@ -89,7 +91,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     plan: verbs::plan_ports,
     limits: |about, _, _| {
         let mut limits = seatrial_bench::no_limits(about);
-        let reason = "no card states how many atomics it does".to_owned();
+        let reason = "no card states its rate of atomics".to_owned();
         limits.insert("rate".to_owned(), Limit::Unknown { reason });
         limits
     },

@@ -1,4 +1,4 @@
-//! The end that asks for atomics, and the end whose card does them.
+//! The requesting end, and the end whose card executes the atomics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,11 @@ use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pin}
 use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side};
 use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
-/// Bytes of a word.
 pub const WORD: u64 = 8;
 
-/// Channels of atomics one after the other: how many a slice has, and their median.
+/// Channels of atomics one after the other: number in a slice, and their median.
 pub const ONE: [&str; 2] = ["one", "median"];
 
-/// The part of `case` at `place`.
 pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let operation = match case.params.text(super::OPERATION.name)? {
         "compare_swap" => Operation::CompareSwap,
@@ -51,9 +49,8 @@ pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Pre
 }
 
 struct Counting {
-    /// By port and thread; none at the end that rests.
+    /// By port and thread; empty at the passive end.
     words: Vec<Vec<Words>>,
-    /// By port; at least one.
     endpoints: Vec<RdmaEndpoint>,
 }
 
@@ -63,7 +60,7 @@ impl Running for Counting {
             stop.rest(stop.left());
             return Ok(());
         }
-        // Half of the time with many under way, half with one.
+        // Half of the time at full depth, half with one in flight.
         let until = now_ns() + stop.left().as_nanos() as u64 / 2;
         let mut moved = many(&self.endpoints, &mut self.words, stop, until, out)?;
         let first = &mut self.words[0][0];
@@ -85,9 +82,7 @@ impl Running for Counting {
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
         if self.words.is_empty() {
-            return Ok(Integrity::Unverified {
-                why: "the end that asked has looked at every result".to_owned(),
-            });
+            return Ok(Integrity::Unverified { why: "the requesting end checks every result".to_owned() });
         }
         let told = |words: &Words| {
             let (done, wrong, first) = words.results();
@@ -100,8 +95,6 @@ impl Running for Counting {
     }
 }
 
-/// Lets all threads of all ports keep their queue pairs full until the phase is over or the clock reads `until`; the bytes
-/// that results had, by port.
 fn many(
     endpoints: &[RdmaEndpoint],
     words: &mut [Vec<Words>],

@@ -1,4 +1,4 @@
-//! From counts and histograms to a rate and latencies.
+//! Rate and latencies from counts and histograms.
 
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 use serde_json::Value;
@@ -6,42 +6,28 @@ use serde_json::Value;
 use super::part::{ONE, WORD};
 use crate::bandwidth::counts::{CHANNEL, PORT};
 use seatrial_bench::verbs::{paths, ports_of};
-use seatrial_bench::{Latencies, Transferred};
+use seatrial_bench::{Latencies, Transferred, by_part};
 
-/// Every trial gives the rates and medians of its slices, and one value of each quantile.
+const MICRO: f64 = 1e3;
+
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.index == 0).collect();
     let ports = ports_of(case, 0).unwrap_or_default();
     let mut measures = Measures::default();
-    let of_slices = |value: &dyn Fn(&Sample) -> Option<f64>| -> Vec<Vec<f64>> {
-        clients.iter().map(|part| part.samples.iter().filter_map(value).collect()).collect()
-    };
-    // Of one of several ports, or where there is none of all together.
     let rates = |port: Option<u64>| {
-        let is_it = move |sample: &Sample| sample.channel == CHANNEL && sample.at.count(PORT).ok() == port;
-        of_slices(&|sample| Some(sample.per_second()? / WORD as f64 / 1e6).filter(|_| is_it(sample)))
+        let of_port =
+            move |sample: &Sample| sample.per_second().filter(|_| sample.at.count(PORT).ok() == port);
+        by_part(clients.iter().copied(), CHANNEL, |sample| Some(of_port(sample)? / WORD as f64 / 1e6))
     };
-    let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
-        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, trials);
-        }
-    };
-    add("rate", Unit::MegaPerSecond, rates(None));
-    let median = |sample: &Sample| (sample.channel == ONE[1]).then(|| sample.amount.value() / 1e3);
-    add("latency", Unit::Microsecond, of_slices(&median));
+    measures.metric_of_all("rate", Unit::MegaPerSecond, rates(None));
+    let medians = by_part(clients.iter().copied(), ONE[1], |sample| Some(sample.amount.value() / MICRO));
+    measures.metric_of_all("latency", Unit::Microsecond, medians);
     let read = |part: &&PartRecord| Latencies::from_evidence(part.evidence.get("one_by_one")?);
     let counted: Vec<Latencies> = clients.iter().filter_map(read).collect();
-    let of_trials = |value: &dyn Fn(&Latencies) -> Option<f64>| -> Vec<Vec<f64>> {
-        counted.iter().map(|trial| value(trial).into_iter().collect()).collect()
-    };
-    add("p99", Unit::Microsecond, of_trials(&|trial| Some(trial.quantile(0.99)?.get() as f64 / 1e3)));
-    add("p999", Unit::Microsecond, of_trials(&|trial| Some(trial.quantile(0.999)?.get() as f64 / 1e3)));
-    add("slowest", Unit::Microsecond, of_trials(&|trial| Some(trial.longest().get() as f64 / 1e3)));
-    if let Some(device) = clients.iter().find_map(|part| part.evidence.get("device")) {
-        measures.evidence.insert("device".to_owned(), device.clone());
-    }
+    Latencies::add_metrics(&counted, &[("p99", 0.99), ("p999", 0.999)], MICRO, &mut measures);
+    measures.keep_evidence(clients.iter().copied(), &["device"]);
     if !measures.metrics.contains_key("rate") && !measures.metrics.contains_key("latency") {
-        return Err(Reason::new(Cause::TooShort, "no atomic was done within the time; raise -p time="));
+        return Err(Reason::new(Cause::TooShort, "no atomic was complete within the time; raise -p time="));
     }
     if ports.len() > 1 {
         let row = |(number, port): (u64, &&str)| {
@@ -59,7 +45,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-/// What went over a port: each request takes at least a word there, and each answer brings one back.
+/// Bytes over a port: at least one word per request, and one word per answer.
 fn transferred(case: &Case, clients: &[&PartRecord], port: usize) -> Transferred {
     let bytes = |part: &&PartRecord| part.evidence.get("moved")?.get(port).and_then(Value::as_u64);
     let bytes = clients.iter().filter_map(bytes).sum();
@@ -111,7 +97,7 @@ mod tests {
             sample(ONE[1], None, 2_500.0, Unit::Nanosecond),
         ];
         let measures = reduce(&case, &[client(samples, json!({}))]).expect("reduced");
-        // DRAGNET's 2.08 million a second.
+        // DRAGNET's 2.08 million per second.
         assert_eq!(measures.metrics["rate"].trials, [[2.08]]);
         assert_eq!(measures.metrics["latency"].trials, [[2.5]]);
         assert!(!measures.series.contains_key("by_port"), "a port by itself is all of it");

@@ -1,60 +1,48 @@
-//! Atomics on one word a queue pair, each result looked at as it comes.
+//! Atomics on one word per queue pair, with a check of each result.
 //!
-//! A queue pair does its atomics one after the other, in the order in which they were posted (InfiniBand Architecture
-//! Specification, volume 1, "Atomic operations"). So each must find what the one before has left: a wrong result is either
-//! an operation that was not atomic, or one that was lost or done twice.
+//! A queue pair executes its atomics in posting order (InfiniBand Architecture Specification, volume 1, "Atomic
+//! operations"). So each must return what the previous one has left: a wrong result means an operation that was not
+//! atomic, was lost, or was executed twice.
 
-use std::time::Instant;
-
-use seatrial_model::{Cause, Reason};
+use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{Remote, SendList, Verb, VerbsError, Work, WorkCompletion};
+use seatrial_sys::verbs::{Remote, SendList, Verb, VerbsError, Work};
 
 use crate::bandwidth::counts::Tally;
 use seatrial_bench::Stop;
-use seatrial_bench::verbs::queue::Queue;
-use seatrial_bench::verbs::{Pair, RdmaEndpoint, Side, drained, during, wait};
+use seatrial_bench::verbs::{Pair, RdmaEndpoint, SendQueue, Side, during};
 
-/// Turns between two looks at the stop.
 const TURNS: u32 = 16;
 
-/// What is done to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     FetchAdd,
     CompareSwap,
 }
 
-/// A queue pair and its word.
 struct AtomicQp {
-    pair: Pair,
-    /// One request for each place of a result.
+    number: usize,
     list: SendList,
     /// Operations posted since the word was 0.
     posted: u64,
     seen: u64,
 }
 
-/// The words of all queue pairs of a thread.
 pub struct Words {
     operation: Operation,
     label: String,
-    /// Where results are told.
-    queue: Queue,
+    queue: SendQueue,
     depth: u64,
     qps: Vec<AtomicQp>,
     wrong: u64,
     first: Option<String>,
-    completions: [WorkCompletion; 32],
-    misses: u32,
 }
 
 impl Words {
-    /// Those of the thread with this number of `endpoint`, which is connected.
     pub fn new(endpoint: &RdmaEndpoint, operation: Operation, thread: usize) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let depth = endpoint.config.depth;
-        let qp = |(number, pair): (usize, &Pair)| -> Result<AtomicQp, VerbsError> {
+        let qp = |pair: &Pair| -> Result<AtomicQp, VerbsError> {
             let word = endpoint.layout.at(pair.number, Side::In, 0);
             let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
             let results = endpoint.layout.at(pair.number, Side::Out, 0) as usize;
@@ -64,29 +52,25 @@ impl Words {
             };
             let works: Vec<Work<'_>> = (0..depth)
                 .map(|at| Work {
-                    id: number as u64,
                     remote: Some(remote),
                     ..Work::new(verb, &endpoint.region, results + 8 * at, 8)
                 })
                 .collect();
-            Ok(AtomicQp { pair: pair.clone(), list: SendList::new(&works)?, posted: 0, seen: 0 })
+            Ok(AtomicQp { number: pair.number, list: SendList::new(&works)?, posted: 0, seen: 0 })
         };
-        let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
-        let qps = own.enumerate().map(qp).collect::<Result<Vec<_>, _>>();
+        let qps = endpoint.pairs_of(thread).map(qp).collect::<Result<Vec<_>, _>>();
         Ok(Self {
             operation,
-            queue: endpoint.sends[thread].clone(),
+            queue: SendQueue::new(endpoint, thread, 1, "result"),
             qps: qps.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
             wrong: 0,
             first: None,
-            completions: [WorkCompletion::default(); 32],
-            misses: 0,
         })
     }
 
-    /// Keeps all queue pairs full until `stop` or the clock reads `until`, and counts what was done.
+    /// Runs all queue pairs at full depth until `stop` or the clock reaches `until`, and counts operations.
     pub fn many(
         &mut self,
         endpoint: &RdmaEndpoint,
@@ -101,46 +85,32 @@ impl Words {
                 break;
             }
             for qp in 0..self.qps.len() {
-                while self.qps[qp].posted - self.qps[qp].seen < self.depth {
+                while self.queue.room(qp) > 0 {
                     self.post(qp)?;
                 }
             }
-            let count = self.reap(endpoint)?;
-            if count > 0 {
-                tally.add(0, count, now_ns());
-            }
+            self.tallied(endpoint, tally)?;
         }
-        let deadline = drained();
-        while self.qps.iter().any(|qp| qp.seen < qp.posted) {
-            let count = self.reap(endpoint)?;
-            if count > 0 {
-                tally.add(0, count, now_ns());
-            }
-            if Instant::now() > deadline {
-                return Err(self.silent());
-            }
+        while !self.queue.is_idle() {
+            self.tallied(endpoint, tally)?;
         }
         Ok(())
     }
 
-    /// One operation on the first word: when it began and ended.
+    #[inline]
+    fn tallied(&mut self, endpoint: &RdmaEndpoint, tally: &Tally) -> Result<(), Reason> {
+        let count = self.wait(endpoint)?;
+        if count > 0 {
+            tally.add(0, count, now_ns());
+        }
+        Ok(())
+    }
+
     pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
         let start = now_ns();
         self.post(0)?;
-        let mut looks = 0_u32;
-        while self.reap(endpoint)? == 0 {
-            looks = looks.wrapping_add(1);
-            // A look by events sleeps.
-            if (endpoint.config.event || looks.is_multiple_of(4096)) && now_ns() - start > 5_000_000_000 {
-                return Err(self.silent());
-            }
-        }
+        while self.wait(endpoint)? == 0 {}
         Ok((start, now_ns()))
-    }
-
-    fn silent(&self) -> Reason {
-        let text = format!("{}: no result came for 5 s: the peer or the path is silent", self.label);
-        Reason::new(Cause::IoError, text)
     }
 
     #[inline]
@@ -151,35 +121,32 @@ impl Words {
             qp.list.set_operands(at, qp.posted, qp.posted + 1);
         }
         qp.posted += 1;
-        let posted = qp.pair.qp.post_send(&mut qp.list, at..at + 1);
-        posted.map_err(VerbsError::from).map_err(during(&self.label, "posting an atomic"))
+        self.queue.add(number, &mut qp.list, at, true);
+        self.queue.post(number, &mut qp.list, at..at + 1).map_err(during(&self.label, "posting an atomic"))
     }
 
-    /// Takes results and looks at them; how many there were.
+    /// Polls completions and checks the results; returns their number.
     #[inline]
-    fn reap(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
-        let count = wait(&self.queue, &mut self.completions, &mut self.misses);
-        let count = count.map_err(during(&self.label, "taking results"))?;
-        for completion in &self.completions[..count] {
-            completion.check().map_err(during(&self.label, "an atomic"))?;
-            let qp = &mut self.qps[completion.id() as usize];
-            let at = qp.seen % self.depth;
-            let place = endpoint.layout.at(qp.pair.number, Side::Out, 0) + 8 * at;
+    fn wait(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
+        let Self { queue, qps, depth, wrong, first, .. } = self;
+        queue.wait("an atomic", |qp, _| {
+            let qp = &mut qps[qp];
+            let at = qp.seen % *depth;
+            let place = endpoint.layout.at(qp.number, Side::Out, 0) + 8 * at;
             let found = endpoint.region.word(place as usize);
             if found != qp.seen {
-                self.wrong += 1;
+                *wrong += 1;
                 let text = format!(
-                    "operation {} on the word of queue pair {} found {found}, not what the one before had left",
-                    qp.seen, qp.pair.number
+                    "operation {} on the word of queue pair {} found {found}, not the value of the previous operation",
+                    qp.seen, qp.number
                 );
-                self.first.get_or_insert(text);
+                first.get_or_insert(text);
             }
             qp.seen += 1;
-        }
-        Ok(count as u64)
+            Ok(())
+        })
     }
 
-    /// Operations done, wrong results, and the first of these.
     pub fn results(&self) -> (u64, u64, Option<&str>) {
         (self.qps.iter().map(|qp| qp.seen).sum(), self.wrong, self.first.as_deref())
     }

@@ -1,4 +1,4 @@
-//! Whether what came is what was sent, after the clock.
+//! Checks received data after the clock has stopped.
 
 use seatrial_model::{Integrity, Reason};
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
@@ -6,13 +6,11 @@ use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 use seatrial_bench::verbs::RdmaEndpoint;
 use seatrial_bench::verbs::pattern::{Found, POISON, SlotStamp, check};
 
-/// Written before the trial.
 pub const FIRST: u64 = 0;
 
-/// Written after its clock stopped, for the last pass over all memory.
+/// Pass written after the clock has stopped, over all memory.
 pub const LAST: u64 = 1;
 
-/// What is known so far.
 #[derive(Debug, Default)]
 struct Seen {
     checked: u64,
@@ -21,11 +19,11 @@ struct Seen {
     first: Option<String>,
 }
 
-/// Looks at all memory that messages came to.
+/// Checks all memory that receives messages.
 ///
-/// Over a reliable connection each slot that the last pass went to holds it, whole, and the others hold messages of before,
-/// or nothing. Over the others messages may be missing, and pieces of them: there each word must be of one of the passes,
-/// or untouched.
+/// Over a reliable connection each slot that the last pass wrote holds that whole message, and the others hold older
+/// messages, or none. Over other transports messages and parts of them may be missing, so each word must be of one of
+/// the passes, or untouched.
 pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
     let config = &endpoint.config;
     let is_reliable = config.transport == Transport::Rc;
@@ -41,9 +39,9 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
             let wrong = if is_reliable {
                 let (last, all) = (endpoint.layout.last_slots(), endpoint.layout.slots);
                 match config.method.verb {
-                    // What is read was written once, before the trial.
+                    // The memory that is read was written once, before the trial.
                     VerbKind::Read if slot < last => whole(stamp(FIRST), &found),
-                    // What is sent goes to whichever slot is next: to all of them, or to any.
+                    // A send uses the next receive, whatever its slot, so any slot may hold any message.
                     VerbKind::Send if last < all => either(&[stamp(FIRST), stamp(LAST)], &found),
                     _ if slot < last => whole(stamp(LAST), &found),
                     _ => either(&[stamp(FIRST)], &found),
@@ -57,7 +55,7 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
                 seen.wrong += 1;
                 let text = || {
                     format!(
-                        "byte {at} of slot {slot} of queue pair {pair} is {:#04x}, which was not sent",
+                        "byte {at} of slot {slot} of queue pair {pair} is {:#04x}, a value that was never sent",
                         found[at]
                     )
                 };
@@ -68,18 +66,17 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
     Ok(match seen {
         Seen { first: Some(first), wrong, slots, .. } => Integrity::Corrupt { wrong, of: slots, first },
         Seen { checked: 0, .. } => {
-            Integrity::Unverified { why: "nothing came that could be looked at".to_owned() }
+            Integrity::Unverified { why: "no message arrived that could be checked".to_owned() }
         }
         Seen { checked, .. } => Integrity::Verified { checked },
     })
 }
 
-/// The slot whose content a message of a slot carries: what is sent may be received into any, so that all are alike.
 pub fn source(verb: VerbKind, slot: u64) -> u64 {
     if verb == VerbKind::Send { 0 } else { slot }
 }
 
-/// Where a slot is not wholly this content.
+/// Offset of the first difference to this whole content.
 fn whole(stamp: SlotStamp, found: &[u8]) -> Option<usize> {
     match check(&[stamp], found) {
         Found::Content(count) if count == found.len() => None,
@@ -88,7 +85,7 @@ fn whole(stamp: SlotStamp, found: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where a slot is neither a message of one of these contents nor untouched.
+/// Offset of the first difference, unless the slot is untouched or has one of these whole contents.
 fn either(stamps: &[SlotStamp], found: &[u8]) -> Option<usize> {
     match check(stamps, found) {
         Found::Content(_) | Found::Nothing => None,
@@ -96,7 +93,7 @@ fn either(stamps: &[SlotStamp], found: &[u8]) -> Option<usize> {
     }
 }
 
-/// The first word that is of none of these contents and not untouched either.
+/// Offset of the first word that is neither of these contents nor untouched.
 fn words(stamps: &[SlotStamp], found: &[u8]) -> Option<usize> {
     let contents: Vec<Vec<u8>> = stamps
         .iter()

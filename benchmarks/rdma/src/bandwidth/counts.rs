@@ -1,4 +1,4 @@
-//! How many messages each thread has seen through, and what that makes over time.
+//! Messages that each thread has completed, as samples over time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,51 +10,46 @@ use seatrial_sys::clock::now_ns;
 use seatrial_bench::Direction;
 use seatrial_bench::Sink;
 
-/// The channel of the samples: bytes over the time in which they moved.
+/// Channel of the samples: bytes over time.
 pub const CHANNEL: &str = "moved";
 
-/// What names the port of a sample, by its number, where it is of one of several.
+/// Coordinate of a sample: the port's number, if there are several ports.
 pub const PORT: &str = "port";
 
-/// A sample lasts so long at least.
 const SLICE: Nanos = Nanos::millis(10);
 
-/// The time between two looks at the counts. Their times are those of the completions, so that looking more often would only take
-/// time from the threads that count, which may have the same processor. The longest leaves three trials of a second each more
-/// than the hundred samples that a 99th percentile needs.
+/// Time between two readings of the counts. Sample times are completion times, so reading more often would only take
+/// CPU time from the threads. At the longest, three trials of 1 s have more than the hundred samples that a 99th
+/// percentile needs.
 const LOOKS: std::ops::RangeInclusive<Duration> = Duration::from_millis(5)..=Duration::from_millis(25);
 
-/// Looks at the counts of a size, where that makes the time between them neither too short nor too long.
+/// Readings per size, within the bounds of `LOOKS`.
 const EACH: u32 = 40;
 
-/// A sample has so many completions at least, so that where one falls changes it by no more than a few percent.
+/// Least completions of a sample: one completion more or less changes it by a few percent at most.
 const FEWEST: u64 = 20;
 
-/// How long to rest between two looks at the counts of a size that is moved for `span`.
+/// Time between two readings of a size that is sent for `span`.
 pub fn between_looks(span: Duration) -> Duration {
     (span / EACH).clamp(*LOOKS.start(), *LOOKS.end())
 }
 
-/// What one thread has counted; written by it alone. On cache lines of its own.
+/// Counters of one thread, which alone writes them; on separate cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Tally {
-    /// When it counted last.
     at: AtomicU64,
     messages: Box<[AtomicU64]>,
 }
 
 impl Tally {
-    /// For so many sizes.
     pub fn new(sizes: usize) -> Self {
         Self { at: AtomicU64::new(0), messages: (0..sizes).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Counts messages of the size with this index.
     #[inline]
     pub fn add(&self, size: usize, messages: u64, at: u64) {
         self.at.store(at, Ordering::Relaxed);
-        // Only this thread writes, so that no addition gets lost.
         let sum = self.messages[size].load(Ordering::Relaxed) + messages;
         self.messages[size].store(sum, Ordering::Release);
     }
@@ -64,7 +59,6 @@ impl Tally {
     }
 }
 
-/// All threads of an end together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reading {
     at: u64,
@@ -84,7 +78,7 @@ impl Reading {
     }
 }
 
-/// A stretch of time in which messages of one size moved, or of none or several.
+/// An interval in which messages of one size, several sizes or none were completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Interval {
     start: u64,
@@ -93,10 +87,8 @@ struct Interval {
     messages: u64,
 }
 
-/// What is known of a size over the whole phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Whole {
-    /// When the first messages were seen.
     first: u64,
     last: u64,
     /// Messages after the first ones.
@@ -104,8 +96,6 @@ struct Whole {
     told: bool,
 }
 
-/// Samplers of one direction that begin now, of what the threads of each port count: one of all of them together, and
-/// where there are several ports one of each.
 pub fn samplers(
     direction: Direction,
     sizes: &[u64],
@@ -120,7 +110,7 @@ pub fn samplers(
     all
 }
 
-/// Bytes that samplers have seen in a direction since they began, by port; nothing where none of them is of it.
+/// Bytes in a direction since the samplers started, by port; empty without a sampler of this direction.
 pub fn moved(samplers: &[Sampler], direction: Direction, ports: usize) -> Vec<u64> {
     let own = samplers
         .iter()
@@ -128,21 +118,20 @@ pub fn moved(samplers: &[Sampler], direction: Direction, ports: usize) -> Vec<u6
     own.map(|sampler| sampler.moved().1).collect()
 }
 
-/// Makes samples of what the threads of one direction count.
+/// Makes samples of the counters of one direction.
 ///
-/// Only stretches count that lie between two of the same size: what comes before has no beginning in common with the
-/// other threads, or lacks what the other end had not sent yet, and what comes after no end.
+/// An interval only counts if the intervals before and after it have the same size: before it, threads start at
+/// different times and the other end may not have sent yet, and after it they stop at different times.
 #[derive(Debug)]
 pub struct Sampler {
     direction: Direction,
-    /// The number of the port, where it is of one of several.
     port: Option<u64>,
     sizes: Vec<u64>,
     tallies: Vec<Arc<Tally>>,
-    /// Messages for each completion, by size.
+    /// Messages per completion, by size.
     grouped: Vec<u64>,
     begun: Vec<u64>,
-    /// At the last look, and at the end of the last stretch.
+    /// At the last reading, and at the end of the last interval.
     seen: Reading,
     last: Reading,
     start: u64,
@@ -152,7 +141,6 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler of one direction that begins now.
     pub fn new(
         direction: Direction,
         sizes: &[u64],
@@ -179,7 +167,7 @@ impl Sampler {
         }
     }
 
-    /// Looks at the counts; gives a sample where one is complete.
+    /// Reads the counters, and emits a sample if one is complete.
     pub fn read_counts(&mut self, now: u64, out: &mut dyn Sink) {
         let reading = Reading::of(&self.tallies, self.sizes.len());
         self.take(reading, now, out);
@@ -232,7 +220,6 @@ impl Sampler {
         }
     }
 
-    /// Ends the phase: a size of which no stretch was complete is told from its first message to its last.
     pub fn end(&mut self, out: &mut dyn Sink) {
         self.remember(&Reading::of(&self.tallies, self.sizes.len()));
         for size in 0..self.sizes.len() {
@@ -243,7 +230,7 @@ impl Sampler {
         }
     }
 
-    /// Messages and bytes since it began.
+    /// Messages and bytes since the sampler started.
     pub fn moved(&self) -> (u64, u64) {
         let reading = Reading::of(&self.tallies, self.sizes.len());
         let since = reading.messages.iter().zip(&self.begun).map(|(now, before)| now - before);
@@ -280,7 +267,6 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A sampler whose thread counts so many messages of these sizes every 10 ms.
     fn sampled(sizes: &[u64], counts: &[&[u64]]) -> Vec<(String, u64, u64, f64)> {
         let tally = Arc::new(Tally::new(sizes.len()));
         let tallies = vec![Arc::clone(&tally)];

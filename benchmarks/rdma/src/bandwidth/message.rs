@@ -1,10 +1,9 @@
-//! One message as a work request: where it comes from and where it goes.
+//! Source and destination of a message as a work request.
 
 use seatrial_bench::verbs::{Pair, QKEY, RdmaEndpoint, RemoteCompletion, Side};
 use seatrial_sys::verbs::{MemoryRegion, Remote, UdTarget, Verb, VerbKind, Work};
 use std::sync::Arc;
 
-/// A message of `bytes` from `offset` of this memory on, or for a read into it.
 pub fn message<'a>(
     endpoint: &RdmaEndpoint,
     pair: &'a Pair,
@@ -40,7 +39,6 @@ pub fn message<'a>(
     }
 }
 
-/// The sides that messages go between: this end's, the other end's.
 pub fn sides(verb: VerbKind) -> (Side, Side) {
     match verb {
         VerbKind::Read => (Side::In, Side::Out),
@@ -48,7 +46,6 @@ pub fn sides(verb: VerbKind) -> (Side, Side) {
     }
 }
 
-/// A slot of the other end.
 pub fn far_at(endpoint: &RdmaEndpoint, pair: &Pair, side: Side, slot: u64) -> Remote {
     let at = endpoint.layout.at(pair.number, side, slot);
     Remote { address: endpoint.remote.address + at, key: endpoint.remote.key }

@@ -1,7 +1,6 @@
-//! Streams of messages: as many as a queue pair holds are under way, and the end that sees them through counts them.
-//!
-//! Writes and reads are counted where they were posted: a completion says that the far end has the data, or has given
-//! it. Sends, and writes over an unreliable connection, are counted where they arrive.
+//! Streams of messages at full queue depth, counted by the end that knows of their completion: writes and reads by
+//! the posting end, since a completion says that the far end has the data, or has given it; sends, and writes over an
+//! unreliable connection, by the receiving end.
 
 mod check;
 pub mod counts;
@@ -19,7 +18,6 @@ use seatrial_bench::{Benchmark, Part};
 
 use crate::method::HasMethod;
 
-/// The benchmark that `about` defines, of the method `M`.
 pub const fn benchmark<M: HasMethod>(about: &'static About) -> Benchmark {
     Benchmark {
         about,
@@ -36,30 +34,24 @@ const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
 }
 
-pub const THROUGHPUT: MetricSpec = rate(
-    "throughput",
-    "Payload over time, of a size sweep at its fastest size; of both directions together.",
-);
+pub const THROUGHPUT: MetricSpec =
+    rate("throughput", "Payload rate of both directions together; of a size sweep, at its fastest size.");
 
-/// Where both ends post.
 pub const FORWARD: MetricSpec =
-    rate("forward", "Where both nodes post: what the first node's requests move.");
+    rate("forward", "With direction=both: payload rate of the first node's requests.");
 
-/// Where both ends post.
 pub const REVERSE: MetricSpec =
-    rate("reverse", "Where both nodes post: what the second node's requests move.");
+    rate("reverse", "With direction=both: payload rate of the second node's requests.");
 
 pub const MESSAGES: MetricSpec = MetricSpec::higher_is_better("messages", Unit::MegaPerSecond)
-    .doc("Messages over time, of a size sweep at its smallest size; of both directions together.");
+    .doc("Message rate of both directions together; of a size sweep, at its smallest size.");
 
-/// What did not come.
 pub const LOSS: MetricSpec = MetricSpec::lower_is_better("loss", Unit::Percent)
-    .doc("Messages that did not arrive, of all that were sent; over unreliable transports only.");
+    .doc("Lost messages, in percent of those sent; over unreliable transports only.");
 
-/// What it costs to make memory known.
 pub const REGISTRATION: MetricSpec = MetricSpec::lower_is_better("registration", Unit::Microsecond).doc(
-    "Time to register memory of one message of the largest size with the card, before anything is \
-     sent.",
+    "Time to register the memory of one message of the largest size with the card (ibv_reg_mr), before any \
+     message is sent.",
 );
 
 pub const BY_SIZE: SeriesSpec = SeriesSpec::higher_is_better(
@@ -67,14 +59,11 @@ pub const BY_SIZE: SeriesSpec = SeriesSpec::higher_is_better(
     Unit::GigabitsPerSecond,
     &[AxisSpec { name: "size", unit: Unit::Byte }],
 )
-.doc("Payload over time by size of the message; of both directions together.");
+.doc("Payload rate of both directions together, by message size.");
 
 pub const BY_PORT: SeriesSpec = SeriesSpec::higher_is_better(
     "by_port",
     Unit::GigabitsPerSecond,
     &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "port", unit: Unit::Count }],
 )
-.doc(
-    "Where several ports are measured together: payload over time by direction and port of the first \
-     node, at the fastest size.",
-);
+.doc("With several ports: payload rate by direction and port of the first node, at the fastest size.");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
+use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::VerbKind;
@@ -17,16 +17,14 @@ use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, page
 use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush};
 use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
-/// How often another queue is looked at for the cause of an error.
 const CAUSE_LOOK: Duration = Duration::from_millis(5);
 
-/// How long nothing must come before it is taken for the end.
+/// Time without any message that counts as the end.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Looks for the end at most: 1 s.
+/// Most checks for the end: 1 s.
 const QUIET_LOOKS: u32 = 40;
 
-/// The part of `case` at `place`.
 pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
@@ -42,15 +40,12 @@ pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Pre
 }
 
 struct BandwidthPart {
-    /// By port; at least one.
     ports: Vec<BandwidthPort>,
-    /// Messages sent since the connection was made.
     sent: u64,
 }
 
-/// One port of this end.
 struct BandwidthPort {
-    // Before the endpoint, so that its threads are gone when the queue pairs are.
+    // Dropped before the endpoint, so that its threads end before the queue pairs.
     receivers: Option<ReceiverThreads>,
     endpoint: RdmaEndpoint,
 }
@@ -65,22 +60,19 @@ impl BandwidthPort {
         Ok(Self { receivers, endpoint })
     }
 
-    /// Whether what came over this port is what was sent.
     fn verify(&self) -> Result<Integrity, Reason> {
-        if let Some(receivers) = &self.receivers {
-            match receivers.check() {
-                Err(error) if error.cause == Cause::CorruptData => {
-                    return Ok(Integrity::Corrupt { wrong: 1, of: receivers.total() + 1, first: error.text });
-                }
-                other => other?,
-            }
-        }
+        let receivers = self.receivers.as_ref();
+        let outcome = receivers.map_or(Ok(()), ReceiverThreads::check).and_then(|()| self.verify_memory());
+        Integrity::of_check(outcome, receivers.map_or(0, ReceiverThreads::total) + 1)
+    }
+
+    fn verify_memory(&self) -> Result<Integrity, Reason> {
         let config = &self.endpoint.config;
         let comes = if config.method.verb == VerbKind::Read { config.initiates() } else { config.answers() };
         if comes {
             return check::came(&self.endpoint);
         }
-        Ok(Integrity::Unverified { why: "what this end sent is looked at where it came to".to_owned() })
+        Ok(Integrity::Unverified { why: "the receiving end checks what this end sent".to_owned() })
     }
 }
 
@@ -90,7 +82,6 @@ impl Running for BandwidthPart {
         let config = &ports[0].endpoint.config;
         let sizes = config.sizes.len();
         let tally = |_| Arc::new(Tally::new(sizes));
-        // By port and thread.
         let pumped: Vec<Vec<Arc<Tally>>> =
             ports.iter().map(|_| (0..config.threads).map(tally).collect()).collect();
         let mut all = Vec::new();
@@ -135,12 +126,11 @@ impl Running for BandwidthPart {
     }
 }
 
-/// Writes the content of this pass into the first `slots` that each queue pair sends from, or is read from.
+/// Writes the content of this pass into the first `slots` of each queue pair that are sent or read.
 fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Reason> {
     endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
 }
 
-/// Lets all threads of this end work until the phase is over; how many messages they sent.
 fn move_messages(
     ports: &[BandwidthPort],
     tallies: &[Vec<Arc<Tally>>],
@@ -193,7 +183,7 @@ fn move_messages(
     })
 }
 
-/// The error that the others follow from; where it stands in no queue yet, it is waited for.
+/// The error that caused the others; waits for it if no queue has it yet.
 fn first_cause(mut errors: Vec<Reason>, ports: &[BandwidthPort]) -> Option<Reason> {
     let deadline = Instant::now() + CAUSE_AFTER;
     while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
@@ -204,18 +194,16 @@ fn first_cause(mut errors: Vec<Reason>, ports: &[BandwidthPort]) -> Option<Reaso
     (!errors.is_empty()).then(|| errors.swap_remove(at))
 }
 
-/// The first failure of a thread that takes messages.
 fn checked(ports: &[BandwidthPort]) -> Result<(), Reason> {
     ports.iter().filter_map(|port| port.receivers.as_ref()).try_for_each(ReceiverThreads::check)
 }
 
-/// Messages that came since the connection was made.
 fn received(ports: &[BandwidthPort]) -> u64 {
     ports.iter().filter_map(|port| port.receivers.as_ref()).map(ReceiverThreads::total).sum()
 }
 
-/// Sends over all memory once more, or over as much of it as is not too much, with new content: what arrives now cannot have
-/// been there before. What is read keeps its content, and the memory that it comes to is marked first.
+/// Sends new content over all memory, or a bounded part of it: data that arrives now cannot be older. Memory that is
+/// read keeps its content; there the destination is marked first.
 fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
     if endpoint.config.method.verb == VerbKind::Read {
         endpoint.poison_in()?;
@@ -225,7 +213,7 @@ fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
     (0..endpoint.config.threads).map(|thread| SendLoop::new(endpoint, thread).once()).sum()
 }
 
-/// Waits until nothing comes any more, so that what was received can be held against what was sent.
+/// Waits until no more messages arrive, so that received and sent messages can be compared.
 fn until_quiet(ports: &[BandwidthPort]) -> Result<(), Reason> {
     let mut before = received(ports);
     for _ in 0..QUIET_LOOKS {

@@ -1,5 +1,5 @@
-//! The threads of the end that messages come to: they count them and keep receives posted, from the connection to the
-//! end of the trial, so that no message finds none between two phases.
+//! The receiving threads: they count messages and keep receives posted, from the connection to the end of the trial,
+//! so that messages between two phases find receives too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,19 +16,15 @@ use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{Layout, Pair, RdmaConfig, RdmaEndpoint, Side, during, preparing, wait};
 use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
-/// Receives that are posted with one call.
 const LIST: usize = 16;
 
-/// A queue pair with its prepared receives.
 struct ReceiveQp {
     pair: Pair,
     list: ReceiveList,
     slot: u64,
-    /// Receives that were used up and are not posted again yet.
     due: usize,
 }
 
-/// What one thread needs.
 struct Work {
     config: RdmaConfig,
     thread: usize,
@@ -37,11 +33,11 @@ struct Work {
     qps: Vec<ReceiveQp>,
     tally: Arc<Tally>,
     over: Arc<AtomicBool>,
-    /// The memory stays registered for as long as a receive may be written into it.
+    /// Must stay registered while receives may write into it.
     _region: Arc<MemoryRegion>,
 }
 
-/// The threads, or before they are started their work.
+/// The threads, or their work before they are started.
 pub struct ReceiverThreads {
     work: Vec<Work>,
     started: Option<(ThreadTeam<'static, Work>, Answers<()>)>,
@@ -50,15 +46,14 @@ pub struct ReceiverThreads {
 }
 
 impl ReceiverThreads {
-    /// Posts all receives of `endpoint`.
     pub fn prepare(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let over = Arc::new(AtomicBool::new(false));
         let mut receivers = Self { work: Vec::new(), started: None, tallies: Vec::new(), over };
         for thread in 0..endpoint.config.threads {
             let tally = Arc::new(Tally::new(endpoint.config.sizes.len()));
             receivers.tallies.push(Arc::clone(&tally));
-            let own = endpoint.pairs.iter().filter(|pair| pair.number % endpoint.config.threads == thread);
-            let qps = own.map(|pair| ReceiveQp::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
+            let qps = endpoint.pairs_of(thread);
+            let qps = qps.map(|pair| ReceiveQp::new(endpoint, pair)).collect::<Result<Vec<_>, VerbsError>>();
             let mut work = Work {
                 config: endpoint.config.clone(),
                 thread,
@@ -75,7 +70,6 @@ impl ReceiverThreads {
         Ok(receivers)
     }
 
-    /// Starts the threads.
     pub fn start(&mut self) -> Result<(), Reason> {
         let threads = self.work.drain(..).map(|work| {
             let spec = ThreadSpec::new(format!("take-{}", work.thread), work.config.cpu(work.thread));
@@ -87,17 +81,14 @@ impl ReceiverThreads {
         Ok(())
     }
 
-    /// What the threads count.
     pub fn tallies(&self) -> &[Arc<Tally>] {
         &self.tallies
     }
 
-    /// Messages that came since the connection was made.
     pub fn total(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.total()).sum()
     }
 
-    /// Whether no thread has failed.
     pub fn check(&self) -> Result<(), Reason> {
         self.started.as_ref().map_or(Ok(()), |(_, ended)| ended.check(Duration::ZERO))
     }
@@ -157,7 +148,7 @@ impl Work {
                 completion.check().map_err(during(&label, "taking messages"))?;
                 let bytes = u64::from(completion.bytes()).saturating_sub(header);
                 let Ok(size) = self.config.sizes.binary_search(&bytes) else {
-                    let text = format!("{label}: a message of {bytes} B was received that was not sent");
+                    let text = format!("{label}: a message of {bytes} B arrived, a size that was not sent");
                     return Err(Reason::new(Cause::CorruptData, text));
                 };
                 counts[size] += 1;

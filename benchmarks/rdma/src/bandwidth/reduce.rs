@@ -1,4 +1,4 @@
-//! From what the ends counted to rates.
+//! Rates from the counts of the ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,10 @@ use seatrial_bench::Direction;
 use seatrial_bench::Transferred;
 use seatrial_bench::verbs::{Method, paths, ports_of};
 
-/// Gbit/s of bytes a second.
 const GBIT: f64 = 8e-9;
 
-/// Rates by trial, direction and size, in Gbit/s.
 type Rates = BTreeMap<u32, BTreeMap<(Direction, u64), Vec<f64>>>;
 
-/// Every trial gives its slices' rates at the fastest size, and one value of each other metric.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let directions = Direction::of_case(case);
     let rates = rates(parts, None);
@@ -28,12 +25,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         return Err(why_not(parts, directions, &rates));
     };
     let mut measures = Measures::default();
-    let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
-        // What one trial could not tell is left out: some of the trials would be no comparison.
-        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, trials);
-        }
-    };
+    let mut add = |name: &str, unit, trials| measures.metric_of_all(name, unit, trials);
     add("throughput", Unit::GigabitsPerSecond, together[&fastest].clone());
     if directions.len() > 1 {
         for direction in directions {
@@ -62,7 +54,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     Ok(measures)
 }
 
-/// What went over each port at this size, trial by trial. A trial of which one port told nothing has no rows of it.
+/// Rates by port at this size and by trial. A port without samples in a trial has no rows.
 fn by_port(parts: &[PartRecord], ports: &[&str], directions: &[Direction], size: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (number, port) in (0..).zip(ports) {
@@ -82,7 +74,6 @@ fn by_port(parts: &[PartRecord], ports: &[&str], directions: &[Direction], size:
     rows
 }
 
-/// Those of the port with this number, or where there is none of all together.
 fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
     let mut rates = Rates::new();
     for part in parts {
@@ -104,15 +95,15 @@ fn rates(parts: &[PartRecord], port: Option<u64>) -> Rates {
     rates
 }
 
-/// Both directions together, slice by slice: the ends have clocks of their own, but begin and end at one moment to within
-/// the time that an order takes. Sizes that a trial has of one direction only are left out.
+/// Sum of both directions, slice by slice: the ends have separate clocks, but begin and end at the same moment within
+/// the latency of an order. Sizes that a trial has in one direction only are left out.
 fn sums(rates: &Rates, directions: &[Direction]) -> BTreeMap<u64, Vec<Vec<f64>>> {
     let sizes: BTreeSet<u64> = rates.values().flat_map(|trial| trial.keys().map(|(_, size)| *size)).collect();
     let of_trial = |trial: &BTreeMap<(Direction, u64), Vec<f64>>, size: u64| -> Option<Vec<f64>> {
         let own: Vec<&Vec<f64>> =
             directions.iter().map(|direction| trial.get(&(*direction, size))).collect::<Option<_>>()?;
         let least = own.iter().map(|values| values.len()).min().filter(|count| *count > 0)?;
-        // Stretched over the same time, so that slices of one number are of one moment.
+        // Scaled to the same length, so that slices of one index are of one moment.
         let at = |values: &[f64], index: usize| values[index * values.len() / least];
         Some((0..least).map(|index| own.iter().map(|values| at(values, index)).sum()).collect())
     };
@@ -123,7 +114,6 @@ fn sums(rates: &Rates, directions: &[Direction]) -> BTreeMap<u64, Vec<Vec<f64>>>
     sizes.into_iter().filter_map(of_size).collect()
 }
 
-/// The size whose median is highest.
 fn peak(together: &BTreeMap<u64, Vec<Vec<f64>>>) -> Option<(u64, f64)> {
     let median = |trials: &Vec<Vec<f64>>| Sorted::pooled(trials).map_or(0.0, |all| all.median());
     let medians = together.iter().map(|(size, trials)| (*size, median(trials)));
@@ -139,7 +129,7 @@ fn registrations(parts: &[PartRecord]) -> Vec<Vec<f64>> {
     trials.into_values().collect()
 }
 
-/// Of all messages since the connection was made: both ends then counted the same ones.
+/// Counted since the connection was made, so that both ends count the same messages.
 fn losses(parts: &[PartRecord]) -> Vec<Vec<f64>> {
     let mut trials: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for part in parts {
@@ -163,7 +153,7 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
         Transferred { buffered: under_way.saturating_mul(2 * trials.len() as u64), ..Transferred::default() };
     let mut by_port = vec![none; ports.max(1)];
     for part in parts {
-        // What is read goes the other way than the requests.
+        // Read data moves against the direction of its requests.
         let (there, back) = match method.verb {
             VerbKind::Read => (Direction::Reverse, Direction::Forward),
             _ => (Direction::Forward, Direction::Reverse),
@@ -182,7 +172,6 @@ fn tell(method: Method, case: &Case, parts: &[PartRecord], ports: usize, measure
     paths::tell(&by_port, case, measures);
 }
 
-/// Why no trial gave a number.
 fn why_not(parts: &[PartRecord], directions: &[Direction], rates: &Rates) -> Reason {
     let count =
         |name: &str| -> u64 { parts.iter().filter_map(|part| part.evidence.get(name)?.as_u64()).sum() };
@@ -200,7 +189,7 @@ fn why_not(parts: &[PartRecord], directions: &[Direction], rates: &Rates) -> Rea
     let which = missing.map_or("", |direction| direction.word());
     Reason::new(
         Cause::TooShort,
-        format!("too few messages went {which} within the time to make a rate; raise -p time="),
+        format!("too few messages {which} within the time to compute a rate; raise -p time="),
     )
 }
 
@@ -252,7 +241,6 @@ mod tests {
     #[test]
     fn the_fastest_size_is_the_throughput_and_the_smallest_the_message_rate() {
         let f = Direction::Forward;
-        // 1.25 MB in 10 ms are 1 Gbit/s.
         let samples =
             [(f, 64, 0, 12_800), (f, 64, 10, 25_600), (f, 65_536, 20, 1_250_000), (f, 65_536, 30, 2_500_000)];
         let parts =
@@ -317,7 +305,6 @@ mod tests {
         assert_eq!(rows, wanted);
         let one = reduce(WRITE, &case(&[]), &parts[..1]).expect("reduced");
         assert!(!one.series.contains_key("by_port"), "a port by itself is all of it");
-        // And what went over each, both ways.
         for (part, moved) in parts.iter_mut().zip([json!([30, 10]), json!([7, 5])]) {
             let direction = if part.index == 0 { "moved_forward" } else { "moved_reverse" };
             part.evidence.insert(direction.to_owned(), moved);

@@ -1,100 +1,67 @@
 //! Keeps the send queues of one thread full.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use seatrial_model::{Cause, Reason};
+use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::verbs::{SendList, Verb, VerbKind, VerbsError, Work, WorkCompletion};
+use seatrial_sys::verbs::{SendList, Verb, VerbKind, VerbsError, Work};
 
 use super::counts::Tally;
 use super::message::{far_at, message, sides};
 use super::on_demand_mr::OnDemandMr;
 use seatrial_bench::Stop;
-use seatrial_bench::verbs::queue::Queue;
-use seatrial_bench::verbs::{Pair, RdmaEndpoint, drained, during, wait};
+use seatrial_bench::verbs::{Pair, RdmaEndpoint, SendQueue, during};
 
-/// Turns of the loop between two looks at the stop.
 const TURNS: u32 = 16;
 
-/// Bytes that a read takes which proves the arrival of a message.
+/// Bytes of the read that proves the arrival of a message.
 const PROOF: u32 = 8;
 
-/// What all pumping threads are told: the index of the size that is sent now.
+/// Index of the present size, read by all sending threads.
 #[derive(Debug, Default)]
 pub struct Orders(AtomicUsize);
 
 impl Orders {
-    /// From now on messages of the size with this index are sent.
     pub fn send(&self, size: usize) {
         self.0.store(size, Ordering::Relaxed);
     }
 }
 
-/// A queue pair with its prepared requests.
 struct SendQp<'a> {
     pair: &'a Pair,
     list: SendList,
     slot: u64,
-    posted: u64,
-    completed: u64,
-    /// Messages since one asked for a completion.
-    since: usize,
-    /// Where each message has memory of its own.
+    /// Only if each message registers its own memory.
     on_demand: Option<OnDemandMr>,
 }
 
-/// The queue pairs of one thread.
 pub struct SendLoop<'a> {
     endpoint: &'a RdmaEndpoint,
-    queue: &'a Queue,
-    pairs: Vec<&'a Pair>,
+    thread: usize,
+    queue: SendQueue,
     qps: Vec<SendQp<'a>>,
-    /// Requests of a message: itself, and what proves its arrival.
     each: usize,
-    moderation: usize,
-    completions: [WorkCompletion; 32],
-    misses: u32,
 }
 
 impl<'a> SendLoop<'a> {
-    /// The loop of the thread with this number.
     pub fn new(endpoint: &'a RdmaEndpoint, thread: usize) -> Self {
-        let threads = endpoint.config.threads;
-        let pairs = endpoint.pairs.iter().filter(|pair| pair.number % threads == thread).collect();
         let proves = endpoint.config.fence && endpoint.config.method.verb == VerbKind::Write;
         Self {
             endpoint,
-            queue: &endpoint.sends[thread],
-            pairs,
+            thread,
+            queue: SendQueue::new(endpoint, thread, 1, "request completed"),
             qps: Vec::new(),
             each: if proves { 2 } else { 1 },
-            moderation: 1,
-            completions: [WorkCompletion::default(); 32],
-            misses: 0,
         }
     }
 
-    /// Sends until `stop`, the sizes as ordered, and waits until all of it is done; how many messages that were.
+    /// Sends the ordered sizes until `stop`, waits for all completions, and returns the number of messages.
     pub fn run(&mut self, orders: &Orders, stop: &Stop, tally: &Tally) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let mut size = usize::MAX;
         let mut sent = 0;
         let mut turn = 0_u32;
-        let mut silent = None;
-        loop {
-            if turn.is_multiple_of(TURNS) {
-                if stop.is_over() {
-                    break;
-                }
-                // Not every device gives a dead path up by itself. Fewer misses than turns: something came since the
-                // last look.
-                if self.misses < TURNS {
-                    silent = None;
-                } else {
-                    in_time(*silent.get_or_insert_with(drained), &label)?;
-                }
-            }
+        while !turn.is_multiple_of(TURNS) || !stop.is_over() {
             turn = turn.wrapping_add(1);
             let ordered = orders.0.load(Ordering::Relaxed);
             if ordered != size {
@@ -106,14 +73,13 @@ impl<'a> SendLoop<'a> {
                 }
             }
             self.fill().map_err(during(&label, "posting requests"))?;
-            self.reap(size, tally).map_err(during(&label, "moving messages"))?;
+            self.wait(size, tally)?;
         }
         sent += self.finish(size, tally)?;
         Ok(sent)
     }
 
-    /// Sends one message of the largest size for every slot, or for as many as are not too much, and waits until all
-    /// are done.
+    /// Sends one message of the largest size per slot, or a bounded number of them, and waits for their completions.
     pub fn once(&mut self) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         let last = self.endpoint.config.sizes.len() - 1;
@@ -121,26 +87,26 @@ impl<'a> SendLoop<'a> {
         self.prepare(last).map_err(during(&label, "preparing requests"))?;
         for _ in 0..self.endpoint.layout.last_slots() {
             for qp in 0..self.qps.len() {
-                self.wait_for(last, &tally, |sender| sender.qps[qp].room(sender.endpoint.config.depth) > 0)?;
+                while self.queue.room(qp) == 0 {
+                    self.wait(last, &tally)?;
+                }
                 self.post(qp, 1, false).map_err(during(&label, "posting requests"))?;
             }
         }
         self.finish(last, &tally)
     }
 
-    /// Makes the requests for messages of the size with this index.
     fn prepare(&mut self, size: usize) -> Result<(), VerbsError> {
         let bytes = self.endpoint.config.sizes[size];
-        self.moderation = self.endpoint.config.moderation(bytes);
+        self.queue.reset(self.endpoint.config.moderation(bytes) as u64);
         self.qps.clear();
-        for pair in &self.pairs {
+        for pair in self.endpoint.pairs_of(self.thread) {
             let list = self.list(pair, bytes as u32)?;
-            self.qps.push(SendQp { pair, list, slot: 0, posted: 0, completed: 0, since: 0, on_demand: None });
+            self.qps.push(SendQp { pair, list, slot: 0, on_demand: None });
         }
         Ok(())
     }
 
-    /// Gives every queue pair memory to register for each message.
     fn refresh(&mut self, size: usize) -> Result<(), Reason> {
         let bytes = self.endpoint.config.sizes[size] as u32;
         for qp in &mut self.qps {
@@ -154,7 +120,7 @@ impl<'a> SendLoop<'a> {
         let (own, far) = sides(config.method.verb);
         let own_at = endpoint.layout.at(pair.number, own, 0) as usize;
         let message = message(endpoint, pair, bytes, &endpoint.region, own_at);
-        // What it reads lies behind the message, where nobody looks.
+        // The destination of this read is behind the message, in memory that no check covers.
         let behind = own_at + endpoint.layout.stride as usize - PROOF as usize;
         let proof = || Work {
             remote: Some(far_at(endpoint, pair, far, 0)),
@@ -171,12 +137,11 @@ impl<'a> SendLoop<'a> {
         SendList::new(&works)
     }
 
-    /// Posts lists until no queue pair has room for another one.
     #[inline]
     fn fill(&mut self) -> Result<(), VerbsError> {
-        let (depth, list) = (self.endpoint.config.depth, self.endpoint.config.post_list);
+        let list = self.endpoint.config.post_list;
         for qp in 0..self.qps.len() {
-            while self.qps[qp].room(depth) >= list {
+            while self.queue.room(qp) >= list as u64 {
                 self.post(qp, list, false)?;
             }
         }
@@ -188,8 +153,10 @@ impl<'a> SendLoop<'a> {
         let layout = &self.endpoint.layout;
         let qp = &mut self.qps[number];
         if let Some(on_demand) = &mut qp.on_demand {
-            qp.posted += 1;
-            return on_demand.post(self.endpoint, qp.pair, (number as u64) << 32 | 1);
+            return on_demand.post(self.endpoint, qp.pair, |list| {
+                self.queue.add(number, list, 0, true);
+                self.queue.post(number, list, 0..1)
+            });
         }
         for at in 0..count {
             let entry = at * self.each;
@@ -203,83 +170,36 @@ impl<'a> SendLoop<'a> {
                 }
                 qp.slot = (qp.slot + 1) % layout.slots;
             }
-            qp.since += 1;
-            let signalled = ends_group || qp.since >= self.moderation;
-            let last = entry + self.each - 1;
-            qp.list.set_signalled(last, signalled);
-            qp.list.set_id(last, (number as u64) << 32 | qp.since as u64);
-            if signalled {
-                qp.since = 0;
-            }
+            self.queue.add(number, &mut qp.list, entry + self.each - 1, ends_group);
         }
-        qp.pair.qp.post_send(&mut qp.list, 0..count * self.each)?;
-        qp.posted += count as u64;
-        Ok(())
+        self.queue.post(number, &mut qp.list, 0..count * self.each)
     }
 
-    /// Takes what has completed.
     #[inline]
-    fn reap(&mut self, size: usize, tally: &Tally) -> Result<(), VerbsError> {
-        let count = wait(self.queue, &mut self.completions, &mut self.misses)?;
-        let mut messages = 0;
-        for completion in &self.completions[..count] {
-            completion.check()?;
-            let group = completion.id() & u64::from(u32::MAX);
-            let qp = &mut self.qps[(completion.id() >> 32) as usize];
-            qp.completed += group;
-            messages += group;
-            if let Some(on_demand) = &mut qp.on_demand {
-                on_demand.done(group)?;
-            }
-        }
+    fn wait(&mut self, size: usize, tally: &Tally) -> Result<(), Reason> {
+        let qps = &mut self.qps;
+        let messages = self.queue.wait("moving messages", |qp, messages| match &mut qps[qp].on_demand {
+            Some(on_demand) => on_demand.done(messages),
+            None => Ok(()),
+        })?;
         if messages > 0 {
             tally.add(size, messages, now_ns());
         }
         Ok(())
     }
 
-    /// Waits until all that was posted is done; how many messages that were since they were prepared.
+    /// Waits until all requests are done; returns the messages since the last call of `prepare`.
     fn finish(&mut self, size: usize, tally: &Tally) -> Result<u64, Reason> {
         let label = self.endpoint.config.label();
         for qp in 0..self.qps.len() {
-            if self.qps[qp].since > 0 {
-                // One more that asks for a completion, which tells of all before it.
+            if self.queue.ends_unsignalled(qp) {
+                // One more signalled request, whose completion covers all before it.
                 self.post(qp, 1, true).map_err(during(&label, "posting requests"))?;
             }
         }
-        self.wait_for(size, tally, |sender| sender.qps.iter().all(|qp| qp.completed == qp.posted))?;
-        Ok(self.qps.iter().map(|qp| qp.posted).sum())
-    }
-
-    /// Takes completions until `done`; gives up when none comes for so long that none will.
-    fn wait_for(&mut self, size: usize, tally: &Tally, done: impl Fn(&Self) -> bool) -> Result<(), Reason> {
-        let label = self.endpoint.config.label();
-        let mut deadline = drained();
-        while !done(self) {
-            let before: u64 = self.qps.iter().map(|qp| qp.completed).sum();
-            self.reap(size, tally).map_err(during(&label, "moving messages"))?;
-            let now: u64 = self.qps.iter().map(|qp| qp.completed).sum();
-            if now > before {
-                deadline = drained();
-            } else {
-                in_time(deadline, &label)?;
-            }
+        while !self.queue.is_idle() {
+            self.wait(size, tally)?;
         }
-        Ok(())
+        Ok(self.queue.posted())
     }
-}
-
-impl SendQp<'_> {
-    /// Messages that may still be posted.
-    fn room(&self, depth: usize) -> usize {
-        depth.saturating_sub((self.posted - self.completed) as usize)
-    }
-}
-
-fn in_time(deadline: Instant, label: &str) -> Result<(), Reason> {
-    if Instant::now() < deadline {
-        return Ok(());
-    }
-    let text = format!("{label}: no request completed for 5 s; the peer or the path to it is silent");
-    Err(Reason::new(Cause::IoError, text))
 }

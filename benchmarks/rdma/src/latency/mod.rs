@@ -1,9 +1,8 @@
-//! One message at a time: how long it takes until it is answered, or done.
+//! One message at a time: the time until it is answered, or complete.
 //!
-//! Where the far end learns of a message, it sends a message of the same size back, and the figure is half of the round
-//! trip. Where its card does everything, the figure is the time from posting the request to its completion. Over
-//! several ports one conversation goes on over each at the same time, so that a card shows whose ports disturb one
-//! another.
+//! If the far end detects a message, it answers with a message of the same size, and the latency is half of the round
+//! trip. If the far card does everything, the latency is the time from posting a request to its completion. With
+//! several ports each runs its own ping-pong at the same time, which shows ports that disturb each other.
 
 mod part;
 mod ping_pong_qp;
@@ -18,7 +17,6 @@ use seatrial_bench::{Benchmark, Part};
 
 use crate::method::HasMethod;
 
-/// The benchmark that `about` defines, of the method `M`.
 pub const fn benchmark<M: HasMethod>(about: &'static About) -> Benchmark {
     Benchmark {
         about,
@@ -35,51 +33,45 @@ const fn time(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
 }
 
-/// Metrics of messages that are answered.
 pub const HALF_RTT_METRICS: &[MetricSpec] = &[
     time(
         "latency",
-        "Half the round trip of a message, median of each slice; of a size sweep at its smallest size, of several ports over \
-         any of them.",
+        "Half the round trip of a message, median of each slice; of a size sweep, at its smallest size; of \
+         several ports, over all of them.",
     ),
-    time("p99", "Half the round trip that 99 % of all do not exceed."),
-    time("p999", "Half the round trip that 99.9 % of all do not exceed."),
+    time("p99", "99th percentile of half the round trips."),
+    time("p999", "99.9th percentile of half the round trips."),
     time("slowest", "Half of the longest round trip."),
     RATE,
     LOSS,
 ];
 
-/// Metrics of requests that the far card serves by itself.
+/// Metrics of requests that the far card serves without its CPU.
 pub const COMPLETION_METRICS: &[MetricSpec] = &[
     time(
         "latency",
-        "Time from posting a request to its completion, median of each slice; of a size sweep at its smallest size, of \
-         several ports over any of them.",
+        "Time from posting a request to its completion, median of each slice; of a size sweep, at its \
+         smallest size; of several ports, over all of them.",
     ),
-    time("p99", "Time that 99 % of all requests do not exceed."),
-    time("p999", "Time that 99.9 % of all requests do not exceed."),
-    time("slowest", "The longest request."),
+    time("p99", "99th percentile of the times."),
+    time("p999", "99.9th percentile of the times."),
+    time("slowest", "The longest time of a request."),
     RATE,
 ];
 
 const RATE: MetricSpec = MetricSpec::higher_is_better("rate", Unit::PerSecond)
-    .doc("Messages or requests a second, one after the other; of several ports over each.");
+    .doc("Messages or requests per second, one after the other; of several ports, over each.");
 
 const LOSS: MetricSpec = MetricSpec::lower_is_better("loss", Unit::Percent)
-    .doc("Messages of which no answer came, of all that were sent; over unreliable transports only.");
+    .doc("Messages without an answer, in percent of those sent; over unreliable transports only.");
 
-/// The figure by port.
 pub const BY_PORT: SeriesSpec = SeriesSpec::lower_is_better(
     "by_port",
     Unit::Microsecond,
     &[AxisSpec { name: "port", unit: Unit::Count }],
 )
-.doc(
-    "Where several ports are measured together: the latency by port of the first node, at the smallest \
-     size.",
-);
+.doc("With several ports: the latency by port of the first node, at the smallest size.");
 
-/// The figure by size.
 pub const BY_SIZE: SeriesSpec =
     SeriesSpec::lower_is_better("by_size", Unit::Microsecond, &[AxisSpec { name: "size", unit: Unit::Byte }])
-        .doc("The latency by size of the message.");
+        .doc("The latency by message size.");

@@ -1,4 +1,4 @@
-//! The two ends of a ping-pong, or of one over each of several ports.
+//! The two ends of a ping-pong, or of one for each of several ports.
 
 use std::time::Duration;
 
@@ -12,21 +12,19 @@ use super::requester::Requester;
 use super::responder::Responder;
 use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pages_of, pin};
 use seatrial_bench::verbs::pattern::POISON;
-use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion};
+use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, Side};
 use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
 
-/// How often the answering end looks whether its threads have failed. They may have this processor too, and what wakes beside
-/// them costs them more than its own time: under emulation perftest's round trips are 8 % longer beside 200 wakings a second.
+/// How often the answering end checks its threads for errors. They may share its CPU, where each wake-up costs them
+/// more than its own time: under emulation perftest's round trips are 8 % longer beside 200 wake-ups per second.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Written before the trial, and after its clock stopped.
 const FIRST: u64 = 0;
 const LAST: u64 = 1;
 
-/// What names the port of a sample and of a histogram, by its number, where it is one of several.
+/// Coordinate of samples and histograms: the port's number, if there are several ports.
 pub const PORT: &str = "port";
 
-/// The part of `case` at `place`.
 pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = RdmaConfig::all(method, case, place)?;
     let pages = pages_of(&case.params)?;
@@ -42,13 +40,12 @@ pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Pre
 }
 
 struct LatencyPart {
-    /// By port; at least one.
     ports: Vec<LatencyPort>,
 }
 
-/// One port of this end. Where its card does everything, it neither asks nor answers.
+/// One port of this end. If its card does everything, it has neither requester nor responder.
 struct LatencyPort {
-    // Before the endpoint, so that their threads are gone when the queue pair is.
+    // Dropped before the endpoint, so that their threads end before the queue pair.
     requester: Option<Requester>,
     responder: Option<Responder>,
     receives: Option<ReceiveList>,
@@ -61,11 +58,11 @@ impl LatencyPort {
         endpoint.poison_in()?;
         endpoint.fill_out(FIRST, endpoint.layout.slots, |slot| slot)?;
         let hears = config.remote_completion() == RemoteCompletion::Cqe;
-        let receives = hears.then(|| PingPongQp::post_receives(&endpoint)).transpose()?;
+        let (at, bytes) = (endpoint.layout.at(0, Side::In, 0) as usize, endpoint.layout.stride as u32);
+        let receives = hears.then(|| endpoint.post_receives(at, bytes)).transpose()?;
         Ok(Self { requester: None, responder: None, receives, endpoint })
     }
 
-    /// Begins to answer, or is ready to ask.
     fn begin(&mut self) -> Result<(), Reason> {
         let config = &self.endpoint.config;
         let mut qp = PingPongQp::new(&self.endpoint)?;
@@ -81,16 +78,15 @@ impl LatencyPort {
     }
 
     fn requester(&mut self) -> Result<&mut Requester, Reason> {
-        let other = || Reason::new(Cause::Protocol, "this end does not ask");
+        let other = || Reason::new(Cause::Protocol, "this end sends no requests");
         self.requester.as_mut().ok_or_else(other)
     }
 
-    /// Asks until `stop`; the histograms of all sizes.
     fn ask(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
         self.requester()?.run(stop, out)
     }
 
-    /// Sends what is looked at after the clock.
+    /// Sends the message that is checked after the clock has stopped.
     fn last(&mut self) -> Result<(), Reason> {
         let endpoint = &self.endpoint;
         endpoint.poison_in()?;
@@ -100,26 +96,16 @@ impl LatencyPort {
         self.requester()?.last()
     }
 
-    fn verify(&self) -> Result<Integrity, Reason> {
-        if let Some(responder) = &self.responder {
-            match responder.check() {
-                Err(error) if error.cause == Cause::CorruptData => {
-                    return Ok(Integrity::Corrupt {
-                        wrong: 1,
-                        of: responder.served() + 1,
-                        first: error.text,
-                    });
-                }
-                other => other?,
-            }
-        } else if self.requester.is_none() {
-            return Ok(Integrity::Unverified {
-                why: "what this end holds is looked at where it came to".to_owned(),
-            });
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        let responder = self.responder.as_mut();
+        if responder.is_none() && self.requester.is_none() {
+            return Ok(Integrity::Unverified { why: "the other end checks what this end sent".to_owned() });
         }
-        // The answers are as they were from the beginning; what asks was written anew for the last message.
+        // The responder's content never changes; the requester's was written anew for the last message.
         let pass = if self.requester.is_some() { FIRST } else { LAST };
-        received(&self.endpoint, pass)
+        let outcome = responder.map_or(Ok(()), Responder::check);
+        let outcome = outcome.and_then(|()| received(&self.endpoint, pass));
+        Integrity::of_check(outcome, self.responder.as_ref().map_or(0, Responder::served) + 1)
     }
 }
 
@@ -139,13 +125,15 @@ impl Running for LatencyPart {
                 self.ports.iter_mut().try_for_each(LatencyPort::last)?;
             }
         } else {
-            let responder = || self.ports.iter().filter_map(|port_end| port_end.responder.as_ref());
             while !stop.is_over() {
-                responder().try_for_each(Responder::check)?;
+                let mut responders = self.ports.iter_mut().filter_map(|port_end| port_end.responder.as_mut());
+                responders.try_for_each(Responder::check)?;
                 stop.rest(POLL_INTERVAL);
             }
-            if responder().next().is_some() {
-                out.evidence("served", json!(responder().map(Responder::served).sum::<u64>()));
+            let responders: Vec<_> =
+                self.ports.iter().filter_map(|port_end| port_end.responder.as_ref()).collect();
+            if !responders.is_empty() {
+                out.evidence("served", json!(responders.into_iter().map(Responder::served).sum::<u64>()));
             }
         }
         if phase == Phase::Measure {
@@ -155,17 +143,16 @@ impl Running for LatencyPart {
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        Ok(Integrity::of_all(self.ports.iter().map(LatencyPort::verify).collect::<Result<Vec<_>, _>>()?))
+        Ok(Integrity::of_all(self.ports.iter_mut().map(LatencyPort::verify).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
-/// Messages sent and messages lost so far, over all ports.
 fn counts(ports: &[LatencyPort]) -> (u64, u64) {
     let all = ports.iter().filter_map(|port_end| port_end.requester.as_ref()).map(Requester::counts);
     all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
 }
 
-/// Asks over all ports at the same time, over each from a thread of its own beside its card; the histograms of all.
+/// Runs all ports at the same time, each in a thread next to its card; returns the histograms of all.
 fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
     let asked: Vec<Asked> = std::thread::scope(|scope| {
         let threads = (0..).zip(ports).map(|(port, port_end)| {
@@ -180,13 +167,11 @@ fn at_once(ports: &mut [LatencyPort], stop: &Stop, out: &mut dyn Sink) -> Result
         histograms.extend(told);
         samples.extend(own);
     }
-    // As they came, whichever port they are of.
     samples.sort_by_key(|sample| sample.start);
     samples.into_iter().for_each(|sample| out.sample(sample));
     Ok(histograms)
 }
 
-/// The histograms of a port, and its samples.
 type Asked = (Vec<Value>, Vec<Sample>);
 
 fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked, Reason> {
@@ -200,7 +185,6 @@ fn ask_over(port: u64, port_end: &mut LatencyPort, stop: &Stop) -> Result<Asked,
     Ok((told, kept.samples))
 }
 
-/// Keeps the samples of one of several ports, and puts its number on each.
 struct OfPort {
     port: u64,
     samples: Vec<Sample>,
@@ -215,11 +199,10 @@ impl Sink for OfPort {
     fn evidence(&mut self, _: &str, _: Value) {}
 }
 
-/// Looks at the last message, which was one of the largest size.
 fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Reason> {
     let (config, largest, stride) =
         (&endpoint.config, endpoint.config.largest() as usize, endpoint.layout.stride as usize);
-    // Where the far end looks at memory, the content ends with a mark, which was looked at in every round.
+    // With polled memory the content ends with a mark, which every round checked.
     let (skip, from, bytes) = match (config.remote_completion(), config.transport) {
         (RemoteCompletion::Polled, _) => (0, stride - largest, stride - 1),
         (_, Transport::Ud) => (GRH_BYTES, 0, largest),
@@ -237,6 +220,6 @@ fn received(endpoint: &RdmaEndpoint, pass: u64) -> Result<Integrity, Reason> {
     }
     let wrong = |(found, wanted): (&u8, &u8)| found != wanted;
     let at = found[from..].iter().zip(&wanted[from..]).position(wrong).unwrap_or(0);
-    let text = format!("byte {at} of the last message of {largest} B is not what was sent");
+    let text = format!("byte {at} of the last message of {largest} B differs from what was sent");
     Ok(Integrity::Corrupt { wrong: 1, of: 1, first: text })
 }

@@ -1,60 +1,38 @@
-//! Sending and receiving one message at a time on one queue pair.
+//! Sends and receives one message at a time on one queue pair.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{
-    GRH_BYTES, MemoryRegion, ReceiveList, ReceiveWork, Remote, SendList, Transport, UdTarget, Verb, VerbKind,
-    VerbsError, Work, WorkCompletion,
+    GRH_BYTES, MemoryRegion, ReceiveList, Remote, SendList, Transport, UdTarget, Verb, VerbKind, VerbsError,
+    Work, WorkCompletion,
 };
 
+use seatrial_bench::REPLY_TIMEOUT;
 use seatrial_bench::verbs::queue::Queue;
 use seatrial_bench::verbs::{
-    CAUSE_AFTER, Layout, Pair, QKEY, RdmaConfig, RdmaEndpoint, RemoteCompletion, Side, during, is_flush,
-    preparing, wait,
+    CAUSE_AFTER, Layout, Pair, QKEY, RdmaConfig, RdmaEndpoint, RemoteCompletion, SIGNAL_INTERVAL, SendQueue,
+    Side, Silence, during, is_flush, preparing, silent, wait,
 };
 
-/// Every so many messages one asks for a completion, so that the send queue does not fill up.
-const GROUP: u64 = 16;
-
-/// Looks in vain between two looks at the clock and at the send queue.
-const LOOKS: u32 = 1024;
-
-/// Looks at memory that cost as much as one at a completion queue, which is a call with a lock.
+/// Polls of memory that cost as much as one of a completion queue, which is a call with a lock.
 const MEMORY_LOOKS: u32 = 16;
 
-/// How long the far end may be silent over a reliable connection.
-const SILENCE: Duration = Duration::from_secs(5);
-
-/// The same over the others, before a message counts as lost.
+/// Longest silence of the far end over unreliable transports, after which a message counts as lost.
 const LOST_AFTER: Duration = Duration::from_millis(100);
 
-/// How long nothing has come, from the first look at the clock on. That is not taken before many looks were in vain: a
-/// message that comes in time would pay for it.
-#[derive(Default)]
-struct Silence {
-    since: Option<Instant>,
-}
+/// What a request waits for, and what this end does, as errors name it.
+const AWAITED: &str = "answer";
+const POSTING: &str = "posting a request";
+const SENDING: &str = "sending a message";
 
-impl Silence {
-    /// Whether it is longer than that.
-    #[cold]
-    fn is_over(&mut self, longest: Duration) -> bool {
-        let now = Instant::now();
-        now.duration_since(*self.since.get_or_insert(now)) > longest
-    }
-}
-
-/// A message as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
     pub bytes: u64,
-    /// Its number, where it carries one.
     pub number: Option<u32>,
 }
 
-/// The queue pair of one end of a ping-pong.
 pub struct PingPongQp {
     config: RdmaConfig,
     label: String,
@@ -62,29 +40,24 @@ pub struct PingPongQp {
     region: Arc<MemoryRegion>,
     layout: Layout,
     remote: Remote,
-    /// How the far end learns of a message: fixed by the configuration, and asked for with every message.
     remote_completion: RemoteCompletion,
-    /// Where messages of memory are looked at: their last byte.
+    /// Offset of the last byte of a message in polled memory.
     watched: usize,
-    sends: Queue,
+    sends: SendQueue,
     receives: Queue,
-    /// For messages that are put into the request, and for others.
     lists: [SendList; 2],
-    /// The list for messages of the size that was sent last, and that size.
     target: (usize, u64),
-    /// Tells the far end the size, where it looks at memory.
+    /// Announces the size to a far end that polls memory.
     sizes: Option<SendList>,
     posts: Option<ReceiveList>,
-    /// Receives that messages took and that are to be posted again.
+    /// Used receives that must be posted again.
     owed: u32,
-    posted: u64,
-    completed: u64,
-    completions: [WorkCompletion; 16],
+    received: [WorkCompletion; 1],
     misses: u32,
 }
 
 impl PingPongQp {
-    /// The first queue pair of `endpoint`, which is connected.
+    /// The first queue pair of the connected `endpoint`.
     pub fn new(endpoint: &RdmaEndpoint) -> Result<Self, Reason> {
         let label = endpoint.config.label();
         let failed = || preparing(&label, "preparing requests");
@@ -105,49 +78,31 @@ impl PingPongQp {
             remote: endpoint.remote,
             remote_completion: endpoint.config.remote_completion(),
             watched: (endpoint.layout.at(0, Side::In, 0) + endpoint.layout.stride) as usize - 1,
-            sends: endpoint.sends[0].clone(),
+            sends: SendQueue::new(endpoint, 0, SIGNAL_INTERVAL, AWAITED),
             receives: endpoint.receives[0].clone(),
             lists,
             target: (0, 0),
             sizes,
             posts: None,
             owed: 0,
-            posted: 0,
-            completed: 0,
-            completions: [WorkCompletion::default(); 16],
+            received: [WorkCompletion::default()],
             misses: 0,
         })
     }
 
-    /// Posts the receives; before the far end may send.
-    pub fn post_receives(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
-        let label = endpoint.config.label();
-        let at = endpoint.layout.at(0, Side::In, 0) as usize;
-        let work =
-            ReceiveWork { id: 0, memory: &endpoint.region, offset: at, bytes: endpoint.layout.stride as u32 };
-        let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
-        for _ in 0..endpoint.config.receives {
-            let posted = endpoint.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
-            posted.map_err(preparing(&label, "posting receives"))?;
-        }
-        Ok(list)
-    }
-
-    /// Takes over the receives that [`Self::post_receives`] posted.
     pub fn receive_with(&mut self, list: ReceiveList) {
         self.posts = Some(list);
     }
 
-    /// Whether a message may get lost.
     pub fn is_unreliable(&self) -> bool {
         self.config.transport != Transport::Rc
     }
 
-    /// Sends a message of so many bytes with a number, or asks for so many.
+    /// Sends a message of `bytes` with a number, or requests a read or atomic of `bytes`.
     #[inline]
     pub fn post_send(&mut self, bytes: u64, number: u32) -> Result<(), Reason> {
-        while self.posted - self.completed >= self.config.depth as u64 {
-            self.reap()?;
+        while self.sends.room(0) == 0 {
+            self.sends.wait(SENDING, |_, _| Ok(()))?;
         }
         if self.target.1 != bytes {
             self.set_target(bytes);
@@ -156,20 +111,14 @@ impl PingPongQp {
         if self.remote_completion == RemoteCompletion::Cqe {
             list.set_immediate(0, number);
         }
-        self.posted += 1;
-        // Where the far end does not answer, the completion is all that tells of the end.
-        list.set_signalled(
-            0,
-            self.remote_completion == RemoteCompletion::None || self.posted.is_multiple_of(GROUP),
-        );
-        list.set_id(0, self.posted);
-        let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
-        posted.map_err(during(&self.label, "posting a request"))?;
+        // If the far end does not answer, the completion is the only sign of the end.
+        self.sends.add(0, list, 0, self.remote_completion == RemoteCompletion::None);
+        self.sends.post(0, list, 0..1).map_err(during(&self.label, POSTING))?;
         self.replenish()
     }
 
-    /// Posts the receives that messages took: while the next message is under way, so that no answer waits for it. What
-    /// was posted beforehand takes what comes meanwhile.
+    /// Posts used receives again while the next message is in flight, so that no answer waits for it. Until then the
+    /// receives posted beforehand serve messages.
     #[inline]
     fn replenish(&mut self) -> Result<(), Reason> {
         if let Some(list) = &mut self.posts {
@@ -182,16 +131,11 @@ impl PingPongQp {
         Ok(())
     }
 
-    /// Makes a request of so many bytes.
     fn set_target(&mut self, bytes: u64) {
         let is_inline = bytes <= u64::from(self.inline());
         let (local, remote) = self.places(bytes);
         self.target = (usize::from(!is_inline), bytes);
-        let list = &mut self.lists[self.target.0];
-        // At no step may it reach beyond the memory, whatever it was before.
-        list.set_bytes(0, 1);
-        list.aim(0, local, remote);
-        list.set_bytes(0, bytes as u32);
+        self.lists[self.target.0].aim_bytes(0, bytes as u32, local, remote);
     }
 
     fn inline(&self) -> u32 {
@@ -202,8 +146,8 @@ impl PingPongQp {
         }
     }
 
-    /// Where a message of so many bytes lies here and there. Where the far end looks at memory, its last byte is always
-    /// in the same place, at the end of the slot.
+    /// Offsets of a message of `bytes` here and there. With polled memory its last byte is always the last of the
+    /// slot.
     fn places(&self, bytes: u64) -> (usize, u64) {
         let (own, far) = match self.config.method.verb {
             VerbKind::Read => (Side::In, Side::Out),
@@ -215,41 +159,15 @@ impl PingPongQp {
         ((self.layout.at(0, own, 0) + into) as usize, far)
     }
 
-    /// Takes completions of requests.
-    fn reap(&mut self) -> Result<bool, Reason> {
-        let count =
-            self.sends.cq.poll(&mut self.completions).map_err(during(&self.label, "taking completions"))?;
-        for at in 0..count {
-            let completion = self.completions[at];
-            completion.check().map_err(during(&self.label, "sending a message"))?;
-            self.completed = self.completed.max(completion.id());
-        }
-        Ok(count > 0)
-    }
-
-    /// Waits until the last request is done.
     #[inline]
     pub fn done(&mut self) -> Result<(), Reason> {
-        let mut silence = Silence::default();
-        let mut looks = 0_u32;
-        while self.completed < self.posted {
-            let count = wait(&self.sends, &mut self.completions, &mut self.misses);
-            let count = count.map_err(during(&self.label, "taking completions"))?;
-            for at in 0..count {
-                let completion = self.completions[at];
-                completion.check().map_err(during(&self.label, "a request"))?;
-                self.completed = self.completed.max(completion.id());
-            }
-            looks += 1;
-            // A look by events sleeps.
-            if (self.config.event || looks.is_multiple_of(LOOKS)) && silence.is_over(SILENCE) {
-                return Err(self.silent());
-            }
+        while !self.sends.is_idle() {
+            self.sends.wait("a request", |_, _| Ok(()))?;
         }
         Ok(())
     }
 
-    /// The next message; none when none came for so long that it counts as lost.
+    /// The next message; `None` if none arrives before it counts as lost.
     #[inline]
     pub fn wait_recv(&mut self) -> Result<Option<Received>, Reason> {
         let mut silence = Silence::default();
@@ -259,23 +177,22 @@ impl PingPongQp {
                 return Ok(Some(received));
             }
             looks += 1;
-            if self.config.event || looks.is_multiple_of(LOOKS) {
-                self.reap()?;
+            if self.receives.is_check_due(looks) {
+                self.sends.poll(SENDING)?;
                 if silence.is_over(self.longest_silence()) {
-                    return if self.is_unreliable() { Ok(None) } else { Err(self.silent()) };
+                    return if self.is_unreliable() { Ok(None) } else { Err(silent(&self.label, AWAITED)) };
                 }
             }
         }
     }
 
-    /// The next message, if one is there.
     #[inline]
     pub fn poll_recv(&mut self) -> Result<Option<Received>, Reason> {
-        let count = wait(&self.receives, &mut self.completions[..1], &mut self.misses);
+        let count = wait(&self.receives, &mut self.received, &mut self.misses);
         if count.map_err(during(&self.label, "taking a message"))? == 0 {
             return Ok(None);
         }
-        let completion = self.completions[0];
+        let [completion] = self.received;
         if let Err(error) = completion.check() {
             let error = during(&self.label, "taking a message")(error);
             return Err(self.cause(error));
@@ -289,13 +206,13 @@ impl PingPongQp {
         Ok(Some(received))
     }
 
-    /// What an error follows from. A receive that is flushed was in nobody's way: the cause stands among the requests,
-    /// or the other end tells it in the meantime.
+    /// The cause of an error. A flushed receive is only a consequence: the cause is in the send queue, or the other
+    /// end reports it meanwhile.
     #[cold]
     fn cause(&mut self, error: Reason) -> Reason {
         let deadline = Instant::now() + CAUSE_AFTER;
         while is_flush(&error) && Instant::now() < deadline {
-            match self.reap() {
+            match self.sends.poll(SENDING) {
                 Err(cause) if !is_flush(&cause) => return cause,
                 _ => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -303,71 +220,55 @@ impl PingPongQp {
         error
     }
 
-    /// Puts a mark at the end of what will be sent.
     #[inline]
     pub fn mark(&self, mark: u8) {
         let at = (self.layout.at(0, Side::Out, 0) + self.layout.stride) as usize - 1;
         self.region.set_byte(at, mark);
     }
 
-    /// The mark at the end of what came last.
     #[inline]
     fn seen(&self) -> u8 {
         self.region.byte(self.watched)
     }
 
-    /// Looks at that mark until it is the wanted one; none after so many looks in vain that the processor is to be
-    /// offered to others.
+    /// Polls for a wanted mark; `None` after so many polls that the CPU should be yielded.
     #[inline]
     pub fn poll_once(&self, is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
-        (0..self.sends.patience * MEMORY_LOOKS).map(|_| self.seen()).find(|seen| is_wanted(*seen))
+        (0..self.receives.patience * MEMORY_LOOKS).map(|_| self.seen()).find(|seen| is_wanted(*seen))
     }
 
-    /// Waits for a mark; false when it did not come for so long that it counts as lost.
+    /// Waits for a mark; false if it does not arrive before it counts as lost.
     #[inline]
     pub fn await_mark(&mut self, mark: u8) -> Result<bool, Reason> {
         let mut silence = Silence::default();
         while self.poll_once(|seen| seen == mark).is_none() {
-            self.reap()?;
+            self.sends.poll(SENDING)?;
             if silence.is_over(self.longest_silence()) {
-                return if self.is_unreliable() { Ok(false) } else { Err(self.silent()) };
+                return if self.is_unreliable() { Ok(false) } else { Err(silent(&self.label, AWAITED)) };
             }
             std::thread::yield_now();
         }
         Ok(true)
     }
 
-    /// Tells the far end, which looks at memory, of what size messages are from now on.
+    /// Sends the size of the following messages to a far end that polls memory.
     pub fn send_size(&mut self, bytes: u64) -> Result<(), Reason> {
         if let Some(list) = &mut self.sizes {
             self.region.set_word(self.layout.at(0, Side::Out, 0) as usize, bytes);
-            self.posted += 1;
-            list.set_signalled(0, true);
-            list.set_id(0, self.posted);
-            let posted = self.pair.qp.post_send(list, 0..1).map_err(VerbsError::from);
-            posted.map_err(during(&self.label, "posting a request"))?;
+            self.sends.add(0, list, 0, true);
+            self.sends.post(0, list, 0..1).map_err(during(&self.label, POSTING))?;
             self.done()?;
         }
         Ok(())
     }
 
-    /// What the far end told by [`Self::send_size`].
+    /// The size that the far end sent by [`Self::send_size`].
     pub fn received_size(&self) -> u64 {
         self.region.word(self.layout.at(0, Side::In, 0) as usize)
     }
 
-    /// How long nothing may come.
     fn longest_silence(&self) -> Duration {
-        if self.is_unreliable() { LOST_AFTER } else { SILENCE }
-    }
-
-    fn silent(&self) -> Reason {
-        let text = format!(
-            "{}: no answer came for {} s: the peer or the path is silent",
-            self.label,
-            SILENCE.as_secs()
-        );
-        Reason::new(Cause::IoError, text)
+        if self.is_unreliable() { LOST_AFTER } else { REPLY_TIMEOUT }
     }
 }
 
@@ -401,7 +302,7 @@ fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, 
     SendList::new(&[work])
 }
 
-/// Writes the word at the beginning of what is sent to the beginning of what comes there.
+/// A write of the first word of the send slot to the first word of the far receive slot.
 fn size_list(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<SendList, VerbsError> {
     let address = endpoint.remote.address + endpoint.layout.at(0, Side::In, 0);
     let work = Work {

@@ -1,4 +1,4 @@
-//! From slices and histograms to latencies.
+//! Latencies from slices and histograms.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,10 @@ use super::requester::CHANNELS;
 use seatrial_bench::verbs::{Method, RemoteCompletion, paths, ports_of};
 use seatrial_bench::{AtCoords, Latencies, Transferred, by_coords};
 
-/// Nanoseconds of a microsecond.
 const MICRO: f64 = 1e3;
 
-/// Every trial gives its slices' medians and rates at the smallest size, and one value of each quantile there; of all ports
-/// together where there are several, and the medians of each by itself.
+/// Each trial gives the medians and rates of its slices at the smallest size, and one value of each quantile there;
+/// over all ports, with the medians of each port in addition.
 pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let by_port: Vec<PartRecord> = parts.iter().filter(|part| part.index == 0).cloned().collect();
     let clients: Vec<PartRecord> = by_port.iter().map(of_all_ports).collect();
@@ -30,34 +29,22 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         return Err(silent);
     }
     let mut measures = Measures::default();
-    let mut add = |name: &str, unit, trials: Vec<Vec<f64>>| {
-        // A quantile that one trial had too few messages for is left out: half of the trials would be no comparison.
-        if !trials.is_empty() && trials.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, trials);
-        }
-    };
-    add("latency", Unit::Microsecond, smallest.trials.clone());
+    measures.metric_of_all("latency", Unit::Microsecond, smallest.trials.clone());
     let at = smallest.at.clone();
     let rates = by_coords(&clients, CHANNELS[0], Sample::per_second);
     if let Some(rates) = rates.into_iter().find(|rates| rates.at == at) {
-        add("rate", Unit::PerSecond, rates.trials);
+        measures.metric_of_all("rate", Unit::PerSecond, rates.trials);
     }
     let counted: Vec<Latencies> =
         clients.iter().filter_map(|part| histogram(part, bytes(smallest), None)).collect();
-    let of_trials = |value: &dyn Fn(&Latencies) -> Option<f64>| -> Vec<Vec<f64>> {
-        counted.iter().map(|trial| value(trial).into_iter().collect()).collect()
-    };
-    let quantile = |part: f64| move |trial: &Latencies| trial.quantile(part).map(|it| it.get() as f64 / unit);
-    add("p99", Unit::Microsecond, of_trials(&quantile(0.99)));
-    add("p999", Unit::Microsecond, of_trials(&quantile(0.999)));
-    add("slowest", Unit::Microsecond, of_trials(&|trial| Some(trial.longest().get() as f64 / unit)));
+    Latencies::add_metrics(&counted, &[("p99", 0.99), ("p999", 0.999)], unit, &mut measures);
     if case.params.text("transport").is_ok_and(|word| word != "rc") {
         let count = |part: &PartRecord, name: &str| part.evidence.get(name).and_then(Value::as_f64);
         let loss = |part: &PartRecord| match (count(part, "lost"), count(part, "asked")) {
             (Some(lost), Some(asked)) if asked > 0.0 => vec![100.0 * lost / asked],
             _ => Vec::new(),
         };
-        add("loss", Unit::Percent, clients.iter().map(loss).collect());
+        measures.metric_of_all("loss", Unit::Percent, clients.iter().map(loss).collect());
     }
     let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
     if ports.len() > 1 {
@@ -66,7 +53,6 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
             let is_it = |at: &&AtCoords| {
                 at.at.count(PORT) == Ok(number) && at.at.get("size") == smallest.at.get("size")
             };
-            // A trial of which one port told nothing has no rows of it.
             let own = all.iter().find(is_it).filter(|at| at.trials.len() == by_port.len())?;
             Some(row(Params::from_iter([("port".to_owned(), (*port).into())]), own.trials.clone()))
         };
@@ -83,7 +69,6 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
     Ok(measures)
 }
 
-/// A trial as if all of its samples were of one port.
 fn of_all_ports(part: &PartRecord) -> PartRecord {
     let mut part = part.clone();
     for sample in &mut part.samples {
@@ -93,12 +78,10 @@ fn of_all_ports(part: &PartRecord) -> PartRecord {
     part
 }
 
-/// The size of a place.
 fn bytes(at: &AtCoords) -> u64 {
     at.at.bytes("size").ok().flatten().map_or(0, Bytes::get)
 }
 
-/// The histogram of a size: of the port with this number, or where there is none of all together.
 fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Latencies> {
     let number = |own: &Value, name: &str| own.get(name).and_then(Value::as_u64);
     let is_it = |own: &&Value| {
@@ -114,8 +97,7 @@ fn histogram(part: &PartRecord, bytes: u64, port: Option<usize>) -> Option<Laten
     })
 }
 
-/// What went over the port with this number: a message there and where it is answered one back, and of what is read only
-/// that.
+/// Payload sent over one port: one message there and, if it is answered, one back; a read only moves data back.
 fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtCoords], port: usize) -> Transferred {
     let of_size = |size: u64| -> u64 {
         let counted = clients.iter().filter_map(|part| histogram(part, size, Some(port)));
@@ -134,7 +116,7 @@ fn transferred(method: Method, clients: &[PartRecord], sizes: &[AtCoords], port:
     }
 }
 
-/// What is wrong where one of several ports had no answer in a trial: the figures of the others say nothing of it.
+/// An error if one of several ports had no answer in a trial, which the other ports' values would hide.
 fn silent(clients: &[PartRecord], ports: &[&str]) -> Option<Reason> {
     let answered = |part: &PartRecord, number: u64| {
         part.samples.iter().any(|sample| sample.channel == CHANNELS[1] && sample.at.count(PORT) == Ok(number))
@@ -142,8 +124,9 @@ fn silent(clients: &[PartRecord], ports: &[&str]) -> Option<Reason> {
     let several = ports.iter().filter(|_| ports.len() > 1);
     let (_, port) =
         (0..).zip(several).find(|(number, _)| !clients.iter().all(|part| answered(part, *number)))?;
-    let text =
-        format!("no message over {port} was answered in a trial: the path drops them, or they took too long");
+    let text = format!(
+        "no message over {port} was answered in a trial: the path drops them, or delays them too long"
+    );
     Some(Reason::new(Cause::IoError, text))
 }
 
@@ -251,7 +234,6 @@ mod tests {
         assert_eq!(rows, [("a/1", &[5.0, 6.0][..]), ("b/1", &[15.0][..])]);
         let sizes: Vec<_> = measures.series["by_size"].iter().map(|row| row.at.text("size")).collect();
         assert_eq!(sizes, [Ok("2 B"), Ok("64 B")]);
-        // 1000 messages of 2 B and of 64 B over the first, and of 2 B over the second; as much came back.
         let moved = measures.evidence["moved"].as_array().expect("rows");
         let bytes: Vec<_> = moved.iter().map(|row| (&row["sender"]["port"], row["bytes"].as_u64())).collect();
         let wanted = ["a/1", "c/1", "b/1", "d/1"].map(|port| json!(port));

@@ -1,4 +1,4 @@
-//! The end that begins and holds the clock.
+//! The requesting end, which takes the times.
 
 use seatrial_model::{Bytes, Nanos, Params, Reason, Sample};
 use seatrial_sys::clock::now_ns;
@@ -10,22 +10,19 @@ use seatrial_bench::verbs::RemoteCompletion;
 use seatrial_bench::verbs::pattern::POISON;
 use seatrial_bench::{Sink, Stop};
 
-/// Channels of the samples: how many round trips a slice has, and their median.
+/// Channels of the samples: round trips of a slice, and their median.
 pub const CHANNELS: [&str; 2] = ["round_trips", "median"];
 
-/// Sends requests and times the answers, size by size.
 pub struct Requester {
     qp: PingPongQp,
     remote_completion: RemoteCompletion,
     sizes: Vec<u64>,
     latencies: Sliced,
     number: u32,
-    /// Messages sent, and those of them that were never answered.
     asked: u64,
     lost: u64,
 }
 
-/// Puts the size on every sample.
 struct OfSize<'a> {
     size: u64,
     out: &'a mut dyn Sink,
@@ -44,13 +41,12 @@ impl Sink for OfSize<'_> {
 }
 
 impl Requester {
-    /// For messages of these sizes.
     pub fn new(qp: PingPongQp, remote_completion: RemoteCompletion, sizes: &[u64]) -> Self {
         let latencies = Sliced::new(CHANNELS);
         Self { qp, remote_completion, sizes: sizes.to_vec(), latencies, number: 0, asked: 0, lost: 0 }
     }
 
-    /// Asks until `stop`, each size for an equal part of the time; the histograms of all.
+    /// Sends requests until `stop`, each size for an equal part of the time; returns the histograms of all sizes.
     pub fn run(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<Vec<Value>, Reason> {
         let count = self.sizes.len() as u32;
         let (begin, each) = (Nanos(now_ns()), stop.left() / count);
@@ -75,7 +71,7 @@ impl Requester {
         Ok(told)
     }
 
-    /// One message and what comes of it: when it began and ended; none when it was lost.
+    /// Start and end of one message; `None` if it was lost.
     #[inline]
     pub fn once(&mut self, size: u64) -> Result<Option<(u64, u64)>, Reason> {
         self.number = self.number.wrapping_add(1);
@@ -103,7 +99,6 @@ impl Requester {
                 loop {
                     match self.qp.wait_recv()? {
                         None => return Ok(self.missed()),
-                        // The answer to one that was given up.
                         Some(received) if received.number.is_some_and(|number| number != self.number) => {}
                         Some(_) => break,
                     }
@@ -119,16 +114,14 @@ impl Requester {
         None
     }
 
-    /// Messages sent and messages lost so far.
     pub fn counts(&self) -> (u64, u64) {
         (self.asked, self.lost)
     }
 
-    /// Sends one message of the largest size, for the check of the data.
     pub fn last(&mut self) -> Result<(), Reason> {
         let largest = self.sizes.last().copied().unwrap_or(1);
         self.qp.send_size(largest)?;
-        // Over an unreliable connection it may be lost; then another one.
+        // Over an unreliable transport a message may be lost, and another is sent.
         for _ in 0..8 {
             if self.once(largest)?.is_some() {
                 break;
@@ -138,7 +131,7 @@ impl Requester {
     }
 }
 
-/// The mark of a message: never that of the one before, and never what memory holds into which nothing came.
+/// The mark of a message: never that of the message before, and never the initial value of the memory.
 pub fn mark(number: u32) -> u8 {
     match (number % 254) as u8 + 1 {
         POISON => 255,

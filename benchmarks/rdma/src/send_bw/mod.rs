@@ -8,7 +8,6 @@ use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-/// The method of the benchmark.
 pub struct SendBw;
 
 impl HasMethod for SendBw {
@@ -18,7 +17,7 @@ impl HasMethod for SendBw {
 const ABOUT: About = About {
     id: "rdma.send_bw",
     version: 2,
-    title: "RDMA sends into receives that were posted before: throughput, message rate, loss",
+    title: "RDMA sends into posted receives: throughput, message rate, loss",
     doc: include_str!("doc.md"),
     params: &[
         p::DEVICES,

@@ -8,7 +8,6 @@ use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-/// The method of the benchmark.
 pub struct SendLat;
 
 impl HasMethod for SendLat {
@@ -18,7 +17,7 @@ impl HasMethod for SendLat {
 const ABOUT: About = About {
     id: "rdma.send_lat",
     version: 1,
-    title: "RDMA sends there and back: latency by completion queues",
+    title: "RDMA send ping-pong: latency by completion queues",
     doc: include_str!("doc.md"),
     params: &[
         p::DEVICES_AT_ONCE,

@@ -1,8 +1,7 @@
 //! Every benchmark with both ends in this process, on the first RDMA device of the machine.
 //!
-//! They are left out where nobody asks for them, since few machines have a device: a guest has one, and
-//! `cargo test -p seatrial-bench --lib -- --ignored on_a_device` runs them there. `xtask/tests/guest_rdma.rs` measures with
-//! the whole program.
+//! Ignored by default, since few machines have a device: a guest has one, and `cargo test -p seatrial-bench --lib --
+//! --ignored on_a_device` runs these tests there. `xtask/tests/guest_rdma.rs` measures with the whole program.
 
 #![expect(clippy::print_stdout, reason = "what was measured is of use to who runs them")]
 
@@ -14,7 +13,6 @@ use seatrial_sys::root::SysRoot;
 use seatrial_bench::testing::{Kept, at_once, prepare_all};
 use seatrial_bench::{Offer, Part, Stop, find};
 
-/// Both ends of a case, each in a thread of its own from one phase to the next, as workers are.
 pub fn trial(case: &Case, parts: Vec<Part>, time: Duration) -> Vec<PartRecord> {
     let (parts, offers) = prepare_all(parts, &[]).expect("prepared");
     let of_wire: Vec<Offer> =
@@ -56,7 +54,7 @@ fn measured(id: &str, changed: &[(&str, &str)]) {
     assert!(medians.len() >= 2, "{id} {changed:?}");
 }
 
-/// A test for each benchmark, so that a failure of one does not hide the others.
+/// One test per benchmark, so that one failure does not hide the others.
 macro_rules! on_a_device {
     ($($name:ident: $id:literal [$($changed:expr),* $(,)?];)*) => {
         mod on_a_device {

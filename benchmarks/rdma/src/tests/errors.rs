@@ -1,10 +1,9 @@
-//! Requests that fail, over cards that do not exist: the outcome is the first error, and none that follows from it.
+//! Failing requests on fake cards: the outcome is the first error, not one of its consequences.
 
 use super::rack::{Rack, case};
 
 const BOTH: [(&str, &str); 1] = [("direction", "both")];
 
-/// What both ends say.
 fn texts(words: &str, id: &str, changed: &[(&str, &str)]) -> Vec<String> {
     let errors = Rack::new(words).errors(&case(id, changed));
     errors.into_iter().map(|error| error.text).collect()
@@ -19,7 +18,7 @@ fn memory_of_the_peer_that_may_not_be_reached_is_the_error_and_not_what_is_flush
         ("rdma.send_lat", &[][..]),
         ("rdma.atomic", &[][..]),
     ] {
-        // The card flushes what is received before it tells the error of what is sent.
+        // The card flushes receives before it reports the error of the send.
         let told = texts("fail=100 status=10", id, changed);
         let first = told.iter().find(|text| text.contains("IBV_WC_REM_ACCESS_ERR"));
         assert!(first.is_some_and(|text| text.contains("wrong key, range")), "{id}: {told:?}");

@@ -1,4 +1,4 @@
-//! Datagrams, groups, events and atomics over cards that do not exist.
+//! Datagrams, multicast groups, events and atomics on fake cards.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use super::{node, planned_of, two_cards};
 use seatrial_bench::find;
 use seatrial_bench::verbs::{Layout, Method, RdmaConfig, RemoteCompletion};
 
-/// Nothing was lost, where that is counted.
 fn is_whole(measures: &Measures) -> bool {
     measures.metrics.get("loss").is_none_or(|loss| loss.trials == [[0.0]])
 }
@@ -38,7 +37,7 @@ fn datagrams_that_get_lost_are_counted_and_the_others_are_still_whole() {
     let case = case("rdma.send_bw", &[("transport", "ud"), ("direction", "both")]);
     let (records, _) = cards.measured(&case, |records, measures| {
         let sent: u64 = records.iter().map(|record| record.evidence["sent"].as_u64().expect("a count")).sum();
-        // The first that counts may be any of four.
+        // The first counted message may be any of four.
         (measures.metrics["loss"].trials[0][0] - 25.0).abs() <= 100.0 / sent as f64
     });
     is_verified(&records);
@@ -109,7 +108,7 @@ fn datagrams_to_a_group_come_to_the_other_end_and_the_group_is_left_at_the_end()
         let cards = Rack::roce("");
         let changed =
             [("transport", "ud"), ("multicast", multicast), ("direction", "both"), ("queue_pairs", "2")];
-        // Each queue pair has a group of its own, or more would come than was sent.
+        // Each queue pair has its own group, or more messages would arrive than were sent.
         let (records, _) = cards.measured(&case("rdma.send_bw", &changed), |_, measures| is_whole(measures));
         is_verified(&records);
         let groups: Vec<Option<&str>> =
@@ -181,7 +180,7 @@ fn what_the_port_has_not_is_refused_in_one_sentence() {
         let error = of(&[changed]);
         assert_eq!((error.cause, error.text.as_str()), (cause, text));
     }
-    // What no port has is no value of the parameter.
+    // A value that no port can have is refused by the parameter.
     let about = find(crate::BENCHMARKS, "rdma.write_bw").expect("there").about;
     for (name, value, most) in [
         ("service_level", "16", "15"),

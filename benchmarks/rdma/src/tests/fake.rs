@@ -1,4 +1,4 @@
-//! Connections over cards that do not exist: what soft-RoCE cannot be, and faults that it cannot make.
+//! Connections over fake cards: properties and faults that soft-RoCE lacks.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,7 +26,6 @@ fn cards_of_infiniband_reach_each_other_by_local_identifiers_over_all_ports_of_a
     ] {
         let case = case(id, &[&changed[..], &[("device", "mlx5_0+mlx5_1")]].concat());
         let directions = if changed.contains(&("direction", "both")) { 2 } else { 1 };
-        // Every port told of every way.
         let (records, measures) =
             cards.measured(&case, |_, measures| measures.series["by_port"].len() == 2 * directions);
         is_verified(&records);
@@ -48,7 +47,7 @@ fn between_subnets_of_infiniband_a_global_header_is_put_in() {
         let case = case(id, &[("transport", transport)]);
         let of = |words: &str, prefixes: [&str; 2]| Rack::between(words, prefixes).connected(&case).map(drop);
         assert_eq!(of("global=1", [own, other]), Ok(()));
-        // The card takes what it is told to take and nothing else, so that neither happens without a reason.
+        // The fake card only accepts what its words allow, so both cases are tested.
         assert_eq!(of("global=0", [own, own]), Ok(()));
         for (words, prefixes) in [("global=0", [own, other]), ("global=1", [own, own])] {
             let error = of(words, prefixes).expect_err("refused");
@@ -80,7 +79,6 @@ fn what_a_card_cannot_do_or_a_port_that_is_down_is_told_before_anything_moves() 
     }
 }
 
-/// How the first end's measuring ends, if it is given a minute.
 fn failed(words: &str, id: &str) -> Reason {
     let cards = Rack::new(words);
     let mut parts = cards.connected(&case(id, &[])).expect("connected");
@@ -96,7 +94,7 @@ fn a_card_that_tells_nothing_more_ends_the_measurement_long_before_its_time() {
     let stream = failed("silent=100", "rdma.write_bw");
     assert!(stream.text.starts_with("mlx5_0/1: no request completed for 5 s"), "{stream}");
     let asked = failed("silent=100", "rdma.read_lat");
-    assert!(asked.text.starts_with("mlx5_0/1: no answer came for 5 s"), "{asked}");
+    assert!(asked.text.starts_with("mlx5_0/1: no answer for 5 s"), "{asked}");
 }
 
 #[test]

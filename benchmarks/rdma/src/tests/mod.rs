@@ -1,4 +1,4 @@
-//! Which ports are measured with which, and what bounds them.
+//! Which ports are measured together, and the limits of their paths.
 
 mod device;
 mod errors;
@@ -31,7 +31,7 @@ fn port(number: u32, state: &str, layer: &str) -> HcaPort {
     }
 }
 
-/// A card of InfiniBand at this place on the bus, next to this NUMA node.
+/// An InfiniBand card at this PCI address, on this NUMA node.
 fn card(name: &str, address: &str, image: &str, node: u32) -> Hca {
     let pci =
         PciDevice { address: address.to_owned(), numa_node: Known::Known(node), ..PciDevice::default() };
@@ -85,7 +85,6 @@ fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Result<Vec<Case>, 
     planned_of(write_bw(), &Site { nodes }, changed)
 }
 
-/// Two cards on different NUMA nodes, the second of two functions.
 fn two_cards() -> Vec<Hca> {
     vec![
         card("mlx5_0", "0000:17:00.0", "image:1", 0),
@@ -119,7 +118,6 @@ fn each_active_port_is_a_case_and_meets_its_like_on_the_other_node() {
     );
     assert_eq!(cases[1].key.as_deref(), Some("pci:0000:98:00.0/1"));
     assert_eq!(cases[0].facts.text("link_layer"), Ok("InfiniBand"));
-    // Threads are next to the card.
     let cpu = |case: &Case, end: usize| case.places[end].bindings[0].cpu;
     assert_eq!((cpu(&cases[0], 0), cpu(&cases[1], 0), cpu(&cases[1], 1)), (0, 4, 4));
     let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
@@ -157,7 +155,8 @@ fn on_one_node_another_card_is_the_peer_and_functions_of_one_card_are_not_two() 
     let reason = planned(vec![node("n1", one_card)], &[("peer_device", "other-card")]).expect_err("one card");
     assert_eq!(reason.cause, Cause::Missing);
     assert!(reason.text.contains("mlx5_2 is on the same card"), "{reason}");
-    // Two slots of one image, as a card in two slots has, are one card too; and what is not told proves nothing.
+    // Two PCI slots with one system image GUID, as a card in two slots has, are one card; an unknown GUID proves
+    // nothing.
     let mut split = two_cards()[..2].to_vec();
     split[1].sys_image_guid = Known::Known("image:1".to_owned());
     assert!(planned(vec![node("n1", split.clone())], &[("peer_device", "other-card")]).is_err());
@@ -265,8 +264,8 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
     let share = 65_536.0 / 65_968.0;
     let both = known(site(), "mlx5_0+mlx5_1");
     assert!((both - 200.0 * share).abs() < 1e-6, "{both}");
-    // Two functions of one card, whose link of 16 GT/s and 8 lanes carries less than both ports; cards of their own
-    // have it each.
+    // Two functions of one card share its link of 16 GT/s and 8 lanes, which carries less than both ports; separate
+    // cards have separate links.
     let link = |hcas: Vec<Hca>| -> Vec<Hca> {
         let port = PciPort {
             address: "own".to_owned(),
@@ -312,7 +311,6 @@ fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
     };
     for (nodes, changed, text) in [
         (2, &[("device", "mlx5_0+mlx5_0")][..], "mlx5_0/1 would be in two pairs"),
-        // Each would be the peer of the other.
         (1, &[("device", "mlx5_0+mlx5_1")][..], "name others with peer_device="),
         (2, &[("device", "mlx5_0+")][..], "not a list of ports"),
         (2, &[("device", "mlx5_0+auto")][..], "not a list of ports"),

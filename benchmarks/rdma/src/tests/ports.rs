@@ -1,4 +1,4 @@
-//! Several ports in one case, of the benchmarks that are no streams: conversations at the same time, and atomics.
+//! Several ports in one case of the latency and atomic benchmarks: ping-pongs at the same time, and atomics.
 
 use std::time::Duration;
 
@@ -7,15 +7,12 @@ use seatrial_model::{Integrity, Measures};
 use super::device::trial;
 use super::rack::{Rack, case, is_verified};
 
-/// Two cards of each end.
 const BOTH: (&str, &str) = ("device", "mlx5_0+mlx5_1");
 
-/// Every port told of itself.
 fn is_whole(measures: &Measures) -> bool {
     measures.series["by_port"].len() == 2
 }
 
-/// Who sent and who received what the path is to be proved by, in the order of the rows.
 fn moved(measures: &Measures) -> Vec<[&str; 2]> {
     let rows = measures.evidence["moved"].as_array().expect("rows").iter();
     rows.map(|row| ["sender", "receiver"].map(|end| row[end]["port"].as_str().expect("a port"))).collect()
@@ -63,8 +60,7 @@ fn atomics_of_all_threads_and_ports_are_looked_at_and_a_wrong_one_is_found_over_
         let Integrity::Corrupt { wrong, of, first } = &records[0].integrity else {
             panic!("{operation}: {:?}", records[0].integrity);
         };
-        assert!(first.contains("not what the one before had left"), "{operation}: {first}");
-        // Of all threads and ports, not of one of them.
+        assert!(first.contains("not the value of the previous operation"), "{operation}: {first}");
         let done = cards.fake.told("atomics");
         assert_eq!((*of, *wrong), (done, done / 100), "{operation}");
     }

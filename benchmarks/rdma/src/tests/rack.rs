@@ -1,4 +1,4 @@
-//! Cards that do not exist (`crates/sys/tests/fake_verbs`), and cases over them.
+//! Fake cards (`crates/sys/tests/fake_verbs`), and cases over them.
 
 #[path = "../../../../crates/sys/tests/fake_verbs/compile.rs"]
 mod compile;
@@ -16,25 +16,23 @@ use seatrial_bench::testing::{Kept, connect_all};
 use seatrial_bench::verbs::System;
 use seatrial_bench::{Part, Running, Stop, find};
 
-/// Cards and the kernel's files about them.
 pub struct Rack {
     pub fake: Fake,
-    /// A tree for each end, which differ in the addresses of their ports only.
+    /// A sysfs tree for each end, which differ in the addresses of their ports only.
     trees: [tempfile::TempDir; 2],
 }
 
 impl Rack {
-    /// Cards of InfiniBand that are configured by `words`, all of one subnet.
+    /// InfiniBand cards that are configured by `words`, all in one subnet.
     pub fn new(words: &str) -> Self {
         Self::between(words, ["fe80:0000:0000:0000"; 2])
     }
 
-    /// The same of two subnets, which have these prefixes.
     pub fn between(words: &str, prefixes: [&str; 2]) -> Self {
         Self::of(words, "InfiniBand", prefixes.map(|prefix| format!("{prefix}:0000:0000:0000")))
     }
 
-    /// Cards of RoCE version 2, which every path needs a global header for, and where a LID means nothing.
+    /// RoCE v2 cards, which need a global header on every path and use no LID.
     pub fn roce(words: &str) -> Self {
         let networks = ["0a00", "0a01"].map(|network| format!("0000:0000:0000:0000:0000:ffff:{network}"));
         Self::of(&format!("layer=2 global=1 {words}"), "Ethernet", networks)
@@ -52,7 +50,7 @@ impl Rack {
                 write("ports/1/gids/0", &format!("{network}:000{}\n", number + 1));
                 let kind = if layer == "Ethernet" { "RoCE v2" } else { "IB/RoCE v1" };
                 write("ports/1/gid_attrs/types/0", &format!("{kind}\n"));
-                // Both ends share a processor here, so that it is to be offered to the other soon.
+                // Both ends share a CPU here, so polling must yield it soon.
                 write("node_desc", "rxe\n");
             }
             folder
@@ -65,7 +63,6 @@ impl Rack {
         System { library: Some(self.fake.library()), root }
     }
 
-    /// Both ends of a case.
     pub fn parts(&self, case: &Case) -> Vec<Part> {
         let bench = find(crate::BENCHMARKS, &case.bench).expect("there");
         let part = |(end, place)| {
@@ -76,13 +73,12 @@ impl Rack {
         case.places.iter().enumerate().map(part).collect()
     }
 
-    /// Both ends, connected, or why they cannot be.
     pub fn connected(&self, case: &Case) -> Result<Vec<Box<dyn Running>>, Reason> {
         connect_all(self.parts(case), &[])
     }
 
-    /// What the parts of a case recorded, and what that amounts to, once `fits` is content with it. A machine that gives
-    /// this process no time for long leaves too few messages for a rate, or some that came and were not counted in time.
+    /// The records and measures of a case, measured again until `fits`. A process without CPU time for long has too
+    /// few messages for a rate, or some that were not counted in time.
     #[track_caller]
     pub fn measured(
         &self,
@@ -101,7 +97,7 @@ impl Rack {
         panic!("{}: {told}", case.bench);
     }
 
-    /// How the measuring of both ends ends, if they are given a minute.
+    /// The errors of both ends in a measurement of up to a minute.
     pub fn errors(&self, case: &Case) -> Vec<Reason> {
         let mut parts = self.connected(case).expect("connected");
         let stops = &[(); 2].map(|()| Stop::after(Duration::from_secs(60)));
@@ -109,7 +105,7 @@ impl Rack {
             let run = move |number: usize, part: &mut Box<dyn Running>| {
                 let error = part.run(Phase::Measure, &stops[number], &mut Kept::default()).err();
                 if error.is_some() {
-                    // The other end may rest, and hear of nothing.
+                    // The other end may be passive and notice no error.
                     std::thread::sleep(Duration::from_secs(3));
                     stops[1 - number].raise();
                 }
@@ -122,7 +118,7 @@ impl Rack {
     }
 }
 
-/// Few messages, and nobody pinned: the machine of this test may have fewer processors than the plan.
+/// Few messages, unpinned: the test machine may have fewer CPUs than the plan.
 const SMALL: [(&str, &str); 3] = [("affinity", "none"), ("size", "4 KiB"), ("pages", "base")];
 
 pub fn case(id: &str, changed: &[(&str, &str)]) -> Case {
@@ -133,7 +129,6 @@ pub fn case(id: &str, changed: &[(&str, &str)]) -> Case {
     planned_of(bench, &site, &all).expect("planned").remove(0)
 }
 
-/// Something was looked at, and nothing wrong was found.
 #[track_caller]
 pub fn is_verified(records: &[PartRecord]) {
     let told: Vec<&Integrity> = records.iter().map(|record| &record.integrity).collect();

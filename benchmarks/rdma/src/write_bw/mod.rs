@@ -8,7 +8,6 @@ use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-/// The method of the benchmark.
 pub struct WriteBw;
 
 impl HasMethod for WriteBw {

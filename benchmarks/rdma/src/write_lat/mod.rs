@@ -1,4 +1,4 @@
-//! `rdma.write_lat`: how long a write takes until the far end's completion queue tells of it.
+//! `rdma.write_lat`: how long a write takes until the far end's completion queue reports it.
 
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
@@ -8,7 +8,6 @@ use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-/// The method of the benchmark.
 pub struct WriteLat;
 
 impl HasMethod for WriteLat {
@@ -18,7 +17,7 @@ impl HasMethod for WriteLat {
 const ABOUT: About = About {
     id: "rdma.write_lat",
     version: 1,
-    title: "RDMA writes with an immediate value, there and back: latency by completion queues",
+    title: "RDMA write ping-pong with immediate data: latency by completion queues",
     doc: include_str!("doc.md"),
     params: &[
         p::DEVICES_AT_ONCE,

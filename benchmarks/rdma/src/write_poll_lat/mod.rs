@@ -1,4 +1,4 @@
-//! `rdma.write_poll_lat`: how long a write takes until the far end's processor sees it in memory.
+//! `rdma.write_poll_lat`: how long a write takes until the far end's CPU sees it in memory.
 
 use seatrial_model::{About, Cost, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
@@ -8,7 +8,6 @@ use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
 
-/// The method of the benchmark.
 pub struct WritePollLat;
 
 impl HasMethod for WritePollLat {
@@ -18,7 +17,7 @@ impl HasMethod for WritePollLat {
 const ABOUT: About = About {
     id: "rdma.write_poll_lat",
     version: 1,
-    title: "RDMA writes there and back, seen by looking at memory: the shortest latency there is",
+    title: "RDMA write ping-pong by polling memory: the shortest latency of the card",
     doc: include_str!("doc.md"),
     params: &[
         p::DEVICES_AT_ONCE,

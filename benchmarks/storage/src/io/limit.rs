@@ -33,7 +33,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 
 pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     let one = |bound: &Bound| {
-        let bytes = bound.value.value() * bound.value.unit().factor();
+        let bytes = bound.value.base();
         let value = Quantity::new(bytes / block, Unit::PerSecond).ok()?;
         let (formula, provenance) = (format!("{} / {block} B", bound.formula), bound.provenance.clone());
         Some(Bound { value, formula, provenance })
@@ -53,9 +53,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
         return unknown("the directory is not known".to_owned());
     };
     if path == "auto" {
-        return unknown(
-            "directory=auto is resolved on the node only; name one with -p directory=".to_owned(),
-        );
+        return unknown("no limit with directory=auto; set -p directory=PATH to get one".to_owned());
     }
     if !job.direct {
         let text = "access=buffered: the page cache may move more than the disk for a while";
@@ -96,13 +94,12 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
 /// Bound of the network interface to the server, in TCP payload. Overhead of the file system's own protocol is left
 /// out, so the bound is an upper one.
 fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, String> {
-    let next = "a [[limit]] in the profile supplies one";
     let source = &found.source;
     if found.options.iter().any(|option| option == "proto=rdma") {
-        return Err(format!("{source} is mounted over RDMA, for which no frame overhead is known; {next}"));
+        return Err(format!("{source} is mounted over RDMA, for which no frame overhead is known"));
     }
     let server: Option<IpAddr> = found.server.as_deref().and_then(|text| text.parse().ok());
-    let server = server.ok_or_else(|| format!("the server address of {source} is not known; {next}"))?;
+    let server = server.ok_or_else(|| format!("the server address of {source} is not known"))?;
     let nics = machine.nics.known().map_or(&[][..], Vec::as_slice);
     let reaches = |nic: &&Nic| {
         let networks = nic.networks.known().map_or(&[][..], Vec::as_slice);
@@ -111,13 +108,11 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
     let nic = match nics.iter().filter(reaches).collect::<Vec<_>>()[..] {
         [nic] => nic,
         [] => {
-            return Err(format!(
-                "server {server} of {source} is in no network of this node's interfaces; {next}"
-            ));
+            return Err(format!("server {server} of {source} is in no network of this node's interfaces"));
         }
         [..] => {
             return Err(format!(
-                "several interfaces of this node are in the network of server {server} of {source}; {next}"
+                "several interfaces of this node are in the network of server {server} of {source}"
             ));
         }
     };

@@ -37,10 +37,13 @@ pub fn error(when: When, what: &str, errno: Errno) -> Reason {
         (Errno::ROFS, When::Either) => {
             (Cause::Denied, "; the file system is mounted read-only, or was made so after an error")
         }
-        (Errno::NOENT | Errno::NOTDIR, When::Either) => {
-            (Cause::Missing, "; the directory does not exist, or was removed meanwhile")
+        (Errno::NOENT | Errno::NOTDIR, When::Either) => (
+            Cause::Missing,
+            "; the directory does not exist, was removed meanwhile, or its file system cannot create files",
+        ),
+        (Errno::NOENT | Errno::NOTDIR, _) => {
+            (Cause::Missing, "; the directory does not exist, or its file system cannot create files")
         }
-        (Errno::NOENT | Errno::NOTDIR, _) => (Cause::Missing, "; the directory does not exist"),
         (Errno::LOOP | Errno::NAMETOOLONG, _) => (Cause::Missing, "; name another directory"),
         (Errno::MFILE | Errno::NFILE, _) => {
             (Cause::Denied, "; raise the limit on open files (ulimit -n; fs.file-max)")

@@ -157,8 +157,7 @@ fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
     let file = directory.path().join("file.0.1.1");
     fs::remove_file(&file).expect("removed");
     let error = files.pass(FileOperation::Open, 2, far, &stop).expect_err("gone");
-    let told =
-        "No such file or directory (os error 2); the directory does not exist, or was removed meanwhile";
+    let told = "No such file or directory (os error 2); the directory does not exist, was removed meanwhile, or its file system cannot create files";
     assert_eq!(error.text, format!("opening {}: {told}", file.display()));
 }
 

@@ -192,7 +192,7 @@ fn what_a_control_group_lets_through_is_the_limit_of_a_case_on_the_device() {
         let [bound] = &bounds(&told, "throughput")[..] else { panic!("{operation}: {told:?}") };
         assert_eq!(bound.value.to_string(), format!("{} MB/s", bytes as f64 / 1e6), "{operation}");
         assert_eq!(bound.provenance, "control group", "{operation}");
-        assert_eq!(bound.formula, format!("{bytes} B/s are let through"), "{operation}");
+        assert_eq!(bound.formula, format!("{bytes} B/s allowed by cgroups"), "{operation}");
         let [bound] = &bounds(&told, "iops")[..] else { panic!("{operation}: {told:?}") };
         assert_eq!(bound.value.to_string(), format!("{} 1/s", bytes / (16 << 10)), "{operation}");
     }

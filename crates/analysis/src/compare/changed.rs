@@ -1,4 +1,4 @@
-//! What else differs between two runs: how the hosts are set, and what they are made of.
+//! Differences between the hosts of two runs: settings and inventory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,21 +7,17 @@ use seatrial_model::{Site, SiteNode};
 
 use crate::fleet::attributes;
 
-/// One thing that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// The setting or the part: `nic.mtu of nic:eth0`, `memory modules`.
     pub what: String,
-    /// What it was in the baseline.
     pub before: String,
-    /// What it is in the candidate.
     pub after: String,
-    /// The nodes it changed on, in the order of the candidate.
     pub nodes: Vec<String>,
 }
 
-/// What differs between the nodes of `a` and those of the same name in `b`; of two single machines, between the two. What
-/// could not be read in one of them is no difference.
+/// Differences between nodes of the same name in `a` and `b`; of two runs on single machines, between the two
+/// machines. What could not be read in either run is not a difference.
 pub fn changed(a: &Site, b: &Site) -> Vec<Changed> {
     let pairs: Vec<(&SiteNode, &SiteNode)> = match (a.nodes.as_slice(), b.nodes.as_slice()) {
         ([one], [other]) => vec![(one, other)],
@@ -44,8 +40,8 @@ pub fn changed(a: &Site, b: &Site) -> Vec<Changed> {
     found.into_iter().map(|((what, before, after), nodes)| Changed { what, before, after, nodes }).collect()
 }
 
-/// The attributes that nodes of a fleet are compared by, and besides what a node is identified by: two runs may be of two
-/// machines, or of one in which a part was replaced.
+/// The attributes that nodes of a fleet are compared by, and those that identify a node: two runs may be of two
+/// machines, or of one machine in which a part was replaced.
 fn all(node: &SiteNode) -> BTreeMap<String, String> {
     let mut all = attributes(node);
     let machine = &node.machine;
@@ -62,13 +58,13 @@ fn all(node: &SiteNode) -> BTreeMap<String, String> {
     for (name, parts) in parts {
         all.insert(name.to_owned(), parts);
     }
-    // Each model has an attribute of its own there, which is not there at all when the last disk of it is gone; and of
-    // GPUs that nobody could read there are none there.
+    // `attributes` has one entry per disk model, which disappears with the last disk of the model, and no entry for
+    // GPUs that could not be read.
     all.retain(|name, text| !name.starts_with("disks ") && name != "GPUs" && text != UNKNOWN);
     all
 }
 
-/// In the place of a list that nobody could read.
+/// Stands for a list that could not be read.
 const UNKNOWN: &str = "";
 
 fn list<T>(parts: &Known<Vec<T>>, name: impl Fn(&T) -> Option<String>) -> String {

@@ -1,4 +1,4 @@
-//! The difference of one metric between two cases, with what can be said of it.
+//! The difference of one metric between two cases, with its statistics.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Subject, Unit};
@@ -7,104 +7,89 @@ use seatrial_stats::{CompareRule, Interval, discoveries};
 use super::Changed;
 use super::pairing::pair;
 
-/// Of all differences of a comparison that are called better or worse, at most this share comes by chance.
+/// At most this share of the differences that a comparison calls better or worse comes by chance.
 pub const BY_CHANCE: f64 = 0.05;
 
-/// Two runs side by side. Run `a` is the baseline, `b` the candidate.
+/// Two runs compared. Run `a` is the baseline, `b` the candidate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     /// Metrics of cases that both runs have, in the order of `a`.
     pub differences: Vec<Difference>,
-    /// Cases of `a` that `b` does not have, by id.
     pub only_a: Vec<String>,
-    /// Cases of `b` that `a` does not have, by id.
     pub only_b: Vec<String>,
-    /// Cases that `a` measured and in which the system under test did not deliver in `b`. They are worse, without a
-    /// number that says by how much.
+    /// Cases that were measured in `a` and failed in `b`: worse, without a number that says by how much.
     pub broken: Vec<Ended>,
-    /// The other way round: failed in `a`, measured in `b`.
     pub mended: Vec<Ended>,
-    /// Cases that `a` measured and that `b` could not look at: nobody knows whether they are worse.
+    /// Cases that were measured in `a` and could not be measured in `b`: unknown whether worse.
     pub unmeasured: Vec<Ended>,
-    /// What else differs between the runs: settings, inventory. Filled in by whoever has the sites, see
+    /// Differences of settings and inventory. Filled in by the caller that has the sites, see
     /// [`changed`](super::changed).
     pub changed: Vec<Changed>,
-    /// The share within which differences count as the same; none where only equal counts do.
+    /// The share within which differences count as the same; `None` when only equal counts do.
     pub same_within: Option<f64>,
 }
 
-/// A case that ended in one run as it did not in the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The case, as the run calls it in which it has no numbers.
+    /// Its id in the run in which it has no numbers.
     pub case: String,
-    /// Why it has none.
     pub reason: String,
 }
 
-/// One metric of a pair of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub bench: String,
-    /// The thing measured, as `b` calls it.
+    /// The subject, as `b` names it.
     pub subject: Subject,
     pub params: Params,
-    /// The metric; empty when the pair has no numbers to compare, and `change` says why.
+    /// Empty when the pair has no numbers to compare; `change` says why.
     pub metric: String,
-    /// The unit of both sides.
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
     pub a: Side,
     pub b: Side,
-    /// What can be said, or why nothing can.
     pub change: Result<Change, String>,
 }
 
-/// One side of a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     pub case: String,
     pub nodes: Vec<String>,
-    /// The number that the change is of: the geometric mean of the trials' medians. Where no change can be told, the median
-    /// of all samples, if there is one.
+    /// The geometric mean of the trials' medians, which the change is computed from. Without a change, the median of
+    /// all samples, if there is one.
     pub value: Option<f64>,
 }
 
-/// What can be said of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Better, worse, the same or cannot tell; of those that are better or worse at most [`BY_CHANCE`] are so by chance.
+    /// Better, worse, the same or cannot tell; at most [`BY_CHANCE`] of all better and worse are so by chance.
     pub verdict: seatrial_stats::Verdict,
-    /// How often trials without a difference would come out this far apart.
+    /// The probability of a difference at least this large between trials of one distribution.
     pub p: Option<f64>,
-    /// Whether it would be better or worse by itself, and is not, because among so many comparisons differences like it
-    /// come by chance.
+    /// Whether this metric alone would be better or worse, but is not significant among this many comparisons.
     pub may_be_chance: bool,
-    /// The candidate's value over the baseline's, in percent above 100: 2 is 2 % more.
+    /// Candidate over baseline, in percent above 100: 2 is 2 % more.
     pub percent: f64,
-    /// Ends of the 95 % interval of `percent`.
     pub interval: Option<(f64, f64)>,
-    /// The smallest difference, in percent, that trials like these would have shown nine times in ten.
+    /// The smallest difference, in percent, that such trials would show nine times in ten.
     pub smallest_percent: Option<f64>,
 }
 
-/// Compares every metric that cases of both runs have.
+/// Compares every metric of the cases that both runs have.
 ///
-/// With `same_within` (a share, 0.02 is 2 %) differences shown to be smaller count as the same; without it only
-/// counted values that are equal do. Samples that stand in a file of the run folder must have been put back into
-/// the records.
+/// With `same_within` (a share, 0.02 is 2 %) differences shown to be smaller count as the same; without it only equal
+/// counted values do. Samples stored in files of the run folder must have been loaded into the records.
 ///
-/// The test is Welch's on the medians of the trials, see [`seatrial_stats::compare`]. A run has many metrics, and one in
-/// twenty would differ where nothing does, so better and worse are those that stand when all are looked at together, see
-/// [`discoveries`]. The interval beside a metric is that of the metric alone.
+/// The test is Welch's on the medians of the trials, see [`seatrial_stats::compare`]. With many metrics one in twenty
+/// would differ by chance, so better and worse are corrected for the number of comparisons, see [`discoveries`]. The
+/// interval of a metric is not corrected.
 pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> Comparison {
     let pairs = pair(a, b);
     let ids = |cases: &[&CaseRecord]| cases.iter().map(|case| case.case.to_string()).collect();
     let mut differences: Vec<Difference> =
         pairs.pairs.iter().flat_map(|(a, b)| of_pair(a, b, same_within)).collect();
     correct(&mut differences);
-    // Those that were measured in the one run and ended so in the other.
+    // Cases that were measured in one run and have this outcome in the other.
     let ended = |outcome: Outcome, in_b: bool| {
         let sides = pairs.pairs.iter().map(|(a, b)| if in_b { (*a, *b) } else { (*b, *a) });
         let such = sides.filter(|(good, bad)| good.outcome == Outcome::Measured && bad.outcome == outcome);
@@ -124,14 +109,14 @@ pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> 
 }
 
 impl Comparison {
-    /// Whether anything is worse: a metric, or a case that failed and was measured before.
+    /// Whether anything is worse: a metric, or a case that was measured before and failed.
     pub fn is_worse(&self) -> bool {
         let is_worse = |change: &Change| change.verdict == seatrial_stats::Verdict::Worse;
         !self.broken.is_empty() || self.differences.iter().flat_map(|row| &row.change).any(is_worse)
     }
 
-    /// Whether it says too little to call the candidate not worse: nothing could be compared, or something was not or
-    /// could not be measured again.
+    /// Whether the comparison is too incomplete to call the candidate not worse: nothing was comparable, or a case
+    /// was not or could not be measured again.
     pub fn is_incomplete(&self) -> bool {
         !self.unmeasured.is_empty()
             || !self.only_a.is_empty()
@@ -139,7 +124,7 @@ impl Comparison {
     }
 }
 
-/// Takes back the verdicts that do not stand among all comparisons.
+/// Takes back verdicts that are not significant among all comparisons.
 fn correct(differences: &mut [Difference]) {
     let p: Vec<f64> = differences.iter().flat_map(|row| &row.change).filter_map(|change| change.p).collect();
     let stands = discoveries(&p, BY_CHANCE);
@@ -197,14 +182,12 @@ fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Diff
     common.map(|(name, of)| difference(name, of)).collect()
 }
 
-/// A change, and the two values that it is of.
 struct Told {
     before: f64,
     after: f64,
     change: Change,
 }
 
-/// Whether two cases can be compared at all; `Err` says why not.
 fn comparable(a: &CaseRecord, b: &CaseRecord) -> Result<(), String> {
     if a.version != b.version {
         return Err(format!(
@@ -231,7 +214,7 @@ fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Resul
     }
     let (first, second) = (samples(a, "first")?, samples(b, "second")?);
     if first.iter().chain(second).flatten().all(|value| *value == 0.0) {
-        // Nothing lost against nothing lost: a relative difference does not exist, and there is none.
+        // Zero against zero: a relative difference is undefined, and the values are equal.
         let verdict = seatrial_stats::Verdict::Same;
         let change = Change {
             verdict,
@@ -259,7 +242,7 @@ fn change(a: &MetricRecord, b: &MetricRecord, same_within: Option<f64>) -> Resul
 
 fn samples<'a>(metric: &'a MetricRecord, which: &str) -> Result<&'a [Vec<f64>], String> {
     metric.samples.as_deref().ok_or_else(|| match &metric.samples_file {
-        Some(file) => format!("the samples of the {which} run stand in {file}, which is not at hand"),
+        Some(file) => format!("the samples of the {which} run are in {file}, which is missing"),
         None => format!("the {which} run kept no samples"),
     })
 }

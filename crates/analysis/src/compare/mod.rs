@@ -1,4 +1,4 @@
-//! Two runs side by side: better, worse, the same, or cannot tell.
+//! Two runs compared: better, worse, the same, or cannot tell.
 
 mod changed;
 mod difference;

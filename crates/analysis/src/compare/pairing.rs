@@ -1,4 +1,4 @@
-//! Which case of one run answers which of the other.
+//! Which case of one run corresponds to which case of the other.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,6 @@ use seatrial_model::record::CaseRecord;
 
 use crate::same::{is_same_class, is_same_question, is_same_thing};
 
-/// Cases that measured the same thing, and those without a partner.
 pub(super) struct Pairs<'a> {
     pub pairs: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     pub only_a: Vec<&'a CaseRecord>,
@@ -16,15 +15,14 @@ pub(super) struct Pairs<'a> {
 /// Benchmark, parameters and, where they must be the same, nodes.
 type Key = (String, String, String);
 
-/// Pairs cases by benchmark, parameters, node, and the stable key or name of the subject, in the order of `a`.
-///
-/// What is left over is paired by name alone when each run is of one node only: two machines against each other.
+/// Pairs cases by benchmark, parameters, node, and the stable key or name of the subject, in the order of `a`. If
+/// each run has one node only, the remaining cases are paired by name alone: two machines are compared.
 pub(super) fn pair<'a>(a: &'a [CaseRecord], b: &'a [CaseRecord]) -> Pairs<'a> {
     let mut left: Vec<usize> = (0..a.len()).collect();
     let mut right: Vec<Option<&CaseRecord>> = b.iter().map(Some).collect();
     let mut pairs: Vec<(usize, &CaseRecord)> = Vec::new();
     let mut take = |key: fn(&CaseRecord) -> Key, is_same: fn(&CaseRecord, &CaseRecord) -> bool| {
-        // By what is looked up at once, so that a fleet's case is not held against all others.
+        // A map by key, so that each case of a fleet is not compared with all others.
         let mut asked: HashMap<Key, Vec<usize>> = HashMap::new();
         for (at, case) in b.iter().enumerate() {
             asked.entry(key(case)).or_default().push(at);

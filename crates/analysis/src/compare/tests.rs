@@ -151,7 +151,7 @@ fn what_cannot_be_compared_says_why() {
     let found = compare(std::slice::from_ref(&a), std::slice::from_ref(&b), None);
     assert_eq!(
         only(&found).change.clone().unwrap_err(),
-        "the samples of the second run stand in samples/x.json, which is not at hand"
+        "the samples of the second run are in samples/x.json, which is missing"
     );
     edit(&mut b, None);
     assert_eq!(only(&compare(&[b], &[a], None)).change.clone().unwrap_err(), "the first run kept no samples");
@@ -165,7 +165,7 @@ fn among_many_comparisons_a_difference_that_chance_makes_is_not_called() {
         case
     };
     let noisy = [99.0, 100.0, 101.0];
-    // By itself this one differs: t = 3.0 with four degrees of freedom is beyond 2.78.
+    // This one alone differs: t = 3.0 with four degrees of freedom is beyond 2.78.
     let shifted = [101.5, 102.5, 103.5];
     let alone = compare(&[case(0, &noisy)], &[case(0, &shifted)], None);
     assert_eq!(only(&alone).change.as_ref().unwrap().verdict, Verdict::Better);
@@ -205,7 +205,7 @@ fn a_case_that_fails_now_is_worse_and_one_that_could_not_be_looked_at_is_not_kno
 }
 
 proptest! {
-    /// What a reader can check: the change is that from the one value shown to the other, and lies in its interval.
+    /// What a reader can check: the change leads from one shown value to the other, and lies in its interval.
     #[test]
     fn the_change_follows_from_the_two_values_beside_it(
         before in vec(vec(0.5..500.0_f64, 1..9), 1..7), after in vec(vec(0.5..500.0_f64, 1..9), 1..7),

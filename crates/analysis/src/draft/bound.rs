@@ -1,4 +1,4 @@
-//! The rule that makes a bound of what good nodes measured.
+//! The rule that derives a bound from the numbers of good nodes.
 
 use seatrial_model::profile::Bar;
 use seatrial_model::record::{CaseRecord, MetricRecord};
@@ -8,32 +8,29 @@ use seatrial_stats::Sorted;
 use crate::believable::is_beyond;
 use crate::number::in_unit;
 
-/// Median absolute deviations that a bound stands beyond the worst of the good ones. Three of them are about two standard
-/// deviations of normal noise: room for another day, and not for another fault.
+/// Distance of a bound from the worst good value, in median absolute deviations. Three are about two standard
+/// deviations of normal noise: room for variation from day to day, too little for another fault.
 pub const MADS: f64 = 3.0;
 
-/// The least distance between a bound and the worst of the good ones, in percent of the median: nodes that agree to a
+/// The smallest distance of a bound from the worst good value, in percent of the median: nodes that agree to a
 /// thousandth would otherwise fail by a thousandth.
 pub const FLOOR_PERCENT: f64 = 5.0;
 
-/// What a bound is made of; all numbers in `unit`.
+/// The numbers that a bound is derived from, all in `unit`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Values, one a case and run.
+    /// Number of values, one per case and run.
     pub count: usize,
     pub median: f64,
-    /// Their median absolute deviation.
     pub mad: f64,
-    /// The worst end of any of their 95 % intervals: beyond it no value of these runs lies.
+    /// The worst end of all 95 % intervals.
     pub worst: f64,
     pub worst_case: String,
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
 }
 
 impl Spread {
-    /// The spread of one metric over the cases that measured it.
     pub(super) fn of(cases: &[(&CaseRecord, &MetricRecord)]) -> Result<Self, String> {
         let Some((_, first)) = cases.first() else { return Err("nothing measured it".to_owned()) };
         let (unit, better) = (first.unit, first.better);
@@ -49,7 +46,7 @@ impl Spread {
         if let Some((case, _)) = unbelievable {
             return Err(format!("{} is beyond its limit: the limit or the measurement is wrong", case.case));
         }
-        // Where a repeat would find the number, as a judgement takes it.
+        // The interval of a repeat, as judgements use it.
         let end = |metric: &MetricRecord| {
             let (low, high) = metric.ci95.unwrap_or((metric.min, metric.max));
             if better == Better::Lower { high.max(metric.median) } else { low.min(metric.median) }
@@ -74,18 +71,18 @@ impl Spread {
         })
     }
 
-    /// The bound: beyond the worst by [`MADS`] median absolute deviations, or by [`FLOOR_PERCENT`] of the median where that
-    /// is more; rounded to three digits, away from the good ones.
+    /// The bound: beyond the worst value by [`MADS`] median absolute deviations, or by [`FLOOR_PERCENT`] of the
+    /// median if that is more; rounded to three digits, away from the good values.
     pub fn bound(&self) -> Result<Bar, String> {
         let room = (MADS * self.mad).max(FLOOR_PERCENT / 100.0 * self.median.abs());
         if room == 0.0 {
-            return Err("it was 0 everywhere, and a bound of 0 would fail by the first one".to_owned());
+            return Err("every value was 0, and a bound of 0 would fail at the first other value".to_owned());
         }
         let is_lower = self.better == Better::Lower;
         let bound = if is_lower { self.worst + room } else { self.worst - room };
         if !is_lower && bound <= 0.0 {
             return Err(format!(
-                "from {} to a median of {} there is so much between the cases that no bound would say anything",
+                "the cases differ too much for a bound: the worst is {}, the median {}",
                 in_unit(self.worst, self.unit),
                 in_unit(self.median, self.unit)
             ));
@@ -96,7 +93,6 @@ impl Spread {
     }
 }
 
-/// Three significant digits, upwards or downwards.
 fn rounded(value: f64, up: bool) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

@@ -1,4 +1,4 @@
-//! Roles from the nodes: nodes that were bought as the same thing have the same bounds.
+//! Roles derived from the nodes: nodes with the same hardware get the same bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use seatrial_model::{Site, SiteNode};
 use super::{Draft, DraftRun, Group};
 use crate::fleet::alike;
 
-/// The tests of the draft. Where the profile of the runs has roles they stay; else a test of single nodes is parted by the
-/// classes of the nodes, each a role of its own, when there are two classes or more.
+/// The tests of the draft. Roles of the runs' profile are kept; else a test of single nodes is split by node class,
+/// one role per class, when there are two classes or more.
 pub(super) fn assigned(first: &DraftRun<'_>, runs: &[DraftRun<'_>], draft: &mut Draft) -> Vec<Group> {
     let has_roles = !first.roles.is_empty() || first.tests.iter().any(|test| !test.roles.is_empty());
     let classes = if has_roles { Vec::new() } else { named(runs) };
@@ -23,7 +23,6 @@ pub(super) fn assigned(first: &DraftRun<'_>, runs: &[DraftRun<'_>], draft: &mut 
             continue;
         }
         for (role, nodes, what) in &classes {
-            // The names of the nodes of a run fold into a set that reads as one.
             let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
             let Ok(set) = fold(&names).parse() else { continue };
             draft.profile.roles.insert(role.clone(), Role { nodes: set, expect: None });
@@ -41,7 +40,7 @@ pub(super) fn assigned(first: &DraftRun<'_>, runs: &[DraftRun<'_>], draft: &mut 
     groups
 }
 
-/// The classes over the nodes of all runs, by a made-up name: `a`, `b` and on, the largest first.
+/// The classes over the nodes of all runs, named `a`, `b` and so on, the largest first.
 fn named(runs: &[DraftRun<'_>]) -> Vec<(String, BTreeSet<String>, String)> {
     let mut nodes: BTreeMap<&str, &SiteNode> = BTreeMap::new();
     for run in runs {
@@ -51,13 +50,11 @@ fn named(runs: &[DraftRun<'_>]) -> Vec<(String, BTreeSet<String>, String)> {
     let mut classes = alike(&site);
     classes.sort_by_key(|(names, _)| std::cmp::Reverse(names.len()));
     let name = |at: usize| {
-        // Twenty-six letters; a site of more sorts of nodes gets numbers behind them.
         let letter = char::from(b'a' + u8::try_from(at % 26).unwrap_or(0));
         if at < 26 { format!("nodes-{letter}") } else { format!("nodes-{letter}{}", at / 26) }
     };
     let class = |(at, (names, what)): (usize, (Vec<String>, Vec<String>))| {
-        let what =
-            if what.is_empty() { "nothing is known of what they are".to_owned() } else { what.join(", ") };
+        let what = if what.is_empty() { "their hardware is unknown".to_owned() } else { what.join(", ") };
         (name(at), names.into_iter().collect(), what)
     };
     classes.into_iter().enumerate().map(class).collect()

@@ -1,4 +1,4 @@
-//! A site's profile from its own good runs: the tests as they were measured, bounds from the spread of the fleet.
+//! Drafts a site's profile from its own good runs: the tests as measured, bounds from the spread of the fleet.
 
 mod bound;
 mod classes;
@@ -14,36 +14,33 @@ use seatrial_model::{About, Better, Outcome, Params, Site};
 
 pub use bound::{FLOOR_PERCENT, MADS, Spread};
 
-/// A run that a profile is drafted from.
 #[derive(Clone, Debug)]
 pub struct DraftRun<'a> {
     pub id: &'a str,
     pub results: &'a [CaseRecord],
-    /// What its nodes are.
     pub site: &'a Site,
-    /// What was measured: the tests of its profile, or what its command line asked for.
+    /// The tests of the run's profile, or those of its command line.
     pub tests: Vec<Test>,
-    /// The roles of its profile.
     pub roles: BTreeMap<String, Role>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// Tests, roles and criteria.
     pub profile: Profile,
-    /// What each role is, when roles were made from the nodes: by name, what its nodes have in common.
+    /// Per role that was derived from the nodes: the properties that its nodes share.
     pub classes: BTreeMap<String, String>,
-    /// By criterion, what its bound was made of.
+    /// Per criterion: the numbers that its bound was derived from.
     pub spreads: BTreeMap<String, Spread>,
     /// What was left out, and why; each once.
     pub left_out: Vec<String>,
 }
 
-/// Drafts a profile from `runs`, the first of which says what is measured. `abouts` are the benchmarks there are. With
-/// `all_metrics` every metric that has a good direction is bounded, without it the first one of each benchmark.
+/// Drafts a profile from `runs`; the first run decides what is measured. `abouts` lists all benchmarks. With
+/// `all_metrics` every metric that has a good direction gets a bound, without it only the first metric of each
+/// benchmark.
 ///
-/// A bound is [`Spread::bound`] of all cases that ask the same: over nodes, subjects and runs. Every criterion is then
-/// tried on every run, and one that a measured case does not pass is left out.
+/// A bound is [`Spread::bound`] over all cases that measured the same: over nodes, subjects and runs. Every criterion
+/// is then tried on every run; a criterion that a measured case does not pass is left out.
 pub fn draft(runs: &[DraftRun<'_>], abouts: &[&'static About], all_metrics: bool) -> Draft {
     let mut draft = Draft::default();
     let Some(first) = runs.first() else { return draft };
@@ -64,7 +61,7 @@ pub fn draft(runs: &[DraftRun<'_>], abouts: &[&'static About], all_metrics: bool
         }
         if cases.iter().any(|(_, case)| case.origin.step.is_some()) {
             draft.leave_out(format!(
-                "test {}: its pairs share links on purpose, so what each gets depends on the others",
+                "test {}: its pairs share links on purpose, so the rate of each depends on the others",
                 group.test.id
             ));
             continue;
@@ -79,12 +76,11 @@ pub fn draft(runs: &[DraftRun<'_>], abouts: &[&'static About], all_metrics: bool
     draft
 }
 
-/// A test of the draft, and which cases of the runs are its own.
 struct Group {
     test: Test,
     /// The test of the runs that its cases were measured for.
     from: String,
-    /// The nodes whose cases they are; all of them when there is one class.
+    /// The nodes of its cases; `None` for all nodes, when there is one class.
     nodes: Option<BTreeSet<String>>,
 }
 
@@ -94,7 +90,7 @@ impl Group {
         case.group == self.from && case.bench == self.test.bench && case.nodes.iter().all(is_here)
     }
 
-    /// Its measured cases with their runs. Others are told, for the run was not that good.
+    /// Its measured cases with their runs. A case that was not measured is reported: its run was not a good one.
     fn cases<'a>(&self, runs: &'a [DraftRun<'a>], draft: &mut Draft) -> Vec<(&'a str, &'a CaseRecord)> {
         let mut cases = Vec::new();
         for run in runs {
@@ -122,7 +118,6 @@ impl Draft {
         }
     }
 
-    /// One criterion a metric and set of parameters.
     fn bound(&mut self, test: &Test, about: &About, cases: &[(&str, &CaseRecord)], all_metrics: bool) {
         let varying = varying(cases);
         let mut by_params: Vec<(Params, Vec<(&str, &CaseRecord)>)> = Vec::new();
@@ -151,14 +146,14 @@ impl Draft {
             let why = if all_metrics {
                 "neither more nor less is better"
             } else {
-                "not the first metric; --all-metrics bounds those that have a good direction"
+                "not the first metric; --all-metrics bounds every metric that has a good direction"
             };
             self.leave_out(format!("{}: {}: {why}", about.id, rest.join(", ")));
         }
         let series: Vec<&str> = about.series.iter().map(|spec| spec.name).collect();
         if !series.is_empty() {
             self.leave_out(format!(
-                "{}: the series {}: a bound belongs to each place of one",
+                "{}: the series {}: each place of a series needs its own bound",
                 about.id,
                 series.join(", ")
             ));
@@ -197,7 +192,6 @@ impl Draft {
     }
 }
 
-/// The parameters that cases of a test differ in.
 fn varying(cases: &[(&str, &CaseRecord)]) -> BTreeSet<String> {
     let Some((_, first)) = cases.first() else { return BTreeSet::new() };
     let differs = |name: &str| cases.iter().any(|(_, case)| case.params.get(name) != first.params.get(name));

@@ -1,4 +1,4 @@
-//! A drafted profile is tried on the runs that it was made from.
+//! Tries a drafted profile on the runs that it was derived from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,9 @@ use seatrial_model::{Outcome, Verdict};
 use super::{Draft, DraftRun, Group};
 use crate::judge::{Assignment, JudgeInputs, judge};
 
-/// Drafts have no waivers, the only thing that a day matters to.
+/// Only waivers depend on the day, and drafts have no waivers.
 const ANY_DAY: Date = Date::constant(2000, 1, 1);
 
-/// Leaves out the criteria that a measured case of the runs does not pass, and the tests that are left without any.
 pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups: &[Group]) {
     let mut refused: BTreeMap<String, String> = BTreeMap::new();
     let mut remarks: BTreeSet<String> = BTreeSet::new();
@@ -40,9 +39,7 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
             }
             let why = verdict.reason.unwrap_or_else(|| verdict.verdict.word().to_owned());
             if verdict.case.as_deref().is_some_and(|case| measured.contains(case)) {
-                refused
-                    .entry(verdict.criterion)
-                    .or_insert(format!("run {} itself does not pass it: {why}", run.id));
+                refused.entry(verdict.criterion).or_insert(format!("run {} does not pass it: {why}", run.id));
             } else {
                 let node = verdict.node.map(|node| format!(" on {node}")).unwrap_or_default();
                 remarks.insert(format!("{}{node} has no number in run {}: {why}", verdict.criterion, run.id));
@@ -62,7 +59,7 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
     }
 }
 
-/// The cases of a run as if the draft had asked for them.
+/// The cases of a run, as if measured for the draft.
 fn regrouped(run: &DraftRun<'_>, group: &Group) -> Vec<CaseRecord> {
     let own = run.results.iter().filter(|case| group.has(case) && !case.origin.is_added());
     own.map(|case| CaseRecord { group: group.test.id.clone(), ..case.clone() }).collect()

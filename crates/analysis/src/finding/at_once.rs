@@ -1,6 +1,7 @@
-//! What flows came to that ran at the same time: one row a step of a pattern that shares links on purpose.
+//! Rates of concurrent flows: one row per step of a pattern that shares links on purpose.
 //!
-//! Every trial of a step is a repeat: its connections are new and have new source ports, so they are hashed anew.
+//! Every trial of a step is a repeat: its connections are new and have new source ports, so ECMP or LAG hashes them
+//! anew.
 
 use std::collections::BTreeMap;
 
@@ -10,66 +11,57 @@ use seatrial_stats::Sorted;
 
 use super::hashing;
 
-/// Flows at the same time: what each step of a pattern came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtOnce {
-    /// The test of the profile, or the benchmark.
     pub group: String,
     pub bench: String,
     pub params: Params,
     /// `trunk`, `bisection`, `incast`.
     pub pattern: String,
     pub metric: String,
-    /// The unit of every rate.
     pub unit: Unit,
-    /// What one flow can come to, when it is known.
     pub line: Option<Line>,
-    /// Links between the two groups that somebody stated.
+    /// The stated number of links between the two groups.
     pub links: Option<u32>,
-    /// Links that would make the totals most likely, when these tell any.
+    /// The number of links that makes the totals most likely, if the totals allow an estimate.
     pub fitted: Option<u32>,
     pub steps: Vec<Step>,
 }
 
-/// What one flow can come to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub rate: f64,
-    /// Whether it is the derived limit; else the best of the flows that ran alone.
+    /// True: the derived limit. False: the fastest flow that ran alone.
     pub is_limit: bool,
 }
 
-/// One step of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Its number; that of `trunk` is how many flows there should be.
+    /// The number of the step; for `trunk` the planned number of flows.
     pub number: u64,
-    /// Flows that were planned.
     pub planned: usize,
-    /// The first case of it.
     pub case: String,
-    /// Flows that were measured at the same time in every repeat; none when some were missing in one.
+    /// Flows that were measured concurrently in every repeat; `None` when one was missing in a repeat.
     pub flows: Option<u32>,
-    /// In the order of the trials; none when the flows did not run together.
+    /// In the order of the trials; empty when the flows did not run concurrently.
     pub repeats: Vec<Repeat>,
 }
 
-/// All flows of a step in one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeat {
     pub total: f64,
-    /// What each flow is, when the line is known.
+    /// Shares of the line, if the line is known.
     pub classes: Option<Classes>,
 }
 
-/// How many flows came to which share of the line.
+/// Number of flows by their share of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// At least 0.9.
     pub full: u32,
-    /// From 0.4 to 0.6: two on one link.
+    /// 0.4 to 0.6: two flows on one link.
     pub half: u32,
-    /// From 0.28 to 0.38: three on one link.
+    /// 0.28 to 0.38: three flows on one link.
     pub third: u32,
     /// Below 0.1.
     pub starved: u32,
@@ -77,7 +69,6 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The classes of flows that came to these shares of the line.
     pub fn of(shares: impl IntoIterator<Item = f64>) -> Self {
         let mut classes = Self::default();
         for share in shares {
@@ -94,39 +85,37 @@ impl Classes {
 }
 
 impl Step {
-    /// The median of the totals.
     pub fn median(&self) -> Option<f64> {
         let totals: Vec<f64> = self.repeats.iter().map(|repeat| repeat.total).collect();
         Sorted::new(&totals).ok().map(|sorted| sorted.median())
     }
 
-    /// The repeat in the middle of all by its total; of an even number the lower one.
+    /// The repeat with the median total; of an even number the lower one.
     pub fn middle(&self) -> Option<&Repeat> {
         let mut repeats: Vec<&Repeat> = self.repeats.iter().collect();
         repeats.sort_by(|one, other| one.total.total_cmp(&other.total));
         repeats.get(repeats.len().checked_sub(1)? / 2).copied()
     }
 
-    /// The repeat with the highest total.
     pub fn best(&self) -> Option<&Repeat> {
         self.repeats.iter().max_by(|one, other| one.total.total_cmp(&other.total))
     }
 }
 
 impl AtOnce {
-    /// The total that `flows` hashed on the links would come to on average, each link as fast as one flow: by the stated
-    /// number of links, else by the fitted one.
+    /// The average total of `flows` hashed on the links, each link as fast as one flow: by the stated number of
+    /// links, else by the fitted number.
     pub fn expected(&self, flows: u32) -> Option<f64> {
         let links = self.links.or(self.fitted)?;
         Some(self.line.as_ref()?.rate * hashing::expected(flows, links))
     }
 
-    /// For every repeat of a whole step: the flows, and how many links' worth came through.
+    /// Per repeat with all flows: the number of flows, and the total in units of one link.
     pub(super) fn seen(&self) -> Vec<(u32, u32)> {
         let Some(line) = self.line.as_ref().filter(|line| line.rate > 0.0) else { return Vec::new() };
         let of = |step: &Step| {
             let flows = step.flows.unwrap_or(0);
-            // A share of a link is not a link; what comes through is a little below the line.
+            // The total is a little below the line rate, so it is rounded to whole links.
             let links = |repeat: &Repeat| ((repeat.total / line.rate).round() as u32).min(flows);
             step.repeats.iter().map(|repeat| (flows, links(repeat))).collect::<Vec<_>>()
         };
@@ -134,7 +123,7 @@ impl AtOnce {
     }
 }
 
-/// What the cases of `records` came to that ran at the same time, one for each question.
+/// The concurrent cases of `records`, one entry per question.
 pub fn at_once(records: &[CaseRecord]) -> Vec<AtOnce> {
     let mut questions: Vec<Vec<&CaseRecord>> = Vec::new();
     for case in records.iter().filter(|case| case.origin.step.is_some()) {
@@ -155,7 +144,6 @@ pub fn at_once(records: &[CaseRecord]) -> Vec<AtOnce> {
 fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
     let (name, metric) = cases.iter().find_map(|case| case.headline())?;
     if metric.better != Better::Higher {
-        // Latencies have no sum.
         return None;
     }
     let mut steps: BTreeMap<u64, Vec<&CaseRecord>> = BTreeMap::new();
@@ -183,7 +171,7 @@ fn of_question(cases: &[&CaseRecord]) -> Option<AtOnce> {
     Some(found)
 }
 
-/// The lowest derived limit of a flow; else the fastest of the flows that ran by themselves.
+/// The lowest derived limit of a flow; else the fastest flow that ran alone.
 fn line(cases: &[&CaseRecord], steps: &BTreeMap<u64, Vec<&CaseRecord>>, name: &str) -> Option<Line> {
     let metrics = cases.iter().filter_map(|case| case.metrics.get(name));
     let limits: Option<Vec<f64>> = metrics.map(|metric| metric.limit.value).collect();
@@ -225,7 +213,7 @@ fn step(number: u64, cases: &[&CaseRecord], name: &str, line: Option<&Line>) -> 
     }
 }
 
-/// The rate of each trial; the median of all when the samples stand elsewhere.
+/// The rate of each trial; the median of all trials when the samples are stored in a file.
 fn rates(metric: &MetricRecord) -> Vec<f64> {
     let of_trial = |trial: &Vec<f64>| Sorted::new(trial).ok().map(|sorted| sorted.median());
     match &metric.samples {
@@ -240,7 +228,7 @@ pub(super) mod tests {
     use crate::judge::fixture::{case, metric, no_limit};
     use serde_json::json;
 
-    /// The flow `at` of step `flows`, with its rate in every trial.
+    /// Flow `at` of step `flows`, with its rate in every trial.
     pub(in super::super) fn flow(flows: u64, at: usize, rates: &[f64]) -> CaseRecord {
         let mut case = case(&format!("a{at}"), &format!("a{at}->b{at}"));
         case.nodes.push(format!("b{at}"));
@@ -256,7 +244,7 @@ pub(super) mod tests {
         case
     }
 
-    /// A trunk of links of 10: in every trial each flow lies on a link, and shares it fairly.
+    /// A trunk of links of 10: in every trial each flow is on one link and gets a fair share.
     pub(in super::super) fn trunk(hashed: &[&[&[usize]]]) -> Vec<CaseRecord> {
         let mut records = Vec::new();
         for (step, trials) in hashed.iter().enumerate() {
@@ -314,7 +302,7 @@ pub(super) mod tests {
         let found = at_once(&records);
         let step = &found[0].steps[2];
         assert_eq!((step.planned, step.flows, step.repeats.len()), (3, None, 0), "they began as three");
-        // Where the third was gone before the step began, two ran together.
+        // The third flow was gone before the step began: two ran concurrently.
         for record in &mut records[3..5] {
             record.evidence.insert("together".to_owned(), json!({ "cases": [2] }));
         }

@@ -1,4 +1,4 @@
-//! `backlog-drops`: packets found the queue of their CPU full.
+//! `backlog-drops`: the backlog queue of a CPU was full.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};

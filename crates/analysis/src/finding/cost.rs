@@ -1,4 +1,4 @@
-//! `cost`: what a rate costs, by the prices of a profile.
+//! `cost`: the cost of a rate, by the prices of a profile.
 
 use seatrial_model::profile::{PriceRule, Profile, Requirement};
 use seatrial_model::record::CaseRecord;
@@ -7,13 +7,11 @@ use seatrial_model::{Finding, Quantity, Severity, Unit};
 use super::about;
 use crate::number::{quantity, significant};
 
-/// The metric that a price is held against.
 const METRIC: &str = "throughput";
 
-/// What the throughput of every case costs whose subject has a price. The last rule that fits a subject is its price:
-/// later ones are the more special.
-///
-/// The price is of one device, and so is the rate: of a connection, that of the interface at its first end.
+/// The cost of the throughput of every case whose subject has a price. The last rule that fits a subject counts:
+/// later rules are more specific. Price and rate are those of one device; for a connection, of the interface at its
+/// first end.
 pub fn cost_findings(profile: &Profile, records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().filter_map(|case| of_case(profile, case)).collect()
 }

@@ -1,7 +1,7 @@
-//! `culprit`: the node that a failed case, or several, speak against.
+//! `culprit`: the node that one or several failed cases point to.
 //!
-//! A node that vanishes inside its own case is one by itself. Of two nodes that failed together neither can be told to be
-//! the bad one; it is the one that failed with several partners, while each of these was measured with somebody else.
+//! A node that vanishes in its own case is a culprit by itself. Of two nodes that failed together, the culprit is the
+//! node that failed with several partners, if each partner was measured with another node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "culprit",
-    doc: "A node vanished inside its own case, or failed with several partners that were measured with others.",
+    doc: "A node vanished in its own case, or failed with several partners that were measured with others.",
     find,
 };
 
-/// Partners that a node must have failed with: with one alone either may be the bad one.
+/// Smallest number of partners that a node failed with: with one partner either node may be the cause.
 const FEWEST_PARTNERS: usize = 2;
 
 /// Cases named in one finding; more are counted.
@@ -29,11 +29,11 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     found
 }
 
-/// One finding a node, over all cases that it vanished in.
+/// One finding per node, over all cases that it vanished in.
 fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
     let mut by_node: BTreeMap<&str, Vec<&CaseRecord>> = BTreeMap::new();
     for case in records.iter().filter(|case| case.cause == Some(Cause::Vanished)) {
-        // Older records name the node in the reason only, and it is plain when there was one.
+        // Older records name the node in the reason only; it is certain if the case had one node.
         let lost = if case.lost.is_empty() && case.nodes.len() == 1 { &case.nodes } else { &case.lost };
         for node in lost {
             by_node.entry(node).or_default().push(case);
@@ -42,15 +42,14 @@ fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
     let finding = |(node, cases): (&str, Vec<&CaseRecord>)| {
         let why = cases[0].reason.as_deref().unwrap_or("the record does not say how");
         let text = format!(
-            "{node} vanished while it was measured: {why}; look at its power, its kernel log and its links before it is \
-             used again"
+            "{node} vanished during a measurement: {why}; check its power, its kernel log and its links \
+             before it is used again"
         );
         of_node(node, &cases, text)
     };
     by_node.into_iter().map(finding).collect()
 }
 
-/// What is known of a node from its pairs with others for one question.
 #[derive(Default)]
 struct Known<'a> {
     failed: Vec<&'a CaseRecord>,
@@ -87,8 +86,8 @@ fn with_several_partners(records: &[CaseRecord]) -> Vec<Finding> {
                 continue;
             }
             let text = format!(
-                "{node} failed with {} and was measured with nobody, while {} were measured with others: the fault is \
-                 likely on {node}",
+                "{node} failed with {} and has no result with any node, while {} have results with others: \
+                 the fault is likely on {node}",
                 some_of(&good),
                 if good.len() == 2 { "both" } else { "these" }
             );
@@ -150,7 +149,7 @@ mod tests {
         let found = find(&records);
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((finding.node.as_deref(), finding.severity), (Some("n2"), Severity::Problem));
-        assert!(finding.text.contains("n2 vanished while it was measured: the agent of server 1 on n2"));
+        assert!(finding.text.contains("n2 vanished during a measurement: the agent of server 1 on n2"));
         assert_eq!(finding.evidence.len(), 2);
     }
 
@@ -172,7 +171,11 @@ mod tests {
         ];
         assert_eq!(nodes(&records), ["n2"]);
         let text = &find(&records)[0].text;
-        assert!(text.starts_with("n2 failed with n1 and n3") && text.contains("while both were"), "{text}");
+        assert!(
+            text.starts_with("n2 failed with n1 and n3")
+                && text.contains("while both have results with others"),
+            "{text}"
+        );
     }
 
     #[test]

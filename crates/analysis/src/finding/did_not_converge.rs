@@ -1,4 +1,4 @@
-//! `did-not-converge`: a case that ended with its interval wider than asked for.
+//! `did-not-converge`: a case whose interval stayed wider than demanded.
 
 use seatrial_model::record::{CaseRecord, MetricRecord, NotMade};
 use seatrial_model::{Dimension, Fact, Finding, Severity, Unit};
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// One finding a case, over all of its metrics: they come from the same trials.
+/// One finding per case, over all its metrics: they come from the same trials.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     // A study of factors repeats cases of one trial; its intervals are those of the gains.
     records.iter().filter(|case| !is_of_factors(case)).filter_map(of_case).collect()
@@ -28,14 +28,15 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let remedy = match most_trials(case) {
         _ if has_had_its_time => "give the run more time by --time-budget",
         Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {
-            "raise -p trials=, since trials end once the interval of the case's first metric is as narrow as asked for"
+            "only the first metric decides when trials end: raise -p trials= for the others"
         }
         _ => "raise -p max_trials=",
     };
-    // Without the widths, which stand beside the medians, so that cases that share the trouble share the sentence.
+    // Without the widths, which are shown with the medians, so that cases with the same trouble share the sentence.
     let text = format!(
-        "after {trials} trials the 95 % interval of {} is still wider than asked for: {remedy}, or look for what disturbs \
-         the machine",
+        "after {} the 95 % interval of {} is missing or wider than requested: {remedy}, or look for what disturbs the \
+         machine",
+        if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") },
         names.join(", ")
     );
     let widest = wide.iter().filter_map(|(_, metric)| half_width_percent(metric)).reduce(f64::max);
@@ -45,21 +46,21 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     Some(about(case, Finding { value, evidence, ..finding }))
 }
 
-/// How many trials the case could have had: as asked for, or twice those that are always made.
+/// The largest number of trials that the case could have had: `max_trials`, or twice `trials`.
 fn most_trials(case: &CaseRecord) -> Option<u64> {
     let count = |name: &str| case.params.count(name).ok();
     count("max_trials").or_else(|| Some(2 * count("trials")?))
 }
 
-/// Whether the number is known as exactly as anybody asks, however wide its interval is against it. A width relative to
-/// the number itself says nothing of numbers near zero: a share of 0.02 % of the whole, or none or one event.
+/// Whether the interval is narrow in absolute terms. A width relative to the number says nothing for numbers near
+/// zero: a share of 0.02 %, or zero or one event.
 fn is_resolved(metric: &MetricRecord) -> bool {
     let (low, high) = metric.ci95.unwrap_or((metric.min, metric.max));
     let half_width = 0.5 * (high - low) * metric.unit.factor();
     match metric.unit.dimension() {
-        // Percentage points: a share is relative to its whole already.
+        // Percentage points: a share is relative already.
         Dimension::Share => half_width <= 1.0,
-        // Bytes and events come one by one.
+        // Bytes and events are counted in whole numbers.
         Dimension::Size => half_width <= 1.0,
         Dimension::Count => half_width <= 1.0,
         _ => false,
@@ -89,7 +90,7 @@ mod tests {
             case.metrics.insert("latency".to_owned(), wide);
             find(&[case]).remove(0).text
         };
-        assert!(text(3, None).contains("raise -p trials=, since"), "three of six");
+        assert!(text(3, None).contains("raise -p trials= for the others"), "three of six");
         assert!(text(6, None).contains("raise -p max_trials=, or"));
         assert!(text(3, Some(3)).contains("raise -p max_trials=, or"));
     }
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(10.0));
         assert_eq!(
             finding.text,
-            "after 3 trials the 95 % interval of all, best, few is still wider than asked for: raise -p max_trials=, or \
+            "after 3 trials the 95 % interval of all, best, few is missing or wider than requested: raise -p max_trials=, or \
              look for what disturbs the machine"
         );
     }

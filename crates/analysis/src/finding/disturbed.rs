@@ -1,4 +1,4 @@
-//! `disturbed`: trials during which something else used the machine.
+//! `disturbed`: trials during which other processes used the machine.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{DisturbedTrials, Fact, Finding, RepeatedTrials, Severity, Unit};
@@ -8,7 +8,7 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "disturbed",
-    doc: "The probes saw something else use the machine during trials, for example a hypervisor that took CPU time.",
+    doc: "Something else used the machine during trials, for example a hypervisor that took CPU time.",
     find,
 };
 
@@ -25,7 +25,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let repeated = RepeatedTrials::of(&case.evidence).unwrap_or_default().0;
     let kept = trials.len().saturating_sub(repeated as usize);
     let (severity, effect) = match kept {
-        0 => (Severity::Info, "all of them were repeated, and the numbers are without them".to_owned()),
+        0 => (Severity::Info, "all of them were repeated and are not in the numbers".to_owned()),
         kept => (
             Severity::Warning,
             format!("{kept} of them are in the numbers: measure again on a quiet machine"),
@@ -58,7 +58,11 @@ mod tests {
         let why = "12.0 % of the CPU time was stolen by the hypervisor";
         let repeated = find(&[disturbed(&[why], 1)]).remove(0);
         assert_eq!(repeated.severity, Severity::Info);
-        assert!(repeated.text.contains(why) && repeated.text.contains("without them"), "{}", repeated.text);
+        assert!(
+            repeated.text.contains(why) && repeated.text.contains("not in the numbers"),
+            "{}",
+            repeated.text
+        );
         let kept = find(&[disturbed(&[why, why, why], 2)]).remove(0);
         assert_eq!((kept.severity, kept.value.map(Quantity::value)), (Severity::Warning, Some(3.0)));
         assert!(kept.text.contains("1 of them are in the numbers"), "{}", kept.text);

@@ -1,7 +1,8 @@
-//! `factor`: what each of several things is worth, from a study that leaves out one at a time.
+//! `factor`: the gain of each factor, from a study that leaves out one factor at a time.
 //!
-//! The gain is the baseline over the same without the factor (the other way round where less is better), so that above 1
-//! the factor helps. Each repeat of the study gives one ratio; drift from repeat to repeat cancels in it.
+//! The gain is the baseline divided by the same without the factor (inverted where less is better), so that the
+//! factor helps if the gain is above 1. Each repeat of the study gives one ratio; drift between repeats cancels in
+//! it.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, Value};
@@ -12,64 +13,50 @@ use crate::number::{in_unit, quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "factor",
-    doc: "A study of factors measured a baseline in turn with the same without one thing.",
+    doc: "A study of factors measured a baseline in turn with the same without one factor.",
     find: |records| factors(records).iter().flat_map(findings).collect(),
 };
 
-/// What the baseline is called in records.
 const BASELINE: &str = "baseline";
 
-/// A baseline, and what it owes to each factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
-    /// The test of the profile, or the benchmark.
     pub group: String,
     pub bench: String,
     pub nodes: Vec<String>,
     pub subject: Subject,
-    /// Every parameter of the baseline.
     pub params: Params,
     pub metric: String,
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
-    /// The median of the baseline over its repeats; none when it was never measured.
+    /// The median of the baseline over its repeats; `None` when it was never measured.
     pub value: Option<f64>,
-    /// Repeats that were asked for, as far as they left records.
+    /// Repeats that left records.
     pub repeats: usize,
-    /// What the order was drawn from.
+    /// The seed of the random order.
     pub seed: Option<u64>,
-    /// In the order of their names.
     pub worths: Vec<Worth>,
 }
 
-/// What one factor is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
-    /// As it was asked for.
+    /// As given on the command line.
     pub factor: String,
-    /// What differs, in the baseline.
     pub with: Params,
-    /// What differs, without the factor.
     pub without: Params,
-    /// The median without it over the repeats; none when it was never measured.
+    /// The median without the factor over the repeats; `None` when it was never measured.
     pub value: Option<f64>,
-    /// The gain; none without a repeat that measured both.
+    /// `None` without a repeat that measured both.
     pub gain: Option<PairedRatio>,
-    /// Repeats that measured both.
     pub pairs: usize,
-    /// Why a case without it has no number, for the first that has none.
     pub reason: Option<String>,
-    /// How that case ended.
     pub outcome: Option<Outcome>,
 }
 
-/// Whether a case is one of a study of factors.
 pub fn is_of_factors(case: &CaseRecord) -> bool {
     label(case).is_some()
 }
 
-/// What the studies of factors among `records` come to, one for each subject.
 pub fn factors(records: &[CaseRecord]) -> Vec<Factors> {
     let mut studies: Vec<Vec<&CaseRecord>> = Vec::new();
     for case in records.iter().filter(|case| is_of_factors(case)) {
@@ -126,7 +113,6 @@ fn of_label<'a>(cases: &[&'a CaseRecord], wanted: &str) -> Vec<&'a CaseRecord> {
     cases.iter().copied().filter(|case| label(case) == Some(wanted)).collect()
 }
 
-/// The metric that the study looks at.
 fn asked_for(case: &CaseRecord) -> Option<(&str, &MetricRecord)> {
     let (name, metric) = case.metrics.get_key_value(&case.origin.study.as_ref()?.metric)?;
     Some((name.as_str(), metric))
@@ -192,7 +178,7 @@ fn finding(study: &Factors, worth: &Worth) -> Finding {
 fn words(study: &Factors, worth: &Worth) -> String {
     let (Some(with), Some(without), Some(gain)) = (study.value, worth.value, worth.gain) else {
         let why = worth.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        return format!("what it is worth is not known, since no repeat measured with and without it{why}");
+        return format!("the gain is unknown: no repeat measured both with and without it{why}");
     };
     let sizes = format!(
         "{} is {} with {} and {} with {}",
@@ -219,7 +205,7 @@ pub(super) mod tests {
     use crate::judge::fixture::{case, metric, no_limit};
     use seatrial_model::FactorCase;
 
-    /// The case of `factor` in the `repeat`-th repeat, which is flows=4 but for `off`.
+    /// The case of `factor` in repeat `repeat`: flows=4, except for `off`.
     pub(in super::super) fn one(factor: &str, repeat: u32, rate: f64, off: &[(&str, u64)]) -> CaseRecord {
         let mut case = case("n1", "n1->n2");
         case.params.set("flows", 4_u64);
@@ -234,7 +220,7 @@ pub(super) mod tests {
         case
     }
 
-    /// A machine that slows down by a tenth from repeat to repeat, on which flows are worth 2 and depth nothing.
+    /// A machine that slows down by a tenth per repeat, on which flows gain a factor of 2 and depth nothing.
     fn drifting() -> Vec<CaseRecord> {
         let mut records = Vec::new();
         for repeat in 1..=4_i32 {
@@ -296,7 +282,7 @@ pub(super) mod tests {
         }
         let found = (RULE.find)(&records);
         let text = &found[1].text;
-        assert!(text.contains("is not known") && text.ends_with("it: reset by peer"), "{text}");
+        assert!(text.contains("the gain is unknown") && text.ends_with("it: reset by peer"), "{text}");
         assert_eq!((found[1].value, found[1].ci95), (None, None));
         // One repeat that lost its case leaves three pairs.
         let mut records = drifting();

@@ -1,30 +1,29 @@
-//! Flows that are hashed on links: how many links they come to lie on.
+//! Hashed flows: the number of links that carry at least one flow.
 //!
-//! Each of N flows lies on one of L links, each link as likely as the others, whatever the other flows do (balls in bins).
-//! The chance that exactly m links have a flow after N flows follows from that after N - 1: the last one falls on one of
-//! the m links that have one already, or on one of the L - m + 1 others:
+//! Each of N flows is hashed to one of L links, uniformly and independently (balls in bins). The probability that
+//! exactly m links carry a flow after N flows follows from the one after N - 1: the last flow is hashed to one of the
+//! m links that carry a flow already, or to one of the L - m + 1 others:
 //!
 //! P(N, m) = P(N-1, m) m/L + P(N-1, m-1) (L-m+1)/L
 //!
-//! On average L (1 - (1 - 1/L)^N) links have a flow. Where one flow fills a link, as many links' worth comes through.
-//! (Johnson and Kotz, "Urn models and their application", 1977, chapter 3.)
+//! On average L (1 - (1 - 1/L)^N) links carry a flow. If one flow saturates a link, the total is that number of
+//! links. (Johnson and Kotz, "Urn models and their application", 1977, chapter 3.)
 
-/// Links that a fit looks at, at most.
+/// The largest number of links that a fit considers.
 const MOST_LINKS: u32 = 128;
 
-/// How many of `links` have a flow, on average over all ways to hash `flows`.
+/// The average number of `links` that carry a flow, over all ways to hash `flows`.
 pub(super) fn expected(flows: u32, links: u32) -> f64 {
     let links = f64::from(links.max(1));
     links * (1.0 - (1.0 - 1.0 / links).powf(f64::from(flows)))
 }
 
-/// The chance that at most `most` of `links` have a flow.
 pub(super) fn at_most(flows: u32, links: u32, most: u32) -> f64 {
     occupied(flows, links).iter().take(most as usize + 1).sum()
 }
 
-/// The number of links that makes what was seen most likely: `flows` and how many links had one. None when it says
-/// nothing: no two flows ever shared a link, so there may be any number of them.
+/// The most likely number of links, given pairs of `flows` and the number of links that carried one. `None` if no two
+/// flows ever shared a link: there may be any number of links.
 pub(super) fn fit(seen: &[(u32, u32)]) -> Option<u32> {
     if seen.iter().all(|(flows, links)| links >= flows) {
         return None;
@@ -33,17 +32,17 @@ pub(super) fn fit(seen: &[(u32, u32)]) -> Option<u32> {
     let likelihood = |links: u32| -> f64 {
         let of = |(flows, seen): &(u32, u32)| {
             let chance = occupied(*flows, links).get(*seen as usize).copied().unwrap_or(0.0);
-            // What cannot be with so many links is worse than anything that can.
+            // An impossible number of links is less likely than every possible one.
             chance.max(f64::MIN_POSITIVE).ln()
         };
         seen.iter().map(of).sum()
     };
     let best = (fewest..=MOST_LINKS).map(|links| (links, likelihood(links)));
-    // Of equals the fewest.
+    // Of equals the fewest links.
     best.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(links, _)| links)
 }
 
-/// The chance of each number of links with a flow, from none to all.
+/// The probability of each number of links with a flow, from zero to all.
 fn occupied(flows: u32, links: u32) -> Vec<f64> {
     let all = links.max(1) as usize;
     let mut chances = vec![0.0; all + 1];
@@ -69,10 +68,10 @@ mod tests {
 
     #[test]
     fn the_average_and_the_chances_are_those_of_all_ways_counted() {
-        // Three flows on two links: of 8 ways 2 leave a link without a flow.
+        // Three flows on two links: 2 of 8 ways leave a link without a flow.
         assert!(near(expected(3, 2), 1.75));
         assert!(near(at_most(3, 2, 1), 0.25) && near(at_most(3, 2, 2), 1.0) && near(at_most(3, 2, 0), 0.0));
-        // Four on three: 3 ways on one link, 42 on two, 36 on three, of 81.
+        // Four flows on three links: of 81 ways 3 use one link, 42 two, 36 three.
         assert!(near(at_most(4, 3, 1), 3.0 / 81.0) && near(at_most(4, 3, 2), 45.0 / 81.0));
         assert!(near(expected(4, 3), (3.0 + 84.0 + 108.0) / 81.0));
         assert!(near(expected(7, 1), 1.0) && near(expected(0, 4), 0.0));
@@ -85,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_number_of_links_is_found_from_how_many_were_seen() {
-        // What five links show on average with 1 to 20 flows, rounded.
+        // The averages for five links and 1 to 20 flows, rounded.
         let seen: Vec<(u32, u32)> =
             (1..=20).map(|flows| (flows, expected(flows, 5).round() as u32)).collect();
         assert_eq!(fit(&seen), Some(5));

@@ -1,4 +1,4 @@
-//! `nic-drops`, `link-errors` and `pause-frames`: what the counters of network interfaces say of a case.
+//! `nic-drops`, `link-errors` and `pause-frames`: findings from the counters of network interfaces.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::number::quantity;
 
 pub(super) const DROPS: Rule = Rule {
     kind: "nic-drops",
-    doc: "A network card dropped packets during trials that its ring or its buffer had no room for.",
+    doc: "A network card dropped packets during trials because its receive ring or buffer was full.",
     find: |records| find(records, &RING),
 };
 
@@ -23,17 +23,14 @@ pub(super) const ERRORS: Rule = Rule {
 
 pub(super) const PAUSE_FRAMES: Rule = Rule {
     kind: "pause-frames",
-    doc: "A network card was told to pause during trials, or told others to.",
+    doc: "A network card received or sent pause frames during trials.",
     find: |records| find(records, &PAUSED),
 };
 
-/// What the counters of an interface may tell.
 struct InterfaceCounterRule {
     kind: &'static str,
-    /// Whether a counter of this name is of it.
     is_of: fn(&str) -> bool,
     severity: Severity,
-    /// The sentence, without the names of the counters.
     text: fn(node: &str, interface: &str, count: u64) -> String,
 }
 
@@ -68,16 +65,17 @@ const PAUSED: InterfaceCounterRule = InterfaceCounterRule {
     severity: Severity::Warning,
     text: |node, interface, count| {
         format!(
-            "{interface} of {node} counted up to {count} pause frames: received ones (rx) mean that the switch or the peer \
-             cannot keep up, sent ones (tx) that this node cannot; while a link pauses, others that share it wait too"
+            "{interface} of {node} counted up to {count} pause frames: received frames (rx) mean that the \
+             switch or the peer cannot keep up, sent frames (tx) that this node cannot; a paused link delays \
+             all its traffic"
         )
     },
 };
 
-/// What the driver's names have in front of them; see the probe.
+/// The prefix of counters of the driver (`ethtool -S`); see the probe.
 const DRIVER: &str = "driver:";
 
-/// `rx_dropped` of the kernel is none of them: it counts packets of protocols that nobody here speaks, too
+/// Without the kernel's `rx_dropped`, which also counts packets of unhandled protocols
 /// (Documentation/networking/statistics.rst).
 fn is_lost(name: &str) -> bool {
     let Some(own) = of_driver(name) else { return matches!(name, "rx_missed" | "rx_fifo") };
@@ -95,7 +93,7 @@ fn is_damaged(name: &str) -> bool {
     }
 }
 
-/// Durations and changes of state are beside the counts of frames.
+/// Drivers count durations and transitions of pause states beside the frames.
 fn is_pause(name: &str) -> bool {
     of_driver(name).is_some_and(|own| {
         (own.contains("pause") || own.contains("xoff"))
@@ -127,7 +125,8 @@ fn of_node(case: &CaseRecord, seen: &Seen, sort: &InterfaceCounterRule) -> Vec<F
         }
     }
     let finding = |(interface, counters): (&str, Vec<(&str, u64)>)| {
-        // A card counts one packet in several of them, for a queue and for the port: the largest is what is certain.
+        // A card counts one packet in several counters, for a queue and for the port: only the largest count is
+        // certain.
         let most = counters.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let names: Vec<String> = counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         let text = format!("{} ({})", (sort.text)(seen.node, interface, most), names.join(", "));

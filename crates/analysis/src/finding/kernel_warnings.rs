@@ -1,4 +1,4 @@
-//! `kernel-warnings`: the kernel complained while trials ran.
+//! `kernel-warnings`: the kernel logged warnings or errors during trials.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
@@ -8,9 +8,9 @@ use super::{Rule, about};
 use crate::number::quantity;
 
 pub(super) const RULE: Rule =
-    Rule { kind: "kernel-warnings", doc: "The kernel's log gained warnings or worse during trials.", find };
+    Rule { kind: "kernel-warnings", doc: "The kernel logged warnings or errors during trials.", find };
 
-/// Different lines that the sentence quotes; all kept ones are in the evidence.
+/// Distinct lines that the sentence quotes; all kept lines are in the evidence.
 const MOST_QUOTED: usize = 3;
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
@@ -22,7 +22,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
         seen.reading.lines.iter().map(|line| (severity(&line.level), line.text.as_str())).collect();
     let worst = lines.iter().map(|(severity, _)| *severity).max()?;
     let count = lines.len() as u64 + seen.reading.lines_left_out;
-    // The gravest first, in their order, and the same sentence once.
+    // The most severe first, in their order, each sentence once.
     let mut quoted: Vec<(Severity, &str)> = Vec::new();
     for line in &lines {
         if !quoted.contains(line) {
@@ -35,16 +35,18 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let more = if different > MOST_QUOTED { ", and others" } else { "" };
     let node = seen.node;
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    let text =
-        format!("the kernel of {node} complained {times} during the trials: {}{more}", quotes.join(", "));
+    let text = format!(
+        "the kernel of {node} logged warnings or errors {times} during the trials: {}{more}",
+        quotes.join(", ")
+    );
     let finding = Finding::new(RULE.kind, worst, case.subject.clone(), text);
     let value = quantity(count as f64, Unit::Count);
     let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
     Some(Finding { node: Some(node.to_owned()), ..finding })
 }
 
-/// A warning of the kernel is seldom about what is measured; an error may be; what is worse (a machine check, a panic
-/// in the making) speaks against the machine.
+/// A kernel warning seldom concerns what is measured; an error may; anything worse (a machine check, an imminent
+/// panic) speaks against the machine.
 fn severity(level: &str) -> Severity {
     match level {
         "emerg" | "alert" | "crit" => Severity::Problem,
@@ -84,7 +86,8 @@ mod tests {
         assert_eq!(finding.severity, Severity::Warning);
         assert_eq!(
             finding.text,
-            "the kernel of n1 complained 50 times during the trials: 'I/O error', 'slow', 'b', and others"
+            "the kernel of n1 logged warnings or errors 50 times during the trials: 'I/O error', 'slow', 'b', \
+             and others"
         );
         assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(50.0));
     }
@@ -94,7 +97,7 @@ mod tests {
         assert_eq!(log(&[("crit", "mce: fire")], 0)[0].severity, Severity::Problem);
         let mild = &log(&[("warning", "odd")], 0)[0];
         assert_eq!(mild.severity, Severity::Info);
-        assert_eq!(mild.text, "the kernel of n1 complained once during the trials: 'odd'");
+        assert_eq!(mild.text, "the kernel of n1 logged warnings or errors once during the trials: 'odd'");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `limit-exceeded`: a result that its hardware cannot have delivered.
+//! `limit-exceeded`: a result beyond what its hardware can deliver.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
@@ -23,8 +23,8 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
             }
             let percent = 100.0 * metric.median / limit;
             let text = format!(
-                "{name} is {}, which is {} % of its limit {} ({}): the limit is derived wrongly, or the bytes did not \
-                 go where they were meant to (a cache, a shortcut); above {BELIEVABLE_PERCENT} % nothing is judged",
+                "{name} is {}, which is {} % of its limit {} ({}): the derived limit is wrong, or the data \
+                 took a shortcut such as a cache; results above {BELIEVABLE_PERCENT} % are not judged",
                 in_unit(metric.median, metric.unit),
                 significant(percent),
                 in_unit(limit, metric.unit),

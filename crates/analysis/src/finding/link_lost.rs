@@ -1,4 +1,4 @@
-//! `link-lost`: the link of an interface that takes part went away while something was measured.
+//! `link-lost`: an interface of the case lost its link during a measurement.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "link-lost",
-    doc: "The link of the chosen interface, or of a member of a bond, went away during trials.",
+    doc: "The chosen interface, or a member of a bond, lost its link during trials.",
     find: |records| records.iter().flat_map(of_case).collect(),
 };
 
-/// Carrier is lost by any interface, the ends of containers with every start and stop: of them only those that were chosen
-/// matter. Failures of links are counted by bonds, of their members.
+/// Any interface loses its carrier, veth pairs with every start and stop of a container: only the chosen interfaces
+/// matter. Bonds count link failures of their members.
 const CARRIER: &str = "carrier_losses ";
 const MEMBER: &str = "link_failures ";
 
@@ -25,7 +25,7 @@ fn of_case(case: &CaseRecord) -> Vec<Finding> {
     let mut findings = Vec::new();
     for seen in seen(case, "nic") {
         let chosen = interfaces(case, seen.node).unwrap_or_default();
-        // A member's loss may be counted by both.
+        // A member's loss may be counted by the member and by the bond.
         let mut lost: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for (name, count) in seen.counts().filter(|(_, count)| *count > 0) {
             if let Some(interface) = name.strip_prefix(CARRIER).filter(|name| chosen.contains(name)) {
@@ -40,8 +40,9 @@ fn of_case(case: &CaseRecord) -> Vec<Finding> {
             let what = if is_member { ", a member of a bond," } else { "" };
             let rest = if is_member { ", while the other members had to carry its flows" } else { "" };
             let text = format!(
-                "{interface} of {}{what} lost its link {times} during the measurement{rest}: look at the cable, the \
-                 transceivers and the port at the other end, and at who switches interfaces off",
+                "{interface} of {}{what} lost its link {times} during the measurement{rest}: check the \
+                 cable, the transceivers and the port at the other end, and for software that switches \
+                 interfaces off",
                 seen.node
             );
             let finding = Finding::new(RULE.kind, Severity::Problem, case.subject.clone(), text);

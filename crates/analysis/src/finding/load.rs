@@ -1,4 +1,4 @@
-//! `knee`, `peak` and `highest-working`: what sweeps over a load say.
+//! `knee`, `peak` and `highest-working`: findings of sweeps over a load.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,11 +10,11 @@ use super::load_sweep::{LoadSweep, load_sweeps, words};
 use super::sweep::tables_by;
 use crate::number::{in_unit, quantity, significant};
 
-/// How far a law may lie off a point, as a share, for a person to be told its constants.
+/// The largest deviation of a law from a point, as a share, for its constants to be reported.
 const FITS: f64 = 0.1;
 
-/// Where each sweep of `records` over a load saturates or falls, what it came to at most, and which load is the highest
-/// that works where others failed. Which parameter is the load is told by the definitions of the benchmarks.
+/// Where each load sweep of `records` saturates or falls, its highest rate, and the highest load that works where
+/// others failed. The definitions of the benchmarks tell which parameter is the load.
 pub fn load_findings(records: &[CaseRecord], abouts: &[&'static About]) -> Vec<Finding> {
     let sweeps = load_sweeps(records, abouts);
     let mut found: Vec<Finding> = sweeps.iter().filter_map(highest_working).collect();
@@ -27,13 +27,11 @@ fn of_case(case: &CaseRecord, finding: Finding) -> Finding {
     super::about(case, finding)
 }
 
-/// What the curve of a load sweep does.
 fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
     let curve = sweep.curve()?;
     let shape = shape(&curve).ok().flatten()?;
     let measured = sweep.measured();
     let last = measured.len() - 1;
-    // Of equals the first.
     let highest = (0..measured.len()).rev().max_by(|a, b| curve[*a].rate.total_cmp(&curve[*b].rate))?;
     let rate = |at: usize| in_unit(curve[at].rate, measured[at].2.unit);
     let load = |at: usize| format!("{}={}", sweep.axis, measured[at].0);
@@ -124,7 +122,7 @@ fn single(curve: &[LoadPoint]) -> &'static str {
     }
 }
 
-/// The constants of the law that fits, when one does.
+/// The constants of the law that fits, if one does.
 fn law(curve: &[LoadPoint]) -> String {
     let Some(law) = scalability(curve).ok().flatten().filter(|law| law.misfit <= FITS) else {
         return String::new();
@@ -138,7 +136,7 @@ fn law(curve: &[LoadPoint]) -> String {
     )
 }
 
-/// Two digits: a fit to few points carries no more.
+/// Two digits: a fit to few points is no more exact.
 fn round(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;
@@ -147,7 +145,7 @@ fn round(value: f64) -> f64 {
     (value / unit).round() * unit
 }
 
-/// The highest rate of each table: of all that differs in whole numbers and sizes alone.
+/// The highest rate of each table: over all parameters that are whole numbers and sizes.
 fn peaks(records: &[CaseRecord], sweeps: &[LoadSweep<'_>]) -> Vec<Finding> {
     let axes: BTreeSet<(&str, &str)> =
         sweeps.iter().map(|sweep| (sweep.cases[0].1.bench.as_str(), sweep.axis)).collect();
@@ -172,7 +170,6 @@ fn peaks(records: &[CaseRecord], sweeps: &[LoadSweep<'_>]) -> Vec<Finding> {
     found
 }
 
-/// The same of a sweep over a load and nothing else, which makes no table.
 fn peak_of_one(sweep: &LoadSweep<'_>) -> Option<Finding> {
     let curve = sweep.curve().filter(|curve| sweep.named.is_empty() && curve.len() > 1)?;
     let (at, point) =
@@ -189,7 +186,6 @@ fn peak_of_one(sweep: &LoadSweep<'_>) -> Option<Finding> {
     Some(of_case(case, Finding { value: quantity(point.rate, metric.unit), evidence, ..finding }))
 }
 
-/// The highest load that works below one that failed.
 fn highest_working(sweep: &LoadSweep<'_>) -> Option<Finding> {
     let works = sweep.cases.iter().rfind(|(_, case)| case.outcome == Outcome::Measured);
     let above = |load: u64| works.is_none_or(|(working, _)| load > *working);
@@ -214,14 +210,20 @@ fn highest_working(sweep: &LoadSweep<'_>) -> Option<Finding> {
         Some((load, case)) => {
             (*case, *load, format!("{name}the highest working {axis} is {load}; failed: {failures}{untried}"))
         }
-        None => (first, 0, format!("{name}no {axis} works, from {least} on; failed: {failures}{untried}")),
+        None => (
+            first,
+            0,
+            format!(
+                "{name}no value of {axis} worked, the lowest tried was {least}; failed: {failures}{untried}"
+            ),
+        ),
     };
     let finding = Finding::new("highest-working", Severity::Warning, case.subject.clone(), text);
     let evidence = vec![case.group.clone(), axis.to_owned()];
     Some(of_case(case, Finding { value: quantity(value as f64, Unit::Count), evidence, ..finding }))
 }
 
-/// The cause as records have it, with blanks: `io error`.
+/// The cause as in records, with blanks: `io error`.
 pub fn cause_word(cause: Cause) -> String {
     let word = serde_json::to_value(cause).ok();
     word.as_ref().and_then(|word| word.as_str()).unwrap_or("failed").replace('_', " ")

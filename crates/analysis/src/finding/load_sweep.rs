@@ -1,4 +1,4 @@
-//! Cases that differ in load alone: one load sweep for every way to set the other parameters.
+//! Load sweeps: cases that differ in load alone, one sweep per combination of the other parameters.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,20 +6,17 @@ use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{About, Better, Kind, Outcome, Params, Value};
 use seatrial_stats::{Interval, LoadPoint};
 
-/// The cases of one load sweep.
 #[derive(Clone, Debug)]
 pub(super) struct LoadSweep<'a> {
-    /// The parameter that is the load.
     pub axis: &'static str,
-    /// Other parameters that differ from one load sweep to the next of the same case list.
+    /// Other parameters that differ between the load sweeps of the same case list.
     pub named: Params,
-    /// The metric that is looked at: the first that the benchmark declares.
+    /// The first metric that the benchmark declares.
     pub metric: &'static str,
     pub cases: Vec<(u64, &'a CaseRecord)>,
 }
 
 impl<'a> LoadSweep<'a> {
-    /// The record of the metric at each load that has one.
     pub fn measured(&self) -> Vec<(u64, &'a CaseRecord, &'a MetricRecord)> {
         let of = |(load, case): &(u64, &'a CaseRecord)| {
             Some((*load, *case, case.metrics.get(self.metric).filter(|_| case.outcome == Outcome::Measured)?))
@@ -27,7 +24,7 @@ impl<'a> LoadSweep<'a> {
         self.cases.iter().filter_map(of).collect()
     }
 
-    /// The measured rates as a curve; none where the metric is no rate of which more is better.
+    /// The measured rates as a curve; `None` unless the metric is a rate of which more is better.
     pub fn curve(&self) -> Option<Vec<LoadPoint>> {
         let measured = self.measured();
         let is_rate =
@@ -40,7 +37,7 @@ impl<'a> LoadSweep<'a> {
         (is_rate && !measured.is_empty()).then(|| measured.iter().map(point).collect())
     }
 
-    /// `block=1 MiB, pattern=seq: `, or nothing when there is one load sweep.
+    /// `block=1 MiB, pattern=seq: `, or empty when there is one load sweep.
     pub fn name(&self) -> String {
         if self.named.is_empty() { String::new() } else { format!("{}: ", words(&self.named)) }
     }
@@ -51,16 +48,15 @@ pub(super) fn words(params: &Params) -> String {
     params.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a case stands for itself: it is none of several repeats, and shares links with no other.
+/// Whether a case is neither one of several repeats nor concurrent with others.
 pub(super) fn stands_alone(case: &CaseRecord) -> bool {
     let origin = &case.origin;
     origin.step.is_none() && origin.study.is_none() && origin.suspect.is_none() && case.retry_of.is_none()
 }
 
-/// Cases of one benchmark on one thing, which may differ in their parameters.
+/// Cases of one benchmark on one subject, which may differ in their parameters.
 pub(super) fn sweeps(records: &[CaseRecord]) -> Vec<Vec<&CaseRecord>> {
     let mut sweeps: Vec<Vec<&CaseRecord>> = Vec::new();
-    // A fleet has thousands of them.
     let mut places = HashMap::new();
     for case in records.iter().filter(|case| stands_alone(case)) {
         let key = (&case.group, &case.bench, &case.nodes, &case.subject);
@@ -73,7 +69,6 @@ pub(super) fn sweeps(records: &[CaseRecord]) -> Vec<Vec<&CaseRecord>> {
     sweeps
 }
 
-/// The names of the parameters that differ in `cases`.
 pub(super) fn varying<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
     let names: BTreeSet<&str> =
         cases.iter().flat_map(|case| case.params.iter().map(|(name, _)| name)).collect();
@@ -81,8 +76,8 @@ pub(super) fn varying<'a>(cases: &[&'a CaseRecord]) -> Vec<&'a str> {
     names.into_iter().filter(differs).collect()
 }
 
-/// The load sweeps of `records`, whose loads the definitions of their benchmarks tell: the first parameter of that kind that
-/// differs. What was not measured with two loads at least is none.
+/// The load sweeps of `records` with two loads or more. The load is the first parameter of that kind that differs, by
+/// the definitions of the benchmarks.
 pub(super) fn load_sweeps<'a>(records: &'a [CaseRecord], abouts: &[&'static About]) -> Vec<LoadSweep<'a>> {
     sweeps(records).iter().flat_map(|cases| of_sweep(cases, abouts)).collect()
 }

@@ -1,6 +1,6 @@
 //! `lossy-node`: the node at whose end packets are lost.
 //!
-//! A flow that loses tells nothing of the end at which it does. The node is the one that loses with most of its partners,
+//! A flow with losses does not tell at which end. The node is the one that loses packets with most of its partners,
 //! while these lose nothing with others.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,26 +14,24 @@ use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "lossy-node",
-    doc: "Flows of a node are limited by loss with most of its partners, and those of at least two of these with others \
-          are not; a node that `slow-node` names is told there.",
+    doc: "Packet loss limits the flows of a node with most of its partners, at least two of which have no \
+          such loss with other nodes; if `slow-node` names the node, that finding tells it.",
     find,
 };
 
-/// What a benchmark says of a case whose flows were held up by what they lost.
+/// The finding of a benchmark whose flows were limited by packet loss.
 const OF_CASE: &str = "limited-by-loss";
 
-/// Partners that a node must have lost with: with one alone either end may be the bad one.
+/// Smallest number of partners that a node lost packets with: with one partner either end may be the cause.
 const FEWEST_PARTNERS: usize = 2;
 
-/// What a person does about it.
 const ADVICE: &str = "look at the error counters of its network card and of its switch port, at its cable, and for a policer or shaper that drops packets";
 
-/// A node at whose end packets are lost.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lossy<'a> {
     pub group: &'a str,
     pub node: &'a str,
-    /// Its pairs that lose, and all of them.
+    /// Its pairs with losses, and all its pairs.
     lost: Vec<&'a CaseRecord>,
     pairs: usize,
 }
@@ -43,7 +41,6 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     nodes(records).iter().filter(|lossy| !is_told(lossy)).map(Lossy::finding).collect()
 }
 
-/// Every node at whose end packets are lost, by the question that its pairs were asked.
 pub(super) fn nodes(records: &[CaseRecord]) -> Vec<Lossy<'_>> {
     let mut questions: BTreeMap<(&str, String), Vec<&CaseRecord>> = BTreeMap::new();
     for case in records.iter().filter(|case| case.outcome == Outcome::Measured) {
@@ -79,7 +76,7 @@ fn loses(case: &CaseRecord) -> bool {
 }
 
 impl Lossy<'_> {
-    /// As a sentence has it: `1.02 % of the segments are lost in 3 of its 3 pairs: look at ...`.
+    /// The cause as a sentence: `1.02 % of the segments are lost in 3 of its 3 pairs: look at ...`.
     pub fn cause(&self) -> String {
         let share = self.percent().map_or("segments".to_owned(), |percent| {
             format!("{} % of the segments", significant((100.0 * percent).round() / 100.0))
@@ -87,7 +84,7 @@ impl Lossy<'_> {
         format!("{share} are lost in {} of its {} pairs: {ADVICE}", self.lost.len(), self.pairs)
     }
 
-    /// The share that was lost, in percent: the median over the pairs that lose.
+    /// The share of lost segments, in percent: the median over the pairs with losses.
     fn percent(&self) -> Option<f64> {
         let mut shares: Vec<f64> = self.lost.iter().filter_map(|case| share_of(case)).collect();
         shares.sort_by(f64::total_cmp);
@@ -105,7 +102,7 @@ impl Lossy<'_> {
     }
 }
 
-/// The largest share of a flow of the case.
+/// The largest share over the flows of the case.
 fn share_of(case: &CaseRecord) -> Option<f64> {
     LastFlows::of(&case.evidence)?.0.iter().filter_map(|flow| flow.shares.lost).reduce(f64::max)
 }
@@ -117,7 +114,7 @@ mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
 
-    /// Every pair of four nodes at `rate`, those with `n3` at theirs and with a loss of 1 % where `loses` says so.
+    /// Every pair of four nodes at `rate`, pairs with `n3` at their own, with a loss of 1 % where `loses` says so.
     fn pairs(rate: impl Fn(u32, u32) -> f64, loses: impl Fn(u32, u32) -> bool) -> Vec<CaseRecord> {
         let all = (1..=4).flat_map(|one| (one + 1..=4).map(move |other| (one, other)));
         let pair = |(one, other)| {
@@ -140,7 +137,7 @@ mod tests {
         one == 3 || other == 3
     }
 
-    /// As measured with 300 ms a trial on two CPUs: 1.19, 3.22 and 1.11 Gbit/s against 5.2 to 8.0.
+    /// As measured with 300 ms per trial on two CPUs: 1.19, 3.22 and 1.11 Gbit/s against 5.2 to 8.0.
     fn noisy(one: u32, other: u32) -> f64 {
         match (one, other) {
             (1, 3) => 1.19,

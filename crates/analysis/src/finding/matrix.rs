@@ -1,9 +1,9 @@
-//! Pairs of nodes as a matrix, and which node or which way between two nodes is slow.
+//! Pairs of nodes as a matrix, and the slow nodes and links in it.
 //!
-//! A node is as fast as the median of its row and its column: of all pairs that it is part of. It is slow when that lies
-//! on the bad side of the median of all nodes by more than [`K`] median absolute deviations and [`FLOOR_PERCENT`], as in
-//! `outlier`. The slowest is named first and its pairs are left out before the others are looked at, so that the
-//! partners of a bad node do not look bad themselves.
+//! The speed of a node is the median of its row and its column: of all its pairs. The node is slow if its speed is
+//! worse than the median of all nodes by more than [`K`] median absolute deviations and [`FLOOR_PERCENT`], as in
+//! `outlier`. The slowest node is named first and its pairs are left out for the next search, so that the partners of
+//! a slow node do not look slow themselves.
 
 use std::collections::BTreeMap;
 
@@ -16,44 +16,36 @@ use crate::same::is_same_question;
 /// Median absolute deviations that a sound node or pair stays within.
 const K: f64 = 6.0;
 
-/// Distance from the median below which nothing is slow, in percent of it.
+/// Smallest distance from the median of a slow node or pair, in percent of the median.
 const FLOOR_PERCENT: f64 = 3.0;
 
-/// Nodes that a matrix must have for a vote: of three each is in two of the three pairs.
+/// Smallest number of nodes in a matrix: of three nodes each is in two of the three pairs.
 const FEWEST_NODES: usize = 4;
 
-/// One question asked of pairs of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// The test of the profile, or the benchmark.
     pub group: String,
     pub bench: String,
     pub params: Params,
-    /// What the pairs are compared by.
     pub metric: String,
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
-    /// The nodes, numbers in their names counted.
+    /// The nodes, in natural order of their names.
     pub nodes: Vec<String>,
     /// Medians by the positions of the first node (row) and the second (column).
     pub cells: BTreeMap<(usize, usize), f64>,
 }
 
-/// A node or a pair that is slow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slow {
-    /// The position of the node, or of both.
+    /// The position of the node, or of both nodes of a pair.
     pub nodes: Vec<usize>,
     pub value: f64,
-    /// The median that it is held against.
     pub median: f64,
-    /// With how many others the node was measured.
     pub partners: usize,
 }
 
-/// The matrices of `records`: one for every question that was asked of pairs of different nodes one by one. What was
-/// measured at the same time as others is not in them.
+/// The matrices of `records`: one per question over pairs of different nodes. Concurrent cases are left out.
 pub fn matrices(records: &[CaseRecord]) -> Vec<Matrix> {
     let is_pair = |case: &&CaseRecord| {
         matches!(case.nodes.as_slice(), [one, other] if one != other)
@@ -79,7 +71,7 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
     nodes.dedup();
     let place: BTreeMap<&str, usize> =
         nodes.iter().enumerate().map(|(at, node)| (node.as_str(), at)).collect();
-    // The same pair over several ports: the median of them.
+    // Several ports of one pair: their median.
     let mut values: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
     for case in cases {
         if let ([one, other], Some(metric)) = (case.nodes.as_slice(), case.metrics.get(name)) {
@@ -100,12 +92,11 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
 }
 
 impl Matrix {
-    /// The median of a node's row and column, and how many partners it had.
     pub fn of_node(&self, node: usize) -> Option<(f64, usize)> {
         self.without(&[]).of(node)
     }
 
-    /// The slow nodes, the worst first, each measured with `partners` others at least.
+    /// The slow nodes with at least `partners` partners, the slowest first.
     pub fn slow_nodes(&self, partners: usize) -> Vec<Slow> {
         let mut named: Vec<usize> = Vec::new();
         let mut found = Vec::new();
@@ -118,7 +109,7 @@ impl Matrix {
         found
     }
 
-    /// Every node that looks slow at first sight or after the worst are named, in the order of the nodes.
+    /// Every node that looks slow at first or after the slowest are named, in the order of the nodes.
     pub fn suspects(&self) -> Vec<usize> {
         let mut found: Vec<usize> = self
             .without(&[])
@@ -132,7 +123,7 @@ impl Matrix {
         found
     }
 
-    /// Slow pairs of nodes that are both as fast as others with the rest of their partners, of which each has two.
+    /// Slow pairs whose nodes are both sound with the rest of their partners, two or more each.
     pub fn slow_links(&self) -> Vec<Slow> {
         let named: Vec<usize> = self.slow_nodes(2).into_iter().flat_map(|slow| slow.nodes).collect();
         let left = self.without(&named);
@@ -161,7 +152,7 @@ impl Matrix {
             .collect()
     }
 
-    /// How far `value` lies on the bad side of `median`.
+    /// How much worse than `median` the `value` is.
     fn behind(&self, value: f64, median: f64) -> f64 {
         match self.better {
             Better::Lower => value - median,
@@ -177,7 +168,6 @@ impl Matrix {
     }
 }
 
-/// The cells of the nodes that are not named yet.
 struct Left<'a> {
     matrix: &'a Matrix,
     cells: Vec<((usize, usize), f64)>,
@@ -196,7 +186,6 @@ impl Left<'_> {
         Some((median(&values)?, partners.len()))
     }
 
-    /// The nodes that fall behind, the worst first.
     fn behind(&self) -> Vec<Slow> {
         let scores: Vec<(usize, f64, usize)> = (0..self.matrix.nodes.len())
             .filter_map(|node| self.of(node).map(|(score, partners)| (node, score, partners)))
@@ -216,7 +205,7 @@ impl Left<'_> {
     }
 }
 
-/// The median of `values`, and how far from it one may be.
+/// The median of `values`, and the distance from it that is still sound.
 fn allowed(values: &[f64]) -> Option<(f64, f64)> {
     let centre = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
@@ -255,7 +244,6 @@ mod tests {
                 records.push(pair(one, other, slow(one, other).unwrap_or(sound)));
             }
         }
-        // In whatever order they ended.
         records.reverse();
         let mut found = matrices(&records);
         assert_eq!(found.len(), 1);
@@ -324,14 +312,14 @@ mod tests {
         assert!(matrix.slow_nodes(2).is_empty());
     }
 
-    /// Of mean 0 and deviation 1 (Box and Muller).
+    /// Normal deviate of mean 0 and deviation 1 (Box and Muller).
     fn normal(random: &mut Random) -> f64 {
         let (radius, angle) = (random.uniform().max(1e-300), random.uniform());
         (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
     }
 
-    /// In how many of 200 fleets of 64 nodes the first one is a suspect that is slow by `slow`, and how many others are,
-    /// when a pair's median scatters by `sigma` and there are `rounds`.
+    /// In how many of 200 fleets of 64 nodes the first node is a suspect when it is slow by `slow`, and how many
+    /// other suspects there are, when a pair's median scatters by `sigma`, in `rounds` rounds.
     fn found(rounds: usize, sigma: f64, slow: f64) -> (u32, usize) {
         const NODES: usize = 64;
         let mut random = Random::of(7);
@@ -361,7 +349,8 @@ mod tests {
         (hits, others)
     }
 
-    /// The table in docs/architecture.md. Another machine's logarithm may differ in the last digit and turn a fleet.
+    /// The table in docs/architecture.md. The last digit of logarithms may differ on other machines and change a
+    /// fleet.
     #[test]
     fn a_slow_node_is_suspected_as_often_as_the_documentation_says() {
         for (rounds, sigma, slow, expected) in [

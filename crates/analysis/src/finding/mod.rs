@@ -42,14 +42,11 @@ use seatrial_model::record::CaseRecord;
 pub use slow::{Suspect, shaped_nodes, suspects};
 pub use sweep::{Cell, Table, tables};
 
-/// A rule that draws conclusions.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The kind of its findings.
     pub kind: &'static str,
-    /// One sentence: when it finds something.
+    /// One sentence: when the rule finds something.
     pub doc: &'static str,
-    /// All its findings over the cases of a run.
     pub find: fn(&[CaseRecord]) -> Vec<Finding>,
 }
 
@@ -84,12 +81,10 @@ pub const RULES: &[Rule] = &[
     did_not_converge::RULE,
 ];
 
-/// What all rules find over the cases of a run.
 pub fn findings(records: &[CaseRecord]) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| (rule.find)(records)).collect()
 }
 
-/// Ties a finding to the case it is about.
 fn about(case: &CaseRecord, finding: Finding) -> Finding {
     let node = match case.nodes.as_slice() {
         [node] => Some(node.clone()),

@@ -1,4 +1,4 @@
-//! The tables of the NCSA brief of 2005: what the detectors have to say of them.
+//! The tables of the NCSA brief of 2005, and what the rules find in them.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Unit};
@@ -65,7 +65,7 @@ fn found(name: &str, kind: &str) -> Vec<Finding> {
     all.into_iter().filter(|finding| finding.kind == kind).collect()
 }
 
-/// The one text of `kind` about this block and pattern.
+/// The only text of `kind` about this block and pattern.
 #[track_caller]
 fn text(name: &str, kind: &str, block: &str, pattern: &str) -> String {
     let prefix = format!("block={block}, pattern={pattern}: ");
@@ -120,7 +120,7 @@ fn tungsten_works_with_ten_threads_and_at_random_with_small_blocks_alone() {
         "highest-working",
         "1 MiB",
         "random",
-        "no threads works, from 1 on; failed: 1 (hang), 5 (hang)",
+        "no value of threads worked, the lowest tried was 1; failed: 1 (hang), 5 (hang)",
     );
     let random =
         found("Tungsten", "knee").into_iter().filter(|finding| finding.text.contains("pattern=random"));

@@ -1,4 +1,4 @@
-//! `trials-not-made`: trials that a run went without, because its time was spent.
+//! `trials-not-made`: trials that were not made because the time of the run was used up.
 
 use seatrial_model::record::{CaseRecord, NotMade};
 use seatrial_model::{Fact, Finding, Severity, Subject, Unit};
@@ -8,11 +8,12 @@ use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "trials-not-made",
-    doc: "Disturbed trials were not repeated, or trials left out, because the time of the run was spent.",
+    doc: "Disturbed trials were not repeated, or trials were left out, because the time of the run was used \
+          up.",
     find,
 };
 
-/// One finding over all cases: they shared the time.
+/// One finding over all cases, which shared the time.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     let all: Vec<NotMade> = records.iter().filter_map(|case| NotMade::of(&case.evidence)).collect();
     let Some(seconds) = all.iter().map(|one| one.seconds).reduce(f64::max) else { return Vec::new() };
@@ -35,7 +36,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     .collect();
     let what = if is_whole_run { "the run" } else { "repeats" };
     let text = format!(
-        "{}: the time for {what} ({} s a node) was spent; --time-budget gives more",
+        "{}: the time for {what} ({} s a node) was used up; give more with --time-budget",
         parts.join(", "),
         significant(seconds)
     );
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(
             finding.text,
             "3 disturbed trials were not repeated, 1 trial of the plan was not made, 1 case has a wider interval than asked \
-             for: the time for the run (90 s a node) was spent; --time-budget gives more"
+             for: the time for the run (90 s a node) was used up; give more with --time-budget"
         );
         assert!(find(&[measured("n1")]).is_empty());
     }

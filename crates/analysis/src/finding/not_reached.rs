@@ -1,4 +1,4 @@
-//! `not-reached`: nodes that nothing could be measured on.
+//! `not-reached`: nodes on which nothing could be measured.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,10 @@ use seatrial_model::{Cause, Finding, Severity, Subject, Unit};
 use super::Rule;
 use crate::number::quantity;
 
-pub(super) const RULE: Rule = Rule {
-    kind: "not-reached",
-    doc: "A node could not be reached, or was lost before cases that it was to take part in.",
-    find,
-};
+pub(super) const RULE: Rule =
+    Rule { kind: "not-reached", doc: "A node could not be reached, or was lost before its cases ran.", find };
 
-/// One finding a node, with the reason that its first case was given.
+/// One finding per node, with the reason of its first case.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     let mut nodes: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for record in records.iter().filter(|record| record.cause == Some(Cause::NeverReached)) {

@@ -1,4 +1,4 @@
-//! `one-file-system`: nodes that measured the same file system on servers, at the same time.
+//! `one-file-system`: nodes that measured the same shared file system at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,12 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "one-file-system",
-    doc: "Several nodes measured one file system of a server at the same time: each number is a share of what it can do.",
+    doc: "Several nodes measured one shared file system at the same time: each number is a share of what its \
+          servers deliver.",
     find,
 };
 
-/// One finding a file system and benchmark: cases of one group run side by side on their nodes.
+/// One finding per file system and benchmark: cases of one group run concurrently on their nodes.
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
     let mut shared: BTreeMap<(&str, &str, String), (BTreeSet<&str>, &CaseRecord)> = BTreeMap::new();
     for case in records.iter().filter(|case| case.outcome == Outcome::Measured) {
@@ -25,7 +26,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
             shared.entry(key).or_insert_with(|| (BTreeSet::new(), case)).0.insert(node);
         }
     }
-    // Cases of a sweep share the sentence of the first of them.
+    // Cases of a sweep share the sentence of the first.
     let mut told = BTreeSet::new();
     let mut found = Vec::new();
     for ((source, group, _), (nodes, case)) in shared {

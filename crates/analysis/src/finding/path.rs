@@ -1,8 +1,9 @@
-//! `path-unconfirmed`: the interface that was chosen did not carry what was measured.
+//! `path-unconfirmed`: the counters of the chosen interface do not show the measured traffic.
 //!
-//! Three things are told apart. Counters that cannot be read prove nothing, and change nothing. Counters that show too
-//! little, while nobody else shows it either, may be late: the finding is a warning, and verdicts stand with a remark. And
-//! counters that contradict what was measured make every verdict on the case unknown, for its numbers are of another path.
+//! There are three cases. Unreadable counters prove nothing and change nothing. Counters that show too little, while
+//! no other interface shows the traffic either, may be late: the finding is a warning, and verdicts stand with a
+//! remark. Counters that contradict the measurement make every verdict on the case unknown: its numbers are those of
+//! another path.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Fact, Finding, Moved, MovedRows, Nanos, PathEnd, Severity, Unit};
@@ -13,38 +14,36 @@ use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "path-unconfirmed",
-    doc: "The counters of the chosen interface show less than 98 % of what was measured, or of several those of \
-          one less than its part. Where that is no lateness of theirs, it went elsewhere, and verdicts on the \
-          case are unknown.",
+    doc: "The counters of a chosen interface show less than 98 % of the measured traffic, or of its part of \
+          it. Unless the counters are late, the traffic took another path, and verdicts on the case are \
+          unknown.",
     find,
 };
 
-/// Part of what was moved that the interface must have counted.
-///
-/// It is a lower bound only: an interface counts everybody's packets, and what is more may be anybody's. Headers do not
-/// count into what was moved: a device that takes segments in one piece counts their headers once, or once for each.
+/// Share of the moved bytes that the interface must have counted. A lower bound only: an interface counts all
+/// packets, so any excess may be other traffic. The moved bytes exclude headers: a device with segmentation offload
+/// counts the headers of a large segment once, or once per packet.
 const LEAST: f64 = 0.98;
 
-/// Drivers that do not ask their card for its counts at every reading renew them this often at the latest (bnxt has the
-/// card write them once a second, `BNXT_DEF_STATS_COAL_TICKS`). What a trial moved in its last such span may not be counted.
+/// Drivers that do not query the card at every read of its counters update them this often at the latest (bnxt has
+/// the card write them once a second, `BNXT_DEF_STATS_COAL_TICKS`). Bytes of a trial's last interval may be missing.
 const RENEWED: Nanos = Nanos::secs(1);
 
-/// What another interface counted is a sign of the way from so many bytes on. Of fewer, what happens to go over it beside
-/// the measurement may be as much.
+/// Bytes on another interface from which on they indicate the path. Fewer bytes may be other traffic.
 const ENOUGH: f64 = 10e6;
 
-/// Why the counters of the chosen interfaces contradict that the case went through them; none when they show it, or when
-/// they prove nothing.
+/// Why the counters of the chosen interfaces contradict the path of the case; `None` when they confirm it or prove
+/// nothing.
 pub(crate) fn contradiction(case: &CaseRecord) -> Option<String> {
     shortfalls(case).find(Shortfall::is_contradiction).map(|it| it.text())
 }
 
-/// Why the counters of the chosen interfaces do not show what went through them, which may be because they were late.
+/// Why the counters of the chosen interfaces do not confirm the path of the case, which may be because they are late.
 pub(crate) fn doubt(case: &CaseRecord) -> Option<String> {
     shortfalls(case).find(|shortfall| shortfall.counted.is_some()).map(|it| it.text())
 }
 
-/// What counts bytes: its probe, what it is called, and how the person chooses another.
+/// A source of byte counts: its probe, its name in sentences, and the option that chooses another interface.
 #[derive(PartialEq)]
 struct Kind {
     probe: &'static str,
@@ -55,44 +54,40 @@ struct Kind {
 const INTERFACE: Kind = Kind { probe: "nic", noun: "interface", choice: "the routes and at -p interface=" };
 const PORT: Kind = Kind { probe: "ib_port", noun: "port", choice: "-p device= and -p peer_device=" };
 
-/// An interface or a port.
 #[derive(Clone, Copy, PartialEq)]
 struct Point<'a> {
     kind: &'static Kind,
     name: &'a str,
 }
 
-/// The ends of a row: the one that sent, and the one that received.
+/// The direction: from the sending end of a row, or to the receiving end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Sent,
     Received,
 }
 
-/// Something else that counted enough to have carried it.
 struct Carrier {
     name: String,
     bytes: u64,
-    /// What it was to carry of the case by itself; 0 where it is none of the case's.
+    /// Bytes of the case that it carries as planned; 0 for an interface that is not part of the case.
     own: f64,
 }
 
-/// An end whose counters do not show what was moved.
 struct Shortfall {
     moved: Moved,
     node: String,
     evidence: Vec<String>,
     kind: &'static Kind,
-    /// The interfaces or ports that were chosen.
     chosen: Vec<String>,
     way: Way,
-    /// Bytes that they counted; none when that could not be read.
+    /// Bytes that the chosen interfaces counted; `None` when unreadable.
     counted: Option<u64>,
-    /// Why it could not, where the probe told.
+    /// Why they are unreadable, if the probe told.
     why: Option<String>,
-    /// The others, the one with the most bytes first.
+    /// The other interfaces, the one with the most bytes first.
     carried: Vec<Carrier>,
-    /// Part of the bytes that counters may lack because they are renewed seldom.
+    /// Share of the bytes that may be missing because counters are updated seldom.
     late: f64,
 }
 
@@ -100,8 +95,8 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().flat_map(|case| shortfalls(case).map(move |shortfall| shortfall.finding(case))).collect()
 }
 
-/// One for each row of what was moved, at most: an end is enough to say that it went elsewhere. Of two ends the one that
-/// shows more stands, so that counters which could not be read at one end do not hide what those of the other show.
+/// At most one per row of moved bytes: one end is enough to tell that the traffic went elsewhere. The end that shows
+/// more counts, so that unreadable counters at one end do not hide those of the other end.
 fn shortfalls(case: &CaseRecord) -> impl Iterator<Item = Shortfall> {
     let rows = MovedRows::of(&case.evidence).unwrap_or_default().0;
     rows.into_iter().filter_map(move |moved| {
@@ -110,7 +105,7 @@ fn shortfalls(case: &CaseRecord) -> impl Iterator<Item = Shortfall> {
     })
 }
 
-/// The node of an end, and what the benchmark says that it went through there.
+/// The node of an end, and the interface or port that the benchmark recorded there.
 fn end_of(moved: &Moved, way: Way) -> (&str, Option<Point<'_>>) {
     let (node, end) = match way {
         Way::Sent => (&moved.from, &moved.sender),
@@ -140,22 +135,21 @@ impl Way {
     }
 }
 
-/// The interfaces that were chosen for this node; none when the routes decide.
+/// The interfaces that were chosen for this node; `None` when the routes decide.
 pub(super) fn interfaces<'a>(case: &'a CaseRecord, node: &str) -> Option<Vec<&'a str>> {
     let name =
         if case.nodes.first().is_some_and(|first| first == node) { "interface" } else { "peer_interface" };
-    // Of rails they are written with a plus between them.
+    // Rails are joined by a plus sign.
     Some(case.planned(name)?.split(['+', ',']).collect())
 }
 
-/// The RDMA ports that were chosen for this node. Of devices that software plays the interface stands in their place, as
-/// they count no bytes.
+/// The RDMA ports that were chosen for this node. Software devices (soft-RoCE) count no bytes: their interface takes
+/// their place.
 fn ports<'a>(case: &'a CaseRecord, node: &str) -> Option<Vec<&'a str>> {
     let name = if case.nodes.first().is_some_and(|first| first == node) { "port" } else { "peer_port" };
     Some(case.planned(name)?.split(['+', ',']).collect())
 }
 
-/// What other rows of the case have moved through this at this end.
 fn of_other_rows(case: &CaseRecord, node: &str, way: Way, point: Point<'_>) -> f64 {
     let rows = MovedRows::of(&case.evidence).unwrap_or_default().0;
     rows.iter()
@@ -186,7 +180,7 @@ fn at_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
     if counted.is_some_and(|own| own as f64 >= least) {
         return None;
     }
-    // What a trial lacks is no sum over all of them.
+    // Counters that miss a trial are no sum over all trials.
     let partly = seen.as_ref().and_then(|seen| lacking(seen, way, &chosen));
     let counted = counted.filter(|_| partly.is_none());
     let others = counts.iter().copied().filter(|(name, count)| *count > 0 && !chosen.contains(name));
@@ -210,7 +204,7 @@ fn at_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
     Some(Shortfall { moved, node, evidence, kind, chosen, way, counted, why, carried, late })
 }
 
-/// Why a counter of these did not tell of every trial; none where nothing says so.
+/// Why a counter of the chosen interfaces misses a trial; `None` if nothing says so.
 fn lacking(seen: &Seen<'_>, way: Way, chosen: &[&str]) -> Option<String> {
     let is_of = |said: &&str| {
         let rest = said.strip_prefix(way.counter()).unwrap_or_default();
@@ -223,19 +217,19 @@ fn lacking(seen: &Seen<'_>, way: Way, chosen: &[&str]) -> Option<String> {
         .iter()
         .map(String::as_str)
         .find(is_of)
-        .map(|name| format!("{name} went backwards: somebody set it to 0"));
-    // The reason comes behind what is known without it (`... vanished between the readings`).
+        .map(|name| format!("{name} went backwards: it was reset"));
+    // The reason follows in the line (`... vanished between the readings`).
     back.or_else(|| seen.reading.unreadable.iter().map(String::as_str).rfind(is_of).map(str::to_owned))
 }
 
-/// Whether this is of a file of this interface, or of the device of this port.
+/// Whether the line is about a file of this interface, or about the device of this port.
 fn is_below(why: &str, name: &str) -> bool {
     let device = name.split('/').next().unwrap_or(name);
     why.contains(&format!("/{device}/"))
 }
 
 impl Shortfall {
-    /// The more it shows, the less.
+    /// Smaller ranks show more.
     fn rank(&self) -> u32 {
         match self.counted {
             Some(_) if self.is_contradiction() => 0,
@@ -244,7 +238,8 @@ impl Shortfall {
         }
     }
 
-    /// Whether it went elsewhere: another interface carried it, or more is missing than counters that are late can lack.
+    /// Whether the traffic went elsewhere: another interface carried it, or more is missing than late counters can
+    /// miss.
     fn is_contradiction(&self) -> bool {
         let least = self.moved.bytes as f64 * (LEAST - self.late) - self.moved.buffered as f64;
         let is_elsewhere = !self.carried.is_empty() && self.moved.bytes as f64 >= ENOUGH;
@@ -262,26 +257,26 @@ impl Shortfall {
         };
         let carried: Vec<String> = self.carried.iter().map(Carrier::text).collect();
         let elsewhere = match self.carried.as_slice() {
-            // Some drivers have the card hand over its counts once a second (bnxt), and others ask for them as seldom.
+            // Some drivers have the card write its counters once a second (bnxt), others query it as seldom.
             [] => format!(
                 "no other {noun} counted as much: the traffic took a path without {noun}, or the driver updates its \
                  counters rarely (try trials of several seconds, -p time=)",
                 noun = self.kind.noun
             ),
             [first, ..] if first.name == "lo" => format!(
-                "{} carried them: both addresses belong to one host, and its kernel delivers packets between them \
-                 without a wire; put the ends into network namespaces of their own, or measure between two hosts",
+                "{} carried them: both addresses belong to one host, and its kernel delivers packets between \
+                 them locally; put the ends into network namespaces of their own, or measure between two \
+                 hosts",
                 carried.join(", ")
             ),
             [first, ..] if first.own > 0.0 => format!(
-                "{} carried them: both are of this case, so that all of it went over fewer than were asked for; where \
-                 their addresses are of one network, one interface may send and answer for the other (arp_ignore): give \
-                 each a network of its own",
+                "{} carried them too: the traffic used fewer paths than planned; if their addresses are in \
+                 one subnet, one interface may send and answer ARP for the other (see arp_ignore): give each \
+                 its own subnet",
                 carried.join(", ")
             ),
-            _ => format!("{} carried them: look at {}", carried.join(", "), self.kind.choice),
+            _ => format!("{} carried them: check {}", carried.join(", "), self.kind.choice),
         };
-        // Of ends on one node only what they went through tells which is which.
         let end = |way| match end_of(&self.moved, way) {
             (node, Some(point)) if self.moved.from == self.moved.to => format!("{} of {node}", point.name),
             (node, _) => node.to_owned(),

@@ -1,4 +1,4 @@
-//! `pcie-errors`: a PCI Express link had errors during trials.
+//! `pcie-errors`: PCI Express errors during trials.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
@@ -29,13 +29,13 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let (severity, meaning) = if nonfatal + fatal > 0 {
         (Severity::Problem, "uncorrected errors lose data or reset the device")
     } else {
-        (Severity::Warning, "each of them costs a repetition on the link")
+        (Severity::Warning, "each of them costs a retransmission on the link")
     };
     let node = seen.node;
     let text = format!(
-        "PCIe devices of {node} reported {correctable} corrected, {nonfatal} non-fatal and {fatal} fatal errors of \
-         their links during the trials{}; {meaning}: reseat the card, the riser or the cable, and look at both ends of \
-         the link, for the one that reports need not be the one at fault",
+        "PCIe devices of {node} reported {correctable} corrected, {nonfatal} non-fatal and {fatal} fatal \
+         errors of their links during the trials{}; {meaning}: reseat the card, the riser or the cable, and \
+         check both ends of the link: the device that reports is not always the faulty one",
         devices(seen)
     );
     let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
@@ -44,7 +44,7 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     Some(Finding { node: Some(node.to_owned()), ..finding })
 }
 
-/// ` (0000:3b:00.0, 0000:00:1c.0)`, the ones with most errors first.
+/// ` (0000:3b:00.0, 0000:00:1c.0)`, the devices with most errors first.
 fn devices(seen: &Seen) -> String {
     let mut devices: Vec<(&str, u64)> = Vec::new();
     for (name, count) in seen.counts() {

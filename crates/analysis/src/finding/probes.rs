@@ -1,33 +1,29 @@
-//! What the probes read during the trials of a case, as the engine brought it together by node.
+//! Probe readings over the trials of a case, merged by node.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{NodeReadings, ProbeReading};
 
-/// What one probe read on one node.
 pub(super) struct Seen<'a> {
     pub node: &'a str,
     pub reading: ProbeReading,
     probe: &'static str,
 }
 
-/// What `probe` read, node by node; nothing where it was not asked for.
 pub(super) fn seen<'a>(case: &'a CaseRecord, probe: &'static str) -> impl Iterator<Item = Seen<'a>> {
     let nodes = NodeReadings::of_probe(&case.evidence, probe);
     nodes.map(move |(node, reading)| Seen { node, reading, probe })
 }
 
 impl Seen<'_> {
-    /// How far a counter advanced; 0 when it is not there, which says as little.
+    /// The increase of a counter; 0 when the counter is absent.
     pub fn count(&self, name: &str) -> u64 {
         self.reading.counts.get(name).copied().unwrap_or(0)
     }
 
-    /// All counters with their names.
     pub fn counts(&self) -> impl Iterator<Item = (&str, u64)> {
         self.reading.counts.iter().map(|(name, count)| (name.as_str(), *count))
     }
 
-    /// Where it stands in the record.
     pub fn evidence(&self) -> Vec<String> {
         vec![format!("probes.{}.{}", self.node, self.probe)]
     }
@@ -40,7 +36,7 @@ pub(super) mod fixture {
 
     use crate::judge::fixture::measured;
 
-    /// A case on node `n1` during which `probe` saw this.
+    /// A case on node `n1` with this reading of `probe`.
     pub fn case(probe: &str, document: &Value) -> CaseRecord {
         let mut case = measured("n1");
         case.evidence.insert("probes".to_owned(), json!({ "n1": { probe: document } }));

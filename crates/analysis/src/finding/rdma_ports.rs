@@ -1,5 +1,5 @@
-//! `rdma-link-errors`, `rdma-retransmissions`, `rdma-not-ready` and `rdma-congestion`: what the counters of RDMA ports say
-//! of a case.
+//! `rdma-link-errors`, `rdma-retransmissions`, `rdma-not-ready` and `rdma-congestion`: findings from the counters of
+//! RDMA ports.
 
 use std::collections::BTreeMap;
 
@@ -18,29 +18,27 @@ pub(super) const ERRORS: Rule = Rule {
 
 pub(super) const RETRANSMISSIONS: Rule = Rule {
     kind: "rdma-retransmissions",
-    doc: "Packets of an RDMA port were lost or came out of order during trials, and were sent again.",
+    doc: "Packets of an RDMA port were lost or out of order during trials, and were retransmitted.",
     find: |records| find(records, &LOST),
 };
 
 pub(super) const NOT_READY: Rule = Rule {
     kind: "rdma-not-ready",
-    doc: "Messages came to an RDMA port during trials for which no receive was posted.",
+    doc: "Messages arrived at an RDMA port during trials for which no receive was posted (RNR).",
     find: |records| find(records, &UNPOSTED),
 };
 
 pub(super) const CONGESTION: Rule = Rule {
     kind: "rdma-congestion",
-    doc: "An RDMA port had to wait during trials, or was told that the network is congested, or told others so.",
+    doc: "An RDMA port waited for credits, or received or sent congestion notifications, during trials.",
     find: |records| find(records, &CONGESTED),
 };
 
-/// What the counters of a port may tell.
 struct PortCounterRule {
     kind: &'static str,
-    /// Names of counters in the kernel: of the port, of mlx5, of soft-RoCE.
+    /// Counters as the kernel names them: of the port, of mlx5, of soft-RoCE.
     names: &'static [&'static str],
     severity: Severity,
-    /// The sentence, without the names of the counters.
     text: fn(node: &str, port: &str) -> String,
 }
 
@@ -59,7 +57,7 @@ const LINK: PortCounterRule = PortCounterRule {
     severity: Severity::Problem,
     text: |node, port| {
         format!(
-            "the link of {port} of {node} made errors: look at the cable, the transceivers and the port of the switch"
+            "the link of {port} of {node} had errors: check the cable, the transceivers and the switch port"
         )
     },
 };
@@ -87,9 +85,9 @@ const LOST: PortCounterRule = PortCounterRule {
     severity: Severity::Warning,
     text: |node, port| {
         format!(
-            "packets of {port} of {node} were lost or came out of order, and were sent again, which costs far more than \
-             they are worth: on Ethernet the network must be lossless for this class of traffic (PFC, ECN) from end to \
-             end, on InfiniBand look for a port with errors on the way"
+            "packets of {port} of {node} were lost or out of order and were retransmitted, which stalls \
+             their flow: on Ethernet the network must be lossless for this traffic class from end to end \
+             (PFC, ECN), on InfiniBand look for a port with errors on the path"
         )
     },
 };
@@ -100,7 +98,8 @@ const UNPOSTED: PortCounterRule = PortCounterRule {
     severity: Severity::Warning,
     text: |node, port| {
         format!(
-            "messages met no posted receive at {port} of {node} or at its peer: the receiver was too slow, or posts too few"
+            "messages found no posted receive at {port} of {node} or at its peer: the receiver is too slow, \
+             or posts too few receives"
         )
     },
 };
@@ -118,9 +117,9 @@ const CONGESTED: PortCounterRule = PortCounterRule {
     severity: Severity::Info,
     text: |node, port| {
         format!(
-            "{port} of {node} met congestion: rp_cnp are orders to send more slowly, np_ and ecn marks that came in, \
-             port_xmit_wait ticks without credit to send; where one flow alone sees it, the receiver or a link on the way \
-             is slower than the sender"
+            "{port} of {node} had congestion: rp_cnp counts requests to send more slowly, np_ and ecn count \
+             received marks, port_xmit_wait counts ticks without credit to send; with a single flow, the \
+             receiver or a link on the path is slower than the sender"
         )
     },
 };
@@ -144,7 +143,7 @@ fn of_node(case: &CaseRecord, seen: &Seen, sort: &PortCounterRule) -> Vec<Findin
         }
     }
     let finding = |(port, counters): (&str, Vec<(&str, u64)>)| {
-        // One event stands in several of them: the largest is what is certain.
+        // One event is counted in several counters: only the largest count is certain.
         let most = counters.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let names: Vec<String> = counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         let text = format!("{} ({})", (sort.text)(seen.node, port), names.join(", "));

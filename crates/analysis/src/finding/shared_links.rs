@@ -1,4 +1,5 @@
-//! `missing-link` and `hash-collisions`: what a trunk says about the links between two groups of nodes.
+//! `missing-link` and `hash-collisions`: findings about the links between two groups of nodes, from the pattern
+//! `trunk`.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Subject, Unit};
@@ -10,20 +11,20 @@ use crate::number::{in_unit, quantity, significant};
 
 pub(super) const MISSING: Rule = Rule {
     kind: "missing-link",
-    doc: "Fewer links than there should be carried flows, in so many repeats that chance does not explain it.",
+    doc: "Fewer links carried flows than were stated, in so many repeats that chance does not explain it.",
     find: |records| of_trunks(records, missing),
 };
 
 pub(super) const COLLISIONS: Rule = Rule {
     kind: "hash-collisions",
-    doc: "Flows shared links while others were idle, about as often as hashing makes them.",
+    doc: "Flows shared links while other links were idle, about as often as random hashing predicts.",
     find: |records| of_trunks(records, collisions),
 };
 
-/// The chance below which it was not chance.
+/// Below this probability chance is ruled out.
 const UNLIKELY: f64 = 0.01;
 
-/// The share of what the links could carry below which flows are in each other's way.
+/// Below this share of the links' capacity flows collide.
 const ENOUGH: f64 = 0.9;
 
 fn of_trunks(records: &[CaseRecord], of: fn(&AtOnce) -> Option<Finding>) -> Vec<Finding> {
@@ -31,11 +32,11 @@ fn of_trunks(records: &[CaseRecord], of: fn(&AtOnce) -> Option<Finding>) -> Vec<
     trunks.filter_map(|trunk| of(&trunk)).collect()
 }
 
-/// The most links that were seen to carry flows, and the chance of seeing no more of all of them.
+/// The largest number of links that carried flows, and the probability of never seeing more of all links.
 fn most_seen(trunk: &AtOnce, links: u32) -> Option<(u32, f64)> {
     let seen = trunk.seen();
     let most = seen.iter().map(|(_, seen)| *seen).max()?;
-    // Every repeat is hashed anew, so the chances multiply.
+    // Every repeat is hashed anew, so the probabilities multiply.
     let chance = seen.iter().map(|(flows, _)| hashing::at_most(*flows, links, most)).product();
     Some((most, chance))
 }
@@ -62,7 +63,7 @@ fn collisions(trunk: &AtOnce) -> Option<Finding> {
     }
     let line = trunk.line.as_ref()?;
     let links = trunk.links.or(trunk.fitted)?;
-    // The step in which most was lost against links that all carry what they can.
+    // The step with the largest loss against links that are all used.
     let lost = |step: &&Step| {
         let could = line.rate * f64::from(step.flows?.min(links));
         let share = step.median()? / could;
@@ -73,9 +74,9 @@ fn collisions(trunk: &AtOnce) -> Option<Finding> {
     let (flows, median, best) = (step.flows?, step.median()?, step.best()?.total);
     let fits = if trunk.links.is_some() { "" } else { ", the number that fits the totals best" };
     let text = format!(
-        "{flows} flows at the same time came to {}, {} % of what {} could carry{fits} (best repeat {}; hashed at random \
-         they come to {} on average): flows share links while others are idle; let switches and bonds hash over ports \
-         too, or use more flows",
+        "{flows} concurrent flows reached {}, {} % of the capacity of {}{fits} (best repeat {}; random \
+         hashing averages {}): flows share links while others are idle; let switches and bonds hash over \
+         ports too, or use more flows",
         in_unit(median, trunk.unit),
         significant(100.0 * part),
         if links == 1 { "one link".to_owned() } else { format!("{} links", flows.min(links)) },
@@ -114,7 +115,7 @@ mod tests {
         records
     }
 
-    /// Three repeats of every number of flows up to six, spread evenly over so many links.
+    /// Three repeats of each number of flows up to six, spread evenly over `links` links.
     fn spread(links: usize) -> Vec<CaseRecord> {
         let rows: Vec<Vec<usize>> =
             (1..=6).map(|flows| (0..flows).map(|flow| flow % links).collect()).collect();
@@ -135,7 +136,8 @@ mod tests {
         );
         assert!(finding.text.contains("a link is missing"), "{}", finding.text);
         assert_eq!(finding.value, quantity(2.0, Unit::Count));
-        // With six flows each link of three is left out with a chance of about a quarter: three repeats are not enough.
+        // With six flows each of three links stays unused with a probability of about a quarter: three repeats are
+        // not enough.
         let last: Vec<CaseRecord> =
             spread(2).into_iter().filter(|it| it.case.as_str().ends_with(".6")).collect();
         assert!((MISSING.find)(&stated(last, 3)).is_empty());
@@ -156,8 +158,8 @@ mod tests {
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert!(
             finding.text.starts_with(
-                "2 flows at the same time came to 10 GB/s, 50 % of what 2 links could carry (best repeat 20; hashed at \
-                 random they come to 16.67 on average)"
+                "2 concurrent flows reached 10 GB/s, 50 % of the capacity of 2 links (best repeat 20; random hashing \
+                 averages 16.67)"
             ),
             "{}",
             finding.text

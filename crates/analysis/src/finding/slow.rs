@@ -1,4 +1,4 @@
-//! `slow-node` and `slow-link`: what a matrix of pairs speaks against.
+//! `slow-node` and `slow-link`: findings from a matrix of pairs.
 
 use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
@@ -23,15 +23,15 @@ pub(super) const LINK: Rule = Rule {
     find: of_links,
 };
 
-/// A node that should be measured again, and a case of it to ask again.
+/// A node to be measured again, and one of its cases to repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
     pub node: String,
     pub case: CaseId,
 }
 
-/// The nodes that look slow in random pairs (the pattern `matchings`), in the order of their names. Some are only there
-/// because their partners were slow.
+/// The nodes that look slow in random pairs (the pattern `matchings`), in the order of their names. Some of them only
+/// had slow partners.
 pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     let rounds = records
         .iter()
@@ -49,7 +49,6 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     found
 }
 
-/// What to do where no cause is known.
 const CHECK_CABLE: &str = "look at its network card, cable and switch port, and at its settings";
 
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
@@ -74,15 +73,14 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     speeds(records).iter().flat_map(of_matrix).collect()
 }
 
-/// Says of the shapers that `site` knows of what they explain: a slow node's finding gets the shaper as its cause when the
-/// node is as fast as the shaper lets through, and no faster; other pairs that come that far get a finding `shaped`.
+/// Applies the traffic shapers of `site` to the findings: the finding of a slow node gets the shaper as its cause if
+/// the node reaches the rate of the shaper and no more; other pairs at that rate get a finding `shaped`.
 pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &Site) {
     let matrices = speeds(records);
     for node in &site.nodes {
         for (kind, nic, gbit) in shapers(node) {
             let cause = format!(
-                "{kind} on {nic} of {} shapes to {} Mbit/s (`tc qdisc del dev {nic} root` takes it away, unless somebody \
-                 wants it)",
+                "{kind} on {nic} of {} shapes to {} Mbit/s (if unwanted: `tc qdisc del dev {nic} root`)",
                 node.name,
                 significant(1e3 * gbit)
             );
@@ -105,7 +103,7 @@ pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &
     }
 }
 
-/// Whether a shaper explains that `matrix` names `node`: the others are faster than it lets through.
+/// Whether a shaper explains that `node` is slow in `matrix`: the others are faster than the shaper allows.
 fn makes_slow(matrix: &Matrix, node: &str, gbit: f64) -> bool {
     let named = matrix.slow_nodes(FEWEST_PARTNERS).into_iter();
     let Some(slow) = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == node) else { return false };
@@ -114,7 +112,6 @@ fn makes_slow(matrix: &Matrix, node: &str, gbit: f64) -> bool {
     rate <= gbit && rate >= SLOWED * gbit && gbit < median
 }
 
-/// The finding that pairs of `node` come as far as its shaper lets through.
 fn shaped_pairs(records: &[CaseRecord], node: &str, gbit: f64, cause: &str) -> Option<Finding> {
     let rate = |case: &CaseRecord| {
         let [one, other] = case.nodes.as_slice() else { return None };
@@ -134,14 +131,13 @@ fn shaped_pairs(records: &[CaseRecord], node: &str, gbit: f64, cause: &str) -> O
 
 const SHAPED: &str = "shaped";
 
-/// Part of what a shaper lets through that slow flows behind it reach at least: the rest is headers, and what TCP leaves
-/// unused while it searches for the rate.
+/// Share of the shaper's rate that slow flows behind the shaper reach at least: the rest is headers, and what TCP
+/// leaves unused while it searches for the rate.
 const SLOWED: f64 = 0.5;
 
-/// The same part where no faster pair proves that the shaper is what slows.
+/// The same share where no faster pair proves that the shaper is the cause.
 const REACHED: f64 = 0.9;
 
-/// The shapers of a node: what they are, on which interface, and their rate in Gbit/s.
 fn shapers(node: &SiteNode) -> Vec<(String, String, f64)> {
     let nics = node.machine.nics.known().into_iter().flatten();
     let of_nic = |nic: &Nic| -> Vec<(String, String, f64)> {
@@ -160,8 +156,8 @@ fn links(matrix: &Matrix) -> Vec<Finding> {
     let finding = |slow: &Slow| {
         let [one, other] = [slow.nodes[0], slow.nodes[1]].map(|at| matrix.nodes[at].as_str());
         let text = format!(
-            "{one} and {other} are slow with each other: {} {}, {}; both are as fast as others with the rest, so look at \
-             the way between them: cables, switch ports and routes that only they use",
+            "{one} and {other} are slow with each other: {} {}, {}; both are as fast as others with the \
+             rest, so check the path between them: cables, switch ports and routes that only they use",
             matrix.metric,
             in_unit(slow.value, matrix.unit),
             against(slow, "all pairs"),
@@ -172,7 +168,6 @@ fn links(matrix: &Matrix) -> Vec<Finding> {
     matrix.slow_links().iter().map(finding).collect()
 }
 
-/// How far off it is.
 fn against(slow: &Slow, whom: &str) -> String {
     let percent = percent(slow);
     let side = if percent < 0.0 { "below" } else { "above" };
@@ -223,7 +218,7 @@ mod tests {
         assert_eq!(suspects(&records), expected);
         records.reverse();
         assert_eq!(suspects(&records), expected);
-        // What was measured again changes nothing about who was suspect.
+        // Repeated pairs do not change the suspects.
         let mut again = pair(3, 5, 100.0);
         again.origin.suspect = Some("n3".to_owned());
         records.push(again);
@@ -255,7 +250,6 @@ mod tests {
         assert!((LINK.find)(&rounds()).is_empty());
     }
 
-    /// A site in which the card of `n3` is shaped to so many Mbit/s.
     fn shaped(mbit: u64) -> Site {
         let queue = Queueing {
             kind: "tbf".to_owned(),
@@ -286,8 +280,8 @@ mod tests {
         };
         assert!(
             told(200).ends_with(
-                "of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s (`tc qdisc del dev eth0 root` \
-                 takes it away, unless somebody wants it)"
+                "of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s (if unwanted: `tc qdisc \
+                 del dev eth0 root`)"
             ),
             "{}",
             told(200)

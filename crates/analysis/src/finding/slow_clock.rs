@@ -1,4 +1,4 @@
-//! `slow-clock`: looking at the clock took a good part of what was timed with it.
+//! `slow-clock`: reading the clock took a considerable share of the times measured with it.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Dimension, Finding, Severity, Unit};
@@ -13,17 +13,17 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// From this part of a figure on. One that is half of a round trip is of a time twice as long.
+/// Smallest share of a metric. A metric that is half of a round trip was timed over twice its length.
 const PART: f64 = 0.1;
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    // The first node of a case is the one that looks: the others answer it.
+    // The first node of a case reads the clock: the others answer it.
     let looks = |case: &CaseRecord, seen: &Seen| case.nodes.first().is_some_and(|first| first == seen.node);
     let of_case = |case| seen(case, "clock").filter(move |seen| looks(case, seen));
     records.iter().flat_map(|case| of_case(case).filter_map(move |node| of_node(case, &node))).collect()
 }
 
-/// One for the shortest of the case's times.
+/// One finding for the shortest time of the case.
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let look_ns = *seen.reading.levels.get("look_ns")? as f64;
     let times = case.metrics.iter().filter(|(_, metric)| metric.unit.dimension() == Dimension::Time);
@@ -56,7 +56,6 @@ mod tests {
     use super::*;
     use crate::judge::fixture::{limit, metric};
 
-    /// A case of these times on `n1`, where a look took so long.
     fn timed(look_ns: u64) -> CaseRecord {
         let mut case = case("clock", &json!({ "levels": { "look_ns": look_ns } }));
         let time =
@@ -87,7 +86,7 @@ mod tests {
         assert!(looked(1999).is_empty());
         assert_eq!(looked(2000).len(), 1);
         assert!(find(&[case("clock", &json!({ "unreadable": ["no clock source"] }))]).is_empty());
-        // Rates and nothing else: no operation was timed by itself.
+        // Rates only: no operation was timed by itself.
         assert!(find(&[case("clock", &json!({ "levels": { "look_ns": 5000 } }))]).is_empty());
     }
 

@@ -1,24 +1,23 @@
-//! Matrices of the speeds between nodes, and which node is slow in them.
+//! Matrices of the speeds between nodes, and the slow nodes in them.
 
 use super::matrix::{Matrix, matrices};
 use seatrial_model::Dimension;
 use seatrial_model::record::CaseRecord;
 
-/// Partners that a node must have been slow with: with one alone either may be the slow one.
+/// Smallest number of partners that a node was slow with: with one partner either node may be the slow one.
 pub const FEWEST_PARTNERS: usize = 2;
 
 pub fn is_of(case: &CaseRecord, matrix: &Matrix) -> bool {
     case.group == matrix.group && case.bench == matrix.bench && case.params == matrix.params
 }
 
-/// The matrices in which a low number is a slow one. The size of the packets that get through is not: `mtu-mismatch` tells.
+/// The matrices in which low numbers are slow. Packet size is not among them: `mtu-mismatch` covers it.
 pub fn speeds(records: &[CaseRecord]) -> Vec<Matrix> {
     let mut all = matrices(records);
     all.retain(|matrix| matrix.unit.dimension() != Dimension::Size);
     all
 }
 
-/// Whether `slow-node` names `node` for the question of `group`.
 pub fn is_named_slow(records: &[CaseRecord], group: &str, node: &str) -> bool {
     let asked = speeds(records).into_iter().filter(|matrix| matrix.group == group);
     let mut named = asked.flat_map(|matrix| {

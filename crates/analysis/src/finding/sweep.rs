@@ -1,4 +1,5 @@
-//! Sweeps as tables: the load goes down, another parameter across, and what else differs makes further tables.
+//! Sweeps as tables: the load in rows, another parameter in columns, one table per combination of the remaining
+//! parameters.
 
 use std::collections::BTreeMap;
 
@@ -7,44 +8,37 @@ use seatrial_model::{Better, Bytes, Cause, Nanos, Outcome, Params, Subject, Unit
 
 use super::load_sweep::{sweeps, varying};
 
-/// A sweep over two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The test of the profile, or the benchmark.
     pub group: String,
     pub bench: String,
     pub nodes: Vec<String>,
     pub subject: Subject,
-    /// What else differs in the sweep, and is this in this table.
+    /// The remaining parameters of the sweep, with their values in this table.
     pub fixed: Params,
     pub metric: String,
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
-    /// The parameter of the rows, with their values by size.
+    /// The parameter of the rows, with its values sorted by size.
     pub down: (String, Vec<Value>),
-    /// The same of the columns.
+    /// The parameter of the columns, likewise.
     pub across: (String, Vec<Value>),
-    /// By row and column; what nobody asked for is not there.
+    /// By row and column; combinations that were not planned are absent.
     pub cells: BTreeMap<(usize, usize), Cell>,
 }
 
-/// One case in a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     pub case: String,
     pub outcome: Outcome,
-    /// Why it has no number.
     pub cause: Option<Cause>,
-    /// The same in a sentence.
     pub reason: Option<String>,
     pub value: Option<f64>,
-    /// Its 95 % interval.
     pub ci95: Option<(f64, f64)>,
 }
 
 impl Table {
-    /// The best cell and where it stands, in a table of two numbers at least.
+    /// The best cell and its position, in a table of two numbers or more.
     pub fn peak(&self) -> Option<((usize, usize), &Cell)> {
         let sign = match self.better {
             Better::Higher => 1.0,
@@ -57,7 +51,6 @@ impl Table {
         (numbers.len() > 1).then_some((best.0, best.1))
     }
 
-    /// The parameters of rows and columns in `case`.
     pub fn place(&self, case: &CaseRecord) -> Params {
         let names = [&self.down.0, &self.across.0];
         let own = names.iter().filter_map(|name| Some(((*name).clone(), case.params.get(name)?.clone())));
@@ -65,12 +58,12 @@ impl Table {
     }
 }
 
-/// The sweeps of `records` over two parameters at least, of which one is a whole number.
+/// The sweeps of `records` over two parameters or more, one of which is a whole number.
 pub fn tables(records: &[CaseRecord]) -> Vec<Table> {
     tables_by(records, &|case, name| matches!(case.params.get(name), Some(Value::Count(_))))
 }
 
-/// The same where `is_load` says what may go down.
+/// The same; `is_load` tells which parameters may become rows.
 pub(super) fn tables_by(records: &[CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) -> Vec<Table> {
     sweeps(records).iter().flat_map(|cases| of_sweep(cases, is_load)).collect()
 }
@@ -79,7 +72,6 @@ fn of_sweep(cases: &[&CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) 
     let varying = varying(cases);
     let most = |names: Vec<&str>| {
         let count = |name: &&str| values(cases, name).len();
-        // Of equals the first.
         names.into_iter().rev().max_by_key(count).map(str::to_owned)
     };
     let loads = varying.iter().copied().filter(|name| cases.iter().all(|case| is_load(case, name)));
@@ -134,8 +126,8 @@ fn of_sweep(cases: &[&CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) 
 }
 
 impl Table {
-    /// Leaves out rows that this table has no case in: a load that was only tried elsewhere, to find the highest that
-    /// works.
+    /// Drops rows without a case in this table: a load that was only tried elsewhere, in the search for the highest
+    /// load.
     fn drop_empty_rows(&mut self) {
         let kept: Vec<usize> =
             (0..self.down.1.len()).filter(|row| self.cells.keys().any(|(at, _)| at == row)).collect();
@@ -146,7 +138,7 @@ impl Table {
     }
 }
 
-/// The values of a parameter in `cases`, numbers and sizes by size, words by the alphabet.
+/// The values of a parameter in `cases`: numbers and sizes by size, words alphabetically.
 fn values(cases: &[&CaseRecord], name: &str) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for value in cases.iter().filter_map(|case| case.params.get(name)) {
@@ -161,7 +153,7 @@ fn values(cases: &[&CaseRecord], name: &str) -> Vec<Value> {
     values
 }
 
-/// By what values are put in order: numbers, then sizes and times, then words.
+/// The sort key of values: numbers, then sizes and times, then words.
 fn rank(value: &Value) -> (u8, f64, String) {
     match value {
         Value::Count(count) => (0, *count as f64, String::new()),

@@ -1,4 +1,4 @@
-//! `throttled`: the CPU lowered its own clock because of heat.
+//! `throttled`: the CPU lowered its clock frequency because of heat.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
@@ -9,7 +9,7 @@ use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
     kind: "throttled",
-    doc: "The CPU lowered its clock because of heat during trials, so that the numbers are low for that reason.",
+    doc: "The CPU lowered its clock frequency because of heat during trials, which lowers the numbers.",
     find,
 };
 
@@ -23,13 +23,14 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     if times == 0 {
         return None;
     }
-    // The time of a package and of its cores overlap.
+    // Throttling times of a package and of its cores overlap.
     let longest = seen.count("core_throttled_ms").max(seen.count("package_throttled_ms"));
     let lasted = if longest > 0 { format!(", for up to {longest} ms in all") } else { String::new() };
     let node = seen.node;
     let text = format!(
-        "the CPUs of {node} lowered their clock because of heat during the trials (cores {cores} times, packages \
-         {packages} times{lasted}), which the numbers contain: look at fans, air flow, heat sinks and the room"
+        "the CPUs of {node} lowered their clock because of heat during the trials (cores {cores} times, \
+         packages {packages} times{lasted}), which lowers the numbers: check fans, air flow, heat sinks and \
+         the room temperature"
     );
     let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
     let value = quantity(times as f64, Unit::Count);

@@ -1,4 +1,4 @@
-//! What may differ between nodes of a class, as names and texts that a person can compare.
+//! Attributes that may differ between nodes of a class, as names and texts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use seatrial_model::{Bytes, SiteNode};
 
 use super::class::listed;
 
-/// A node's attributes by name. What could not be read is not among them: it is told elsewhere, and is no difference.
+/// A node's attributes by name. What could not be read is left out: it is reported elsewhere and is no difference.
 pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     let mut all = Attributes::default();
     all.of_host(&node.machine);
@@ -50,7 +50,7 @@ impl Attributes {
     }
 
     fn of_memory(&mut self, machine: &Machine) {
-        // The kernel's total differs by what firmware and crash kernel kept; to 2 % it is the same memory.
+        // The kernel's total differs by what firmware and crash kernel reserve: rounded to 2 %.
         let coarse = machine.memory.total_bytes.as_ref().map(|&bytes| {
             let step = 1_u64 << bytes.max(1).ilog2().saturating_sub(5);
             Bytes((bytes + step / 2) / step * step).rounded()
@@ -98,7 +98,7 @@ impl Attributes {
         }
     }
 
-    /// Width and highest speed: the present speed of an idle device says nothing, the width does.
+    /// Width and highest speed: an idle device lowers its present speed, but not its width.
     fn link(&mut self, name: &str, device: &seatrial_model::machine::PciDevice) {
         if let Some(port) = device.path.ports.first() {
             self.known(format!("PCIe lanes of {name}"), &port.width);

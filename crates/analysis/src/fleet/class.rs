@@ -1,4 +1,4 @@
-//! Which nodes are alike.
+//! Classes of nodes with the same hardware.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,19 +7,17 @@ use seatrial_model::{Site, SiteNode};
 
 use crate::judge::Assignment;
 
-/// Nodes that were bought as the same thing for the same role.
+/// Nodes with the same hardware and the same role.
 pub(super) struct Class<'a> {
     pub nodes: Vec<&'a SiteNode>,
 }
 
 impl Class<'_> {
-    /// The names of its nodes.
     pub fn names(&self) -> HashSet<&str> {
         self.nodes.iter().map(|node| node.name.as_str()).collect()
     }
 }
 
-/// The classes of a site, each in the order of its nodes.
 pub(super) fn classes<'a>(site: &'a Site, roles: &Assignment) -> Vec<Class<'a>> {
     let mut classes: BTreeMap<(Vec<String>, Vec<String>), Class<'a>> = BTreeMap::new();
     for node in &site.nodes {
@@ -29,7 +27,7 @@ pub(super) fn classes<'a>(site: &'a Site, roles: &Assignment) -> Vec<Class<'a>> 
     classes.into_values().collect()
 }
 
-/// The nodes of `site` that were bought as the same thing: their names, and what that is.
+/// The nodes of `site` with the same hardware: their names, and the hardware in words.
 pub(crate) fn alike(site: &Site) -> Vec<(Vec<String>, Vec<String>)> {
     let mut classes: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
     for node in &site.nodes {
@@ -38,8 +36,8 @@ pub(crate) fn alike(site: &Site) -> Vec<(Vec<String>, Vec<String>)> {
     classes.into_iter().map(|(what, names)| (names, what)).collect()
 }
 
-/// What was bought: names and models, each kind of part once. What nobody tells is left out: a node whose table cannot
-/// be read is not another machine for that.
+/// Names and models of the parts, each kind once. What cannot be read is left out: a node whose DMI table is
+/// unreadable is not a different machine.
 fn identity(machine: &Machine) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut add =

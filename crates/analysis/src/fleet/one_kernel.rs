@@ -1,4 +1,4 @@
-//! `one-kernel`: nodes that are one machine, so that their numbers are not those of machines of their own.
+//! `one-kernel`: nodes on one kernel, so that their numbers are not those of separate machines.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use seatrial_model::{Finding, Severity, Site, Subject};
 
 const KIND: &str = "one-kernel";
 
-/// One finding for every kernel that several nodes run on.
 pub(super) fn find(site: &Site) -> Vec<Finding> {
     let mut by_boot: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for node in &site.nodes {
@@ -20,8 +19,8 @@ pub(super) fn find(site: &Site) -> Vec<Finding> {
     shared.sort_unstable();
     let finding = |nodes: String| {
         let text = format!(
-            "{nodes} run on one kernel (same boot id): they are one machine to Seatrial and take turns unless \
-             --share-hosts is given; what they share is measured once a node all the same"
+            "{nodes} run on one kernel (same boot id): Seatrial measures them one after the other unless \
+             --share-hosts is given; shared disks and memory are still measured once per node"
         );
         Finding::new(KIND, Severity::Info, Subject::node(), text)
     };

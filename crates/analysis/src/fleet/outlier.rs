@@ -1,9 +1,9 @@
-//! `outlier`: a node whose number falls behind those of its peers.
+//! `outlier`: a node whose number is worse than those of its peers.
 //!
-//! A node is out when it lies on the bad side of the median by more than [`K`] times the median absolute deviation (MAD)
-//! and by more than [`FLOOR_PERCENT`]. The MAD does not notice the outlier itself, as a standard deviation would (Leys
-//! and others, "Detecting outliers", 2013). Six of them are about four standard deviations of normal noise, so that a
-//! fleet of a thousand sound nodes shows none; the floor keeps nodes that agree to a thousandth from being told apart.
+//! A node is an outlier if it is worse than the median by more than [`K`] times the median absolute deviation (MAD)
+//! and by more than [`FLOOR_PERCENT`]. Unlike a standard deviation, the MAD is not inflated by the outlier itself
+//! (Leys and others, "Detecting outliers", 2013). Six MADs are about four standard deviations of normal noise, so
+//! that a fleet of a thousand sound nodes has no outlier; the floor protects nodes that agree to a thousandth.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ const KIND: &str = "outlier";
 /// Median absolute deviations that a sound node stays within.
 const K: f64 = 6.0;
 
-/// Distance from the median below which nobody is out, in percent of it.
+/// Smallest distance of an outlier from the median, in percent of the median.
 const FLOOR_PERCENT: f64 = 3.0;
 
-/// Nodes that make a fleet: of fewer the median moves with the one that is bad.
+/// Smallest number of nodes: with fewer the median moves with the bad node.
 const FEWEST_NODES: usize = 5;
 
-/// One question, one thing, one metric, over the nodes that answered.
+/// One metric of one question and subject, over the nodes that measured it.
 struct Row<'a> {
     metric: &'a str,
     unit: Unit,
@@ -56,7 +56,7 @@ fn rows<'a>(class: &Class<'_>, records: &'a [CaseRecord]) -> Vec<Row<'a>> {
     }
     let mut rows: Vec<Row<'a>> = Vec::new();
     for cases in groups.iter().filter(|cases| cases.len() >= FEWEST_NODES) {
-        // A case that failed ends first and has none.
+        // A failed case ends first and has no metrics.
         let first = cases.iter().map(|case| &case.metrics).find(|metrics| !metrics.is_empty());
         for (name, metric) in first.into_iter().flatten().filter(|(_, metric)| metric.better != Better::None)
         {
@@ -88,7 +88,7 @@ fn of_row(row: &Row<'_>) -> Vec<Finding> {
         .filter(|(_, value)| behind(*value) > allowed)
         .map(|(case, value)| outlier(row, case, *value, (median, mad)))
         .collect();
-    // Two clusters are two sorts of nodes, not one sort with bad ones.
+    // Two clusters of values are two kinds of nodes, not one kind with bad nodes.
     if let Ok(Modes::Two { low, high }) = modes(&values)
         && high.median - low.median > FLOOR_PERCENT / 100.0 * median.abs()
     {
@@ -97,7 +97,6 @@ fn of_row(row: &Row<'_>) -> Vec<Finding> {
     found
 }
 
-/// Median and median absolute deviation.
 fn centre(values: &[f64]) -> Option<(f64, f64)> {
     let median = Sorted::new(values).ok()?.median();
     let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
@@ -109,8 +108,8 @@ fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, (median, mad): (f64, f6
     let side = if value < median { "below" } else { "above" };
     let node = case.nodes.first().cloned().unwrap_or_default();
     let text = format!(
-        "{} of {node} is {}, {} % {side} the median {} of {} nodes like it (median absolute deviation {}): look at what \
-         differs there, and measure it again beside a good one",
+        "{} of {node} is {}, {} % {side} the median {} of {} nodes like it (median absolute deviation {}): \
+         look for what differs there, and measure it again together with a good node",
         row.metric,
         in_unit(value, row.unit),
         significant(percent.abs()),
@@ -130,8 +129,8 @@ fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, (median, mad): (f64, f6
 
 fn two_sorts(row: &Row<'_>, low: (usize, f64), high: (usize, f64)) -> Finding {
     let text = format!(
-        "{} comes in two clusters: {} nodes around {}, {} nodes around {}; the nodes are of two sorts, and a median over \
-         both says little",
+        "{} comes in two clusters: {} nodes around {}, {} nodes around {}; these are two kinds of nodes, and \
+         a median over both says little",
         row.metric,
         low.0,
         in_unit(low.1, row.unit),

@@ -1,4 +1,4 @@
-//! `uniformity`: a node that is not as its peers are.
+//! `uniformity`: a node that differs from its peers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const KIND: &str = "uniformity";
 /// Attributes named in one finding; more are counted.
 const MOST_NAMED: usize = 6;
 
-/// A finding for every node that differs from the majority, and one for every attribute that has no majority.
+/// One finding per node that differs from the majority, and one per attribute without a majority.
 pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
     if class.nodes.len() < 2 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What to do when nothing could be judged.
+//! Advice when nothing could be judged.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,17 @@ use seatrial_model::profile::Profile;
 
 use super::Judgement;
 
-/// A limit without which a criterion could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingLimit {
     pub test: String,
     pub metric: String,
     pub unit: Unit,
-    /// Why there is no limit.
     pub reason: String,
 }
 
 impl Judgement {
-    /// What to tell a person when no criterion could be judged at all; none when one was.
-    ///
-    /// Where limits are missing it holds a profile to copy that supplies them.
+    /// Advice when no criterion could be judged; `None` when one was judged. If limits are missing the advice
+    /// includes a profile to copy that states them.
     pub fn advice(&self, profile: &Profile) -> Option<String> {
         if self.has_judged_something() {
             return None;
@@ -42,7 +39,7 @@ impl Judgement {
             .map(|missing| (&missing.test, &missing.metric, missing.unit))
             .collect();
         let mut text = format!(
-            "nothing could be judged: the limits that the bounds are percentages of are not known ({}).\n\
+            "nothing could be judged: the criteria are percentages of limits, and these limits are unknown ({}).\n\
              Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n  extends = [\"{}\"]\n",
             reasons.join("; "),
             profile.id

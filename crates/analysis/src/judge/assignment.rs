@@ -1,22 +1,20 @@
-//! Who plays which role.
+//! Which node plays which role.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::profile::{NodeSet, Profile};
 
-/// The nodes of a run and the roles they play.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
     nodes: Vec<String>,
     known: BTreeSet<String>,
-    /// Nodes by role; every role of the profile is in it.
+    /// Nodes by role; holds every role of the profile.
     players: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Assignment {
-    /// The roles of `profile` on `nodes`: `given` (the command line) before what the profile says.
-    ///
-    /// One machine that nobody gave a role plays every role.
+    /// The roles of `profile` on `nodes`; roles `given` on the command line override the profile. A single machine
+    /// without a given role plays every role.
     pub fn new(profile: &Profile, nodes: &[String], given: &BTreeMap<String, NodeSet>) -> Self {
         let set = |name: &str| given.get(name).or_else(|| profile.roles.get(name).map(|role| &role.nodes));
         let known: BTreeSet<String> = nodes.iter().cloned().collect();
@@ -32,19 +30,18 @@ impl Assignment {
         Self { nodes: nodes.to_vec(), known, players }
     }
 
-    /// The nodes that play one of `roles`, in the order of the run; all of them when `roles` is empty.
+    /// The nodes that play one of `roles`, in the order of the run; all nodes when `roles` is empty.
     pub fn players<'a>(&'a self, roles: &'a [String]) -> impl Iterator<Item = &'a str> {
         self.nodes.iter().map(String::as_str).filter(|node| self.plays(node, roles))
     }
 
-    /// The roles that `node` plays, by name.
     pub fn roles_of(&self, node: &str) -> Vec<String> {
         let plays =
             |(role, players): (&String, &BTreeSet<String>)| players.contains(node).then(|| role.clone());
         self.players.iter().filter_map(plays).collect()
     }
 
-    /// Whether `node` takes part in the run and plays one of `roles`, or `roles` is empty.
+    /// Whether `node` is in the run and plays one of `roles`, or `roles` is empty.
     pub fn plays(&self, node: &str, roles: &[String]) -> bool {
         let has = |role: &String| self.players.get(role).is_some_and(|players| players.contains(node));
         self.known.contains(node) && (roles.is_empty() || roles.iter().any(has))

@@ -28,13 +28,16 @@ impl From<VerdictRecord> for Ruling {
 }
 
 impl Ruling {
-    /// The one verdict on a case that lost a node and on the case of `nodes` that stands in for it. A criterion that was
-    /// missed with the other partner too is missed; one that was met says nothing about the node that was lost.
+    /// The joint verdict on a case that lost a node and on the case of `nodes` that stands in for it. A criterion
+    /// missed with the other partner too is missed; a criterion that was met says nothing about the lost node.
     pub fn with_stand_in(mut self, other: Self, nodes: &[String]) -> Self {
         let words = |ruling: &Self| ruling.record.reason.clone().unwrap_or_default();
         if other.record.verdict == Verdict::Fail {
-            let reason =
-                format!("{}; in the place of a case without a result: {}", words(&other), words(&self));
+            let reason = format!(
+                "{}; measured with another partner, since the planned case has no result: {}",
+                words(&other),
+                words(&self)
+            );
             return Self { record: VerdictRecord { reason: Some(reason), ..other.record }, ..other };
         }
         if let Some(measured) = other.record.measured {
@@ -46,7 +49,6 @@ impl Ruling {
     }
 }
 
-/// Judges one case by one criterion of `test`.
 pub(super) fn judge_case(test: &Test, matter: CriterionContext<'_>) -> Ruling {
     let plain = |verdict, reason: String| Ruling::from(blank(test, &matter, verdict, reason));
     let case = matter.case;
@@ -60,13 +62,13 @@ pub(super) fn judge_case(test: &Test, matter: CriterionContext<'_>) -> Ruling {
     if let Err(why) = requirements(test, case) {
         return plain(Verdict::Unknown, why);
     }
-    // All numbers of the case are of the path that it took, and that was another than the one that is judged.
+    // All numbers of the case are those of another path than the judged one.
     if let Some(why) = path::contradiction(case) {
         return plain(Verdict::Unknown, format!("path unconfirmed: {why}"));
     }
     match measured(case, matter.criterion) {
         Err(why) => plain(Verdict::Unknown, why),
-        // Of a series the heaviest row speaks, the one that is furthest off among equals.
+        // Of a series the row with the heaviest verdict counts, of equals the one furthest off.
         Ok(rows) => rows
             .iter()
             .map(|found| judge_number(test, &matter, found))
@@ -81,16 +83,21 @@ fn weight(ruling: &Ruling) -> (Verdict, i64) {
     (ruling.record.verdict, -margin)
 }
 
-/// Whether the subject is in the state that the test requires; `Err` says which fact is not.
+/// Whether the subject is in the state that the test requires; `Err` names the fact that is not.
 fn requirements(test: &Test, case: &CaseRecord) -> Result<(), String> {
     for (name, requirement) in &test.require {
         let Some(fact) = case.facts.get(name) else {
-            return Err(format!("required is {name} {requirement}, and it is not known"));
+            return Err(format!("the test requires {name} {requirement}, which is not known"));
         };
         match requirement.met_by(fact) {
             Ok(true) => {}
-            Ok(false) => return Err(format!("required is {name} {requirement}, and it is {fact}")),
-            Err(why) => return Err(format!("required is {name} {requirement}, which cannot be told: {why}")),
+            Ok(false) => return Err(format!("the test requires {name} {requirement}, and it is {fact}")),
+            Err(why) => {
+                return Err(format!(
+                    "the test requires {name} {requirement}, which cannot be \
+                                            compared: {why}"
+                ));
+            }
         }
     }
     Ok(())
@@ -131,16 +138,16 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             found.summary.ci95.map(|(low, high)| (quantity(low * scale, unit), quantity(high * scale, unit)));
         record.interval = ends.and_then(|(low, high)| low.zip(high));
     }
-    if let Ok(ceiling) = matter.ceiling(found)
+    if let Ok(limit) = matter.limit(found)
         && let Some(wrong) =
-            [value, found.summary.median].into_iter().find(|v| is_beyond(*v, ceiling.value, found.better))
+            [value, found.summary.median].into_iter().find(|v| is_beyond(*v, limit.value, found.better))
     {
         record.reason = Some(with_place(format!(
             "limit or measurement wrong: {} is {} % of the limit {} ({})",
             in_unit(wrong, found.unit),
-            significant(100.0 * wrong / ceiling.value),
-            in_unit(ceiling.value, found.unit),
-            ceiling.source
+            significant(100.0 * wrong / limit.value),
+            in_unit(limit.value, found.unit),
+            limit.source
         )));
         return record.into();
     }
@@ -161,7 +168,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
                 record.verdict = Verdict::Skip;
             }
             record.reason =
-                Some(with_place(format!("no limit: {why}; a [[limit]] in the profile supplies one")));
+                Some(with_place(format!("no limit: {why}; to set one, add [[limit]] to the profile")));
             return Ruling { record, missing: Some(missing) };
         }
     };
@@ -174,7 +181,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
         reasons.push(noise_words(decision.verdict, found));
     }
     if decision.verdict == Verdict::Fail {
-        // Whatever others took is missing here: a sound part may be as slow.
+        // CPU or GPU time that others took is missing here: a sound part may be as slow.
         if let Some(Disturber { name, text }) = disturbed_by(matter.case) {
             record.verdict = Verdict::Unknown;
             reasons.push(format!("disturbed by {name}: {text}"));
@@ -192,7 +199,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     record.into()
 }
 
-/// Where a number that missed the bound lies, and what was found in its case that may be why.
+/// The position of a missed number against the bound, and findings of the case that may explain it.
 fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
     let side = if value < range.low { "below" } else { "above" };
     let mut kinds: Vec<&str> = case
@@ -223,7 +230,6 @@ fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
     }
 }
 
-/// The values that satisfy the criterion, in the unit of the metric.
 fn range(matter: &CriterionContext<'_>, found: &Measured<'_>) -> Result<Range, Gap> {
     let level = |bar: &Bar| matter.level(bar, found);
     Ok(match &matter.criterion.bounds {
@@ -246,7 +252,7 @@ fn range(matter: &CriterionContext<'_>, found: &Measured<'_>) -> Result<Range, G
     })
 }
 
-/// The unit a person gave the bound in; the metric's own where the bound is a percentage.
+/// The unit of the bound as given; the metric's own unit if the bound is a percentage.
 fn shown_unit(bounds: &Bounds, own: Unit) -> Unit {
     let bars = match bounds {
         Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => [bar, bar],
@@ -259,7 +265,6 @@ fn shown_unit(bounds: &Bounds, own: Unit) -> Unit {
     units.into_iter().find(|unit| unit.dimension() == own.dimension()).unwrap_or(own)
 }
 
-/// The bound, with what its percentages come to.
 fn bound_words(bounds: &Bounds, range: Range, unit: Unit) -> String {
     let bar = |bar: &Bar, level: f64| match bar {
         Bar::Absolute(quantity) => quantity.to_string(),

@@ -1,4 +1,4 @@
-//! Roles against how many must play them.
+//! Roles and how many nodes must play them.
 
 use seatrial_model::profile::Profile;
 use seatrial_model::{Subject, Verdict, VerdictRecord};
@@ -6,7 +6,7 @@ use seatrial_model::{Subject, Verdict, VerdictRecord};
 use super::JudgeInputs;
 use super::scope::expect_words;
 
-/// One record a role that too few or too many nodes play.
+/// One record per role that too few or too many nodes play.
 pub(super) fn roles<'a>(
     profile: &'a Profile,
     inputs: &'a JudgeInputs<'a>,

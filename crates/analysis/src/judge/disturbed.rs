@@ -1,11 +1,11 @@
-//! Whether others used the part of the machine that a case measured, by the evidence in its record.
+//! Whether other processes used the measured part of the machine, by the evidence in the record of a case.
 
 use seatrial_model::disturbance::{CpuUse, Disturber, disturber};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Fact, GpuProcesses, NodeReadings};
 
-/// Who used what `case` measured, if anybody did: a number that was missed then says nothing about the hardware. Processes
-/// on a GPU of the case come before the CPU time that others took of its nodes, which is judged by the shares that make the
+/// Who used what `case` measured, if anybody: a missed number then says nothing about the hardware. Processes on a
+/// GPU of the case come before CPU time that others took on its nodes, which is judged by the shares that make the
 /// engine repeat a trial.
 pub(super) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
     on_a_gpu(case).or_else(|| {

@@ -2,7 +2,8 @@
 
 use seatrial_model::record::{CaseRecord, MetricRecord, Summary};
 use seatrial_model::{
-    About, Better, Budget, Case, Cost, Interaction, LimitRecord, Nanos, Params, Subject, Unit, Value,
+    About, Better, Bound, Budget, Case, Cost, Interaction, Limit, LimitRecord, Nanos, Params, Quantity,
+    Subject, Unit, Value,
 };
 
 const ABOUT: About = About {
@@ -52,21 +53,19 @@ pub(crate) fn summary(median: f64, ci95: Option<(f64, f64)>) -> Summary {
     }
 }
 
-/// A metric in GB/s of which more is better.
 pub(crate) fn metric(median: f64, ci95: (f64, f64), limit: LimitRecord) -> MetricRecord {
     let summary = summary(median, Some(ci95));
     let record = MetricRecord::new(Unit::GigabytesPerSecond, Better::Higher, &summary, limit);
     MetricRecord { converged: true, ..record }
 }
 
-/// A limit of `value` GB/s.
 pub(crate) fn limit(value: f64) -> LimitRecord {
-    LimitRecord {
-        value: Some(value),
-        formula: Some("8 channels x 25.6 GB/s".to_owned()),
-        provenance: Some("dmi".to_owned()),
-        ..no_limit()
-    }
+    let bound = Bound {
+        value: Quantity::new(value, Unit::GigabytesPerSecond).unwrap(),
+        formula: "8 channels x 25.6 GB/s".to_owned(),
+        provenance: "dmi".to_owned(),
+    };
+    Limit::Chain(vec![bound]).record(Better::Higher, Unit::GigabytesPerSecond).unwrap()
 }
 
 pub(crate) fn no_limit() -> LimitRecord {

@@ -1,4 +1,4 @@
-//! What a judgement rests on.
+//! The inputs of a judgement, besides the profile.
 
 use jiff::civil::Date;
 use seatrial_model::Site;
@@ -7,18 +7,15 @@ use seatrial_model::setting::SettingAbout;
 
 use super::Assignment;
 
-/// What a judgement rests on, besides the profile.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeInputs<'a> {
-    /// The nodes of the run and their roles.
     pub nodes: &'a Assignment,
     pub records: &'a [CaseRecord],
-    /// What a run that counts as the reference measured, if one was named.
+    /// The cases of the reference run, if one was named.
     pub reference: Option<&'a [CaseRecord]>,
     /// The nodes as they were when the run began, with the settings of their hosts.
     pub site: &'a Site,
-    /// The settings there are, for how to change one that is not as wanted.
+    /// All known settings, with the commands that change them.
     pub settings: &'a [&'static SettingAbout],
-    /// The day, for waivers.
     pub today: Date,
 }

@@ -1,4 +1,4 @@
-//! All verdicts of a run, and the one they roll up to.
+//! All verdicts of a run, and the verdict over all.
 
 use seatrial_model::profile::Profile;
 use seatrial_model::{Verdict, VerdictRecord};
@@ -8,21 +8,18 @@ use super::peers::Peers;
 use super::scope::judge_test;
 use super::{JudgeInputs, demand, setting, waiver};
 
-/// All verdicts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// One a criterion and case; one a criterion and node where no case was found; settings; roles.
+    /// One per criterion and case; one per criterion and node without a case; settings; roles.
     pub verdicts: Vec<VerdictRecord>,
-    /// The heaviest of them; none when there was nothing to judge.
-    ///
-    /// `skip` and none both mean that nothing at all was judged: no pass, and incomplete for an exit code.
+    /// The heaviest verdict; `None` when there was nothing to judge. `skip` and `None` both mean that nothing was
+    /// judged: no pass, and incomplete for an exit code.
     pub verdict: Option<Verdict>,
-    /// The limits without which criteria came out unknown, each once.
+    /// The limits whose absence made criteria unknown, each once.
     pub missing_limits: Vec<MissingLimit>,
 }
 
 impl Judgement {
-    /// Whether one criterion at least came to a verdict of its own: pass, warn or fail.
     pub fn has_judged_something(&self) -> bool {
         self.verdicts
             .iter()
@@ -30,24 +27,25 @@ impl Judgement {
     }
 }
 
-/// Judges what was measured by what `profile` demands. Pure: the same inputs give the same judgement.
+/// Judges the measured cases by `profile`. Pure: the same inputs give the same judgement.
 ///
 /// The rules, in the order in which they are tried for one criterion and case:
 /// 1. a failed case is `fail`, an unmeasured one `unknown`, a skipped one `skip`;
-/// 2. a fact that the test requires and that is not so makes it `unknown`;
+/// 2. a fact that the test requires and that does not hold makes the case `unknown`;
 /// 3. a case whose path the counters of the interfaces contradict is `unknown`: path unconfirmed;
 /// 4. a result beyond 101 % of its limit is `unknown`: limit or measurement wrong;
-/// 5. a bar that comes to no number (no limit, no reference, too small a fleet) makes it `unknown`;
-/// 6. the interval on one side of the bound is `pass` or `fail`; across it, `warn` when the statistic meets the bound
+/// 5. a bar without a number (no limit, no reference, too small a fleet) makes the case `unknown`;
+/// 6. an interval on one side of the bound is `pass` or `fail`; across the bound, `warn` when the statistic meets it
 ///    and `unknown` when it does not;
-/// 7. what would be `fail` is `unknown` where others demonstrably used the part: see [`disturbance`](seatrial_model::disturbance).
+/// 7. a `fail` becomes `unknown` where others demonstrably used the part: see
+///    [`disturbance`](seatrial_model::disturbance).
 ///
-/// A case that stands in for one that lost its partner is judged with that one: a run has the same number of verdicts
-/// whoever was lost.
+/// A case that stands in for one that lost its partner is judged together with that one: the number of verdicts does
+/// not depend on which node was lost.
 ///
-/// A test that found nothing to measure on a node, or less than it expects, is `unknown` there; so is a benchmark
-/// that is only planned. A partner is never judged. A setting that differs is `fail`, one that is not there or could
-/// not be read `unknown`. A waiver turns `fail` into `warn`.
+/// A test that measured nothing on a node, or less than it expects, is `unknown` there; so is a benchmark that is
+/// only planned. A partner is never judged. A setting that differs is `fail`, a setting that is absent or unreadable
+/// `unknown`. A waiver turns `fail` into `warn`.
 pub fn judge(profile: &Profile, inputs: &JudgeInputs<'_>) -> Judgement {
     let peers = Peers::new(inputs.records);
     let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, inputs, &peers));

@@ -13,11 +13,10 @@ pub(super) struct Measured<'a> {
     /// The limit that the benchmark derived; series have none.
     pub limit: Option<&'a LimitRecord>,
     pub converged: bool,
-    /// The place on the series.
     pub at: Option<&'a Params>,
 }
 
-/// What `case` measured of the criterion's metric: one number, or the rows of a series that its `at` picks.
+/// The values of the criterion's metric in `case`: one number, or the rows of a series that `at` selects.
 pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Result<Vec<Measured<'a>>, String> {
     let name = &criterion.metric;
     if let Some(metric) = case.metrics.get(name) {
@@ -46,7 +45,6 @@ pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Resul
 }
 
 impl Measured<'_> {
-    /// The number that `of` names.
     pub fn statistic(&self, of: Statistic) -> Result<f64, String> {
         let summary = &self.summary;
         match (of, self.better) {
@@ -60,8 +58,8 @@ impl Measured<'_> {
         }
     }
 
-    /// Where a repeat would find the number: the 95 % interval of a median; without one, for there are too few
-    /// values, everything that was seen. Extremes and percentiles have no interval and stand for themselves.
+    /// Where a repeat would find the number: the 95 % interval of a median; without one (too few values) the range of
+    /// all values. Extremes and percentiles have no interval and are compared alone.
     pub fn spread(&self, of: Statistic, value: f64) -> (f64, f64) {
         match of {
             Statistic::Median => self.summary.ci95.unwrap_or((self.summary.min, self.summary.max)),

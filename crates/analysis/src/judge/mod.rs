@@ -1,4 +1,4 @@
-//! Verdicts: what a profile demands against what was measured.
+//! Verdicts: the demands of a profile against the measured numbers.
 
 mod advice;
 mod assignment;

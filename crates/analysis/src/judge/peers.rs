@@ -1,4 +1,5 @@
-//! Cases that measured the same question on things of the same name, whichever the node: what a fleet median is made of.
+//! Peers: cases that measured the same question on subjects of the same name, on any node. A fleet median is taken
+//! over them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -10,17 +11,17 @@ use seatrial_model::record::CaseRecord;
 use crate::finding::path;
 use crate::same::class_of;
 
-/// Fewer nodes are no fleet: the median of two is half the node that is judged.
+/// Smallest number of nodes of a fleet median: the median of two is half the judged node itself.
 const FEWEST_NODES: usize = 3;
 
 /// Cases of one key are peers: test, benchmark, parameters, subject without node names.
 type Key = (String, String, String, String);
 
-/// Which median: the criterion, the key, and the place on a series.
+/// The criterion, the key, and the row of a series.
 type Question = (String, Key, Option<String>);
 
-/// The records of a run by what they ask. Every median is computed once, however many nodes are held against it, so that
-/// the cost a node does not grow with the fleet.
+/// The records of a run by question. Every median is computed once, however many nodes are compared with it, so that
+/// the cost per node does not grow with the fleet.
 pub(super) struct Peers<'a> {
     records: &'a [CaseRecord],
     by_key: RefCell<Option<HashMap<Key, Vec<&'a CaseRecord>>>>,
@@ -28,12 +29,12 @@ pub(super) struct Peers<'a> {
 }
 
 impl<'a> Peers<'a> {
-    /// Of `records`, which are sorted when the first median is asked for.
+    /// `records` are sorted when the first median is needed.
     pub fn new(records: &'a [CaseRecord]) -> Self {
         Self { records, by_key: RefCell::new(None), medians: RefCell::new(HashMap::new()) }
     }
 
-    /// The median over all nodes that measured what `case` did, of the number that `value` takes from each.
+    /// The median over all nodes that measured the question of `case`, of the number that `value` takes from each.
     pub fn median(
         &self,
         case: &CaseRecord,
@@ -49,7 +50,7 @@ impl<'a> Peers<'a> {
         let mut by_key = self.by_key.borrow_mut();
         let by_key = by_key.get_or_insert_with(|| {
             let mut by_key: HashMap<Key, Vec<&CaseRecord>> = HashMap::new();
-            // What went another way than the one that was asked for says nothing about the others.
+            // A case whose traffic took another path is no peer.
             for record in self.records.iter().filter(|record| path::contradiction(record).is_none()) {
                 by_key.entry(key_of(record)).or_default().push(record);
             }

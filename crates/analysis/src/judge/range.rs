@@ -1,9 +1,9 @@
-//! The heart of a judgement: a number with its interval against a range.
+//! Decides a criterion: a number with its interval against a range.
 
 use seatrial_model::Verdict;
 
-/// Relative slack of every comparison with a bar. Converting a bar between units rounds in the sixteenth digit;
-/// nothing that is measured is known to nine.
+/// Relative tolerance of every comparison with a bar. Unit conversions round in the sixteenth digit; no measurement
+/// is exact to nine digits.
 const SLACK: f64 = 1e-9;
 
 /// The values that satisfy a criterion, both ends included; an end may be infinite.
@@ -13,11 +13,10 @@ pub(super) struct Range {
     pub high: f64,
 }
 
-/// What a number in a range comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Decision {
     pub verdict: Verdict,
-    /// Whether the interval has an end of the range inside it, so that another run may come out otherwise.
+    /// Whether the interval contains an end of the range, so that another run may decide otherwise.
     pub is_noise: bool,
 }
 
@@ -26,12 +25,11 @@ impl Range {
         value >= self.low - self.low.abs() * SLACK && value <= self.high + self.high.abs() * SLACK
     }
 
-    /// Judges `value`, which repeats of the measurement would find anywhere in `spread`.
-    ///
-    /// A spread that lies wholly inside passes and one wholly outside fails. One that lies across a bar cannot do
-    /// either: it is `warn` when the value itself is inside, and `unknown` when it is not.
+    /// Judges `value`; repeats of the measurement would find it anywhere in `spread`. A spread wholly inside passes,
+    /// a spread wholly outside fails. A spread across a bar is `warn` when the value itself is inside, and `unknown`
+    /// when it is not.
     pub fn decide(self, value: f64, spread: (f64, f64)) -> Decision {
-        // A value outside its own spread does not come from a median; the wider of the two then decides.
+        // A value outside its own spread is not a median; the wider of the two then decides.
         let (low, high) = (spread.0.min(value), spread.1.max(value));
         let verdict = match (self.holds(value), self.holds(low) && self.holds(high)) {
             (_, true) => Verdict::Pass,
@@ -42,13 +40,12 @@ impl Range {
         Decision { verdict, is_noise: matches!(verdict, Verdict::Warn | Verdict::Unknown) }
     }
 
-    /// Whether nothing from `low` to `high` is in the range.
     fn misses(self, low: f64, high: f64) -> bool {
         (!self.holds(low) && low > self.high) || (!self.holds(high) && high < self.low)
     }
 
-    /// How far `value` is on the good side of the nearest bar, in percent of the bar; negative on the bad side.
-    /// None when that bar is zero.
+    /// How much better than the nearest bar `value` is, in percent of the bar; negative if worse. `None` when that
+    /// bar is zero.
     pub fn margin_percent(self, value: f64) -> Option<f64> {
         let to_low = value - self.low;
         let to_high = self.high - value;

@@ -1,4 +1,4 @@
-//! Which cases a test judges, and on which nodes something is missing.
+//! Which cases a test judges, and on which nodes cases are missing.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use super::judged_nodes::{judged_nodes, tested_nodes};
 use super::level::CriterionContext;
 use super::peers::Peers;
 
-/// Every ruling on one test: its cases, and nodes on which there should have been some.
+/// Every ruling on one test: its cases, and nodes that should have had cases.
 pub(super) fn judge_test<'a>(
     test: &'a Test,
     profile: &'a Profile,
@@ -25,7 +25,7 @@ pub(super) fn judge_test<'a>(
         return on_each(test, &criteria, None, &why).collect();
     }
     let own: Vec<&CaseRecord> = inputs.records.iter().filter(|case| is_judged(case, test, inputs)).collect();
-    // Of a pair that was never planned, since one of the two was not reached, nobody knows what it would have had.
+    // For a pair that was never planned, because one of the two nodes was not reached, the parameters are unknown.
     let is_chosen = |case: &&CaseRecord| {
         Requirement::selects(&test.on, &case.facts) || (is_unplanned(case) && case.nodes.len() == 2)
     };
@@ -38,8 +38,7 @@ pub(super) fn judge_test<'a>(
         let mut own = stand_ins.iter().filter(|other| other.retry_of.as_ref() == Some(&case.case));
         let stand_in = own.next_back().filter(|_| !case.lost.is_empty());
         for &criterion in criteria.iter().filter(|criterion| is_about(criterion, case)) {
-            let judged =
-                |case| judge_case(test, CriterionContext { profile, inputs, criterion, case, peers });
+            let judged = |case| judge_case(test, CriterionContext { inputs, criterion, case, peers });
             rulings.push(match stand_in {
                 Some(stand_in) => judged(case).with_stand_in(judged(stand_in), &stand_in.nodes),
                 None => judged(case),
@@ -48,12 +47,12 @@ pub(super) fn judge_test<'a>(
     }
     let mut here: HashMap<&str, Vec<&CaseRecord>> = HashMap::new();
     for &case in &chosen {
-        // Who lost its partner is told of by that case, or by the one that stands in for it.
+        // A node that lost its partner is covered by that case, or by the one that stands in for it.
         for node in tested_nodes(test, case) {
             here.entry(node).or_default().push(case);
         }
     }
-    // Whatever stands in the way of the whole test is told by a case that was never given a subject.
+    // A case without a subject tells what stands in the way of the whole test.
     let mut in_the_way: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for case in &own {
         for node in &case.nodes {
@@ -87,21 +86,20 @@ fn is_judged(case: &CaseRecord, test: &Test, inputs: &JudgeInputs<'_>) -> bool {
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
 }
 
-/// Whether a case was never planned because a node of it was not reached.
+/// Whether a case was never planned because one of its nodes was not reached.
 fn is_unplanned(case: &CaseRecord) -> bool {
     case.cause == Some(Cause::NeverReached) && case.facts.is_empty()
 }
 
-/// Whether the case has the parameter values of the criterion's `where`.
 fn is_about(criterion: &Criterion, case: &CaseRecord) -> bool {
     Requirement::selects(&criterion.cases, &case.params)
 }
 
-/// What should have been measured on `node` beside the cases that are `here`.
+/// What should have been measured on `node` beside the cases `here`.
 fn missing_on(node: &str, test: &Test, criteria: &[&Criterion], here: &[&CaseRecord]) -> Vec<Ruling> {
     let mut rulings = Vec::new();
     for criterion in criteria.iter().filter(|criterion| !here.iter().any(|case| is_about(criterion, case))) {
-        let why = format!("nothing was run with {}", criterion.cases);
+        let why = format!("no case was run with {}", criterion.cases);
         rulings.push(unknown(test, &criterion.id, &criterion.bounds.to_string(), Some(node), why));
     }
     let subjects: BTreeSet<_> = here
@@ -126,7 +124,7 @@ pub(super) fn expect_words(expect: Expect) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
-/// Unknown by every criterion; by the test itself when it has none but expects something.
+/// Unknown by every criterion; by the test itself when it has no criteria but expects something.
 fn on_each<'a>(
     test: &'a Test,
     criteria: &'a [&Criterion],

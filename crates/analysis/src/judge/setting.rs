@@ -1,4 +1,4 @@
-//! Settings against the rules that want something of them.
+//! Settings and the rules that demand values of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,17 +8,16 @@ use seatrial_model::{Params, Quantity, Subject, Unit, Value, Verdict, VerdictRec
 
 use super::{JudgeInputs, waiver};
 
-/// One rule on one subject of one node.
 pub(crate) struct SettingRuling<'a> {
     pub rule: &'a SettingRule,
-    /// What was judged; none when the rule found nothing to judge.
+    /// The judged reading; `None` when the rule found nothing to judge.
     pub reading: Option<&'a SettingReading>,
     pub record: VerdictRecord,
-    /// The command that sets it as wanted, when it is not and a way is known.
+    /// The command that sets the demanded value, if the value differs and a command is known.
     pub change: Option<String>,
 }
 
-/// One ruling a rule, node and subject that the rule selects. A rule that selects nothing is unknown.
+/// One ruling per rule, node and subject that the rule selects. A rule that selects nothing is unknown.
 pub(crate) fn judge_settings<'a>(
     profile: &'a Profile,
     inputs: &'a JudgeInputs<'a>,
@@ -61,14 +60,14 @@ fn on_node<'a>(
         None if rule.on.is_empty() => "the setting was not read".to_owned(),
         None => format!("nothing here has {}", rule.on),
         Some(_) if rule.on.is_empty() => {
-            "every interface here is down or made by software: `on` names those that are meant".to_owned()
+            "every interface of this node is down or virtual: name the ones to judge with `on`".to_owned()
         }
         Some(_) => nothing_has(rule, readings()),
     };
     vec![unknown(rule, Some(node), why)]
 }
 
-/// Whether a rule that selects nothing is meant for it: of interfaces those that are up and have a link of some kind.
+/// Whether a rule without a selection applies: to interfaces that are up and have a link.
 fn is_in_use(facts: &Params) -> bool {
     let is = |name: &str, value: &Value| facts.get(name) == Some(value);
     let is_type = |word: &&str| is("type", &Value::from(*word));
@@ -76,7 +75,7 @@ fn is_in_use(facts: &Params) -> bool {
     !is("kind", &Value::from("nic")) || !(is("up", &Value::Flag(false)) || is_made)
 }
 
-/// Why `on` selects nothing: a fact that is not known of a subject may be the reason.
+/// Why `on` selects nothing: possibly because a fact of a subject is unknown.
 fn nothing_has<'a>(rule: &SettingRule, readings: impl Iterator<Item = &'a SettingReading>) -> String {
     let mut why = vec![format!("nothing here has {}", rule.on)];
     let mut gaps = BTreeSet::new();
@@ -108,7 +107,7 @@ fn rule_on<'a>(
     let value = match &reading.present {
         Present::Value(value) => value,
         Present::Absent(why) => {
-            return of(Verdict::Unknown, Some(format!("there is nothing to set here: {why}")));
+            return of(Verdict::Unknown, Some(format!("this setting does not exist here: {why}")));
         }
         Present::Unreadable(why) => {
             return of(Verdict::Unknown, Some(format!("the setting could not be read: {why}")));
@@ -138,7 +137,7 @@ fn rule_on<'a>(
     }
 }
 
-/// The value as a number with its unit; none of a word.
+/// The value as a number with its unit; `None` for a word.
 fn number(value: &Value) -> Option<Quantity> {
     match value {
         Value::Count(count) => Quantity::new(*count as f64, Unit::Count).ok(),

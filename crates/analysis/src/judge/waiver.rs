@@ -1,11 +1,11 @@
-//! Waivers: what is excused for a time, and shown all the same.
+//! Waivers: shortfalls that are excused for a time, and still shown.
 
 use jiff::civil::Date;
 use seatrial_model::profile::Waiver;
 use seatrial_model::{Verdict, VerdictRecord};
 
-/// Puts the waiver that covers `record` on it. A `fail` becomes `warn` while the waiver holds; every other verdict
-/// stays what it is, for a waiver excuses a shortfall and not a lack of knowledge.
+/// Attaches the waiver that covers `record`. A `fail` becomes `warn` while the waiver holds; every other verdict
+/// stays: a waiver excuses a shortfall and not a lack of knowledge.
 pub(super) fn apply(record: &mut VerdictRecord, waivers: &[Waiver], today: Date) {
     let covering =
         || waivers.iter().filter(|waiver| waiver.covers(&record.criterion, record.node.as_deref()));

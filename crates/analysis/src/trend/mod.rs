@@ -1,4 +1,4 @@
-//! How a number went from run to run, and where it changed for good.
+//! The history of a number over runs, and its lasting changes.
 
 mod series;
 mod step;

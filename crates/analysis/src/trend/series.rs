@@ -1,4 +1,4 @@
-//! The same question, asked in run after run.
+//! The same question over many runs.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,11 @@ use super::TrendStep;
 use super::step::steps;
 use crate::same::{is_same_question, is_same_thing};
 
-/// One run of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendRun<'a> {
     pub id: &'a str,
     pub started: Timestamp,
-    /// Its cases; those of other benchmarks may be left out.
+    /// Its cases; cases of other benchmarks may be left out.
     pub results: &'a [CaseRecord],
 }
 
@@ -23,25 +22,21 @@ pub struct TrendRun<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
     pub bench: String,
-    /// Its version; numbers of different versions are not comparable and make trends of their own.
+    /// The version of the benchmark; numbers of different versions are not comparable and make separate trends.
     pub version: u32,
-    /// The thing measured, as the last run calls it.
+    /// The subject, as the last run names it.
     pub subject: Subject,
-    /// Its stable key, where it has one.
     pub key: Option<String>,
     pub nodes: Vec<String>,
     pub params: Params,
     pub metric: String,
-    /// The unit of all numbers.
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
     pub points: Vec<Point>,
     /// Changes of level, oldest first.
     pub steps: Vec<TrendStep>,
 }
 
-/// What one run measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     pub run: String,
@@ -51,17 +46,16 @@ pub struct Point {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What can be looked up at once; the rest of a question is compared.
+/// Key of the hash map; the rest of a question is compared.
 type Bucket = (String, u32, String, String);
 
-/// A question and what came of it, metric by metric.
 struct Asked<'a> {
     last: &'a CaseRecord,
     points: Vec<(TrendRun<'a>, &'a CaseRecord)>,
 }
 
-/// The trends of every metric in `runs`, which are in the order of time. Cases that look for the highest load that works,
-/// or for the worth of a factor, are no repeats of each other and left out.
+/// The trends of every metric in `runs`, which are in the order of time. Cases of a search for the highest load or of
+/// a study of factors are no repeats of each other and left out.
 pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let mut buckets: HashMap<Bucket, Vec<usize>> = HashMap::new();
@@ -75,7 +69,7 @@ pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
                 is_same_question(last, case) && is_same_thing(last, case)
             };
             match known.iter().find(same).copied() {
-                // Two tests of one profile may have asked the same: a run is one point.
+                // Two tests of one profile may measure the same: a run is one point.
                 Some(at) if asked[at].points.last().is_some_and(|(last, _)| last.id == run.id) => {}
                 Some(at) => {
                     asked[at].last = case;

@@ -7,7 +7,6 @@ use seatrial_model::record::CaseRecord;
 use super::*;
 use crate::judge::fixture::{measured, params};
 
-/// A case that measured so much.
 fn case(node: &str, kernel: &str, median: f64) -> CaseRecord {
     let mut case = measured(node);
     case.params = params(&[("kernel", kernel)]);
@@ -28,7 +27,7 @@ fn over(runs: &[Vec<CaseRecord>]) -> Vec<Trend> {
     trends(&runs)
 }
 
-/// A hundred, give or take a half, another one every time.
+/// A hundred, plus or minus a half, different every time.
 fn noisy(at: usize) -> f64 {
     100.0 + [0.3, -0.4, 0.1, 0.5, -0.2, -0.5, 0.4, 0.0, -0.1, 0.2][at % 10]
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a block, and how to tell.
+//! Kinds of data corruption, and how they are told apart.
 
 use std::fmt;
 
@@ -20,31 +20,28 @@ pub struct Fault {
 /// What is wrong with a granule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Its own stamp, and bits that differ.
+    /// The right stamp, with flipped bits.
     Flipped {
-        /// The first byte of the granule that differs.
         byte: usize,
-        /// Bits that differ in all of it.
+        /// Flipped bits in the granule.
         bits: u32,
     },
-    /// Another block of this run is in its place.
+    /// Another block of this run.
     Elsewhere {
         file: u32,
         offset: u64,
         generation: u64,
     },
-    /// An older write, or a newer one than there can be.
+    /// An older generation, or one newer than possible.
     Stale {
-        /// The generation that was found.
         generation: u64,
     },
     Zeroed,
-    /// The buffer still holds what it was marked with, from this byte on: the read left it out.
+    /// The buffer still holds its poison from this byte on: the read skipped it.
     Unread {
-        /// The first byte left out.
         byte: usize,
     },
-    /// Nothing that this run wrote.
+    /// Data that this run did not write.
     Foreign,
 }
 
@@ -75,7 +72,7 @@ impl fmt::Display for Fault {
 }
 
 impl Payload {
-    /// Names what is wrong with a granule that is not right.
+    /// Classifies a granule with wrong content.
     pub(super) fn fault(&self, stamp: &BlockStamp, granule: &[u8]) -> Fault {
         let BlockStamp { file, offset, generation } = *stamp;
         Fault { file, offset, generation, kind: self.kind(stamp, granule) }
@@ -104,7 +101,7 @@ impl Payload {
                 FaultKind::Stale { generation: told.generation }
             }
             Some(_) => FaultKind::Flipped { byte, bits },
-            // A stamp that was hit itself: of data that is another's, half of the bits would differ.
+            // A corrupted stamp: in data of another writer, half of the bits would differ.
             None if bits as usize <= granule.len() => FaultKind::Flipped { byte, bits },
             None => FaultKind::Foreign,
         }

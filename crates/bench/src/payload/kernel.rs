@@ -1,8 +1,7 @@
 //! The loops over the words of a granule, in wider instructions where the CPU has them.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "instructions that not every x86-64 has"))]
 
-/// Writes `words` under `key` into `bytes`, the last of them as far as it has room. There are as many words as it takes,
-/// or they begin again.
+/// Writes `words` under `key` into `bytes`, repeating `words` or cutting the last one as needed.
 pub(super) fn fill(bytes: &mut [u8], words: &[u64], key: u64) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -13,7 +12,7 @@ pub(super) fn fill(bytes: &mut [u8], words: &[u64], key: u64) {
     fill_plain(bytes, words, key);
 }
 
-/// Whether `bytes` hold what [`fill`] writes there.
+/// Whether `bytes` hold the result of [`fill`].
 pub(super) fn holds(bytes: &[u8], words: &[u64], key: u64) -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -35,7 +34,7 @@ fn holds_avx2(bytes: &[u8], words: &[u64], key: u64) -> bool {
     holds_plain(bytes, words, key)
 }
 
-/// Inlined into its callers, so that the compiler makes the loop of the instructions that each of them may use.
+/// Inlined into its callers, so that the compiler uses each caller's instruction set.
 #[inline(always)]
 fn fill_plain(bytes: &mut [u8], words: &[u64], key: u64) {
     let last = last(bytes.len(), words, key);
@@ -53,14 +52,14 @@ fn holds_plain(bytes: &[u8], words: &[u64], key: u64) -> bool {
     let last = last(bytes.len(), words, key);
     let eights = bytes.chunks_exact(8);
     let rest = eights.remainder();
-    // No early end, so that the loop can be made of wide instructions.
+    // No early exit, so that the loop can be vectorised.
     let differ = eights.zip(words).fold(0, |differ, (eight, word)| {
         differ | (u64::from_le_bytes(eight.try_into().expect("chunks of eight")) ^ word ^ key)
     });
     differ == 0 && rest.iter().zip(last).all(|(byte, told)| *byte == told)
 }
 
-/// The bytes of the word behind the whole ones.
+/// The bytes of the partial last word.
 #[inline(always)]
 fn last(bytes: usize, words: &[u64], key: u64) -> [u8; 8] {
     (words[bytes / 8 % words.len()] ^ key).to_le_bytes()

@@ -22,18 +22,17 @@ use stamp::{BlockStamp, STAMP};
 /// Bytes of a granule. The last one of a block may be shorter.
 pub const GRANULE: usize = 4096;
 
-/// Words that the content of granules may begin with. They and those of a granule behind them are 8 KiB, which stay in the
-/// nearest cache of a core (32 KiB and more) beside the blocks that pass through it: a block is then compared as fast as it
-/// is read from memory.
+/// Words with which granules may begin. With a granule after them they are 8 KiB, which stay in the L1 cache (32 KiB
+/// and more) beside the blocks: a block is compared at the speed of memory.
 const POOL: usize = 512;
 
-/// What a byte is set to before something is read over it.
+/// The value of a buffer's bytes before a read.
 const POISON: u8 = 0xd7;
 
-/// A buffer is poisoned at the beginning of every piece of this size, the smallest that a disk may leave out.
+/// A buffer is poisoned at the start of each piece of this size, the smallest that a disk may skip.
 const SECTOR: usize = 512;
 
-/// Bytes that are poisoned there.
+/// Poisoned bytes per sector.
 const POISONED: usize = 8;
 
 /// The place of a block, and how often it was written before.
@@ -52,7 +51,7 @@ pub struct Block {
 pub struct Payload {
     run: u64,
     pool: Box<[u64]>,
-    /// Bytes of a full granule that are zeros, at its end.
+    /// Zero bytes at the end of a full granule.
     zeros: usize,
 }
 
@@ -109,13 +108,13 @@ impl Payload {
         (0_u64..).map(move |number| BlockStamp { file, offset: offset + number * GRANULE as u64, generation })
     }
 
-    /// What the words of the granule with this nonce are made of.
+    /// Key and words of the granule with this nonce.
     fn source(&self, nonce: u64) -> (u64, &[u64]) {
         let start = (nonce % POOL as u64) as usize;
         (mix(nonce), &self.pool[start..start + GRANULE / 8])
     }
 
-    /// Zeros at the end of a granule of this many bytes.
+    /// Zero bytes at the end of a granule of `len` bytes.
     const fn zeros_of(&self, len: usize) -> usize {
         let zeros = self.zeros * len / GRANULE;
         // The stamp stays.

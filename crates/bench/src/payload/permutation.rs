@@ -1,4 +1,4 @@
-//! An order that visits every number once and needs no memory.
+//! A permutation of numbers that needs no memory.
 
 use seatrial_stats::mix;
 
@@ -12,7 +12,7 @@ const ROUNDS: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permutation {
     count: u64,
-    /// Bits of the upper and of the lower half.
+    /// Bits of the upper and the lower half.
     widths: (u32, u32),
     key: u64,
 }
@@ -21,7 +21,7 @@ impl Permutation {
     /// The permutation of `count` numbers that follows from `key`.
     pub const fn new(count: u64, key: u64) -> Self {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
-        // A half of no bits would be left as it is.
+        // An empty half would not be permuted.
         let bits = if bits < 2 { 2 } else { bits };
         Self { count, widths: (bits / 2, bits - bits / 2), key }
     }
@@ -81,7 +81,7 @@ impl Permutation {
     }
 }
 
-/// A number of so many ones.
+/// A number with `bits` ones.
 const fn ones(bits: u32) -> u64 {
     (1 << bits) - 1
 }

@@ -1,11 +1,10 @@
-//! What a granule says of itself, in bytes that look as random as the rest of it.
+//! The identity of a granule, encoded as random-looking bytes.
 
 use seatrial_stats::mix;
 
 /// Bytes of a stamp.
 pub(super) const STAMP: usize = 32;
 
-/// What a granule is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockStamp {
     pub file: u32,
@@ -47,7 +46,7 @@ impl BlockStamp {
     }
 }
 
-/// The check sum of the stamp with this nonce.
+/// The checksum of the stamp with this nonce.
 const fn sum(nonce: u64) -> u32 {
     (mix(!nonce) >> 32) as u32
 }

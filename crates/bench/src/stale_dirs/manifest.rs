@@ -1,4 +1,4 @@
-//! The file in such a folder that says whose it is.
+//! The file in a test's directory that names its owner.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,6 @@ use super::Standing;
 
 pub const MANIFEST: &str = "seatrial.json";
 
-/// What the first key says.
 const MADE_BY: &str = "seatrial";
 
 /// Bytes of a manifest at most.
@@ -60,13 +59,13 @@ impl Manifest {
     }
 
     pub fn text(&self) -> String {
-        // Words and numbers always have a form in JSON.
+        // Words and numbers always serialise to JSON.
         format!("{}\n", serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// That of `folder`, or why there is none, as a fragment.
+    /// The manifest of `folder`, or the error as a fragment.
     pub(super) fn read(folder: &Path) -> Result<Self, String> {
-        // A link in its place is not followed, and a pipe does not keep us waiting (open(2)).
+        // Never follow a link, and never block on a pipe (open(2)).
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         let mut options = fs::OpenOptions::new();
         options.read(true).custom_flags(flags.bits().cast_signed());

@@ -1,7 +1,7 @@
-//! Removing a folder of a test and what a test makes in it, and nothing else.
+//! Removes a test's directory with the files that a test creates, and nothing else.
 //!
-//! Everything is reached from the open folder above it and never through a link (openat(2), O_NOFOLLOW), so that
-//! whoever moves things about meanwhile cannot lead the removal elsewhere.
+//! All paths are relative to the open parent directory and links are never followed (openat(2), O_NOFOLLOW), so that
+//! a concurrent rename cannot redirect the removal.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
@@ -22,7 +22,7 @@ pub struct Inside {
     pub bytes: u64,
 }
 
-/// What to do with what is met, and for how long.
+/// Action and time limit of a walk.
 #[derive(Clone, Copy)]
 struct Walk<'a> {
     removes: bool,
@@ -48,7 +48,7 @@ pub fn remove(path: &Path, until: Option<&Stop>) -> Result<Inside, String> {
     remove_in(above.as_fd(), name, until)
 }
 
-/// The same for the folder `name` in the folder `above`.
+/// As [`remove`], for `name` in the directory `above`.
 pub(super) fn remove_in(above: BorrowedFd<'_>, name: &OsStr, until: Option<&Stop>) -> Result<Inside, String> {
     Walk { removes: false, until }.folder(above, name)?;
     let removed = Walk { removes: true, until }.folder(above, name)?;
@@ -56,7 +56,7 @@ pub(super) fn remove_in(above: BorrowedFd<'_>, name: &OsStr, until: Option<&Stop
     Ok(removed)
 }
 
-/// The folder above, and the name in it.
+/// The parent directory, and the name in it.
 fn parts(path: &Path) -> Result<(OwnedFd, &OsStr), String> {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or("it has no name")?;
@@ -134,7 +134,7 @@ impl Walk<'_> {
     }
 }
 
-/// What `name` is, if it is still there; refused when it belongs to somebody else, or is on another file system.
+/// The file type of `name`, if it still exists; an error when it has another owner or file system.
 fn inspect(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
     let text = name.to_string_lossy();
     let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -151,7 +151,7 @@ fn inspect(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<S
     Ok(Some(about))
 }
 
-/// The names in a folder, read to the end before any of them goes.
+/// The names in a directory, read completely before any is removed.
 fn names(folder: &OwnedFd) -> Result<Vec<std::ffi::CString>, Errno> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -163,7 +163,7 @@ fn names(folder: &OwnedFd) -> Result<Vec<std::ffi::CString>, Errno> {
     Ok(names)
 }
 
-/// Whether `text` is `word` and so many numbers, parted by dots.
+/// Whether `text` is `word` and `count` numbers, separated by dots.
 fn is_numbered(text: &str, word: &str, count: usize) -> bool {
     let mut parts = text.split('.');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -177,7 +177,7 @@ fn unexpected(name: &str) -> String {
     )
 }
 
-/// None for what is not there.
+/// `None` for a missing file.
 fn there<T>(answer: Result<T, Errno>, what: &dyn Display, tried: &str) -> Result<Option<T>, String> {
     match answer {
         Err(Errno::NOENT) => Ok(None),

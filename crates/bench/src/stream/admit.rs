@@ -1,27 +1,25 @@
-//! Letting the peer's connections in, and nobody else's.
+//! Accepts the peer's connections and rejects all others.
 
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::callers::Callers;
-use seatrial_sys::proof::{Key, Side, Until, exchange};
+use seatrial_sys::proof::{Key, Side, authenticate};
 
-use super::peer_address::release;
+use super::peer_address::disable_nagle;
 use super::{ANSWER_WITHIN, Accepted, WITHIN};
 
-/// Callers that are being asked at the same time, so that a flood of unauthenticated callers costs no more than this: of more the one
-/// that waited longest is hung up on.
+/// Most callers in authentication at a time, which bounds the cost of a flood; beyond, the oldest is disconnected.
 pub(super) const ASKED_AT_ONCE: usize = 256;
 
-/// Of these, callers from one address. A peer makes its connections one after the other.
+/// Most of them from one address. A peer makes its connections one after the other.
 const ASKED_OF_ONE: usize = 128;
 
-/// How often an open port is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Waits for `count` connections that prove the key, and closes the port.
@@ -38,9 +36,10 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
         match listener.accept() {
             Ok((stream, from)) => {
                 callers += 1;
-                if let Ok(ticket) = asked.enter(from.ip(), &stream) {
-                    ask(stream, ticket, key, &answer, &asked);
-                }
+                let (key, answer) = (key.clone(), answer.clone());
+                // Nobody listens any more when all are there.
+                let tell = move |met| _ = answer.send(met);
+                let _ = asked.ask(stream, from.ip(), move |stream| prove(stream, &key), tell);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(POLL_INTERVAL),
             Err(error) => {
@@ -48,7 +47,7 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
                 return Err(Reason::new(Cause::IoError, text));
             }
         }
-        // The others have not proven the key.
+        // The other callers have not proved the key.
         for (number, stream) in answers.try_iter().flatten() {
             match streams.get_mut(number as usize) {
                 Some(free @ None) => *free = Some(stream),
@@ -59,39 +58,15 @@ pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Ac
             }
         }
     }
-    // All are there, so that whoever is still being asked is a stranger as well.
+    // All peers are connected, so all callers still in authentication are strangers.
     let strangers = callers - count;
     Ok(Accepted { streams: streams.into_iter().flatten().collect(), strangers })
 }
 
-/// Asks on a thread of its own: who says nothing holds up nobody else.
-fn ask(
-    stream: TcpStream,
-    ticket: u64,
-    key: &Key,
-    answer: &Sender<io::Result<(u32, TcpStream)>>,
-    asked: &Arc<Callers>,
-) {
-    let (key, told, others) = (key.clone(), answer.clone(), Arc::clone(asked));
-    let asking = move || {
-        let met = prove(stream, &key);
-        others.leave(ticket);
-        // Nobody listens any more when all are there.
-        let _ = told.send(met);
-    };
-    if let Err(error) = thread::Builder::new().name("ask".to_owned()).spawn(asking) {
-        asked.leave(ticket);
-        let _ = answer.send(Err(error));
-    }
-}
-
 fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
-    stream.set_nonblocking(false)?;
-    let mut until = Until::new(&stream, ANSWER_WITHIN);
-    exchange(&mut until, key, Side::Listener)?;
     let mut number = [0; 4];
-    until.read_exact(&mut number)?;
-    release(&stream)?;
+    authenticate(&stream, key, Side::Listener, ANSWER_WITHIN, |until| until.read_exact(&mut number))?;
+    disable_nagle(&stream)?;
     Ok((u32::from_le_bytes(number), stream))
 }
 

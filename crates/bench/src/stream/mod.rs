@@ -1,46 +1,69 @@
-//! Stream connections (TCP and its like) between parts of a case, which let in nobody but each other.
+//! Stream connections (TCP, MPTCP, SCTP) between parts of a case, closed to all others.
 //!
-//! The listening part offers its port, its addresses and a key made for this trial; the offer travels on the control
-//! channel. Both sides prove the key before a byte of the test flows, and the caller says which of the case's
-//! connections this one is, so that neither a scanner nor another run's part can end up in the measurement. The port is
-//! closed as soon as all are there.
+//! The listening part offers its port, its addresses and a key for this trial over the control channel. Both sides prove
+//! the key before any payload, and the caller sends the number of its connection, so that neither a scanner nor another
+//! run's part can join the measurement. The port is closed as soon as all peers are connected.
 
 mod admit;
 mod peer_address;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_model::{Cause, Reason};
+use seatrial_model::{Case, Cause, PartPlacement, Reason};
 use seatrial_sys::proof::Key;
+use serde_json::{Value, json};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use crate::ends::interface_for;
+
 pub use peer_address::PeerAddress;
+
+/// How long the other end may say nothing before it counts as gone, whatever its transport still retries: TCP has sent its
+/// first segment three times by then (RFC 6298, 2.1). Shorter than the engine's grace period, so that only the end that does
+/// not answer is late, and is named.
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long peers may take to come, and to prove who they are. The connect phase as a whole has its own deadline.
 const WITHIN: Duration = Duration::from_secs(8);
 
-/// How long one address may take to answer, and one caller to prove itself.
+/// How long one address may take to answer, and one caller to authenticate.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
 /// Where the connections of a part begin, and what sort they are.
-#[derive(Clone, Copy)]
-pub struct Endpoint<'a> {
+#[derive(Clone)]
+pub struct Endpoint {
     /// The interface; none leaves it to the routes.
-    pub interface: Option<&'a str>,
+    pub interface: Option<String>,
     /// Whether the peer is on this very node: then all goes over the loopback.
     pub alone: bool,
-    /// The protocol, where it is not TCP: MPTCP, SCTP.
+    /// The protocol other than TCP: MPTCP, SCTP.
     pub protocol: Option<Protocol>,
     /// Options that must be set before the connection is made, such as the sizes of buffers, which the window scale is
     /// agreed upon by. Called for the port and for every calling socket.
-    pub options: &'a dyn Fn(SockRef<'_>) -> io::Result<()>,
+    pub options: Arc<SocketOptions>,
 }
 
-impl<'a> Endpoint<'a> {
-    pub fn tcp(interface: Option<&'a str>, alone: bool) -> Self {
-        Self { interface, alone, protocol: None, options: &|_| Ok(()) }
+type SocketOptions = dyn Fn(SockRef<'_>) -> io::Result<()> + Send + Sync;
+
+impl Endpoint {
+    pub fn tcp(interface: Option<String>, alone: bool) -> Self {
+        Self { interface, alone, protocol: None, options: Arc::new(|_| Ok(())) }
+    }
+
+    /// That of the part at `place`: TCP on the interface that the case names or the plan has found.
+    pub fn of(case: &Case, place: &PartPlacement) -> Self {
+        Self::tcp(interface_for(case, place.index), case.nodes.len() == 1)
+    }
+
+    /// Binds a socket to the interface, if one is named, so that the first route to the peer does not choose another. Needs no
+    /// privilege since Linux 5.7; before, the address or the route has to do.
+    pub fn bind_device(&self, socket: &Socket) {
+        if let Some(interface) = &self.interface {
+            let _ = socket.bind_device(Some(interface.as_bytes()));
+        }
     }
 
     fn socket(&self, family: IpAddr) -> io::Result<Socket> {
@@ -64,7 +87,7 @@ impl Listener {
     ///
     /// # Errors
     /// When the interface has no address, or the system refuses.
-    pub fn open(at: &Endpoint<'_>) -> Result<Self, Reason> {
+    pub fn open(at: &Endpoint) -> Result<Self, Reason> {
         let failed = |what: &str, error: io::Error| Reason::new(cause(&error), format!("{what}: {error}"));
         let addresses = addresses_of(at)?;
         let own = match (at.interface.is_some() || at.alone, addresses[0]) {
@@ -86,7 +109,6 @@ impl Listener {
         Ok(Self { listener: socket.into(), key, addresses })
     }
 
-    /// What the peer must know.
     pub fn address(&self) -> Result<PeerAddress, Reason> {
         let port = self
             .listener
@@ -96,8 +118,8 @@ impl Listener {
         Ok(PeerAddress::new(self.addresses.clone(), port, &self.key))
     }
 
-    /// The peer's connections, `count` of them, in the order of their numbers. Strangers are turned away without being
-    /// waited for; the port is closed afterwards.
+    /// The peer's `count` connections, ordered by number. Strangers are rejected without delay; the port is closed
+    /// afterwards.
     pub fn accept(self, count: usize) -> Result<Accepted, Reason> {
         admit::admit(self.listener, &self.key, count)
     }
@@ -107,22 +129,21 @@ impl Listener {
 #[derive(Debug)]
 pub struct Accepted {
     pub streams: Vec<TcpStream>,
-    /// Callers that did not know the key, or were too many at once.
+    /// Callers without the key, or too many at once.
     pub strangers: usize,
 }
 
 impl Accepted {
-    /// The only connection of a peer that makes one.
     pub fn only(mut self) -> Result<TcpStream, Reason> {
         self.streams.pop().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was asked for"))
     }
 }
 
-/// What a refusal of the system means.
+/// The cause of a failed system call.
 fn cause(error: &io::Error) -> Cause {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Cause::Denied,
-        // A protocol that the kernel has not got: EPROTONOSUPPORT, EAFNOSUPPORT.
+        // The kernel lacks the protocol: EPROTONOSUPPORT, EAFNOSUPPORT.
         io::ErrorKind::Unsupported => Cause::Missing,
         // Our own deadline: EAGAIN.
         io::ErrorKind::WouldBlock => Cause::PartnerLost,
@@ -131,6 +152,12 @@ fn cause(error: &io::Error) -> Cause {
             _ => Cause::IoError,
         },
     }
+}
+
+/// Whether an error of a socket only says that nothing moved within its own deadline, or that a signal came.
+pub fn is_timeout(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
 /// What an `error` on a connection comes to that only carries words between the parts, while they are `doing` something: that
@@ -149,15 +176,15 @@ pub fn beside(doing: &str, error: &io::Error) -> Reason {
 const UNSUPPORTED: [i32; 3] = [93, 94, 97];
 
 /// The addresses by which a peer reaches the endpoint; at least one.
-fn addresses_of(at: &Endpoint<'_>) -> Result<Vec<IpAddr>, Reason> {
+fn addresses_of(at: &Endpoint) -> Result<Vec<IpAddr>, Reason> {
     if at.alone {
         return Ok(vec![Ipv4Addr::LOCALHOST.into()]);
     }
-    let found = addresses(at.interface).map_err(|error| {
+    let found = addresses(at.interface.as_deref()).map_err(|error| {
         Reason::new(Cause::IoError, format!("asking for the addresses of this node: {error}"))
     })?;
     if found.is_empty() {
-        let text = match at.interface {
+        let text = match &at.interface {
             Some(name) => format!("interface {name} has no address that a peer could reach"),
             None => "no interface of this node has an address that a peer could reach".to_owned(),
         };
@@ -166,7 +193,7 @@ fn addresses_of(at: &Endpoint<'_>) -> Result<Vec<IpAddr>, Reason> {
     Ok(found)
 }
 
-/// Addresses of the interfaces that are up, of one or of all; IPv4 first, the loopback and link-local ones left out.
+/// Addresses of one or all interfaces that are up; IPv4 first, without loopback and link-local addresses.
 fn addresses(interface: Option<&str>) -> io::Result<Vec<IpAddr>> {
     let mut found: Vec<IpAddr> = if_addrs::get_if_addrs()?
         .into_iter()
@@ -181,11 +208,24 @@ fn addresses(interface: Option<&str>) -> io::Result<Vec<IpAddr>> {
     Ok(found)
 }
 
+/// Second handles to connections, such as those by which a [`crate::ServerThread`] hangs up.
+pub fn second_handles(streams: &[TcpStream]) -> Result<Vec<TcpStream>, Reason> {
+    let handles = streams.iter().map(TcpStream::try_clone).collect::<io::Result<_>>();
+    handles.map_err(|error| {
+        Reason::new(Cause::IoError, format!("cannot make a second handle to a connection: {error}"))
+    })
+}
+
 /// The interface that a connection's own end has its address from; none when nobody has it any more.
 pub fn interface_of(stream: &TcpStream) -> Option<String> {
     let own = stream.local_addr().ok()?.ip().to_canonical();
     let known = if_addrs::get_if_addrs().ok()?;
     known.into_iter().find(|known| known.ip() == own).map(|known| known.name)
+}
+
+/// For the record: the interface of a connection and the addresses of its ends.
+pub fn connection_evidence(stream: &TcpStream) -> Value {
+    json!({ "interface": interface_of(stream), "ends": (stream.local_addr().ok(), stream.peer_addr().ok()) })
 }
 
 #[cfg(test)]
@@ -194,7 +234,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::thread;
 
-    fn here() -> Endpoint<'static> {
+    fn here() -> Endpoint {
         Endpoint::tcp(None, true)
     }
 
@@ -253,7 +293,7 @@ mod tests {
         let silent: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("connected")).collect();
         let mut loud = TcpStream::connect(at).expect("connected");
         loud.write_all(&[7; 64]).expect("written");
-        // Its answer is the end of the stream: it was turned away.
+        // The stream ends: the caller was rejected.
         while loud.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
         let ours = address.connect(&here(), 0).expect("connected");
         let accepted = accepting.join().expect("joined").expect("accepted");
@@ -277,14 +317,14 @@ mod tests {
 
     #[test]
     fn options_are_set_before_the_connection_is_made() {
-        let small = Endpoint { options: &|socket| socket.set_recv_buffer_size(16 << 10), ..here() };
+        let small = Endpoint { options: Arc::new(|socket| socket.set_recv_buffer_size(16 << 10)), ..here() };
         let listener = Listener::open(&small).expect("a port");
         let address = listener.address().expect("told");
         let accepting = thread::spawn(move || listener.accept(1));
         let ours = address.connect(&small, 0).expect("connected");
         let theirs = accepting.join().expect("joined").and_then(Accepted::only).expect("accepted");
         for stream in [&ours, &theirs] {
-            // The kernel doubles what it is given (socket(7)).
+            // The kernel doubles the value (socket(7)).
             assert_eq!(SockRef::from(stream).recv_buffer_size().expect("told"), 32 << 10);
         }
     }
@@ -298,7 +338,7 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = Listener::open(&Endpoint::tcp(Some("warp0"), false)).expect_err("refused");
+        let error = Listener::open(&Endpoint::tcp(Some("warp0".to_owned()), false)).expect_err("refused");
         assert_eq!(error.cause, Cause::Missing);
         assert!(error.text.contains("warp0"));
     }

@@ -1,4 +1,4 @@
-//! What a peer must know to connect, and the connecting.
+//! The address of a peer in an offer, and connecting to it.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -6,44 +6,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::proof::{Key, Side, Until, exchange};
+use seatrial_sys::proof::{Key, Side, authenticate};
 use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 
 use super::{ANSWER_WITHIN, Endpoint, WITHIN, addresses_of};
-use crate::Offer;
 
-/// How long a caller that was hung up on waits before it calls again.
+/// How long a rejected caller waits before the next attempt.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What the peer must know, as it stands in an offer.
+/// Where a process listens and the key to it, as it stands in an offer or another message that strangers do not see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerAddress {
-    /// In the order they are tried.
+    /// In the order of connection attempts.
     addresses: Vec<IpAddr>,
     port: u16,
     key: String,
 }
 
 impl PeerAddress {
-    pub(super) fn new(addresses: Vec<IpAddr>, port: u16, key: &Key) -> Self {
+    pub fn new(addresses: Vec<IpAddr>, port: u16, key: &Key) -> Self {
         Self { addresses, port, key: key.to_hex() }
-    }
-
-    /// Reads the offer's data.
-    pub fn read(data: &serde_json::Value) -> Result<Self, Reason> {
-        Self::deserialize(data).map_err(|error| {
-            Reason::new(Cause::Protocol, format!("the peer's offer cannot be read: {error}"))
-        })
-    }
-
-    /// What the part called `part` offers, of the offers of all.
-    ///
-    /// # Errors
-    /// When none of them is of that part, or it is something else.
-    pub fn of(peers: &[Offer], part: &str) -> Result<Self, Reason> {
-        let missing = || Reason::new(Cause::Protocol, format!("no {part} among the peers"));
-        Self::read(&peers.iter().find(|offer| offer.part == part).ok_or_else(missing)?.data)
     }
 
     /// Addresses in the order they are tried.
@@ -55,33 +38,58 @@ impl PeerAddress {
         self.port
     }
 
+    /// The first `count` connections `from` an endpoint to the part that offers this, in the order of their numbers.
+    pub fn connect_all(&self, from: &Endpoint, count: usize) -> Result<Vec<TcpStream>, Reason> {
+        (0..count as u32).map(|number| self.connect(from, number)).collect()
+    }
+
     /// Connects `from` an endpoint to the part that offers this, as its connection of this number. The stream is
     /// blocking, without deadlines, and without Nagle's algorithm.
-    pub fn connect(&self, from: &Endpoint<'_>, number: u32) -> Result<TcpStream, Reason> {
-        let key = Key::from_hex(&self.key)
-            .ok_or_else(|| Reason::new(Cause::Protocol, "the peer's key is malformed"))?;
+    pub fn connect(&self, from: &Endpoint, number: u32) -> Result<TcpStream, Reason> {
+        let malformed = || Reason::new(Cause::Protocol, "the peer's key is malformed");
+        let key = self.key().ok_or_else(malformed)?;
         let own = if from.interface.is_some() { addresses_of(from)? } else { Vec::new() };
-        let deadline = Instant::now() + WITHIN;
+        let call = |at: SocketAddr| {
+            let source = own.iter().find(|own| own.is_ipv4() == at.is_ipv4());
+            call(from, source, at, &key, number)
+        };
+        self.reach(None, WITHIN, AGAIN, is_hung_up, call).map_err(|refusals| refused(&refusals))
+    }
+
+    /// Tries to `call` the address `first` and the others in their order until one answers. Where none does, and `is_passing`
+    /// holds for a refusal, again after a `pause`, for no longer than `within`; then the refusals of the last round.
+    pub fn reach<T>(
+        &self,
+        first: Option<IpAddr>,
+        within: Duration,
+        pause: Duration,
+        is_passing: impl Fn(&io::Error) -> bool,
+        call: impl Fn(SocketAddr) -> io::Result<T>,
+    ) -> Result<T, Vec<(SocketAddr, io::Error)>> {
+        let deadline = Instant::now() + within;
         loop {
             let mut refusals = Vec::new();
-            for address in &self.addresses {
+            for address in first.iter().chain(&self.addresses) {
                 let at = SocketAddr::new(*address, self.port);
-                let source = own.iter().find(|own| own.is_ipv4() == address.is_ipv4());
-                match call(from, source, at, &key, number) {
-                    Ok(stream) => return Ok(stream),
+                match call(at) {
+                    Ok(answer) => return Ok(answer),
                     Err(error) => refusals.push((at, error)),
                 }
             }
-            let again = refusals.iter().any(|(_, error)| is_hung_up(error));
-            if !again || Instant::now() > deadline {
-                return Err(refused(&refusals));
+            if Instant::now() > deadline || !refusals.iter().any(|(_, error)| is_passing(error)) {
+                return Err(refusals);
             }
-            thread::sleep(AGAIN);
+            thread::sleep(pause);
         }
+    }
+
+    /// The key; none where it is malformed.
+    pub fn key(&self) -> Option<Key> {
+        Key::from_hex(&self.key)
     }
 }
 
-/// Whether somebody was there and had no time for us: too many unauthenticated callers came, or packets were lost.
+/// Whether the peer closed the connection for lack of room: too many unauthenticated callers, or lost packets.
 fn is_hung_up(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionReset, UnexpectedEof, WouldBlock};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | WouldBlock)
@@ -98,7 +106,7 @@ fn refused(refusals: &[(SocketAddr, io::Error)]) -> Reason {
 }
 
 fn call(
-    from: &Endpoint<'_>,
+    from: &Endpoint,
     source: Option<&IpAddr>,
     at: SocketAddr,
     key: &Key,
@@ -106,28 +114,18 @@ fn call(
 ) -> io::Result<TcpStream> {
     let socket = from.socket(at.ip())?;
     if let Some(source) = source {
-        // Without it the first route to the peer decides, which need not be that of the interface.
-        if let Some(interface) = from.interface {
-            // Needs no privilege since Linux 5.7; before, the address alone has to do.
-            let _ = socket.bind_device(Some(interface.as_bytes()));
-        }
+        from.bind_device(&socket);
         socket.bind(&SocketAddr::new(*source, 0).into())?;
     }
     socket.connect_timeout(&at.into(), ANSWER_WITHIN)?;
     let stream: TcpStream = socket.into();
-    stream.set_nonblocking(false)?;
-    let mut until = Until::new(&stream, ANSWER_WITHIN);
-    exchange(&mut until, key, Side::Caller)?;
-    until.write_all(&number.to_le_bytes())?;
-    release(&stream)?;
+    authenticate(&stream, key, Side::Caller, ANSWER_WITHIN, |until| until.write_all(&number.to_le_bytes()))?;
+    disable_nagle(&stream)?;
     Ok(stream)
 }
 
-/// The state in which a stream is handed on.
-pub(super) fn release(stream: &TcpStream) -> io::Result<()> {
-    stream.set_read_timeout(None)?;
-    stream.set_write_timeout(None)?;
-    // Not every protocol of streams knows Nagle's algorithm by this option.
+/// As far as the protocol knows Nagle's algorithm by this option: not every one of streams does.
+pub(super) fn disable_nagle(stream: &TcpStream) -> io::Result<()> {
     match SockRef::from(stream).set_tcp_nodelay(true) {
         Err(error) if error.raw_os_error() != Some(NO_SUCH_OPTION) => Err(error),
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_inventory::{RdmaTraffic, hca_payload_limit};
-use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site};
+use seatrial_model::{About, Better, Bound, Case, Limit, Limits, Quantity, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
@@ -46,14 +46,14 @@ pub fn one_way(verb: VerbKind, largest: u64, case: &Case, site: &Site) -> Result
     if let [bounds] = each.as_slice() {
         return Ok(bounds.clone());
     }
-    let mut bounds = vec![sum(each.iter().map(tightest))?];
+    let mut bounds = vec![sum(each.iter().map(|bounds| Bound::tightest(bounds, Better::Higher)))?];
     // Ports of one card share its link to the processor.
     for end in 0..2 {
         let of = |(ends, bounds): (&[End<'_>; 2], &Vec<Bound>)| {
             let begin = begin(&ends[end]);
             let is_its_link =
                 |bound: &&Bound| bound.provenance == "pcie link" && bound.formula.starts_with(&begin);
-            let link = tightest(bounds.iter().filter(is_its_link))?;
+            let link = Bound::tightest(bounds.iter().filter(is_its_link), Better::Higher)?;
             Some((ends[end].hca.card()?.to_owned(), link.clone()))
         };
         let links: Option<Vec<(String, Bound)>> = pairs.iter().zip(&each).map(of).collect();
@@ -106,11 +106,6 @@ fn of_pair(verb: VerbKind, largest: u64, case: &Case, ends: &[End<'_>; 2]) -> Re
 /// What the formula of a bound of this end begins with.
 fn begin(end: &End<'_>) -> String {
     format!("{}/{}: ", end.node.name, end.label())
-}
-
-fn tightest<'a>(bounds: impl IntoIterator<Item = &'a Bound>) -> Option<&'a Bound> {
-    let base = |bound: &Bound| bound.value.value() * bound.value.unit().factor();
-    bounds.into_iter().min_by(|one, other| base(one).total_cmp(&base(other)))
 }
 
 /// All of them together.

@@ -2,10 +2,7 @@
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{Gid, GidEntry, GidKind};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::Offer;
 
 /// The address, memory and queue pairs of an end, as the other needs them to connect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,19 +73,6 @@ impl GidInfo {
 }
 
 impl ConnectionInfo {
-    /// That of the part at `index`, from its offer.
-    ///
-    /// # Errors
-    /// When there is none, or it is none of this version.
-    pub fn read(peers: &[Offer], index: u32) -> Result<Self, Reason> {
-        read(peers, index)
-    }
-
-    /// Those of the part at `index` with several ports, in their order.
-    pub fn read_all(peers: &[Offer], index: u32) -> Result<Vec<Self>, Reason> {
-        read(peers, index)
-    }
-
     /// The GIDs as entries of a table.
     pub fn entries(&self) -> Result<Vec<GidEntry>, Reason> {
         let read = |gid: &GidInfo| {
@@ -99,19 +83,10 @@ impl ConnectionInfo {
     }
 }
 
-/// What the part at `index` tells in its offer.
-fn read<T: DeserializeOwned>(peers: &[Offer], index: u32) -> Result<T, Reason> {
-    let offer = peers.iter().find(|offer| offer.index == index);
-    let offer =
-        offer.ok_or_else(|| Reason::new(Cause::Protocol, format!("no part {index} among the peers")))?;
-    serde_json::from_value(offer.data.clone()).map_err(|error| {
-        Reason::new(Cause::Protocol, format!("cannot parse the connection data of part {index}: {error}"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Offer;
 
     fn connection_info() -> ConnectionInfo {
         let entry = GidEntry {
@@ -140,7 +115,7 @@ mod tests {
         let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
         let wire = serde_json::to_string(&offer).expect("serialises");
         let offers = [serde_json::from_str(&wire).expect("reads")];
-        let read = ConnectionInfo::read(&offers, 1).expect("connection info");
+        let read: ConnectionInfo = Offer::of_other(&offers, 0).expect("connection info");
         assert_eq!(read, connection_info());
         let entries = read.entries().expect("entries");
         assert_eq!((entries[0].index, entries[0].kind.name()), (3, GidKind::RoceV2.name()));
@@ -148,7 +123,8 @@ mod tests {
 
     #[test]
     fn what_is_no_connection_info_is_told() {
-        assert_eq!(ConnectionInfo::read(&[], 0).expect_err("none").cause, Cause::Protocol);
+        let none = Offer::of_other::<ConnectionInfo>(&[], 0).expect_err("none");
+        assert_eq!(none.cause, Cause::Protocol);
         let mut odd = connection_info();
         odd.gids[0].gid = "not a gid".to_owned();
         assert!(odd.entries().expect_err("none").text.contains("not a gid"));

@@ -1,4 +1,4 @@
-//! One port of a node as an end of a case, and which port it is measured against.
+//! One port of a node as an end of a case, and its peer port.
 
 use super::params::PEER;
 use super::port_list::{parse, ports_of};
@@ -118,7 +118,7 @@ pub fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<
         .collect();
     if alone {
         let others = fits.into_iter().filter(|end| are_distinct(own.hca, end.hca) == Ok(true));
-        // The ports of a card in their order: the second of one faces the second of another.
+        // The ports of a card in order: the second port of a card is paired with the second of another.
         let best = others.min_by_key(|end| (end.port.number != own.port.number, end.label()));
         return match best {
             Some(end) => Ok(end),
@@ -126,7 +126,7 @@ pub fn partner<'a>(own: End<'a>, node: &'a SiteNode, params: &Params) -> Result<
             None => Err(Reason::new(Cause::Missing, no_other_card(own, node))),
         };
     }
-    // The cards of nodes that are alike have the same names; where they have not, their order decides.
+    // The cards of equal nodes have equal names; otherwise their order decides.
     let same = fits.iter().find(|end| end.label() == own.label());
     let place =
         ports(own.node)?.iter().filter(|end| end.is_active()).position(|end| end.label() == own.label());

@@ -1,14 +1,15 @@
 //! One end, ready to work: the device, registered memory, completion queues, queue pairs, and their connection.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
     AddressHandle, Connection, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
-    ProtectionDomain, QueuePair, RdmaDevice, Remote, Retry, Transport, VerbKind, choose,
+    ProtectionDomain, QueuePair, RdmaDevice, ReceiveList, ReceiveWork, Remote, Retry, Transport, VerbKind,
+    VerbsError, choose,
 };
 use serde_json::json;
 
@@ -21,9 +22,6 @@ use super::registered::registered;
 use super::{ConnectionInfo, Layout, PeerPair, RdmaConfig, Side, during, preparing};
 use crate::Offer;
 use seatrial_stats::mix;
-
-/// How long nothing that is outstanding may come back before the path counts as silent.
-const SILENCE: Duration = Duration::from_secs(5);
 
 /// Bytes that memory is written or looked at in one go.
 const PIECE: usize = 64 << 10;
@@ -291,6 +289,24 @@ impl RdmaEndpoint {
         Ok((path, source))
     }
 
+    /// The queue pairs that this thread serves.
+    pub fn pairs_of(&self, thread: usize) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(move |pair| pair.number % self.config.threads == thread)
+    }
+
+    /// Posts as many receives as the case has, each of `bytes` at `offset`, to the first queue pair; must be called before
+    /// the far end may send. Returns the request, to post it again.
+    pub fn post_receives(&self, offset: usize, bytes: u32) -> Result<ReceiveList, Reason> {
+        let label = self.config.label();
+        let work = ReceiveWork { id: 0, memory: &self.region, offset, bytes };
+        let mut list = ReceiveList::new(&[work]).map_err(preparing(&label, "preparing receives"))?;
+        for _ in 0..self.config.receives {
+            let posted = self.pairs[0].qp.post_receive(&mut list, 0..1).map_err(VerbsError::from);
+            posted.map_err(preparing(&label, "posting receives"))?;
+        }
+        Ok(list)
+    }
+
     /// The content of a slot of this end's own, or of the peer's.
     pub fn stamp(&self, ours: bool, pair: usize, slot: u64, generation: u64) -> SlotStamp {
         let nonce = if ours { self.nonce } else { self.their_nonce };
@@ -353,11 +369,6 @@ fn psn(nonce: u64, pair: usize) -> u32 {
     (mix(nonce ^ pair as u64) & 0xff_ffff) as u32
 }
 
-/// Until when something of what is outstanding has to come back.
-pub fn drained() -> Instant {
-    Instant::now() + SILENCE
-}
-
 /// Pages of a part's parameters; those of benchmarks without the parameter are the system's own.
 pub fn pages_of(params: &seatrial_model::Params) -> Result<Vec<Pages>, Reason> {
     match params.get(crate::PAGES.name) {
@@ -385,7 +396,7 @@ pub fn connect_all<'a>(
     index: u32,
     peers: &[Offer],
 ) -> Result<(), Reason> {
-    let theirs = ConnectionInfo::read_all(peers, 1 - index.min(1))?;
+    let theirs: Vec<ConnectionInfo> = Offer::of_other(peers, index)?;
     if theirs.len() != endpoints.len() {
         let text = format!("the peer has {} ports, not {}", theirs.len(), endpoints.len());
         return Err(Reason::new(Cause::Protocol, text));

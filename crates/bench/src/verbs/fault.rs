@@ -1,15 +1,17 @@
-//! What a refusal of verbs means for a case.
+//! The cause of a verbs error.
 
 use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{Status, VerbsError, VerbsFault};
 
+use crate::REPLY_TIMEOUT;
+
 /// The library or the device refused while the part made itself ready: mostly nothing that speaks against the device.
 pub fn preparing<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reason + use<'a> {
     move |error| {
         let cause = match error.fault() {
-            // A machine without the library, or a device without the feature, is none that this applies to.
+            // Not applicable to a machine without the library or a device without the feature.
             VerbsFault::NoLibrary | VerbsFault::NotSupported => Cause::Inapplicable,
             VerbsFault::NoDevice => Cause::Missing,
             VerbsFault::NotPermitted | VerbsFault::MemoryLocked => Cause::Denied,
@@ -43,6 +45,14 @@ pub fn during<'a>(device: &'a str, what: &'a str) -> impl Fn(VerbsError) -> Reas
         };
         Reason::new(cause, format!("{device}: {what}: {error}{advice}"))
     }
+}
+
+/// Nothing that was `awaited` has arrived for [`REPLY_TIMEOUT`].
+#[cold]
+pub fn silent(device: &str, awaited: &str) -> Reason {
+    let seconds = REPLY_TIMEOUT.as_secs();
+    let text = format!("{device}: no {awaited} for {seconds} s; the peer or the path to it is silent");
+    Reason::new(Cause::IoError, text)
 }
 
 /// How long an end that sees its work flushed waits for the cause, which stands in another queue or is told by the other

@@ -1,4 +1,4 @@
-//! Groups that datagrams are sent to: what they are called, and how an end becomes a member.
+//! Multicast groups: their addresses, and how an end joins.
 
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
@@ -9,7 +9,7 @@ use seatrial_sys::verbs::{Gid, GidEntry, GidKind, Membership};
 use super::{Pair, preparing};
 use seatrial_stats::mix;
 
-/// The bits of an IPv4 group that its Ethernet address has room for (RFC 1112, 6.4).
+/// Bits of an IPv4 group in its Ethernet address (RFC 1112, 6.4).
 const BITS: u64 = (1 << 23) - 1;
 
 /// The groups that the queue pairs of an end are in.
@@ -27,7 +27,7 @@ pub fn of(nonce: u64, pair: usize, like: Gid) -> Gid {
     let number = (mix(nonce).wrapping_add(pair as u64) & BITS) as u32;
     match like.ipv4() {
         Some(_) => Gid(Ipv4Addr::from_bits(0xef00_0000 | number).to_ipv6_mapped().octets()),
-        // For a time only (the 1 in ff1e; RFC 4291, 2.7).
+        // A transient address (the 1 in ff1e; RFC 4291, 2.7).
         None => Gid(Ipv6Addr::from_bits(0xff1e << 112 | u128::from(number)).octets()),
     }
 }
@@ -66,7 +66,7 @@ impl Groups {
     }
 }
 
-/// A socket that is a member of the IP group, on the interface of this address.
+/// A socket that has joined the IP group on the interface of this address.
 fn joined(group: Gid, own: &GidEntry, root: &SysRoot) -> Result<UdpSocket, String> {
     let failed = |error: std::io::Error| format!("joining {group} by a socket: {error}");
     if let (Some(group), Some(own)) = (group.ipv4(), own.gid.ipv4()) {

@@ -1,31 +1,31 @@
-//! Where messages lie in the memory that is registered with the card.
+//! Layout of messages in the registered memory.
 
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
 use super::{RdmaConfig, RemoteCompletion};
 
-/// Where a slot begins: at a cache line.
+/// Alignment of slots: a cache line.
 const LINE: u64 = 64;
 
-/// Where a slot of messages of a page and more begins. A card splits what it writes at the boundaries of pages and of the bus's
-/// packets, and software that plays one copies and sums page by page: off them a message takes more pieces.
+/// Alignment of slots for messages of a page and more. A card splits writes at boundaries of pages and bus packets,
+/// and soft-RoCE copies and sums page by page: unaligned messages take more pieces.
 const PAGE: u64 = 4096;
 
 /// Bytes beside a message at most.
 pub const BESIDE: u64 = if GRH_BYTES > WORD as usize { GRH_BYTES as u64 } else { WORD };
 
-/// A number that lies beside a message.
+/// Bytes of a number beside a message.
 const WORD: u64 = 8;
 
-/// Bytes that are sent after the clock, at most, to look at: a slow path must be done with them within seconds.
+/// Bytes that are sent for verification after the clock, at most: a slow path must finish within seconds.
 const LAST_BYTES: u64 = 4 << 20;
 
 /// A side of a queue pair's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What this end sends, and what the other end reads.
+    /// Data that this end sends and the peer reads.
     Out,
-    /// What comes to this end.
+    /// Data that comes to this end.
     In,
 }
 
@@ -45,7 +45,7 @@ impl Layout {
         if let Some(bytes) = config.memory {
             return Self { pairs: 1, slots: 1, stride: (bytes / 2).next_multiple_of(LINE) };
         }
-        // The results of all atomics under way lie side by side.
+        // The results of all atomics in flight are adjacent.
         let results = if config.method.verb == VerbKind::Atomic { 8 * config.depth as u64 } else { 0 };
         Self::new(config.queue_pairs as u64, config.largest().max(results), beside(config), config.region)
     }
@@ -77,10 +77,10 @@ impl Layout {
     }
 }
 
-/// Bytes that a slot has beside its message.
+/// Bytes of a slot besides its message.
 fn beside(config: &RdmaConfig) -> u64 {
     match (config.transport, config.remote_completion()) {
-        // The global header, in front of a datagram.
+        // The global header before a datagram.
         (Transport::Ud, _) => GRH_BYTES as u64,
         // How large the messages are, where the far end looks at memory; what was read to prove that one came.
         (_, RemoteCompletion::Polled) => WORD,

@@ -22,6 +22,7 @@ mod port_list;
 mod ports;
 pub mod queue;
 mod registered;
+mod send_queue;
 mod several;
 mod system;
 
@@ -29,13 +30,14 @@ pub use bounds::{capacity, one_way};
 pub use config::RdmaConfig;
 pub use connection_info::{ConnectionInfo, PeerPair};
 pub use end::End;
-pub use endpoint::{Pair, RdmaEndpoint, drained};
-pub use fault::{CAUSE_AFTER, during, is_flush, preparing};
+pub use endpoint::{Pair, RdmaEndpoint};
+pub use fault::{CAUSE_AFTER, during, is_flush, preparing, silent};
 pub use memory::{Layout, Side};
 pub use pairs::QKEY;
 pub use port_list::{PEER_PORT, PORT, ports_of};
 pub use ports::{first_pair, note, place_threads, plan_ports};
 pub use queue::wait;
+pub use send_queue::{SIGNAL_INTERVAL, SendQueue, Silence};
 
 pub use system::System;
 

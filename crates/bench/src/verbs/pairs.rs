@@ -1,4 +1,4 @@
-//! Queue pairs, as the device grants them.
+//! Queue pairs as granted by the device.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{RdmaConfig, preparing};
 /// What datagrams of a case carry so that others are not taken for them.
 pub const QKEY: u32 = 0x1357_2468;
 
-/// Largest inline sizes that are tried where none is asked for.
+/// Inline sizes to try by default, largest first.
 const INLINES: [u32; 5] = [220, 128, 64, 32, 0];
 
 /// A queue pair whose ends are told on these queues, ready to be connected.
@@ -63,8 +63,8 @@ pub fn queue_pair(
     Ok(qp)
 }
 
-/// The most inline data below `asked` that a queue pair is made with; none where that is not what is refused. A device
-/// tells its limit in no other way than by refusing more.
+/// The largest inline size below `asked` with which a queue pair can be made; `None` where another value is refused.
+/// Devices reveal their limit only by refusing more.
 fn granted<T>(asked: u32, make: &impl Fn(u32) -> Result<T, VerbsError>) -> Option<u32> {
     make(0).ok().filter(|_| asked > 0)?;
     let (mut granted, mut refused) = (0, asked);

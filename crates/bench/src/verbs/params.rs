@@ -19,23 +19,23 @@ pub const PEER: ParamSpec = ParamSpec::new("peer_device", Kind::Text, "auto").wo
 
 /// The same where data may go over several ports at once.
 pub const DEVICES: ParamSpec = ParamSpec {
-    doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as mlx5_0/1+mlx5_1/1 are one \
-          case, with queue_pairs and threads for each; auto measures each active port.",
+    doc: "Port of the first node, such as mlx5_0/1, or a device of one port. Several ports (mlx5_0/1+mlx5_1/1) are \
+          measured together, with queue_pairs and threads for each. auto: each active port in turn.",
     ..DEVICE
 };
 
 /// The same where one message at a time goes over each of several ports.
 pub const DEVICES_AT_ONCE: ParamSpec = ParamSpec {
-    doc: "The port of the first node, such as mlx5_0/1, or a device of one port; several such as mlx5_0/1+mlx5_1/1 are one \
-          case, with one message at a time over each, from a thread of its own; auto measures each active port.",
+    doc: "Port of the first node, such as mlx5_0/1, or a device of one port. Several ports (mlx5_0/1+mlx5_1/1) are \
+          measured together, with one thread and one message in flight per port. auto: each active port in turn.",
     ..DEVICE
 };
 
 /// The same of several ports.
 pub const PEERS: ParamSpec = ParamSpec {
-    doc: "The port at the other end, or as many as device has, in their order; auto is the one of the same name, on one \
-          node that of another card if there is one and else the port itself; other-card is a physically distinct card \
-          and nothing else.",
+    doc: "The port at the other end, or as many ports as device has, in their order. auto: the port of the same name on \
+          the other node; on one node a port of another card, or else the same port. other-card: only a port of a \
+          physically different card.",
     ..PEER
 };
 
@@ -72,14 +72,12 @@ pub const QUEUE_PAIRS: ParamSpec = ParamSpec::new("queue_pairs", Kind::Load(1, 1
 pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 128), "1")
     .doc("Threads of each end, each with a completion queue of its own.");
 
-pub const DEPTH: ParamSpec = ParamSpec::new("depth", Kind::Load(1, 8192), "128")
-    .doc("Messages that are under way on a queue pair at most.");
+pub const DEPTH: ParamSpec =
+    ParamSpec::new("depth", Kind::Load(1, 8192), "128").doc("Maximum outstanding messages per queue pair.");
 
-pub const MODERATION: ParamSpec =
-    ParamSpec::new("moderation", Kind::Count(1, 4096), "auto").word("auto").doc(
-        "Every so many messages one completion is asked for; auto is 1 from 8 KiB on, below it 64 or a \
-         quarter of depth.",
-    );
+pub const MODERATION: ParamSpec = ParamSpec::new("moderation", Kind::Count(1, 4096), "auto")
+    .word("auto")
+    .doc("Messages per completion request; auto: 1 from 8 KiB on, below it 64 or a quarter of depth.");
 
 /// Messages handed over with one call.
 pub const POST_LIST: ParamSpec = ParamSpec::new("post_list", Kind::Count(1, 1024), "1")
@@ -116,22 +114,21 @@ pub const TRAFFIC_CLASS: ParamSpec = ParamSpec::new("traffic_class", Kind::Count
     .doc("Traffic class of the global header: on RoCE the byte with DSCP and ECN.");
 
 pub const PKEY_INDEX: ParamSpec = ParamSpec::new("pkey_index", Kind::Count(0, 65_535), "0")
-    .doc("Which entry of the port's table of partition keys the queue pairs belong to.");
+    .doc("Index into the port's P_Key table, used by the queue pairs.");
 
 pub const GID_INDEX: ParamSpec = ParamSpec::new("gid_index", Kind::Count(0, 255), "auto")
     .word("auto")
-    .doc("Which entry of the port's table of GIDs both ends use; auto chooses, and the record says why.");
+    .doc("Index into the port's GID table, for both ends; auto: chosen, with the reason in the evidence.");
 
 pub const OUTSTANDING: ParamSpec = ParamSpec::new("outstanding", Kind::Count(1, 128), "auto")
     .word("auto")
-    .doc("Reads and atomics that a queue pair has on the wire at most; auto is what both devices can.");
+    .doc("Maximum outstanding reads and atomics per queue pair; auto: the maximum of both devices.");
 
 /// Same memory, or other.
 pub const BUFFERS: ParamSpec =
     ParamSpec::new("buffers", Kind::Choice(&["same", "different", "fresh"]), "same").doc(
-        "Every message from and into the same memory, which caches hold; each from and into other memory \
-         than the last; or each from or into memory that its end registers for it and gives back after \
-         it.",
+        "same: one buffer, which stays in cache; different: another buffer per message; fresh: a buffer \
+         that is registered and deregistered per message.",
     );
 
 /// Fence of a put.

@@ -1,4 +1,4 @@
-//! What went over each port of a case, as the proof of its path wants it: the counters of that port must show it.
+//! Bytes over each port of a case, for the path proof by the port's counters.
 
 use seatrial_model::{Case, Fact, Measures, Moved, MovedRows, PathEnd};
 

@@ -1,4 +1,4 @@
-//! What messages hold: words that follow from the trial, the queue pair, the place and how often it was written.
+//! Content of messages: words from trial, queue pair, position and number of writes.
 
 use seatrial_stats::mix;
 
@@ -31,11 +31,11 @@ impl SlotStamp {
         }
     }
 
-    /// How many bytes at the beginning are this content.
+    /// Number of leading bytes with this content.
     fn agrees(self, found: &[u8]) -> usize {
         let mut wanted = vec![0; found.len()];
         self.fill(&mut wanted);
-        // Most are it wholly, and a comparison of all at once is many times as fast as one of bytes.
+        // Most messages match wholly, and one comparison is many times as fast as one per byte.
         if wanted == found {
             return found.len();
         }
@@ -43,22 +43,22 @@ impl SlotStamp {
     }
 }
 
-/// Whether nothing came into this memory. A few bytes may look so by chance.
+/// Whether no data came into this memory. A few bytes may look so by chance.
 fn is_untouched(found: &[u8]) -> bool {
     const PIECE: [u8; 4096] = [POISON; 4096];
     found.chunks(PIECE.len()).all(|piece| *piece == PIECE[..piece.len()])
 }
 
-/// So many bytes of content are never all poison.
+/// Content of this many bytes is never all poison.
 const TELLING: usize = 16;
 
 /// What the check of a slot found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The content, for so many bytes; poison behind them.
+    /// This many bytes of content, then poison.
     Content(usize),
     Nothing,
-    /// Something else, from this byte on.
+    /// Wrong content from this byte on.
     Wrong(usize),
 }
 

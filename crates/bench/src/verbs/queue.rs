@@ -9,7 +9,7 @@ use seatrial_sys::verbs::{CompletionChannel, CompletionQueue, RdmaDevice, VerbsE
 
 use super::{RdmaConfig, preparing};
 
-/// How long a wait for an event may last before stop is looked at.
+/// How long a wait for an event may last before the stop signal is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Looks in vain before the processor is offered to others, where the device is a card: tens to hundreds of microseconds.
@@ -19,6 +19,9 @@ const OF_A_CARD: u32 = 1 << 16;
 
 /// The same where software plays the device: it needs the processor for its own threads, and nothing comes before it had it.
 const OF_SOFTWARE: u32 = 256;
+
+/// Looks in vain between two readings of the clock.
+const CHECK_INTERVAL: u32 = 1024;
 
 /// A completion queue, and what tells of its events where those are wanted.
 #[derive(Clone)]
@@ -38,6 +41,14 @@ fn patience(root: &SysRoot, device: &str) -> u32 {
         || described == "rxe"
         || described.starts_with("Software iWARP");
     if is_software { OF_SOFTWARE } else { OF_A_CARD }
+}
+
+impl Queue {
+    /// Whether who polls in vain looks at the clock: now and then, and every time where polling sleeps until an event.
+    #[inline]
+    pub fn is_check_due(&self, misses: u32) -> bool {
+        self.channel.is_some() || misses.is_multiple_of(CHECK_INTERVAL)
+    }
 }
 
 /// The queues of what is sent and of what is received, one of each a thread.
@@ -70,7 +81,7 @@ pub fn wait(queue: &Queue, into: &mut [WorkCompletion], misses: &mut u32) -> Res
     }
     *misses = misses.wrapping_add(1);
     if let Some(channel) = &queue.channel {
-        // What came between the poll and the arming raises no event.
+        // A completion between poll and arming raises no event.
         queue.cq.arm(false)?;
         count = queue.cq.poll(into)?;
         if count == 0 {

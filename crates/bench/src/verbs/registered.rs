@@ -1,4 +1,4 @@
-//! The memory of an end: taken, registered with the card, and what registering cost.
+//! Allocates and registers the memory of an end, and times the registration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use serde_json::json;
 use super::{Layout, RdmaConfig, preparing};
 use crate::{Held, evidence_of_pages, evidence_of_place};
 
-/// Times that the memory of a message is registered for the figure of what that costs.
+/// Repetitions of the registration for its timing.
 const REGISTRATIONS: usize = 8;
 
-/// The memory of an end, and how long it took to register that of one message.
+/// The memory of an end, and the times to register the memory of one message.
 type Memory = (Arc<MemoryRegion>, Vec<Duration>, serde_json::Map<String, serde_json::Value>);
 
 /// Takes the memory and registers it, and that of one message several times before, for the figure.

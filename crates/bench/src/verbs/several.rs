@@ -59,7 +59,7 @@ pub fn pairs<'a>(
     }
 }
 
-/// A port that stands in two pairs.
+/// A port in two pairs.
 fn twice(pairs: &[[End<'_>; 2]]) -> Option<String> {
     let name = |end: &End<'_>| (end.node.name.clone(), end.label());
     let is_in = |pair: &[End<'_>; 2], end: &End<'_>| pair.iter().any(|other| name(other) == name(end));

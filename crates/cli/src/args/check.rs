@@ -8,13 +8,13 @@ use super::MeasureArgs;
 /// Measure what a profile demands and judge it.
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
-    /// A shipped profile or a TOML file [default: host, what this machine can do against its own limits]
+    /// Name of a shipped profile, or a TOML file [default: host, which compares this machine with its own limits]
     #[arg(value_name = "PROFILE", conflicts_with = "resume")]
     pub profile: Option<String>,
-    /// How it is judged.
+    /// How results are judged.
     #[command(flatten)]
     pub check: CheckOptions,
-    /// What measuring commands share.
+    /// Options of measuring commands.
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

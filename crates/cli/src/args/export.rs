@@ -1,27 +1,27 @@
-//! `seatrial export`: one flag for every export that there is.
+//! `seatrial export`: one flag per export format.
 
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use seatrial_report::export::{EXPORTS, Export, find};
 
-/// Write a run in the forms that other programs read; several at once, `-` is standard output.
+/// Write a run in formats of other programs; several at once, `-` is standard output.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// An id, the start of one, `last`, `last~1`, or a run folder
+    /// Run: an id, the start of an id, `last`, `last~1`, or a run folder
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// What to write where.
+    /// Formats and files.
     #[command(flatten)]
     pub targets: Targets,
 }
 
-/// What to write where: a flag each, made from the registry of exports.
+/// Formats and files: one flag per entry of the registry of exports.
 #[derive(Clone, Default)]
 pub struct Targets(pub Vec<(&'static dyn Export, String)>);
 
-/// Standard output in the place of a file.
+/// File name for standard output.
 pub const STANDARD_OUTPUT: &str = "-";
 
-/// The forms of which one at least must be asked for.
+/// Group of the formats, of which at least one is required.
 const GROUP: &str = "forms";
 
 impl std::fmt::Debug for Targets {
@@ -37,7 +37,7 @@ impl Args for Targets {
             let about = export.about();
             let arg =
                 Arg::new(about.flag).long(about.flag).value_name(about.value).help(about.help).group(GROUP);
-            // `--nagios RUN` would take the run for the file, so a file needs its equals sign there.
+            // `--nagios RUN` would take the run for the file, so a file needs an equals sign there.
             if about.bare {
                 arg.num_args(0..=1).require_equals(true).default_missing_value(STANDARD_OUTPUT)
             } else {

@@ -7,16 +7,16 @@ use seatrial_model::record::NodeOptions;
 
 use super::{OutputArgs, TableOrJson};
 
-/// Show what this machine, or each node, is, and the derived limit of every part.
+/// Show the hardware of this machine or of each node, with the limit of every part.
 #[derive(Clone, Debug, Args)]
 pub struct InventoryArgs {
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs<TableOrJson>,
-    /// Where it runs.
+    /// Which nodes to use.
     #[command(flatten)]
     pub nodes: NodeOptions,
-    /// Play a script instead: simulated nodes
+    /// Use the simulated nodes of this script
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What a person types: the one definition of flags, help, man pages and completions.
+//! The command line: one definition for flags, help, man pages and completions.
 
 mod check;
 mod clean;
@@ -34,42 +34,42 @@ pub use verify::VerifyArgs;
 #[derive(Debug, Parser)]
 #[command(name = "seatrial", version, after_help = crate::exit::HELP, max_term_width = 110)]
 pub struct Cli {
-    /// What to do.
+    /// Command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure what a profile demands and judge it
     Check(CheckArgs),
     /// Measure without judging
     Run(RunArgs),
-    /// Show what this machine, or each node, is, and the derived limit of every part
+    /// Show the hardware of this machine or of each node, with the limit of every part
     Inventory(InventoryArgs),
-    /// Show benchmarks, settings and profiles, or explain one
+    /// Show benchmarks, patterns, settings and profiles, or explain one of them
     List(ListArgs),
-    /// Show the settings of hosts that measurements depend on, and hold them against a profile
+    /// Show host settings that affect measurements, and compare them with a profile
     Settings(SettingsArgs),
-    /// Show two or more runs side by side: better, worse, the same, cannot tell
+    /// Compare two or more runs: better, worse, the same, or undecided
     Compare(CompareArgs),
-    /// Show the runs so far, and how the numbers of a benchmark went
+    /// List stored runs, and show the trend of a benchmark
     History(HistoryArgs),
-    /// Show a run again
+    /// Show the results of a run
     Report(ReportArgs),
-    /// Write a run in the forms that other programs read
+    /// Write a run in formats of other programs
     Export(ExportArgs),
-    /// Make profiles from runs
+    /// Create profiles from runs
     Profile(ProfileArgs),
-    /// Check an evidence file: nothing was changed, and its verdicts follow from its samples
+    /// Verify an evidence file: that nothing was changed, and that its verdicts follow from its samples
     Verify(VerifyArgs),
-    /// Remove what interrupted runs left
+    /// Remove what interrupted runs left behind
     Clean(CleanArgs),
-    /// Serve a controller over standard input and output
+    /// Run as an agent: serve a controller over standard input and output
     #[command(hide = true)]
     Agent(AgentOptions),
-    /// Be one part of a case
+    /// Run one part of a case
     #[command(hide = true)]
     Worker(WorkerArgs),
 }

@@ -2,30 +2,30 @@
 
 use clap::{Args, ValueEnum};
 
-/// How results are shown, in one of the forms that the command has.
+/// How results are shown, in one of the formats of the command.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs<Form: ValueEnum + Default + Send + Sync + 'static = OutputFormat> {
-    /// Form of the result on standard output; every form but table prints nothing else there
+    /// Format of the result on standard output; with any but table, nothing else is printed there
     #[arg(short, long, value_enum, default_value_t, value_name = "FORM")]
     pub output: Form,
-    /// When to use colour; NO_COLOR is honoured by auto
+    /// When to use colour; auto follows NO_COLOR
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
 }
 
-/// Form of the result.
+/// Format of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     /// A table for people
     #[default]
     Table,
-    /// One JSON document, by the published schema
+    /// One JSON document in the published schema
     Json,
-    /// One line a metric of a case
+    /// One CSV line per metric of a case
     Csv,
 }
 
-/// Form of a result that is not a list of numbers.
+/// Format of a result that is not a list of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TableOrJson {
     /// A table for people

@@ -2,29 +2,29 @@
 
 use clap::{Args, Subcommand};
 
-/// Make profiles from runs.
+/// Create profiles from runs.
 #[derive(Clone, Debug, Args)]
 pub struct ProfileArgs {
-    /// What to do.
+    /// Command.
     #[command(subcommand)]
     pub command: ProfileCommand,
 }
 
-/// What to do with profiles.
+/// Commands on profiles.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ProfileCommand {
-    /// Draft a profile from good runs: what they measured, bounded by the spread of their nodes
+    /// Draft a profile from good runs, with the bounds that the spread of their nodes suggests
     Draft(DraftArgs),
 }
 
-/// Draft a profile from good runs: what they measured, bounded by the spread of their nodes. It is printed as TOML, with
-/// what each bound was made of in comments.
+/// Draft a profile from good runs, with the bounds that the spread of their nodes suggests. Prints TOML; comments
+/// explain each bound.
 #[derive(Clone, Debug, Args)]
 pub struct DraftArgs {
-    /// Runs that were good: an id, the start of one, `last`, `last~1`, or a run folder; the first says what is measured
+    /// Good runs: an id, the start of an id, `last`, `last~1`, or a run folder; the first defines what is measured
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<String>,
-    /// Bound every metric that has a good direction, and not only the first one of each benchmark
+    /// Bound every metric that has a good direction, not only the headline metric of each benchmark
     #[arg(long)]
     pub all_metrics: bool,
 }

@@ -1,4 +1,4 @@
-//! `seatrial run`, and what it shares with `check`.
+//! `seatrial run`, and the options that it shares with `check`.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use seatrial_model::record::{BenchmarkOptions, RunOptions};
 
 use super::OutputArgs;
 
-/// What measuring commands share.
+/// Options of measuring commands.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    /// Print the cases, the time and what is disturbed, and run nothing
+    /// Print cases, duration and disturbed resources, and measure nothing
     #[arg(long, conflicts_with = "resume")]
     pub plan: bool,
-    /// Continue an interrupted run on its nodes and with its options: only the cases without a result are measured. How
-    /// its nodes are reached may be said anew, each option by itself
+    /// Resume an interrupted run on its nodes and with its options, and measure only cases without a result. Options
+    /// that say how to reach the nodes may be given again
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// What is kept in the record.
+    /// Options that the record stores.
     #[command(flatten)]
     pub options: RunOptions,
-    /// Play a script instead of measuring: simulated nodes with exact numbers
+    /// Use the simulated nodes and exact numbers of this script
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,
 }
@@ -31,13 +31,13 @@ pub struct MeasureArgs {
 /// Measure without judging.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// Give a parameter a value, or several for a sweep: -p kernel=copy,triad
+    /// Values of a parameter; several values make a sweep: -p kernel=copy,triad
     #[arg(short, long = "param", value_name = "NAME=V1,V2", conflicts_with = "resume")]
     pub params: Vec<String>,
-    /// What is measured.
+    /// What to measure.
     #[command(flatten)]
     pub bench: BenchmarkOptions,
-    /// What measuring commands share.
+    /// Options of measuring commands.
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-/// Be one part of a case.
+/// Run one part of a case.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
-    /// The inherited descriptor of the channel to the supervisor
+    /// Inherited file descriptor of the socket to the supervisor
     #[arg(long, value_name = "FD")]
     pub fd: i32,
 }

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::{OutputArgs, TableOrJson};
 
-/// Check an evidence file: that nothing of it was changed, and that its verdicts follow from its samples.
+/// Verify an evidence file: that nothing was changed, and that its verdicts follow from its samples.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyArgs {
-    /// What `seatrial export --evidence` wrote
+    /// Evidence file, written by `seatrial export --evidence`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// How the result is shown.

@@ -17,10 +17,8 @@ use crate::output;
 use crate::roles;
 use crate::session::{self, Job};
 
-/// The profile of a bare `seatrial check`.
 const DEFAULT_PROFILE: &str = "host";
 
-/// Measures what a profile demands and judges it.
 pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
     session::run(|| job(args), &args.measure, options::of_check(args))
 }
@@ -33,7 +31,7 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
     Ok(Job { tests: profile.tests.clone(), profile: Some((profile, name)), factors: None, reference })
 }
 
-/// The records of the run that `typed` names, for criteria of `profile` that are shares of a reference.
+/// Id and records of the run `typed`, for criteria of `profile` that are percentages of a reference.
 fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>), CliError> {
     let of_reference = |bar: &Bar| matches!(bar, Bar::PercentOfReference(_));
     let asks = profile.criteria.iter().any(|criterion| match &criterion.bounds {
@@ -43,7 +41,7 @@ fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>)
     if !asks {
         return Err(CliError::Usage(format!(
             "--reference {typed}: no criterion of profile {} is a percentage of a reference; write one with \
-             {{ percent_of = \"reference\", value = 95 }}, or hold the runs against each other with `seatrial compare`",
+             {{ percent_of = \"reference\", value = 95 }}, or compare the runs with `seatrial compare`",
             profile.id
         )));
     }
@@ -55,7 +53,7 @@ fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>)
     Ok((run.name(), run.results))
 }
 
-/// The profile that `typed` names, with its name for records. What it warns of is said.
+/// The profile `typed`, and its reference for records. Prints its warnings.
 pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), CliError> {
     let source = Source::named(typed);
     let color = output::is_colored(color, stderr().is_terminal());
@@ -71,7 +69,7 @@ pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), 
     Ok((loaded.profile, name))
 }
 
-/// Loads a profile that may name the shipped benchmarks and settings.
+/// Loads a profile with the shipped benchmarks and settings.
 pub fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
     let registry = seatrial_registry::REGISTRY;
     let abouts: Vec<_> = registry.abouts().collect();
@@ -112,7 +110,7 @@ mod tests {
         let page = include_str!("../../../../docs/profiles.md");
         let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
         let source = Source::Text { name: "docs".to_owned(), text: text.to_owned() };
-        // A day on which its waiver still holds.
+        // A day on which its waiver holds.
         if let Err(found) = load(&source, jiff::civil::date(2026, 11, 21)) {
             panic!("{}", found.render(false));
         }

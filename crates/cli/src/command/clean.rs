@@ -13,22 +13,19 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// The version of the JSON document's shape.
 const SCHEMA: u32 = 1;
 
-/// Where tests make their files when nobody names a directory.
+/// Default directories of tests.
 const USUAL: [&str; 2] = [".", "/var/tmp"];
 
-/// What became of one folder.
 struct Outcome {
     path: PathBuf,
-    /// The word: `removed`, `would remove`, `left`, `refused`.
+    /// `removed`, `would remove`, `left` or `refused`.
     what: &'static str,
     why: String,
     inside: Option<Inside>,
 }
 
-/// Removes what interrupted runs left.
 pub fn run(args: &CleanArgs) -> Result<Exit, CliError> {
     let mut outcomes = Vec::new();
     let usual = || USUAL.iter().map(PathBuf::from).collect();
@@ -62,7 +59,7 @@ fn cleaned(found: StaleDir, args: &CleanArgs) -> Outcome {
             return of(
                 "left",
                 if process.is_empty() {
-                    "it is being made".to_owned()
+                    "it is being created".to_owned()
                 } else {
                     format!("{process} still uses it")
                 },
@@ -70,8 +67,8 @@ fn cleaned(found: StaleDir, args: &CleanArgs) -> Outcome {
         }
         Standing::Elsewhere if !args.other_hosts => {
             let why = format!(
-                "whether {process} still uses it cannot be told from here; clean there, or say --other-hosts when it \
-                 does not"
+                "it is unknown whether {process} still uses it; run `seatrial clean` there, or use \
+                 --other-hosts if the process is gone"
             );
             return of("left", why);
         }
@@ -101,21 +98,21 @@ impl Outcome {
 fn text(outcomes: &[Outcome], directories: &[PathBuf]) -> String {
     let mut text = String::new();
     for one in outcomes {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{} {}: {}", one.what, one.path.display(), one.why);
     }
     if outcomes.is_empty() {
         let names: Vec<_> = directories.iter().map(|path| Path::display(path).to_string()).collect();
-        let _ = writeln!(text, "nothing of Seatrial was left in {}", names.join(", "));
+        let _ = writeln!(text, "there are no files of interrupted runs in {}", names.join(", "));
     }
     for directory in directories {
         let (files, bytes) = nameless_over_nfs(directory);
         if files > 0 {
             let _ = writeln!(
                 text,
-                "left {}: {files} files .nfs... of {}: a client of NFS gives this name to a file that lost its own while \
-                 a process had it open, as those of tests do; whose they are is not known, so remove by hand those that \
-                 no process uses",
+                "left {}: {files} files .nfs... of {}: an NFS client gives this name to a file that was \
+                 removed while a process had it open, as files of tests are; their owner is unknown, so \
+                 remove those that no process uses by hand",
                 directory.display(),
                 Bytes(bytes).rounded()
             );
@@ -124,8 +121,8 @@ fn text(outcomes: &[Outcome], directories: &[PathBuf]) -> String {
     text
 }
 
-/// The files in `directory` that have the name which a client of NFS gives to a file without one (`.nfs` and 24
-/// hexadecimal digits, fs/nfs/unlink.c), and their bytes.
+/// Number and bytes of the files in `directory` that an NFS client renamed on removal while open (`.nfs` and 24
+/// hexadecimal digits, fs/nfs/unlink.c).
 fn nameless_over_nfs(directory: &Path) -> (u64, u64) {
     let is_such = |name: &str| {
         let number = name.strip_prefix(".nfs").unwrap_or_default();

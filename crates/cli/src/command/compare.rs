@@ -12,7 +12,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{output, samples};
 
-/// One run of a comparison.
 struct Run {
     name: String,
     info: Option<RunInfo>,
@@ -20,11 +19,10 @@ struct Run {
     site: Site,
 }
 
-/// Shows runs side by side; the first is what each of the others is held against.
 pub fn run(args: &CompareArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let runs = args.runs.iter().map(|name| Run::read(&home, name)).collect::<Result<Vec<_>, _>>()?;
-    // clap asks for two at least.
+    // clap requires at least two.
     let Some((first, others)) = runs.split_first() else { return Ok(Exit::USAGE) };
     let of = |other: &Run| Comparison {
         changed: changed(&first.site, &other.site),
@@ -52,7 +50,6 @@ impl Run {
     }
 }
 
-/// Shows what came of it in the form that was asked for.
 fn show(args: &CompareArgs, first: &Run, others: &[Run], comparisons: &[Comparison]) -> Result<(), CliError> {
     let pairs = || others.iter().zip(comparisons);
     if let Some(file) = &args.html {
@@ -76,7 +73,7 @@ fn show(args: &CompareArgs, first: &Run, others: &[Run], comparisons: &[Comparis
     }
 }
 
-/// How a comparison ends that is a gate.
+/// Exit code of `--fail-on-worse`.
 fn exit(comparisons: &[Comparison]) -> Exit {
     if comparisons.iter().any(Comparison::is_worse) {
         Exit::NOT_MET

@@ -11,8 +11,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{output, samples};
 
-/// Writes a run in the forms that were asked for. The exit code is 0 when all were written, unless a form that goes to
-/// standard output has an exit code of its own.
+/// Writes a run in the requested formats. Exits with 0 when all were written, or with the exit code of a format on
+/// standard output that has one.
 pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
     written(args).or_else(|error| {
         let mut printed = args.targets.0.iter().filter(|(_, file)| file == STANDARD_OUTPUT);
@@ -20,7 +20,7 @@ pub fn run(args: &ExportArgs) -> Result<Exit, CliError> {
             return Err(error);
         };
         output::warn(&error.to_string());
-        // The exit code tells it, whoever reads the line.
+        // The exit code says the same if the line cannot be printed.
         let _ = output::fill(|out| writeln!(out, "{line}"));
         Ok(Exit(exit))
     })

@@ -13,7 +13,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// Shows the runs so far, and of a benchmark how its numbers went.
 pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let runs = home.history()?;
@@ -57,7 +56,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     Ok(Exit::MET)
 }
 
-/// Refuses a benchmark that this build does not have and no run measured.
+/// Refuses a benchmark that neither this build nor any run has.
 fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
     let registry = seatrial_registry::REGISTRY;
     let measured = runs.iter().flat_map(|run| &run.summary.benches).map(String::as_str);
@@ -68,22 +67,21 @@ fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
     if let Some(alias) = alias(bench) {
         let (of, pattern) = (alias.bench, alias.pattern);
         let text =
-            format!("{bench} is {of} under the pattern {pattern}: `seatrial history {of}` shows its runs");
+            format!("{bench} is {of} with the pattern {pattern}: `seatrial history {of}` shows its runs");
         return Err(CliError::Usage(text));
     }
     let nearest = registry.nearest(bench).map(str::to_owned);
     Err(PlanError::UnknownBenchmark { id: bench.to_owned(), nearest }.into())
 }
 
-/// One run with its cases of the benchmark that is looked at.
 struct Measured {
     id: String,
     started: Timestamp,
     results: Vec<CaseRecord>,
 }
 
-/// The trends of `bench` over the runs of `rows`. They come from the run folders, since a summary knows neither stable
-/// keys nor parameters; it says which folders are worth reading.
+/// Trends of `bench` over the runs of `rows`. Read from the run folders, since summaries have neither stable keys nor
+/// parameters; the summary tells which folders to read.
 fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[HistoryRow]) -> Vec<Trend> {
     let mut runs = Vec::new();
     for row in rows {
@@ -97,7 +95,7 @@ fn trends_of(home: &Home, bench: &str, metric: Option<&str>, rows: &[HistoryRow]
                 }
                 runs.push(Measured { id: row.id.clone(), started, results });
             }
-            // The list says it too, as the remark of the run.
+            // The list shows it too, as the remark of the run.
             Err(error) => output::warn(&format!("{}: {error}", row.id)),
         }
     }

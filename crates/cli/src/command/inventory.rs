@@ -9,10 +9,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{fleet, output};
 
-/// The version of the JSON document's shape.
 const SCHEMA: u32 = 1;
 
-/// Shows what each node is. Reads and changes nothing else, and keeps no run.
 pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
     let fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
     let node = |hello: &seatrial_cluster::Hello| Node {

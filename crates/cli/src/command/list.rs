@@ -13,7 +13,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
-/// Shows benchmarks, patterns, settings and profiles, or explains one.
 pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
     let style = output::text_style(args.color);
     let text = match &args.name {
@@ -38,7 +37,7 @@ fn overview(style: TextStyle) -> String {
     list::overview(&everything, style)
 }
 
-/// The page of whatever has this name.
+/// The page of the benchmark, pattern, setting or profile `name`.
 fn page(name: &str, style: TextStyle) -> Option<String> {
     let registry = seatrial_registry::REGISTRY;
     let bench = registry.find(name).map(|bench| list::page(bench.about, bench.factors, style));
@@ -75,7 +74,6 @@ fn unknown(name: &str) -> CliError {
     CliError::Usage(text)
 }
 
-/// A shipped profile's name and the title in its text.
 fn line(shipped: &Shipped) -> ProfileLine {
     let title = shipped.text.lines().find_map(|line| line.strip_prefix("title = "));
     ProfileLine { id: shipped.name.to_owned(), title: title.unwrap_or_default().trim_matches('"').to_owned() }
@@ -84,18 +82,19 @@ fn line(shipped: &Shipped) -> ProfileLine {
 /// Nodes of the example on a pattern's page.
 const SHOWN: usize = 6;
 
-/// A pattern in words, with its pairs among a few nodes.
+/// A pattern in words, with its pairs of a few nodes.
 fn pattern(pattern: &Pattern) -> PatternPage {
     let mut notes = vec![if pattern.at_once {
-        "All pairs of a step are measured at one moment, also those that share a node; the steps come in turn."
+        "All pairs of a step are measured at the same time, also pairs that share a node; steps run one \
+         after the other."
     } else {
-        "Pairs that share no node run side by side, the others one after the other."
+        "Pairs without a common node are measured at the same time, other pairs one after the other."
     }];
     if pattern.has_rounds {
-        notes.push("The rounds are drawn by lot, in the same way in every run; --rounds says how many.");
+        notes.push("Rounds are random, and the same in every run; --rounds sets their number.");
     }
     if pattern.id == "trunk" {
-        notes.push("With --links COUNT, the links that there should be, one that carries nothing is found.");
+        notes.push("With --links COUNT, the expected number of links, a link without traffic is found.");
     }
     let players: Vec<usize> = (0..SHOWN).collect();
     let steps = pattern.steps(&Ends { players: &players, partners: None, rounds: None });

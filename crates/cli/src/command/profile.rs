@@ -19,7 +19,6 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, CliError> {
     }
 }
 
-/// A run with what was asked for in it.
 struct Good {
     run: StoredRun,
     site: Site,
@@ -55,7 +54,7 @@ fn drafted(args: &DraftArgs) -> Result<Exit, CliError> {
     if draft.profile.criteria.is_empty() {
         let why: Vec<String> = draft.left_out.iter().map(|what| format!("\n  {what}")).collect();
         return Err(CliError::Usage(format!(
-            "nothing in {} makes a bound:{}",
+            "no bound can be derived from {}:{}",
             names.join(", "),
             why.concat()
         )));
@@ -64,7 +63,7 @@ fn drafted(args: &DraftArgs) -> Result<Exit, CliError> {
     Ok(Exit::MET)
 }
 
-/// The tests and roles of a run: those of its profile, else what its command line asked for.
+/// Tests and roles of a run: of its profile, else of its command line.
 fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliError> {
     if let Some(profile) = run.profile()?.into_present() {
         return Ok((profile.tests, profile.roles));
@@ -78,7 +77,7 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
     let job = super::run::job(&options)?;
     if job.factors.is_some() {
         let text = format!(
-            "run {}: a study of factors measures gains, and bounds cannot be derived from it",
+            "run {}: a study of factors measures gains, from which no bounds can be derived",
             info.id
         );
         return Err(CliError::Usage(text));

@@ -15,10 +15,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{judge, output, samples};
 
-/// The page that every run folder has of its run.
 const PAGE: &str = "report.html";
 
-/// Shows a run again.
 pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let path = home.find(&args.run)?;
@@ -46,7 +44,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     Ok(Exit::MET)
 }
 
-/// Puts the page of a run that just ended into its folder. The run stands without it, so an error is only told.
+/// Writes the page of a run that just ended into its folder; the run is complete without, so errors only warn.
 pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder: &Path) {
     let run = OnceCell::new();
     let parts = |case: &CaseId| {
@@ -61,12 +59,11 @@ pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder:
     }
 }
 
-/// What the parts of a case said, where it can still be read.
+/// Records of the parts of a case, where they can still be read.
 fn parts(run: &StoredRun, case: &CaseId) -> Vec<PartRecord> {
     run.samples(case).ok().and_then(Piece::into_present).unwrap_or_default()
 }
 
-/// Writes the page: `context` with what is made of the nodes of `site`.
 fn page(
     document: &Document,
     site: &Site,
@@ -80,7 +77,7 @@ fn page(
     };
     let nodes: Vec<inventory::Node> = site.nodes.iter().map(node).collect();
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
-    // As on the day of the run: a waiver that has ended since had not ended then.
+    // As of the day of the run, so that waivers of that day hold.
     let day = judge::day_of(document.run.ended.as_ref().map_or(document.run.started, |end| end.at));
     let wanted = context.profile.map_or(&[][..], std::slice::from_ref);
     let settings = seatrial_analysis::audit(wanted, site, &abouts, day).settings;

@@ -19,7 +19,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
     session::run(|| job(&options.bench), &args.measure, options.clone())
 }
 
-/// What `options` ask for.
 pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     let mut named = Vec::new();
     for id in &options.benchmarks {
@@ -41,7 +40,7 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
 }
 
-/// What is wrong with the benchmark `id`. Names behind the first that have no dot are nodes as a rule.
+/// The error for an unknown benchmark `id`. Words after the first that have no dot are usually nodes.
 fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     let nodes: Vec<&str> =
         benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains('.')).collect();
@@ -51,7 +50,7 @@ fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     error
 }
 
-/// What somebody named: a benchmark, perhaps by a name that says its pattern too.
+/// A benchmark as typed, perhaps by an alias that implies its pattern.
 struct Named {
     group: String,
     bench: &'static Benchmark,
@@ -66,7 +65,7 @@ impl Named {
             (alias, pattern.filter(|it| alias.is_some_and(|a| a.pattern != *it)))
         {
             return Err(CliError::Usage(format!(
-                "{id} is {} under the pattern {}: leave --pattern {pattern} out, or run {} with it",
+                "{id} is {} with the pattern {}: leave out --pattern {pattern}, or run {} with it",
                 alias.bench, alias.pattern, alias.bench
             )));
         }
@@ -79,8 +78,7 @@ impl Named {
     }
 }
 
-/// The study of factors that was asked for, if any. A factor that is a setting of the host is refused here: nothing of a
-/// host is changed unless somebody asks for that.
+/// The study of factors, if requested. A host setting is refused as a factor: Seatrial changes no setting by itself.
 fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors>, CliError> {
     if options.factors.is_empty() {
         return Ok(None);
@@ -101,9 +99,9 @@ fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors
         let setting = settings.abouts().map(|about| about.id).find(is_it).filter(|_| !is_known);
         if let Some(id) = setting {
             return Err(CliError::Usage(format!(
-                "--factors {name}: that is the setting {id} of the host and no parameter, and Seatrial changes no setting \
-                 unasked; measure, change it by hand as `seatrial list {id}` tells, measure again, and hold the two runs \
-                 against each other with `seatrial compare last~1 last`"
+                "--factors {name}: {id} is a host setting, which Seatrial never changes; measure, change it \
+                 by hand (see `seatrial list {id}`), measure again, and compare the runs with `seatrial \
+                 compare last~1 last`"
             )));
         }
     }

@@ -16,7 +16,6 @@ use crate::exit::Exit;
 use crate::session::{exit_of_verdict, site_of};
 use crate::{fleet, output, roles};
 
-/// Shows the settings of the hosts, and judges them if there is a profile.
 pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
     let today = Zoned::now().date();
@@ -33,7 +32,7 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
     let fleet = fleet::launch(&args.nodes, args.script.as_deref())?;
     let mut site = site_of(fleet.as_ref());
     for missing in fleet.missing() {
-        output::warn(&format!("nothing was read on {}: {}", missing.node, missing.why));
+        output::warn(&format!("no settings were read on {}: {}", missing.node, missing.why));
         site.nodes.push(SiteNode::new(&missing.node, Default::default()));
     }
     let audit = audit(&profiles, &site, &abouts, today);
@@ -58,13 +57,13 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
     }
     Ok(match is_judged {
         true => exit_of_verdict(document.verdict, false),
-        // Nothing was to be judged, but every node was to be read.
+        // Nothing was judged, but all nodes had to be read.
         false if fleet.missing().is_empty() => Exit::MET,
         false => Exit::INCOMPLETE,
     })
 }
 
-/// The shipped profiles that want something of settings.
+/// Shipped profiles that require settings.
 fn shipped(today: Date) -> Result<Vec<Profile>, CliError> {
     let mut profiles = Vec::new();
     for shipped in SHIPPED {

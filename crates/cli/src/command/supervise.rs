@@ -1,4 +1,4 @@
-//! The hidden commands that Seatrial starts itself.
+//! Hidden commands, which Seatrial starts itself.
 
 use std::process::ExitCode;
 
@@ -8,15 +8,13 @@ use crate::args::WorkerArgs;
 use crate::error::CliError;
 use crate::fleet;
 
-/// Serves a controller over standard input and output.
 pub fn agent(options: &AgentOptions) -> Result<ExitCode, CliError> {
-    // Slurm's name for the node, by which a person and a profile know it, may differ from the host name.
+    // Slurm's name of the node, which users and profiles know, may differ from the host name.
     let by_slurm = || std::env::var("SLURMD_NODENAME").ok().filter(|_| options.meet);
     let node = options.node.clone().or_else(by_slurm);
     Ok(agent_main(&AgentOptions { node, build: fleet::build()?, ..options.clone() }))
 }
 
-/// Is one part of a case.
 pub fn worker(args: &WorkerArgs) -> Result<ExitCode, CliError> {
     Ok(worker_main(&seatrial_registry::REGISTRY, args.fd))
 }

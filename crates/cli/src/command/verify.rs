@@ -13,18 +13,16 @@ use crate::exit::Exit;
 use crate::output;
 use crate::recomputed::{Judged, Recomputed};
 
-/// The version of the JSON document's shape.
 const SCHEMA: u32 = 1;
 
-/// Lines of one sort that are printed; of more the number is.
+/// Printed lines of one kind; further ones are counted.
 const MOST_LINES: usize = 20;
 
-/// Checks an evidence file: its seal and its sums, then its records against its samples, then its verdicts against its
-/// records.
+/// Verifies an evidence file: seal and checksums, then records against samples, then verdicts against records.
 pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     let mut contents = Contents::default();
     let mut recomputed = Recomputed::new(seatrial_registry::REGISTRY);
-    // What foreign samples break is told as the result, not where in the code it broke.
+    // A panic caused by foreign samples is part of the result, without its position in the code.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let looked = look(&args.file, &mut |path, text| {
@@ -52,26 +50,25 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     };
     let text = match args.output.output {
         TableOrJson::Json => format!("{:#}\n", found.document(args)),
-        // Written by others, as all of it may be.
+        // Text of others, as all of the file may be.
         TableOrJson::Table => clean_lines(&found.text(args)),
     };
     output::print(&text)?;
     Ok(found.result().1)
 }
 
-/// What no export writes, though all sums are right.
+/// What no export writes, although all checksums are right.
 fn strange(contents: &Contents, run: &str) -> Option<Fault> {
     let fault = |text: String| Some(Fault { file: Some("run.json".to_owned()), text });
     match &contents.info {
         Some(info) if info.id == run => None,
-        Some(info) => fault(format!("it tells of run {}, the manifest of {run}", info.id)),
-        // Told as damage.
+        Some(info) => fault(format!("it is of run {}, the manifest of run {run}", info.id)),
+        // Reported as damage.
         None if contents.damage.iter().any(|damage| damage.file.ends_with("run.json")) => None,
         None => fault("it is missing".to_owned()),
     }
 }
 
-/// Everything that was found.
 struct Found {
     run: Option<String>,
     faults: Vec<Fault>,
@@ -84,7 +81,7 @@ struct Found {
 }
 
 impl Found {
-    /// The result in a word, and how the process ends.
+    /// The result as a word, and the exit code.
     fn result(&self) -> (&'static str, Exit) {
         if !self.faults.is_empty() {
             return ("changed", Exit::NOT_MET);
@@ -101,7 +98,7 @@ impl Found {
         if is_whole { ("verified", Exit::MET) } else { ("incomplete", Exit::INCOMPLETE) }
     }
 
-    /// Whether the very binary that measured all of it judges it again.
+    /// Whether the binary that measured everything is the one that verifies.
     fn is_own_build(&self) -> bool {
         let tools = &self.contents.tools;
         !tools.is_empty() && tools.iter().all(|tool| Some(tool) == self.here.as_ref())
@@ -111,7 +108,7 @@ impl Found {
         let tool =
             |tool: &Tool| format!("seatrial {} ({})", tool.version, &tool.sha256.get(..12).unwrap_or(""));
         match self.contents.tools.as_slice() {
-            [] => "a version that did not record which".to_owned(),
+            [] => "an unrecorded build".to_owned(),
             tools => tools.iter().map(tool).collect::<Vec<_>>().join(", then "),
         }
     }
@@ -122,18 +119,19 @@ impl Found {
         let of = self.run.as_deref().map_or(String::new(), |run| format!(" of run {run}"));
         let file = args.file.display();
         let told = match word {
-            "verified" => "nothing of it was changed, and its verdicts follow from its samples",
-            "changed" => "it is not what was exported",
+            "verified" => "unchanged, and its verdicts follow from its samples",
+            "changed" => "it is damaged, or is not an evidence file of Seatrial",
             "contradicts_itself" => {
-                "its sums are right, but it does not say what its samples give: it was changed, and sums were made to fit"
+                "its checksums are right, but its results do not follow from its samples: it was changed, \
+                 and the checksums were recomputed"
             }
             "other_build" => {
-                "its sums are right, but this build makes something else of its samples than the one that wrote it: verify \
-                 it with that build before you call it changed"
+                "its checksums are right, but this build computes other results from its samples than the \
+                 build that wrote it: verify it with that build before you call it changed"
             }
-            _ => "its sums are right, but not all of it could be made again",
+            _ => "its checksums are right, but not all results could be recomputed",
         };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{file}{of}: {word}: {told}");
         if let Some(schema) = self.newer {
             let _ = writeln!(
@@ -146,13 +144,13 @@ impl Found {
         lines(&mut text, self.recomputed.discrepancies.iter().map(ToString::to_string));
         lines(
             &mut text,
-            self.recomputed.cannot.iter().map(|(case, why)| format!("case {case} was not made again: {why}")),
+            self.recomputed.cannot.iter().map(|(case, why)| format!("case {case} was not recomputed: {why}")),
         );
         if self.faults.is_empty() && self.newer.is_none() {
             let (made, kept) = (self.recomputed.count(), self.recomputed.as_recorded);
             let _ = writeln!(text, "  measured by {}", self.wrote());
             let _ =
-                writeln!(text, "  made again from samples: {made} of {} cases", self.contents.results.len());
+                writeln!(text, "  recomputed from samples: {made} of {} cases", self.contents.results.len());
             if kept > 0 {
                 let _ = writeln!(
                     text,

@@ -1,4 +1,4 @@
-//! What a run is doing, kept from its events alone: no clock, no terminal.
+//! State of a run from its events: no clock, no terminal.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
@@ -6,10 +6,8 @@ use std::time::Duration;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, CaseId, Event, Nanos, Outcome, Phase};
 
-/// Results that are remembered.
 const LAST: usize = 3;
 
-/// What is known of a case before it runs.
 #[derive(Clone, Debug)]
 struct Planned {
     estimate: Nanos,
@@ -17,23 +15,18 @@ struct Planned {
     nodes: Vec<String>,
 }
 
-/// A case that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Running {
-    /// When it began, since the start of the run.
+    /// Start, since the start of the run.
     pub since: Duration,
-    /// Its trial, from 0.
     pub trial: u32,
-    /// Trials that are always made.
     pub trials: u32,
-    /// What its parts are doing; none before the first phase.
+    /// Phase of the parts; `None` before the first.
     pub phase: Option<Phase>,
-    /// How long it was to take.
     pub estimate: Duration,
     pub nodes: Vec<String>,
 }
 
-/// How many cases ended how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub measured: usize,
@@ -42,33 +35,31 @@ pub struct Counts {
     pub skipped: usize,
 }
 
-/// A result that came in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Landed {
     pub case: CaseId,
     pub outcome: Outcome,
-    /// Its number, or why it has none.
+    /// The number, or why there is none.
     pub text: String,
 }
 
-/// A run as it goes.
 #[derive(Debug, Default)]
 pub struct Live {
     planned: HashMap<CaseId, Planned>,
-    /// The sum of the estimates of what is not done, in nanoseconds.
+    /// Sum of the estimates of open cases, in nanoseconds.
     estimated: u64,
-    /// By case, so that what runs stands in one order.
+    /// By case, for a stable order.
     pub running: BTreeMap<CaseId, Running>,
     /// Cases of all rounds so far.
     pub total: usize,
     pub done: usize,
     pub counts: Counts,
-    /// The last results, the newest first.
+    /// The last results, newest first.
     pub last: VecDeque<Landed>,
 }
 
 impl Live {
-    /// Takes note of an event at `now`, since the start of the run; `headline` tells a measured case in a few words.
+    /// Records an event at `now`, since the start of the run; `headline` describes a measured case.
     pub fn note(&mut self, event: &Event, now: Duration, headline: impl Fn(&CaseRecord) -> String) {
         match event {
             Event::RoundPlanned { cases, .. } => self.plan(cases),
@@ -108,7 +99,7 @@ impl Live {
         self.running.remove(&record.case);
         match self.planned.remove(&record.case) {
             Some(planned) => self.estimated = self.estimated.saturating_sub(planned.estimate.get()),
-            // Settled before anything was planned: it counts as one of the cases all the same.
+            // Settled before anything was planned: still counts as a case.
             None => self.total += 1,
         }
         self.done += 1;
@@ -126,12 +117,11 @@ impl Live {
         self.last.truncate(LAST);
     }
 
-    /// Cases that wait for their turn.
     pub fn waiting(&self) -> usize {
         self.total.saturating_sub(self.done + self.running.len())
     }
 
-    /// Time left: the estimates of what is not done, corrected by how the estimates of what is done came out.
+    /// Time left: the estimates of open cases, scaled by how long finished cases took compared with theirs.
     pub fn left(&self, now: Duration) -> Duration {
         let estimated = Duration::from_nanos(self.estimated);
         let Some(each) = u32::try_from(self.done).ok().and_then(|done| now.checked_div(done)) else {

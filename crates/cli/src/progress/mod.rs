@@ -1,5 +1,4 @@
-//! Progress on standard error: on a terminal what runs, how long it still takes and the last results; elsewhere a line a
-//! case.
+//! Progress on standard error: on a terminal the running cases, time left and last results; else one line per case.
 
 mod live;
 mod parked;
@@ -19,14 +18,13 @@ use crate::output::{self, is_colored};
 use live::Live;
 use view::{Room, lines};
 
-/// Drawings a second at most, and how often one is made when nothing happens.
+/// Redraws a second at most; also the rate when nothing happens.
 const MOST_HERTZ: u8 = 8;
 const STEADY: Duration = Duration::from_millis(250);
 
-/// Failures that are told at once, each on a line that stays; further ones are only counted.
+/// Failures that are printed at once; further ones are counted.
 const MOST_FAILURES: usize = 100;
 
-/// Shows a run as it goes.
 pub struct Progress {
     live: Arc<Mutex<Live>>,
     started: Instant,
@@ -35,7 +33,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A view that is drawn again and again when standard error is a terminal that can, plain lines otherwise.
+    /// A live view when standard error is a suitable terminal, else plain lines.
     pub fn new(color: ColorChoice) -> Self {
         let (live, started) = (Arc::<Mutex<Live>>::default(), Instant::now());
         let shown = can_draw().then(|| {
@@ -44,13 +42,13 @@ impl Progress {
                 let (width, height) = parked::size();
                 let room = Room { width: width.into(), height: height.into(), colored };
                 let live = live.lock().unwrap_or_else(PoisonError::into_inner);
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = out.write_str(&lines(&live, started.elapsed(), room).join("\n"));
             };
             let terminal = Box::new(parked::Parked::default());
             let target = ProgressDrawTarget::term_like_with_hz(terminal, MOST_HERTZ);
             let bar = ProgressBar::with_draw_target(None, target);
-            // The template is a constant; should it not parse, the default bar does.
+            // The template is constant; if it does not parse, the default bar is used.
             if let Ok(style) = ProgressStyle::with_template("{lines}") {
                 bar.set_style(style.with_key("lines", write));
             }
@@ -60,7 +58,6 @@ impl Progress {
         Self { live, started, shown, failures: 0 }
     }
 
-    /// Takes note of an event.
     pub fn show(&mut self, event: &Event) {
         let now = self.started.elapsed();
         let (done, total, left) = {
@@ -73,7 +70,7 @@ impl Progress {
                 let count = cases.len();
                 let cases = if count == 1 { "case" } else { "cases" };
                 self.line(&format!("{count} {cases}, about {left} s"));
-                // Drawn at once, whatever was drawn a moment ago: short runs are seen as well.
+                // Drawn at once, so that short runs are seen too.
                 if let Some(bar) = &self.shown {
                     bar.suspend(|| ());
                 }
@@ -81,7 +78,7 @@ impl Progress {
             Event::CaseEnded { record } => {
                 let headline = match record.outcome {
                     Outcome::Measured => String::new(),
-                    // Why was told once for all.
+                    // The reason is printed once for all.
                     _ if record.cause == Some(Cause::Interrupted) => ": interrupted".to_owned(),
                     _ => format!(": {}", record.reason.as_deref().unwrap_or("no numbers")),
                 };
@@ -99,30 +96,29 @@ impl Progress {
         }
     }
 
-    /// Says above what is shown that a case failed; in a log it has its line already.
+    /// Prints the failure of a case above the live view; in a log each case has its line already.
     fn failed(&mut self, record: &CaseRecord) {
         if record.outcome != Outcome::Failed || self.shown.is_none() {
             return;
         }
         self.failures += 1;
-        let reason = record.reason.as_deref().unwrap_or("no reason was told");
+        let reason = record.reason.as_deref().unwrap_or("no reason was reported");
         match self.failures {
             ..=MOST_FAILURES => self.say(&format!("FAIL {}: {reason}", record.case)),
             count if count == MOST_FAILURES + 1 => {
-                self.say("FAIL more cases: from here on they are only counted");
+                self.say("FAIL more cases: further failures are only counted");
             }
             _ => {}
         }
     }
 
-    /// Takes away what is shown.
     pub fn finish(&self) {
         if let Some(bar) = &self.shown {
             bar.finish_and_clear();
         }
     }
 
-    /// Says something that must be read, above what is shown.
+    /// Prints a message above the live view.
     pub fn say(&self, text: &str) {
         match &self.shown {
             Some(bar) => bar.suspend(|| write_line(text)),
@@ -130,7 +126,7 @@ impl Progress {
         }
     }
 
-    /// A line that only stands in for what would be shown.
+    /// Prints a line where there is no live view.
     fn line(&self, text: &str) {
         if self.shown.is_none() {
             write_line(text);
@@ -138,13 +134,12 @@ impl Progress {
     }
 }
 
-/// Whether standard error is a terminal on which the cursor can be moved.
+/// Whether standard error is a terminal with cursor movement.
 fn can_draw() -> bool {
     let term = std::env::var_os("TERM");
     stderr().is_terminal() && term.is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
-/// The headline's median and how well that is known.
 fn headline(record: &CaseRecord) -> String {
     let Some((_, metric)) = record.headline() else {
         return format!("in {:.1} s", record.seconds);

@@ -1,8 +1,8 @@
-//! A terminal whose cursor rests at the top left of what is shown on it.
+//! A terminal whose cursor rests at the top left of the live view.
 //!
-//! What a terminal echoes (`^C` of Ctrl-C, keys) is written where the cursor stands. Behind the last line it would push
-//! the lines on, and the next drawing, which counts lines upwards, would leave one of them behind. At the top left it is
-//! overwritten by the next drawing.
+//! The terminal echoes input (`^C`, keys) at the cursor. Behind the last line an echo would shift the lines, and the
+//! next redraw, which counts lines upwards, would leave one behind; at the top left the next redraw overwrites the
+//! echo.
 
 use std::io::{self, Write, stderr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,22 +19,21 @@ pub struct Parked {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is to be written at once.
     text: String,
-    /// Pieces written since the last flush: two a line, the text and what fills it up.
+    /// Writes since the last flush: two per line, the text and its padding.
     pieces: usize,
-    /// Rows below the cursor's that belong to what is shown.
+    /// Rows of the view below the cursor.
     below: usize,
 }
 
-/// Columns and rows of the terminal that standard error is.
+/// Columns and rows of the terminal on standard error.
 pub fn size() -> (u16, u16) {
     let told = terminal_size::terminal_size_of(stderr());
     told.map_or(USUAL, |(width, height)| (width.0, height.0))
 }
 
 impl Parked {
-    /// The state, with the cursor at the end of what is shown, where drawing expects it.
+    /// The state, with the cursor moved to the end of the view, where drawing expects it.
     fn unparked(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let below = std::mem::take(&mut state.below);
@@ -111,7 +110,7 @@ impl TermLike for Parked {
         state.below = below;
         let text = std::mem::take(&mut state.text);
         drop(state);
-        // At once, so that no half of it is ever seen; nobody to tell when standard error is closed.
+        // In one write, so that no partial view is seen. Standard error may be closed.
         let mut out = stderr().lock();
         out.write_all(text.as_bytes())?;
         out.flush()

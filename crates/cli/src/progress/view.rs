@@ -1,6 +1,5 @@
-//! A run as it goes, in lines that fit a terminal.
-//!
-//! With few cases at a time each has a line; with many a compact board tells how many do what, and which is the slowest.
+//! The live view as lines that fit a terminal: one line per running case, or with many cases a summary with the
+//! slowest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,30 +10,25 @@ use seatrial_model::{CaseId, Outcome, Phase};
 
 use super::live::{Counts, Landed, Live, Running};
 
-/// Cases at a time that have a line each.
 const MOST_LINES: usize = 6;
 
-/// Cases of a board that are told by name.
+/// Cases of the summary that are named.
 const SLOWEST: usize = 3;
 
-/// Columns of the bar over all cases, and of the one of a case.
+/// Columns of the bars.
 const WIDE: usize = 24;
 const NARROW: usize = 8;
 
-/// What a view is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Columns of the terminal.
     pub width: usize,
     pub height: usize,
-    /// Whether it may be coloured.
     pub colored: bool,
 }
 
-/// A piece of a line in one colour.
 type Piece = (Option<AnsiColor>, String);
 
-/// The lines that tell of `live` at `now`, since the start of the run. None is wider than the room.
+/// The lines for `live` at `now`, since the start of the run; none is wider than the room.
 pub fn lines(live: &Live, now: Duration, room: Room) -> Vec<String> {
     if live.total == 0 {
         return Vec::new();
@@ -46,17 +40,17 @@ pub fn lines(live: &Live, now: Duration, room: Room) -> Vec<String> {
         lines.extend(board(live, now, room.width));
     }
     lines.extend(live.last.iter().map(|landed| last(landed, room.width)));
-    // One row is left for the cursor's next line.
+    // The last row is left for the cursor.
     lines.truncate(room.height.saturating_sub(1).max(1));
     lines.into_iter().map(|line| paint(line, room)).collect()
 }
 
-/// A sentence for a log: how far the run is.
+/// The progress as a sentence, for a log.
 pub fn left(live: &Live, now: Duration) -> String {
     format!("about {} left", span(live.left(now)))
 }
 
-/// A time as a person says it: `8 s`, `3 min 20 s`, `2 h 5 min`.
+/// A duration in words: `8 s`, `3 min 20 s`, `2 h 5 min`.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -84,7 +78,7 @@ fn head(live: &Live, now: Duration) -> Vec<Piece> {
     line
 }
 
-/// One case: how far it is stands at the right, so that its name has the room there is.
+/// One case; progress is at the right, so that the name gets the remaining room.
 fn row(case: &CaseId, running: &Running, now: Duration, width: usize) -> Vec<Piece> {
     let so_far = now.saturating_sub(running.since);
     let share = match running.estimate {
@@ -130,7 +124,7 @@ fn board(live: &Live, now: Duration, width: usize) -> Vec<Vec<Piece>> {
         labelled("on", &fold(&nodes)),
         labelled("measuring", &format!(" {}", counted(benches))),
     ];
-    // Not by how long they run, but by how much longer than they were to: cases differ.
+    // By the time beyond the estimate, since cases differ.
     let mut late: Vec<(Duration, &CaseId, &Running)> = live
         .running
         .iter()
@@ -157,14 +151,13 @@ fn last(landed: &Landed, width: usize) -> Vec<Piece> {
         Outcome::Unmeasured => (AnsiColor::Yellow, "none"),
         Outcome::Skipped => (AnsiColor::White, "skip"),
     };
-    // Both ends of an id tell something, of a sentence its beginning.
+    // Both ends of an id matter; of a sentence, the start.
     let room = width.saturating_sub(9);
     let name = middle(landed.case.as_str(), room.saturating_sub(count(&landed.text).min(room / 2)));
     let text = end(&landed.text, room.saturating_sub(count(&name)));
     vec![(Some(color), word.to_owned()), plain(format!("  {name}")), plain(format!("  {text}"))]
 }
 
-/// What the parts of a case are doing.
 fn doing(phase: Option<Phase>) -> &'static str {
     match phase {
         None => "starting",
@@ -176,7 +169,6 @@ fn doing(phase: Option<Phase>) -> &'static str {
     }
 }
 
-/// The benchmark of a case, by its id: what stands behind the group and before the nodes.
 fn bench(case: &CaseId) -> &str {
     let before = case.as_str().split('@').next().unwrap_or_default();
     before.rsplit(':').next().unwrap_or(before)
@@ -195,7 +187,7 @@ fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// `text` in so many columns: its middle is left out where it is longer.
+/// `text` in at most `room` columns, cut in the middle.
 fn middle(text: &str, room: usize) -> String {
     let length = count(text);
     if length <= room {
@@ -206,7 +198,7 @@ fn middle(text: &str, room: usize) -> String {
     text.chars().take(front).chain(['…']).chain(text.chars().skip(length - back)).collect()
 }
 
-/// `text` in so many columns: its end is left out where it is longer.
+/// `text` in at most `room` columns, cut at the end.
 fn end(text: &str, room: usize) -> String {
     let text = text.lines().next().unwrap_or_default();
     match room.checked_sub(1) {
@@ -216,12 +208,12 @@ fn end(text: &str, room: usize) -> String {
     }
 }
 
-/// The line, cut where the room ends, in colour where it may be.
+/// The line, cut to the room, in colour where allowed.
 fn paint(line: Vec<Piece>, room: Room) -> String {
     let mut left = room.width;
     let mut painted = String::new();
     for (color, text) in line {
-        // What a node or a path is called must not move the cursor.
+        // Names of nodes and paths must not contain control characters.
         let text: String = text.chars().filter(|c| !c.is_control()).take(left).collect();
         left -= count(&text);
         match color.filter(|_| room.colored) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::rig::{Home, Role, assert_nothing_runs, of_home};
 
-/// The names in a folder that are ours.
+/// Names in a folder that Seatrial created.
 fn ours(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("listed").flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -37,11 +37,11 @@ fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
         let mut run = home.seatrial(&format!("run {bench} -p directory={at} {rest}")).start();
         run.wait_for_event("measuring", |event| event["phase"] == "measure");
         assert_eq!(ours(place.path()).len(), 1, "{bench}");
-        // While it runs.
+        // While the run goes on.
         let line = format!("clean {at}");
         home.seatrial(&line).run().exits(0).shows("left ").shows("still uses it");
         assert_eq!(ours(place.path()).len(), 1, "{bench}");
-        // Only an agent that is killed leaves it.
+        // Only an agent that is killed leaves a folder.
         let processes = of_home(home.path());
         let agent = processes.iter().find(|process| process.role == Role::Agent).expect("an agent");
         rustix::process::kill_process(agent.pid, Signal::KILL).expect("sent");
@@ -58,7 +58,7 @@ fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
         home.seatrial(&line).run().exits(0).shows("removed ").shows(bench);
         assert_eq!(ours(place.path()), [""; 0], "{bench}");
         assert_eq!(fs::read_to_string(place.path().join("precious")).expect("read"), "mine");
-        home.seatrial(&line).run().exits(0).shows("nothing of Seatrial was left in");
+        home.seatrial(&line).run().exits(0).shows("there are no files of interrupted runs in");
     }
 }
 
@@ -76,7 +76,7 @@ fn a_folder_with_a_strangers_file_in_it_stays_and_says_so() {
     home.seatrial(&line).run().exits(3).shows("refused ").shows("thesis.tex, which no test makes");
     assert_eq!(fs::read_to_string(folder.join("thesis.tex")).expect("read"), "mine");
     fs::remove_file(folder.join("thesis.tex")).expect("removed");
-    // By its own name, too.
+    // By name, too.
     let line = format!("clean {}", folder.display());
     home.seatrial(&line).run().exits(0).shows("removed ");
     home.seatrial(&line).run().exits(2).says("os error 2");

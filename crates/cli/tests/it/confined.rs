@@ -1,4 +1,4 @@
-//! What the surroundings take away: cores, memory, huge pages, the right to bind memory.
+//! Restricted environments: CPUs, memory, huge pages, no right to bind memory.
 
 use std::fs;
 
@@ -9,7 +9,6 @@ use crate::rig::{Call, Cgroup, Home, SMALL, assert_nothing_runs, is_installed, s
 
 const BRIEF: &str = "-p time=300ms -p trials=1 -p max_trials=1 -o json";
 
-/// The first CPU that the test may run on.
 fn first_cpu() -> u32 {
     let status = fs::read_to_string("/proc/self/status").expect("procfs");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
@@ -66,7 +65,6 @@ fn a_cpuset_of_one_core_is_kept_to() {
     assert_nothing_runs(home.path());
 }
 
-/// A group that may take `limit`, such as `160M`.
 fn memory(limit: &str) -> Option<Cgroup> {
     Cgroup::new("memory", &[("memory.limit_in_bytes", limit)]).map_err(|why| skipped(&why)).ok()
 }
@@ -131,8 +129,8 @@ fn huge_pages_that_are_not_there_are_told_and_auto_falls_back() {
     assert!(refused.contains("2MiB"), "what was refused stands in the record: {refused}");
 }
 
-/// Starts a program to which the kernel answers EPERM on some system calls: seccomp(2), set up by perl, which every
-/// Debian has, since a test may hold no unsafe code.
+/// Starts a program for which the kernel answers EPERM to some system calls: seccomp(2) by perl, which every Debian
+/// has, since tests contain no unsafe code.
 fn forbidding(calls: &[i64]) -> Vec<String> {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/rig/forbid.pl");
     let mut words = vec!["perl".to_owned(), fixture.to_owned(), libc::SYS_prctl.to_string()];

@@ -22,7 +22,6 @@ fn a_criterion_on_a_reference_is_held_against_the_run_that_is_named() {
     assert_eq!(good.verdict, Some(Verdict::Pass));
     assert_eq!(good.verdicts[0].bound, "at least 95 % of the reference (57 GB/s)");
     assert_eq!(against(50.0, 1).verdict, Some(Verdict::Fail));
-    // The records that it was held against stay with the run.
     let kept = home.runs().last().expect("a run").join("reference.json");
     let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(kept).expect("kept")).expect("JSON");
     assert_eq!(kept["run"], home.runs()[0].file_name().and_then(|name| name.to_str()).expect("an id"));
@@ -52,7 +51,7 @@ fn a_draft_is_a_profile_that_its_own_run_passes() {
     let check = home.seatrial("check -o json").word(&profile).script(&script).run().exits(0).document();
     assert_eq!(check.verdict, Some(Verdict::Pass));
     assert_eq!(check.verdicts.len(), 6, "two kernels on three nodes: {text}");
-    // A node that lost a tenth of its bandwidth does not pass.
+    // A node that lost a tenth of its bandwidth fails.
     let slow = script.case("*@n3/*", 50.0);
     home.seatrial("check").word(&profile).script(&slow).run().exits(1).shows("n3");
 }
@@ -76,6 +75,6 @@ fn what_is_no_ground_for_a_profile_says_why() {
     let crash = serde_json::json!({ "crashes": { "phase": "measure", "signal": 11 } });
     let script = Script::measuring(60.0).fault("*", crash);
     home.seatrial("run mem.bandwidth").script(&script).run().exits(1);
-    home.seatrial("profile draft").run().exits(2).says("nothing in").says("SIGSEGV");
+    home.seatrial("profile draft").run().exits(2).says("no bound can be derived from").says("SIGSEGV");
     home.seatrial("profile draft nosuch").run().exits(2).says("no run 'nosuch'");
 }

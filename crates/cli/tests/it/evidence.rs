@@ -1,4 +1,4 @@
-//! Runs that are exported as evidence and verified: what was changed is found and named, and verdicts come out again.
+//! Runs exported as evidence and verified: changes are found and named, and verdicts are reproduced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::rig::{Ended, Home, Script, TIMES, bound, profile, small};
 
-/// Exports the only run, or the last one, and gives the file.
+/// Exports the last run, and returns the file.
 fn export(home: &Home, name: &str) -> PathBuf {
     let file = home.folder().join(name);
     home.seatrial("export last --evidence").word(&file).run().exits(0);
@@ -30,7 +30,7 @@ fn checked(home: &Home, line: &str, script: &Script) -> PathBuf {
     export(home, "evidence.tar.gz")
 }
 
-/// Changes a file of the only run, as somebody does who knows how to export it again.
+/// Changes a file of the only run, as somebody who exports it again.
 fn change(home: &Home, file: &str, from: &str, to: &str) {
     let path = home.run().join(file);
     let text = fs::read_to_string(&path).expect("read");
@@ -38,7 +38,6 @@ fn change(home: &Home, file: &str, from: &str, to: &str) {
     fs::write(&path, text.replace(from, to)).expect("written");
 }
 
-/// The file of the run with the samples of a case.
 fn samples(home: &Home, word: &str) -> String {
     let names = fs::read_dir(home.run().join("samples")).expect("listed").flatten();
     let names = names.map(|entry| entry.file_name().into_string().expect("text"));
@@ -68,8 +67,8 @@ fn a_run_is_judged_again_from_its_evidence_to_the_byte() {
         );
         assert_eq!(found["verdict"], verdict, "{line}");
         assert_eq!((&found["cases"]["made_again"], &found["cases"]["all"]), (&json!(6), &json!(6)));
-        verify(&home, &file).exits(0).shows("nothing of it was changed").shows("byte for byte");
-        // The same run gives the same file, wherever it is.
+        verify(&home, &file).exits(0).shows("unchanged, and").shows("byte for byte");
+        // The same run gives the same file.
         assert_eq!(fs::read(&file).expect("read"), fs::read(export(&home, "again.tar.gz")).expect("read"));
     }
 }
@@ -78,7 +77,7 @@ fn a_run_is_judged_again_from_its_evidence_to_the_byte() {
 fn what_this_machine_measures_comes_out_again_of_its_samples() {
     let home = Home::new();
     let host = profile(&[("copy", "at_least = { percent_of = \"limit\", value = 1 }")]);
-    // Without names of its own the plan of a test has the defaults, which take long.
+    // Without parameters, the test of the profile takes long.
     let host = host.replace(
         "kernel = [\"copy\"]",
         "kernel = [\"copy\"], array = \"4 MiB\", threads = \"1\", time = \"50 ms\"",
@@ -118,10 +117,10 @@ fn a_changed_byte_is_found_and_the_file_named() {
         let mut changed = whole.clone();
         changed[position] ^= 4;
         fs::write(&file, changed).expect("written");
-        verify(&home, &file).exits(1).shows("it is not what was exported");
+        verify(&home, &file).exits(1).shows("it is damaged, or is not an evidence file");
     }
     fs::write(&file, &whole[..whole.len() / 2]).expect("written");
-    verify(&home, &file).exits(1).shows("it was cut short");
+    verify(&home, &file).exits(1).shows("it was truncated");
     fs::write(&file, "no evidence at all").expect("written");
     verify(&home, &file).exits(1);
     verify(&home, &home.folder().join("nowhere")).exits(2).says("os error 2");
@@ -133,7 +132,7 @@ fn numbers_that_somebody_bettered_with_right_sums_do_not_follow_from_the_samples
     checked(&home, "at_least = \"70 GB/s\"", &Script::measuring(60.0));
     change(&home, "verdicts.json", "\"fail\"", "\"pass\"");
     let file = export(&home, "verdicts.tar.gz");
-    let run = verify(&home, &file).exits(1).shows("sums were made to fit");
+    let run = verify(&home, &file).exits(1).shows("the checksums were recomputed");
     run.shows("criterion copy on n1/node").shows("verdict: recorded \"pass\", the samples give \"fail\"");
     change(&home, "verdicts.json", "\"pass\"", "\"fail\"");
     change(&home, "results.jsonl", "\"median\":60.0", "\"median\":75.0");
@@ -141,7 +140,7 @@ fn numbers_that_somebody_bettered_with_right_sums_do_not_follow_from_the_samples
     run.shows("metrics.bandwidth.median: recorded 75.0, the samples give 60.0");
     change(&home, "results.jsonl", "\"median\":75.0", "\"median\":60.0");
     verify(&home, &export(&home, "mended.tar.gz")).exits(0);
-    // Samples that somebody bettered do not make what is recorded.
+    // Improved samples do not reproduce the record.
     let file = samples(&home, "kernel-copy");
     change(&home, &file, "\"6 GB\"", "\"7.5 GB\"");
     verify(&home, &export(&home, "samples.tar.gz"))
@@ -160,7 +159,7 @@ fn what_another_build_wrote_is_told_apart_from_what_somebody_changed() {
         serde_json::from_slice(&fs::read(home.run().join("tool.json")).expect("read")).expect("JSON");
     let sum = tool["binaries"][0]["sha256"].as_str().expect("a sum");
     change(&home, "tool.json", sum, &"0".repeat(64));
-    // It comes out the same: whoever wrote it, nothing is wrong with it.
+    // Whoever wrote it, nothing is wrong with it.
     verify(&home, &export(&home, "other.tar.gz")).exits(0).shows("measured by seatrial");
     change(&home, "results.jsonl", "\"median\":60.0", "\"median\":75.0");
     let run = verify(&home, &export(&home, "other.tar.gz")).exits(3);
@@ -168,7 +167,7 @@ fn what_another_build_wrote_is_told_apart_from_what_somebody_changed() {
     change(&home, "results.jsonl", "\"median\":75.0", "\"median\":60.0");
     change(&home, "results.jsonl", "\"version\":1", "\"version\":999");
     change(&home, "plan.json", "\"version\": 1", "\"version\": 999");
-    verify(&home, &export(&home, "older.tar.gz")).exits(3).shows("was not made again").shows("version 999");
+    verify(&home, &export(&home, "older.tar.gz")).exits(3).shows("was not recomputed").shows("version 999");
     let file = samples(&home, "kernel-copy");
     change(&home, &file, "\"schema\": 2", "\"schema\": 99");
     verify(&home, &export(&home, "newer.tar.gz")).exits(3).shows("cannot be read").shows("schema 99");
@@ -204,7 +203,7 @@ fn a_run_that_was_stopped_is_exported_as_it_is_and_one_that_was_gone_on_with_is_
             event["event"] == "case_started" && event["case"].to_string().contains("kernel=copy")
         });
         run.signal_group(rustix::process::Signal::INT);
-        // One that was over before the signal came is of no use.
+        // A run that ended before the signal is of no use.
         (run.ended().code != Some(0) && home.results().len() < 3).then_some(home)
     });
     let home = stopped.expect("a run that the signal ends");

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use crate::rig::{Ended, Home, Script, bound, profile};
 
-/// Checks `text` as a profile on the nodes of `script`.
 fn check(text: &str, script: &Script) -> Ended {
     check_with("", text, script)
 }

@@ -1,14 +1,14 @@
-//! Exports: what other programs read of a run, read by these programs.
+//! Exports, read by the programs that consume them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use seatrial_report::export::EXPORTS;
+use seatrial_report::export::{About, EXPORTS};
 
 use crate::rig::{Home, Script, is_installed, skipped};
 
-/// A run of three nodes in which one criterion is met, one is missed and one has no number.
+/// A run of three nodes: one criterion met, one missed, one without number.
 fn judged() -> Home {
     let home = Home::new();
     let profile = home.file(
@@ -39,11 +39,15 @@ fn several_exports_are_written_at_once_and_leave_nothing_beside_them() {
     let out = home.folder().join("out");
     std::fs::create_dir(&out).expect("made");
     let mut call = home.seatrial("export last");
-    let files: Vec<_> = EXPORTS.iter().filter(|export| !export.about().bare).collect();
-    for export in &files {
-        call = call.word(format!("--{}", export.about().flag)).word(out.join(export.about().flag));
+    for About { flag, bare, .. } in EXPORTS.iter().map(|export| export.about()) {
+        let file = out.join(flag);
+        // A value of a flag that works without one is after `=`.
+        call = match bare {
+            true => call.word(format!("--{flag}={}", file.display())),
+            false => call.word(format!("--{flag}")).word(file),
+        };
     }
-    let ended = call.word(format!("--nagios={}", out.join("nagios").display())).run().exits(0);
+    let ended = call.run().exits(0);
     assert_eq!(ended.out, "");
     let mut names: Vec<String> = std::fs::read_dir(&out)
         .expect("read")
@@ -84,10 +88,10 @@ fn nagios_gets_its_line_and_the_exit_codes_of_its_plugins() {
     assert!(line(&home).exits(3).out.starts_with("SEATRIAL UNKNOWN - "));
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
     assert_eq!(line(&home).exits(3).out, "SEATRIAL UNKNOWN - nothing was judged\n");
-    // A plugin that fails is no service in a critical state.
+    // A plugin that fails is not a critical service.
     let lost = home.seatrial("export --nagios 20200101-000000-bcdf").run().exits(3);
     assert!(lost.out.starts_with("SEATRIAL UNKNOWN - ") && lost.out.lines().count() == 1, "{}", lost.out);
-    // Written to a file it is one export among others, and 0 says that it was written.
+    // Written to a file, it is an ordinary export, and 0 says that it was written.
     let file = home.folder().join("line");
     home.seatrial("export").word(format!("--nagios={}", file.display())).run().exits(0);
 }
@@ -96,7 +100,7 @@ fn nagios_gets_its_line_and_the_exit_codes_of_its_plugins() {
 fn a_check_that_was_not_judged_is_nowhere_taken_for_one_that_passed() {
     let home = Home::new();
     home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
-    // As a run is that was killed before its end.
+    // As of a run that was killed before its end.
     std::fs::remove_file(home.run().join("verdicts.json")).expect("removed");
     let junit = home.seatrial("export --junit -").run().exits(0).out;
     assert!(junit.contains("errors=\"1\"") && junit.contains("no criterion was judged"), "{junit}");
@@ -106,7 +110,7 @@ fn a_check_that_was_not_judged_is_nowhere_taken_for_one_that_passed() {
 
 #[test]
 fn bencher_gets_what_its_schema_asks_for() {
-    // The shape that bencher.dev publishes as bmf.json.
+    // The schema that bencher.dev publishes as bmf.json.
     let schema = serde_json::json!({
         "type": "object",
         "patternProperties": { ".+": { "type": "object", "patternProperties": { ".+": {
@@ -128,11 +132,10 @@ fn bencher_gets_what_its_schema_asks_for() {
     }
 }
 
-/// The consumers, of the releases that these tests were written with.
 const CONSUMERS: &[&str] =
     &["junitparser==5.0.3", "prometheus-client==0.26.0", "duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1"];
 
-/// A folder with the consumers in it; none where they cannot be had.
+/// A folder with the consumers; `None` where they cannot be installed.
 fn consumers() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -144,7 +147,7 @@ fn consumers() -> Option<&'static Path> {
         if std::fs::read_to_string(&done).is_ok_and(|have| have == CONSUMERS.join(" ")) {
             return Some(folder);
         }
-        // Half of an earlier attempt would be taken for the whole.
+        // A partial earlier attempt must not count.
         let _ = std::fs::remove_dir_all(&folder);
         let mut pip = Command::new("pip3");
         pip.args(["install", "--quiet", "--no-input", "--disable-pip-version-check", "--target"])
@@ -164,7 +167,6 @@ fn consumers() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-/// Runs a program in Python with the consumers at hand; its arguments are `files`.
 #[track_caller]
 fn python(program: &str, files: &[&Path]) -> Option<String> {
     let folder = consumers()?;
@@ -250,7 +252,7 @@ fn parquet_is_opened_by_duckdb_and_by_pandas() {
     let document = run.exits(1).document();
     let file = home.folder().join("run.parquet");
     home.seatrial("export --parquet").word(&file).run().exits(0);
-    // Counted by hand from the record: a row a sample, a row a place of a series, a row a case without numbers.
+    // Counted from the record: a row per sample, per row of a series, and per case without numbers.
     let samples: usize = document
         .results
         .iter()

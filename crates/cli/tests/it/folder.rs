@@ -1,4 +1,4 @@
-//! Homes that are full, read-only, somebody else's, no folder, damaged or shared: told in time, and nothing lost.
+//! Homes that are full, read-only, of another user, damaged or shared: clear errors, and nothing lost.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -35,13 +35,13 @@ fn space_that_runs_out_stops_the_run_and_what_was_measured_before_stands() {
         let run =
             home.seatrial(&format!("run mem.bandwidth {kernels} -o json")).script(&script).run().exits(3);
         let run = run.says("No space left on device (os error 28)").says("set SEATRIAL_HOME");
-        run.says(&format!("what was measured before stands in {}", home.run().display()));
+        run.says(&format!("results so far are in {}", home.run().display()));
         let kept = home.results();
         assert!(!kept.is_empty());
         let shown = home.seatrial("report -o json").run().exits(0).document();
         assert_eq!(shown.results.len(), kept.len());
 
-        // With room again, the run goes on to its end.
+        // With space again, the run resumes to its end.
         mount_remount(folder, MountFlags::empty(), "size=16m").expect("remounted");
         let document = home.seatrial("run -o json --resume").script(&script).run().exits(0).document();
         assert_eq!(home.results()[..kept.len()], kept);
@@ -51,7 +51,7 @@ fn space_that_runs_out_stops_the_run_and_what_was_measured_before_stands() {
 
 #[test]
 fn space_that_runs_out_leaves_no_worker_behind() {
-    // Room for the inventory, which grows with the machine, and for a part of the results.
+    // Space for the inventory, which grows with the machine, and for a part of the results.
     let inventory = Home::new().seatrial("inventory -o json").run().exits(0).out.len();
     with_private_mounts(&format!("{}k", 24 + 2 * inventory / 1024), |folder| {
         let home = Home::at(folder);
@@ -136,8 +136,7 @@ fn files_of_a_run_that_are_damaged_cost_only_what_they_held() {
     let results = home.run().join("results.jsonl");
     let text = fs::read_to_string(&results).expect("read");
     fs::write(&results, &text[..text.len() - 40]).expect("written");
-    home.seatrial("report").run().exits(0).shows("1 case measured").says("results.jsonl line 2: torn");
-    // Going on measures the torn one anew.
+    home.seatrial("report").run().exits(0).shows("1 case measured").says("results.jsonl line 2: incomplete");
     home.seatrial("run --resume").script(&Script::measuring(50.0)).run().exits(0).shows("2 cases measured");
     let medians: Vec<_> =
         home.results().iter().map(|case| case["metrics"]["bandwidth"]["median"].as_f64()).collect();

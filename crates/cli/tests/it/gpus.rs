@@ -1,4 +1,4 @@
-//! Nodes with GPUs, by the real binary on the imitated driver.
+//! Nodes with GPUs, with the real binary on imitated driver libraries.
 
 use seatrial_model::Outcome;
 
@@ -9,12 +9,10 @@ mod fake;
 
 use fake::Fake;
 
-/// The folder that a program finds the imitated libraries in.
 fn folder(fake: &Fake) -> String {
     fake.library().parent().expect("a folder").display().to_string()
 }
 
-/// The seconds that the first line of a plan tells.
 fn seconds(plan: &str) -> f64 {
     let line = plan.lines().next().expect("a line");
     let told = line.split_once("about ").and_then(|(_, rest)| rest.split_once(';')).expect("a time").0;
@@ -41,7 +39,7 @@ fn the_profile_of_this_machine_takes_as_much_longer_for_each_gpu_as_it_says() {
         seconds(&home.seatrial("check host --plan").env("LD_LIBRARY_PATH", Some(&folder)).run().exits(0).out)
     };
     let (without, eight) = (plan(0), plan(8));
-    // The comment on GPUs in profiles/host.toml.
+    // See the comment on GPUs in profiles/host.toml.
     let each = (eight - without) / 8.0;
     assert!(each > 1.0 && each <= 12.0, "{each} s for each GPU");
 }

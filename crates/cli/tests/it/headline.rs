@@ -1,10 +1,10 @@
-//! The metric that a case is known by stands first on the terminal and on the page, with its own limit, for every benchmark.
+//! The headline metric is first on terminal and page, with its own limit, for every benchmark.
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SCHEMA_VERSION, Summary};
 use seatrial_model::{About, Bound, Budget, Case, Limit, Nanos, Params, Quantity, Subject};
 use seatrial_report::{TextStyle, html, terminal};
 
-/// A case of `about` with all metrics that it declares, each with a limit of its own.
+/// A case of `about` with all declared metrics, each with its own limit.
 fn measured(about: &About) -> CaseRecord {
     let budget = Budget {
         trials: 3,
@@ -59,7 +59,6 @@ fn document(record: CaseRecord) -> Document {
     }
 }
 
-/// The first of `names` that `text` has as a word.
 fn first<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
     let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.split(|letter| !is_of_name(letter)).find_map(|word| names.iter().copied().find(|name| *name == word))

@@ -1,4 +1,4 @@
-//! kill -9 of the main process at any point: nothing keeps running, the folder is readable, resuming measures the rest.
+//! kill -9 of the main process at any point: no process stays, the folder is readable, resuming measures the rest.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::rig::{
 
 const KERNELS: [&str; 3] = ["copy", "read", "triad"];
 
-/// A run of three cases that was killed as soon as its journal held an event of which `at` is true.
+/// A run of three cases, killed when its journal holds an event for which `at` is true.
 fn killed(what: &str, at: impl Fn(&Value) -> bool) -> Home {
     for time in TIMES {
         let home = Home::new();
@@ -21,7 +21,7 @@ fn killed(what: &str, at: impl Fn(&Value) -> bool) -> Home {
         let mut run = home.seatrial(&line).start();
         run.wait_for_event(what, &at);
         run.signal(Signal::KILL);
-        // One that has ended before is of no use.
+        // A run that ended before is of no use.
         if run.ended().signal == Some(9) {
             return home;
         }
@@ -29,7 +29,7 @@ fn killed(what: &str, at: impl Fn(&Value) -> bool) -> Home {
     panic!("every run was over before it was killed at {what}");
 }
 
-/// Kills a run of three cases as soon as its journal holds an event of which `at` is true, then looks and goes on.
+/// Kills a run of three cases when its journal holds an event for which `at` is true, then checks and resumes it.
 fn kill_at(what: &str, at: impl Fn(&Value) -> bool) {
     let home = killed(what, at);
     assert_nothing_runs(home.path());
@@ -51,7 +51,6 @@ fn kill_at(what: &str, at: impl Fn(&Value) -> bool) {
     home.seatrial("history").run().exits(0).shows("3/3 measured");
 }
 
-/// The case that an event says has started.
 fn started(event: &Value) -> Option<String> {
     (event["event"] == "case_started").then(|| event["case"].to_string())
 }
@@ -100,7 +99,7 @@ fn twice_the_second_time_after_it_was_resumed() {
             event["event"] == "case_started" && !event["case"].to_string().contains("kernel=")
         });
         run.signal(Signal::KILL);
-        // One that has ended before is of no use.
+        // A run that ended before is of no use.
         (run.ended().signal == Some(9)).then_some((home, before))
     });
     let (home, before) = twice.expect("a run that is killed again before it ends");
@@ -110,7 +109,7 @@ fn twice_the_second_time_after_it_was_resumed() {
     assert_eq!((&home.results()[..kept.len()], home.results().len()), (kept.as_slice(), 3));
 }
 
-/// Kills the main process while a worker measures, after `first` was done to the processes of the run.
+/// Kills the main process during a measurement, after `first` was applied to the processes.
 fn nothing_is_left(first: impl Fn(&[Process])) {
     let home = Home::new();
     let mut run = home.seatrial(ENDLESS).start();
@@ -143,7 +142,7 @@ fn signal(processes: &[Process], role: Role, signal: Signal) {
 fn a_run_killed_before_it_had_a_plan_says_so_and_is_to_be_started_anew() {
     let home = Home::new();
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
-    // What a kill between the making of the folder and the plan leaves.
+    // As of a kill between the creation of the folder and the plan.
     let run = home.run();
     let info = fs::read(run.join("run.json")).expect("read");
     let mut info: Value = serde_json::from_slice(&info).expect("JSON");
@@ -152,7 +151,7 @@ fn a_run_killed_before_it_had_a_plan_says_so_and_is_to_be_started_anew() {
     for file in ["plan.json", "results.jsonl", "verdicts.json"] {
         fs::remove_file(run.join(file)).expect("removed");
     }
-    home.seatrial("run --resume last").run().exits(2).says("before it had a plan").says("start it anew");
+    home.seatrial("run --resume last").run().exits(2).says("before it had a plan").says("start a new run");
     home.seatrial("report").run().exits(0).shows("nothing was measured");
 }
 
@@ -194,14 +193,14 @@ fn a_run_that_has_finished_measures_nothing_more_when_resumed_and_reports() {
     let script = Script::measuring(60.0);
     home.seatrial("run mem.bandwidth -p kernel=copy,triad").script(&script).run().exits(0);
     let before = home.results();
-    // Were anything measured again, it would be by this script.
+    // A case measured again would have the number of this script.
     let other = Script::measuring(30.0);
     home.seatrial("run --resume").script(&other).run().exits(0).shows("2 cases measured").shows("60.0");
     assert_eq!(home.results(), before);
     assert_eq!(home.runs().len(), 1);
 }
 
-/// Stops the worker of a test in the middle of making its files, in a folder of their own.
+/// Stops the worker of a test while it creates its files, in a folder of their own.
 fn half_made(home: &Home, place: &Path) -> (Started, Vec<Process>) {
     let line = format!(
         "run storage.metadata -p directory={} -p files=100000 -p size=100B -p time=3600s",
@@ -249,7 +248,7 @@ fn what_a_killed_agent_could_not_remove_the_next_run_does() {
     let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
     let (run, processes) = half_made(&home, place.path());
     signal(&processes, Role::Agent, Signal::KILL);
-    // What is stopped dies of its agent's death when it goes on.
+    // A stopped process dies with its agent when it continues.
     signal(&processes, Role::Worker, Signal::CONT);
     run.ended().exits(1);
     assert_nothing_runs(home.path());

@@ -1,5 +1,4 @@
-//! What a person sees on a terminal of 80 columns while something runs: the real binary under script(1), whose output is
-//! put on a screen as a terminal does it.
+//! The live view on a terminal of 80 columns: the real binary under script(1), with its output on a virtual screen.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +12,7 @@ use crate::rig::{ENDLESS, Home, SMALL, Script, assert_nothing_runs, is_installed
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 
-/// A command on a terminal. Whoever drops it ends it.
+/// A command on a terminal, ended on drop.
 struct Terminal {
     child: Child,
     keys: Option<std::process::ChildStdin>,
@@ -21,7 +20,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a command line of Seatrial on a terminal of its own, on which a shell's prompt stands already.
+    /// Starts a command line of Seatrial on a terminal that shows a shell prompt.
     fn start(home: &Home, line: &str, kind: &str) -> Self {
         let out = home.folder().join("screen");
         let command = format!(
@@ -48,12 +47,11 @@ impl Terminal {
         screen
     }
 
-    /// The rows of the screen, without the blanks at their ends.
     fn rows(&self) -> Vec<String> {
         self.screen().screen().rows(0, COLUMNS).map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Waits until a row of the screen holds `text`; all rows then.
+    /// Waits until a row of the screen holds `text`; returns all rows.
     #[track_caller]
     fn wait_for(&mut self, text: &str) -> Vec<String> {
         let mut rows = Vec::new();
@@ -64,14 +62,14 @@ impl Terminal {
             if is_there || !is_over {
                 return is_there;
             }
-            // It has ended while nobody looked: what stood on the screen before is in what was written to it.
+            // It ended in between: the recorded output has what the screen showed.
             rows = self.ever(text).unwrap_or_else(|| panic!("{text} was never there: {:#?}", self.rows()));
             true
         });
         rows
     }
 
-    /// The rows of the screen when a row of it held `text` for the first time.
+    /// Rows of the screen when one first held `text`.
     fn ever(&self, text: &str) -> Option<Vec<String>> {
         let mut screen = vt100::Parser::new(ROWS, COLUMNS, 0);
         let rows = |screen: &vt100::Parser| -> Vec<String> {
@@ -87,7 +85,6 @@ impl Terminal {
         self.keys.as_mut().expect("a keyboard").write_all(&[key]).expect("pressed");
     }
 
-    /// Waits for its end: the exit code, and the rows at the end.
     fn ended(&mut self) -> (Option<i32>, Vec<String>) {
         let mut status = None;
         wait_until("the command to end", || {
@@ -108,14 +105,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Without its keyboard the terminal hangs up, and what runs on it ends.
+        // Closing the keyboard hangs up the terminal, which ends its processes.
         drop(self.keys.take());
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Nothing is left of what is only shown while something runs.
 #[track_caller]
 fn assert_clean(rows: &[String]) {
     let left: Vec<_> = rows.iter().filter(|row| row.contains('━') || row.contains("  trial ")).collect();
@@ -167,7 +163,6 @@ fn ctrl_c_leaves_a_clean_screen_and_the_way_to_go_on() {
     assert_nothing_runs(home.path());
 }
 
-/// The path of a file with `script`.
 fn written(home: &Home, script: &Script) -> PathBuf {
     home.file("script.json", serde_json::to_vec(&script.to_json()).expect("JSON"))
 }

@@ -1,7 +1,7 @@
-//! The real binary, driven as a person or a cluster drives it: exit codes, faults, folders, profiles, output.
+//! The real binary: exit codes, faults, folders, profiles, output.
 //!
-//! What is only about plans, judgements and reports plays a script (exact numbers, no clock); what is about processes,
-//! signals and memory measures this machine, with arrays of a few MiB.
+//! Tests of plans, judgements and reports use scripts (exact numbers, no clock); tests of processes, signals and
+//! memory measure this machine, with arrays of a few MiB.
 
 mod clean;
 mod confined;

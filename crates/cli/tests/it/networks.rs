@@ -1,4 +1,4 @@
-//! The shipped profiles of networks, on simulated nodes whose interfaces are of their class and of another.
+//! Shipped network profiles on simulated nodes with interfaces of their class and of another.
 
 use seatrial_model::Verdict;
 use seatrial_model::record::Document;
@@ -16,14 +16,13 @@ fn interface(name: &str, layer: &str, mbit: u64, mtu: u64) -> Value {
 
 const DRAGNET: &str = "dragnet --role dragnet=n[1-2] --role cobalt=n[3-4]";
 
-/// `seatrial check PROFILE` on four nodes with this interface between which streams come to so many Gbit/s.
+/// `seatrial check PROFILE` on four nodes with this interface, between which streams reach `gbit` Gbit/s.
 fn check(profile: &str, nic: &Value, flows: u32, gbit: f64) -> Document {
     let home = Home::new();
     let script = Script::streams(4, gbit).stream("*", flows, gbit).interface(nic);
     home.seatrial(&format!("check {profile} -o json")).script(&script).run().document()
 }
 
-/// The verdicts on a criterion, each once.
 fn verdicts(document: &Document, criterion: &str) -> Vec<Verdict> {
     let own = document.verdicts.iter().filter(|record| record.criterion == criterion);
     let mut all: Vec<Verdict> = own.map(|record| record.verdict).collect();
@@ -77,7 +76,7 @@ fn a_bond_is_held_against_what_its_mode_lets_flows_use() {
     let machine = json!([bond, member("eth0"), member("eth1")]);
     let script = ["flows=1", "flows=2", "flows=3"].iter().zip([0.98, 1.9, 1.2]).enumerate().fold(
         Script::streams(2, 0.98).interfaces(&machine),
-        // One flow fills a member, two nearly fill both, and three of them hang together.
+        // One flow fills a member, two nearly fill both, and three share them unevenly.
         |script, (at, (flows, gbit))| script.stream(&format!("*{flows}*"), at as u32 + 1, gbit),
     );
     let document = home.seatrial("check discov-net -o json").script(&script).run().document();

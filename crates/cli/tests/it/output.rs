@@ -1,4 +1,4 @@
-//! What stands where: one document on standard output, all else on standard error.
+//! One document on standard output, all else on standard error.
 
 use std::process::{Command, Stdio};
 
@@ -109,7 +109,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     }
 }
 
-/// How a command ends, and what it says, when the read end of its output was closed before it started.
+/// Exit code and messages of a command whose output was closed before it started.
 fn read_by_nobody(home: &Home, line: &str) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
@@ -176,7 +176,7 @@ fn colour_comes_only_when_asked_for() {
 fn a_reader_that_has_seen_enough_does_not_turn_a_fail_into_a_pass() {
     let home = Home::new();
     let profile = home.file("p.toml", bound("at_least = \"90 GB/s\""));
-    // The shell's own exit code is that of the last command, so the check's is printed.
+    // The shell exits as the last command, so the code of the check is printed.
     let line = "{ \"$@\"; echo $? >&2; } | head --lines 0";
     let ended = home.seatrial("check").word(profile).script(&Script::measuring(60.0));
     let ended = ended.under(&["sh", "-c", line, "sh"]).run().exits(0);
@@ -192,7 +192,6 @@ fn a_result_that_cannot_be_printed_is_told_and_kept() {
     home.seatrial("report").run().exits(0).shows("1 case measured");
 }
 
-/// What a person sees of a command, on a terminal that script(1) makes.
 fn on_a_terminal(line: &str, no_color: Option<&str>) -> String {
     let words = ["sh", "-c", "exec script --quiet --return --command \"$*\" /dev/null", "sh"];
     let run = Home::new().seatrial(line).script(&Script::measuring(60.0)).env("NO_COLOR", no_color);
@@ -204,7 +203,7 @@ fn a_terminal_gets_colour_unless_no_color_is_set() {
     if !is_installed("script") {
         return;
     }
-    // The green of what was met, the cyan of the bar.
+    // Green for met criteria, cyan for the bar.
     let colored = |line: &str, no_color: Option<&str>| {
         let seen = on_a_terminal(line, no_color);
         ["\u{1b}[32m", "\u{1b}[36m"].map(|color| seen.contains(color))
@@ -271,7 +270,7 @@ fn numbers_in_the_document_are_those_of_the_samples() {
     assert_eq!(traffic.median, 90.0, "a regular store reads each line first: 3/2 of what the loop names");
 }
 
-/// The whole tender, on this very machine, with tests that take a second instead of half a minute each.
+/// The whole tender on this machine, with tests of a second instead of half a minute.
 #[test]
 fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
     let home = Home::new();
@@ -304,7 +303,7 @@ fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
         let case = document.results.iter().find(|record| record.bench == "mem.pipeline").expect("a case");
         case.clone()
     };
-    // It fills and checks hundreds of megabytes, for which a machine that is busy may need longer than its supervisor waits.
+    // It fills and checks hundreds of megabytes; a busy machine may need longer than the supervisor waits.
     let is_too_slow = |document: &Document| pace(document).cause == Some(Cause::Hang);
     let mut document = check();
     if is_too_slow(&document) {
@@ -323,7 +322,7 @@ fn the_tender_of_cobalt2_prints_one_document_by_the_schema() {
             assert!(found.iter().all(|verdict| *verdict == Verdict::Unknown), "{test}: {found:?}");
         }
     }
-    // How it is judged depends on the machine; that it is, on its pace being measured.
+    // The verdict depends on the machine, that there is one, on the measured pace.
     let case = pace(&document);
     assert!(case.outcome == Outcome::Measured || is_too_slow(&document), "{case:#?}");
     assert!(!verdicts("mem-test").contains(&Verdict::Skip));

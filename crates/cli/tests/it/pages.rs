@@ -1,11 +1,11 @@
-//! The HTML page of a run: in its folder by itself, and made again from records of every schema there was.
+//! The HTML page of a run: written into its folder, and made from records of every schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::rig::{Home, Script};
 
-/// The run folders of earlier versions, one for each schema of the record, composed from real runs of that time.
+/// Run folders of earlier versions, one per schema, composed from real runs.
 fn kept() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs");
     let mut runs: Vec<PathBuf> =
@@ -30,7 +30,7 @@ fn records_of_every_schema_there_was_give_the_page_of_today() {
             let said = said.replace("report vm", "<summary>vm</summary>");
             assert!(page.contains(&said), "{}: no {said}", run.display());
         }
-        // The record itself reads as one of today.
+        // The record reads as one of today.
         let document = home.seatrial("report -o json").word(&run).run().exits(0).document();
         assert!(!document.results.is_empty());
     }
@@ -45,7 +45,7 @@ fn every_run_folder_has_its_page() {
     home.seatrial("run mem.bandwidth").script(&Script::measuring(50.0)).run().exits(0);
     let page = fs::read_to_string(home.run().join("report.html")).expect("a page");
     assert!(page.contains("1 case measured") && page.contains("50.0"), "{page}");
-    // The same page again, but for what is told of the time it takes.
+    // The same page, except for the time that it took.
     let again = home.seatrial("report last --html -").run().exits(0);
     assert_eq!(again.out, page);
 }
@@ -66,7 +66,7 @@ fn the_page_of_a_run_that_was_stopped_or_killed_says_so() {
     let home = Home::new();
     home.seatrial("run mem.bandwidth -p kernel=copy,triad").script(&Script::measuring(50.0)).run().exits(0);
     let run = home.run();
-    // What a kill between the first case and the second leaves.
+    // As of a kill between the first case and the second.
     let results = fs::read_to_string(run.join("results.jsonl")).expect("read");
     fs::write(run.join("results.jsonl"), results.lines().next().expect("a line").to_owned() + "\n")
         .expect("written");
@@ -80,7 +80,7 @@ fn the_page_of_a_run_that_was_stopped_or_killed_says_so() {
     };
     let resume = format!("seatrial run --resume {}", home.id());
     for (ended, what) in [
-        (serde_json::Value::Null, "never said how it ended"),
+        (serde_json::Value::Null, "recorded no end"),
         (
             serde_json::json!({ "at": "2026-09-21T08:31:04Z", "exit": 130, "signal": "SIGINT" }),
             "stopped by SIGINT",
@@ -98,7 +98,7 @@ fn a_page_that_cannot_be_written_is_told_and_does_not_fail_the_run() {
     let home = Home::new();
     let script = Script::measuring(50.0);
     home.seatrial("run mem.bandwidth").script(&script).run().exits(0);
-    // A run that has ended is gone on with: it measures nothing, concludes, and puts its page where a folder is now.
+    // Resuming an ended run measures nothing, concludes, and replaces the folder at its page by the page.
     let page = home.run().join("report.html");
     fs::remove_file(&page).expect("removed");
     fs::create_dir(&page).expect("made");

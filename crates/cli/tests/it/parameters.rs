@@ -1,10 +1,10 @@
-//! Parameters that are negative, absurd or contradictory are errors before anything is allocated; sweeps are planned.
+//! Negative, absurd or contradictory parameters are errors before anything is allocated; sweeps are planned.
 
 use seatrial_model::{Cause, Outcome};
 
 use crate::rig::{Home, Script};
 
-/// Runs with `params` on this machine and insists on a refusal that names `complaint`, before there is any run.
+/// Runs with `params` on this machine; it must be refused with `complaint` before there is a run.
 #[track_caller]
 fn refused(params: &[&str], complaint: &str) {
     let home = Home::new();
@@ -96,7 +96,7 @@ fn an_array_that_no_memory_holds_is_told_without_taking_any() {
     assert_eq!(case.seconds, 0.0, "no worker was started");
 }
 
-/// The cases that `params` make on a simulated node, by what is not default.
+/// Cases of `params` on a simulated node, by their non-default parameters.
 fn cases(params: &str) -> Vec<String> {
     let run = Home::new().seatrial(&format!("run mem.bandwidth {params} -o json"));
     let document = run.script(&Script::measuring(60.0)).run().document();

@@ -1,8 +1,8 @@
-//! Runs of the past: found by id, by either end, by age, by folder; and held against each other.
+//! Stored runs: found by id, by either end, by age, by folder; and compared.
 
 use crate::rig::{Home, Script};
 
-/// A home with one run for each of `rates`, oldest first.
+/// A home with one run per rate, oldest first.
 fn runs(rates: &[f64]) -> Home {
     let home = Home::new();
     for rate in rates {
@@ -47,7 +47,7 @@ fn a_run_that_is_not_there_suggests_the_nearest_and_an_ambiguous_one_lists_all()
     wrong.says(&format!("no run '{typo}'")).says("did you mean '").says("`seatrial history` lists the runs");
     home.seatrial("report last~2").run().exits(2).says("no run 'last~2'");
     // Both started in this century.
-    home.seatrial("report 20").run().exits(2).says(&all[0]).says(&all[1]).says("type more of it");
+    home.seatrial("report 20").run().exits(2).says(&all[0]).says(&all[1]).says("type more of the id");
     home.seatrial("report ./nowhere").run().exits(2).says("has no run.json");
     home.seatrial("run --resume nosuch").run().exits(2).says("no run 'nosuch'");
     home.seatrial("compare last nosuch").run().exits(2).says("no run 'nosuch'");
@@ -87,7 +87,7 @@ fn history_of_what_is_no_benchmark_suggests_one_and_knows_those_of_other_version
     let typo = home.seatrial("history mem.bandwith").run().exits(2);
     typo.says("no benchmark 'mem.bandwith'").says("did you mean 'mem.bandwidth'?");
     let alias = home.seatrial("history net.trunk").run().exits(2);
-    alias.says("under the pattern trunk").says("`seatrial history net.tcp_stream`");
+    alias.says("with the pattern trunk").says("`seatrial history net.tcp_stream`");
     let results = home.run().join("results.jsonl");
     let text = std::fs::read_to_string(&results).expect("read");
     std::fs::write(&results, text.replace("\"bench\":\"mem.bandwidth\"", "\"bench\":\"mem.gone\""))
@@ -122,7 +122,10 @@ fn a_comparison_can_be_a_gate() {
     home.seatrial("compare --fail-on-worse last last~2").run().exits(0).shows("▲ better");
     home.seatrial("compare last~2 last").run().exits(0);
     home.seatrial("run mem.bandwidth -p kernel=read").script(&Script::measuring(60.0)).run().exits(0);
-    home.seatrial("compare --fail-on-worse last~1 last").run().exits(3).shows("share no case");
+    home.seatrial("compare --fail-on-worse last~1 last")
+        .run()
+        .exits(3)
+        .shows("have no measured case in common");
     home.seatrial("run mem.bandwidth -p kernel=read,copy").script(&Script::measuring(60.0)).run().exits(0);
     let fewer = home.seatrial("compare --fail-on-worse last last~1").run().exits(3);
     fewer.shows("same").shows("kernel=copy");

@@ -1,4 +1,4 @@
-//! Patterns on scripted nodes: who is measured with whom, and what comes of it.
+//! Patterns on scripted nodes: pairs and results.
 
 use seatrial_model::record::Document;
 

@@ -1,4 +1,4 @@
-//! Workers and agents that crash, hang, exit early or talk nonsense: the case is lost, the run goes on.
+//! Workers and agents that crash, hang, exit early or send garbage: the case is lost, the run goes on.
 
 use rustix::process::{Signal, kill_process};
 use seatrial_model::{Cause, Outcome};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::rig::{Home, Role, Script, assert_nothing_runs, of_home, small};
 
-/// Runs two cases of which the first meets with `fault`, and gives that one's outcome, cause and reason.
+/// Runs two cases, the first with `fault`, and returns outcome, cause and reason of the first.
 fn struck_by(fault: Value) -> (Outcome, Option<Cause>, String) {
     let script = Script::measuring(60.0).fault("*kernel=copy*", fault.clone());
     let run = Home::new().seatrial("run mem.bandwidth -p kernel=copy,triad -o json").script(&script).run();
@@ -85,9 +85,9 @@ fn a_node_that_vanishes_fails_its_case_and_leaves_the_others_unreached() {
     assert_eq!(well.count(), 2, "{found:?}");
 }
 
-/// Sends `signal` to the process of `role` while the first of two cases of this machine measures.
+/// Sends `signal` to the process of `role` while the first of two cases measures this machine.
 fn struck_while_measuring(role: Role, signal: Signal) -> (Home, Vec<Value>) {
-    // A machine that is busy may give us no CPU for as long as the shorter ones last.
+    // On a busy machine we may get no CPU for the shorter times.
     for time in ["3s", "10s", "40s"] {
         let home = Home::new();
         let mut run =

@@ -1,10 +1,10 @@
-//! Profiles that are wrong: exit 2 with file, line, column and a caret, and nothing is measured.
+//! Wrong profiles: exit 2 with file, line, column and caret, and nothing is measured.
 
 use std::fs;
 
 use crate::rig::{Home, Script, bound};
 
-/// Checks `text` and insists that it is refused with `complaint` before anything happens.
+/// Checks `text`, which must be refused with `complaint` before anything happens.
 fn refused(text: &str, place: &str, complaint: &str) {
     let home = Home::new();
     let file = home.file("wrong.toml", text);

@@ -1,5 +1,5 @@
-//! kill -9 of the main process, the agent or a worker at a random moment of a run that makes files: nothing stays, no line is
-//! torn, and the run can be gone on with to its end.
+//! kill -9 of main process, agent or worker at a random moment of a run that creates files: no file stays, no line is
+//! torn, and the run can be resumed to its end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,8 @@ use seatrial_model::{Cause, Outcome};
 
 use crate::rig::{Home, Role, assert_nothing_runs, of_home};
 
-/// Says how many of each are killed, in place of [`FEW`].
 const COUNT: &str = "SEATRIAL_KILLS";
 
-/// What every change is tested with.
 const FEW: usize = 3;
 
 /// Files with names, files without, and files that another process reads.
@@ -46,7 +44,7 @@ metric = "operations"
 at_least = "1 1/s"
 "#;
 
-/// A home, and two folders that a run may write to: the one that it tests, and that for temporary files.
+/// A home, and the two folders that a run may write to: of the test, and for temporary files.
 struct Place {
     home: Home,
     tested: String,
@@ -73,14 +71,13 @@ impl Place {
         self.call("check").word(self.home.file("files.toml", TESTS.replace("DIR", &self.tested)))
     }
 
-    /// What is in either folder.
     fn left(&self) -> Vec<PathBuf> {
         let list = |path: &String| fs::read_dir(path).expect("listed").flatten().map(|entry| entry.path());
         [&self.tested, &self.temporary].into_iter().flat_map(list).collect()
     }
 }
 
-/// How many lines of the run's files stand without their end; every other is JSON.
+/// Number of torn lines in the run's files; all others are JSON.
 fn torn(run: &Path) -> usize {
     let of = |name: &str| {
         let text = fs::read_to_string(run.join(name)).unwrap_or_default();
@@ -101,21 +98,19 @@ fn random() -> f64 {
     f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
 }
 
-/// What one kill came to.
 #[derive(Debug, Default)]
 struct Tally {
     killed: usize,
-    /// No process of the kind was there at that moment.
+    /// Kills without a process of the kind.
     missed: usize,
     before_the_plan: usize,
     after_the_end: usize,
     torn: usize,
-    /// Folders with a manifest, by `clean` and by another run.
+    /// Folders with manifest, removed by `clean` and by another run.
     cleaned: usize,
     found_by_next: usize,
 }
 
-/// Kills one process of the kind after `wait`, and looks.
 fn kill_one(victim: Role, wait: Duration, tally: &mut Tally) {
     let place = Place::new();
     let run = place.check().start();
@@ -172,14 +167,14 @@ fn kill_one(victim: Role, wait: Duration, tally: &mut Tally) {
     assert_eq!((cases.len(), document.results.len()), (3, 3), "{told} {resumed:?}");
     match victim {
         Role::Main => {
-            // On a busy machine a time can be too short for a number, as in a run that nobody kills.
+            // On a busy machine a time can be too short for a number, even without a kill.
             let without = document.results.iter().filter(|record| record.outcome != Outcome::Measured);
             let causes: Vec<_> = without.map(|record| record.cause).collect();
             assert!(causes.iter().all(|cause| *cause == Some(Cause::TooShort)), "{told} {resumed:?}");
             assert!(resumed.code == Some(0) || !causes.is_empty(), "{told} {resumed:?}");
             assert_eq!(place.home.results().len(), 3, "{told}: every case once");
         }
-        // The case in which it was killed has failed, and stands; the others are measured.
+        // The case of the kill has failed and stays; the others are measured.
         Role::Agent => assert!(
             outcomes.iter().filter(|outcome| **outcome != Outcome::Measured).count() <= 1,
             "{told} {resumed:?}"
@@ -193,7 +188,7 @@ fn kill_one(victim: Role, wait: Duration, tally: &mut Tally) {
 #[expect(clippy::print_stderr, reason = "a long run says how far it is")]
 fn kill_many(victim: Role) {
     let count = std::env::var(COUNT).ok().map_or(FEW, |text| text.parse().expect("a count"));
-    // How long a run takes here that nobody kills.
+    // Duration of a run that is not killed.
     let place = Place::new();
     let start = Instant::now();
     let code = place.check().run().code;

@@ -1,4 +1,4 @@
-//! What a run was asked for stands in its record, and is what it goes on with.
+//! The options of a run are in its record, and used when it is resumed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 
 use crate::rig::{Home, Script, bound};
 
-/// What `run.json` of the only run says of it.
 fn record(home: &Home) -> Value {
     let text = fs::read(home.run().join("run.json")).expect("read");
     serde_json::from_slice::<Value>(&text).expect("JSON")["run"].take()
 }
 
-/// Changes what `run.json` of the only run says of it.
 fn edit(home: &Home, change: impl Fn(&mut Value)) {
     let path = home.run().join("run.json");
     let mut file: Value = serde_json::from_slice(&fs::read(&path).expect("read")).expect("JSON");
@@ -21,14 +19,13 @@ fn edit(home: &Home, change: impl Fn(&mut Value)) {
     fs::write(path, file.to_string()).expect("written");
 }
 
-/// Stands in for ssh: notes how it is called and reaches nobody.
+/// Stand-in for ssh: records its arguments and reaches no node.
 fn client(home: &Home, name: &str) -> (String, PathBuf) {
     let calls = home.folder().join(format!("{name}.calls"));
     let text = format!("echo \"$@\" >>'{}'\necho 'No route to host' >&2\nexit 255\n", calls.display());
     (format!("sh {}", home.file(name, text).display()), calls)
 }
 
-/// A run that ended, of two simulated nodes that are reached by `client`.
 fn of_two_nodes(client: &str) -> Home {
     let home = Home::new();
     let run = home.seatrial("run net.rr -p trials=1 -p max_trials=1 -w n[1-2] --ssh").word(client);
@@ -80,7 +77,7 @@ fn a_run_goes_on_where_it_ran_whatever_else_is_typed() {
         let _ = (fs::remove_file(&old_calls), fs::remove_file(&new_calls));
         let home = of_two_nodes(&old);
         if !has_options {
-            // As versions wrote it that kept the command line alone.
+            // As of versions that stored only the command line.
             edit(&home, |run| _ = run.as_object_mut().expect("an object").remove("options"));
             let shown = home.seatrial("report -o json").run().exits(0).document();
             assert_eq!(shown.run.options, None);
@@ -108,7 +105,7 @@ fn a_run_of_elsewhere_brings_no_command_of_its_own() {
         let resume = || home.seatrial("run --resume").word(elsewhere.join("run.json"));
         let ended = resume().env("PATH", Some("/nowhere")).run();
         assert_ne!(ended.code, Some(0));
-        ended.says("--ssh 'sh ").says("type it to use it");
+        ended.says("--ssh 'sh ").says("type the option again to use it");
         assert!(!old_calls.exists(), "with options: {has_options}");
         resume().word("--ssh").word(&new).run().exits(3);
         assert!(fs::read_to_string(&new_calls).expect("called").contains("-- n1 "));
@@ -123,10 +120,10 @@ fn what_would_change_what_is_measured_is_refused_and_the_run_is_left_as_it_is() 
         let ended = home.seatrial(&format!("run --resume {typed}")).script(&Script::round_trips(2)).run();
         ended.exits(2).says("start a new run")
     };
-    refused("-w n[1-3]").says("that is n[1-3]").says("planned for n[1-2]");
+    refused("-w n[1-3]").says("it selects n[1-3]").says("planned for n[1-2]");
     refused("-N 4").says("that is 4 of 2");
-    refused("-x n2").says("n2 is left out");
-    refused("--share-hosts").says("nodes of one host would be measured at the same time");
+    refused("-x n2").says("n2 is excluded");
+    refused("--share-hosts").says("measured nodes of one host one after the other");
     assert_eq!(record(&home), before);
 }
 

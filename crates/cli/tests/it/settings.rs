@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::rig::{Ended, Home, Script};
 
-/// What a profile may want of two settings of a host and one of its interfaces.
 const PROFILE: &str = r#"
 title = "a test"
 
@@ -41,7 +40,6 @@ fn good() -> Script {
     host("16 MiB", 9000, json!({ "value": "performance" }))
 }
 
-/// `seatrial LINE` with the profile above on simulated hosts.
 fn by_profile(home: &Home, line: &str, script: &Script) -> Ended {
     home.seatrial(line).word(home.file("p.toml", PROFILE)).script(script).run()
 }
@@ -117,7 +115,7 @@ fn a_setting_that_cannot_be_told_is_incomplete() {
     let home = Home::new();
     let script = host("16 MiB", 9000, json!({ "unreadable": "permission denied" }));
     by_profile(&home, "settings", &script).exits(3).shows("? UNKNOWN 1 of 3").shows("permission denied");
-    // No node plays the role.
+    // No node has the role.
     let nodes = good().nodes(2).settings(&[("net.core.rmem_max", json!({ "value": "16 MiB" }))]);
     let ended = by_profile(&home, "settings", &nodes).exits(3);
     ended.shows("no node of the run plays production").shows("nothing here has kind=nic");
@@ -129,7 +127,7 @@ fn a_setting_that_cannot_be_told_is_incomplete() {
 #[test]
 fn a_profile_that_wants_no_setting_is_no_pass() {
     let home = Home::new();
-    home.seatrial("settings host").script(&good()).run().exits(3).shows("wants nothing of the settings");
+    home.seatrial("settings host").script(&good()).run().exits(3).shows("the profile has no [[setting]]");
 }
 
 #[test]
@@ -167,7 +165,7 @@ fn a_real_check_keeps_the_settings_of_this_host() {
     let home = Home::new();
     let profile = home.file("p.toml", "[[setting]]\nid = \"memory.swappiness\"\nat_most = 200\n");
     let ended = home.seatrial("check -o json").word(profile).run();
-    // A container may hide it, and then it is not known.
+    // A container may hide the setting, which is then unknown.
     let verdict = ended.document().verdict;
     assert!(matches!(verdict, Some(Verdict::Pass | Verdict::Unknown)), "{verdict:?}");
     let entry = std::fs::read_dir(home.run().join("inventory")).expect("kept").next().expect("a node");
@@ -192,7 +190,7 @@ fn what_is_wrong_with_a_rule_is_shown_in_the_profile() {
     refused(&rule("cpu.govenor", "equals = \"performance\""), "2:6", "did you mean 'cpu.governor'?");
     refused(&rule("cpu.governor", "equals = \"performence\""), "3:10", "did you mean 'performance'?");
     refused(&rule("cpu.boost", "equals = \"off\""), "3:10", "neither true nor false");
-    refused(&rule("cpu.boost", "at_least = true"), "3:12", "no value of cpu.boost is more than another");
+    refused(&rule("cpu.boost", "at_least = true"), "3:12", "the values of cpu.boost have no order");
     refused(&rule("net.ipv4.udp_mem", "at_least = [1, 2]"), "3:12", "3 values (min, pressure, max), not 2");
     refused(&rule("nic.mtu", "equals = 9000\non = { sped = 1 }"), "4:8", "did you mean 'speed'?");
     refused(&rule("nic.mtu", "equals = 9000\non = { kind = \"node\" }"), "4:15", "a setting of a nic");
@@ -208,7 +206,7 @@ fn three_values_are_wanted_as_an_array_or_as_sysctl_writes_them() {
     for wanted in ["at_least = [262144, 327680, 393216]", "at_least = \"262144 327680 393216\""] {
         let file = home.file("p.toml", format!("[[setting]]\nid = \"net.ipv4.udp_mem\"\n{wanted}\n"));
         let ended = home.seatrial("settings").word(file).script(&script).run().exits(1);
-        // What is above its bound stays.
+        // A value above its bound stays.
         ended.shows("sysctl -w net.ipv4.udp_mem='575799 327680 1151598'");
     }
 }
@@ -216,7 +214,11 @@ fn three_values_are_wanted_as_an_array_or_as_sysctl_writes_them() {
 #[test]
 fn settings_are_listed_and_explained() {
     let home = Home::new();
-    home.seatrial("list").run().exits(0).shows("Settings").shows("cpu.governor who chooses the clock");
+    home.seatrial("list")
+        .run()
+        .exits(0)
+        .shows("Settings")
+        .shows("cpu.governor CPU frequency scaling governor");
     let page = home.seatrial("list nic.mtu").run().exits(0).shows("ip link set dev NAME mtu VALUE");
     page.shows("68 to 65535 bytes").shows("root or CAP_NET_ADMIN");
     home.seatrial("list cpu.govenor").run().exits(2).says("did you mean 'cpu.governor'?");

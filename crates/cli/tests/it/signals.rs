@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM in the middle of a run: an orderly end, nothing left running, and a way to go on.
+//! SIGINT and SIGTERM during a run: an orderly end, no processes left, and the run can be resumed.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn measures(event: &serde_json::Value) -> bool {
     event["event"] == "phase_entered" && event["phase"] == "measure"
 }
 
-/// Interrupts a run whose first case has ended and whose second one is measuring.
+/// Interrupts a run whose first case has ended and whose second is measuring.
 fn interrupted(signal: Signal) -> (Home, Ended) {
     for time in TIMES {
         let home = Home::new();
@@ -23,7 +23,7 @@ fn interrupted(signal: Signal) -> (Home, Ended) {
         });
         run.signal_group(signal);
         let ended = run.ended();
-        // All of it was measured before the signal came.
+        // Everything was measured before the signal.
         if ended.code != Some(0) && home.results().len() < 3 {
             return (home, ended);
         }
@@ -69,12 +69,12 @@ fn a_second_signal_ends_at_once_what_does_not_end_in_order() {
     let home = Home::new();
     let mut run = home.seatrial(ENDLESS).start();
     run.wait_for_event("measuring", measures);
-    // An agent that does not answer keeps the orderly end from coming about.
+    // An agent that does not answer prevents the orderly end.
     let agent = of_home(home.path()).into_iter().find(|process| process.role == Role::Agent);
     let agent = agent.expect("an agent").pid;
     kill_process(agent, Signal::STOP).expect("sent");
     run.signal(Signal::INT);
-    // Two signals of a kind that wait at the same time are one: the first must have been taken.
+    // Two pending signals of a kind are one: the first must have been handled.
     let status = format!("/proc/{}/status", run.pid().as_raw_nonzero());
     wait_until("the first signal to be taken", || {
         let text = fs::read_to_string(&status).expect("the run waits for its agent");
@@ -83,7 +83,7 @@ fn a_second_signal_ends_at_once_what_does_not_end_in_order() {
     });
     run.signal(Signal::INT);
     run.ended().exits(130);
-    // Where it became an orphan, the kernel has hung it up by now (setpgid(2)); else it waits as it was told.
+    // As an orphan it was hung up by the kernel (setpgid(2)); else it waits.
     let _ = kill_process(agent, Signal::CONT);
     assert_nothing_runs(home.path());
     home.seatrial("history").run().exits(0).shows("killed");
@@ -92,7 +92,7 @@ fn a_second_signal_ends_at_once_what_does_not_end_in_order() {
 #[test]
 fn a_check_that_was_interrupted_is_judged_when_it_goes_on() {
     let text = profile(&[("copy", "at_least = \"1 kB/s\""), ("triad", "at_least = \"1 kB/s\"")]);
-    // The script and this machine plan different cases, so the whole check measures this machine.
+    // Script and machine plan different cases, so the whole check measures this machine.
     let interrupted = TIMES.into_iter().find_map(|time| {
         let home = Home::new();
         let params = format!(
@@ -103,12 +103,12 @@ fn a_check_that_was_interrupted_is_judged_when_it_goes_on() {
         run.wait_for_event("a case to end", |event| event["event"] == "case_ended");
         run.signal(Signal::TERM);
         let ended = run.ended();
-        // All of it was measured before the signal came.
+        // Everything was measured before the signal.
         (ended.code != Some(0)).then_some((home, file, ended))
     });
     let (home, file, ended) = interrupted.expect("a run that the signal ends");
     ended.exits(143);
-    // The run folder holds the profile as it was: what becomes of the file no longer matters.
+    // The run folder holds the profile; the file no longer matters.
     fs::remove_file(file).expect("removed");
     let document = home.seatrial("check -o json --resume").run().exits(0).document();
     let judged: Vec<&str> = document.verdicts.iter().map(|verdict| verdict.criterion.as_str()).collect();

@@ -1,5 +1,5 @@
-//! `storage.file` through the real binary, on file systems that freeze, and in runs that are killed: a hang is a result,
-//! and nothing of a case stays on the file system.
+//! `storage.file` with the real binary, on file systems that freeze and in runs that are killed: a hang is a result,
+//! and no file of a case stays.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,11 +18,9 @@ use crate::rig::{
     Home, Role, Script, assert_nothing_runs, of_home, skipped, wait_until, without_privilege_over_files,
 };
 
-/// Far more than the grace that a supervisor gives a phase beyond its time, of which a machine that is busy may take some
-/// for itself.
+/// Far more than the grace time of a phase, of which a busy machine may need some.
 const NEVER: Duration = Duration::from_secs(180);
 
-/// Runs a command; its output, or what it complained of.
 fn call(program: &str, words: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(words).output().map_err(|error| format!("{program}: {error}"))?;
     match output.status.success() {
@@ -35,7 +33,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// An ext4 of 96 MiB on a loop device. Dropping it thaws, unmounts and removes it.
+/// An ext4 of 96 MiB on a loop device. Drop thaws, unmounts and removes it.
 struct LoopDisk {
     folder: TempDir,
     device: String,
@@ -71,14 +69,14 @@ impl LoopDisk {
         call("fsfreeze", &["-u", text(&self.mount())]).expect("thawed");
     }
 
-    /// Bytes in use, once everything that was let go of is given back.
+    /// Bytes in use, after everything released was freed.
     fn used(&self) -> u64 {
         call("sync", &["-f", text(&self.mount())]).expect("synced");
         let told = rustix::fs::statvfs(self.mount()).expect("told");
         (told.f_blocks - told.f_bfree) * told.f_frsize
     }
 
-    /// The names in it that are not its own.
+    /// Names in it, except its own.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.mount()).expect("listed").flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -112,10 +110,9 @@ fn line(disk: &LoopDisk, rest: &str) -> String {
     )
 }
 
-/// Freezes the file system while the first case measures, and insists that this case fails as hung. The home of the run,
-/// and the run.
+/// Freezes the file system during the first case, which must fail as hung. Returns the home and the run.
 fn frozen_while_measuring(disk: &LoopDisk, rest: &str) -> (Home, crate::rig::Started) {
-    // A machine that is busy may give us no CPU for as long as the shorter ones last.
+    // On a busy machine we may get no CPU for the shorter times.
     for time in ["1s", "5s", "20s"] {
         let home = Home::new();
         let mut run = home.seatrial(&line(disk, &format!("{rest} -p time={time}"))).start();
@@ -155,7 +152,7 @@ fn a_file_system_that_freezes_fails_its_case_and_the_matrix_goes_on_when_it_thaw
         let ended = run.ended();
         assert_nothing_runs(home.path());
         let results = home.results();
-        // A look at what hung must be answered soon, also by a machine that is busy.
+        // A check of a hung file system must be answered soon, also on a busy machine.
         if results.iter().any(|record| record["evidence"]["after_hang"].is_string()) {
             continue;
         }
@@ -171,15 +168,15 @@ fn a_file_system_that_freezes_fails_its_case_and_the_matrix_goes_on_when_it_thaw
 fn a_file_system_that_stays_frozen_does_not_keep_the_run_from_its_end() {
     let Some(disk) = disk() else { return };
     let (home, run) = frozen_while_measuring(&disk, "-p operation=write -p pattern=seq,random");
-    // The second case finds it frozen when it makes its files. The end comes while it still is.
+    // The second case finds it frozen when it creates its files, until the end.
     run.ended().exits(1).shows("2 of 2 cases failed");
     let results = home.results();
     assert_eq!(results.len(), 2);
     assert!(results.iter().all(|record| record["cause"] == "hang"), "{results:#?}");
-    // It was looked at first, which takes seconds, and not started.
+    // It was checked first, which takes seconds, and not started.
     assert_eq!(results[1]["evidence"]["after_hang"], results[0]["case"], "{results:#?}");
     let reason = results[1]["reason"].as_str().expect("a reason");
-    assert!(reason.contains("did not answer a liveness check within 2 s"), "{reason}");
+    assert!(reason.contains("still does not answer within 2 s"), "{reason}");
     assert!(results[1]["evidence"]["worker 0"]["when_killed"].is_object(), "{results:#?}");
     disk.thaw();
     assert_nothing_runs(home.path());
@@ -202,16 +199,16 @@ fn files_that_cases_share_are_found_by_later_trials_and_gone_with_the_run() {
         })
         .collect();
     assert_eq!(words.len(), 8);
-    // The evidence is that of the last trial: the first one of the first case filled the files.
+    // The evidence is of the last trial: the first trial of the first case filled the files.
     assert!(words.iter().all(|(word, _)| word == "found"), "{words:?}");
     assert_nothing_runs(home.path());
-    // What still waited in a queue of descriptors is given back by a thread of the kernel, in its own time.
+    // The kernel frees what still waited in a queue of descriptors in its own time.
     let deadline = Instant::now() + NEVER;
     while disk.used() > used + (64 << 10) && Instant::now() < deadline {
         sleep(Duration::from_millis(100));
     }
     assert!(disk.used() <= used + (64 << 10), "{} B were in use, now {} B", used, disk.used());
-    // A file system that froze meanwhile holds up whoever gives the files back, and not the run.
+    // A file system that froze meanwhile blocks the thread that frees files, not the run.
     let home = Home::new();
     let mut run = home.seatrial(&line(&disk, "-p time=1s")).start();
     run.wait_for_event("measuring", |event| event["phase"] == "measure");
@@ -243,13 +240,13 @@ fn whatever_is_killed_at_any_moment_leaves_no_byte_of_test_data() {
             let _ = rustix::process::kill_process(process.pid, Signal::KILL);
         }
         if victim == Role::Worker {
-            // The others go on with the next trial, and leave when they are told to.
+            // The others go on with the next trial, and exit when told to.
             run.signal(Signal::TERM);
         }
         drop(run.ended());
         assert_nothing_runs(home.path());
         assert_eq!(disk.names(), [""; 0], "seed {seed}, {victim:?}: {line}");
-        // The kernel gives the blocks back when the last request of a dead ring is over.
+        // The kernel frees the blocks when the last request of a dead ring is over.
         wait_until("the blocks to be given back", || disk.used() <= used + (64 << 10));
     }
 }
@@ -257,12 +254,12 @@ fn whatever_is_killed_at_any_moment_leaves_no_byte_of_test_data() {
 #[test]
 fn the_profile_host_says_that_it_takes_less_than_ninety_seconds() {
     let home = Home::new();
-    // A machine of known size: a large cache makes a plan longer, which the time of the profile then bounds.
+    // A machine of known size: a large cache makes a longer plan, limited by the profile's time.
     let script = Script::measuring(60.0);
     let plan = home.seatrial("check host --plan").script(&script).run().exits(0).out;
     let line = plan.lines().next().expect("a line");
     let told = line.split_once("about ").and_then(|(_, rest)| rest.split_once(';')).expect("a time").0;
-    // Where no trial is repeated.
+    // Without repeated trials.
     let told = told.split(" to ").next().expect("the least");
     let words: Vec<&str> = told.split_whitespace().collect();
     let seconds: f64 = words
@@ -278,7 +275,7 @@ fn the_profile_host_says_that_it_takes_less_than_ninety_seconds() {
                 }
         })
         .sum();
-    // What this machine has no part for takes its time where there is one.
+    // Parts that this machine lacks take time elsewhere.
     let left_out = plan.split_once("left out").map_or("", |(_, rest)| rest);
     let registry = seatrial_registry::REGISTRY;
     let is_left_out = |id: &str| left_out.contains(&format!(":{id}@"));
@@ -295,7 +292,7 @@ fn a_file_test_that_nobody_gave_a_directory_names_where_it_was_and_never_takes_m
     let home = Home::new();
     let brief = "-p size=4MiB -p block=64KiB -p time=50ms -p trials=1 -p max_trials=1 -o json";
     let run = home.seatrial(&format!("run storage.file {brief}"));
-    // A folder in memory is where it is started, and not where it makes its files.
+    // A folder in memory is where it starts, not where it creates files.
     let run = run.under(&["env", "-C", "/dev/shm"]).run();
     let document = run.document();
     let case = &document.results[0];

@@ -1,4 +1,4 @@
-//! Studies on scripted nodes: what factors are worth, how far a load may go, benchmarks under a pattern by their names.
+//! Studies on scripted nodes: factors, load sweeps, aliases.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn findings<'a>(document: &'a Document, kind: &str) -> Vec<&'a Finding> {
     document.findings.iter().filter(|finding| finding.kind == kind).collect()
 }
 
-/// Streams of 9.4 Gbit/s, half of it with nodelay.
+/// Streams of 9.4 Gbit/s, half of that with nodelay.
 fn slowed_by_nodelay() -> Script {
     Script::streams(2, 9.4).stream("*nodelay=true*", 1, 4.7)
 }
@@ -36,7 +36,7 @@ fn a_study_of_factors_tells_what_each_is_worth() {
     home.seatrial("report")
         .run()
         .exits(0)
-        .shows("what each factor is worth")
+        .shows("gain of each factor")
         .shows("nodelay=false nodelay=true 9.40 4.70 2.000 2.000 to 2.000")
         .shows("receive=read send=write 9.40 9.40 1.000 1.000 to 1.000");
 }
@@ -60,7 +60,7 @@ fn the_plan_of_a_study_of_factors_is_what_runs_also_when_it_is_gone_on_with() {
     assert_eq!(findings(&again, "factor"), findings(&whole, "factor"));
 }
 
-/// Takes all but the first results from the only run, as if it had been killed then.
+/// Removes all but the first results of the only run, as after a kill.
 fn keep_results(home: &Home, count: usize) {
     let file = home.run().join("results.jsonl");
     let text = fs::read_to_string(&file).expect("results");
@@ -75,7 +75,7 @@ fn what_is_no_factor_of_a_benchmark_is_refused_with_what_to_do() {
     let script = Script::streams(2, 9.4);
     let refused = |words: &str| home.seatrial(words).script(&script).run().exits(2);
     refused("run net.tcp_stream --factors flows=2,rx_ring")
-        .says("that is the setting nic.rx_ring of the host and no parameter, and Seatrial changes no setting unasked")
+        .says("nic.rx_ring is a host setting, which Seatrial never changes")
         .says("seatrial list nic.rx_ring")
         .says("seatrial compare last~1 last");
     refused("run net.tcp_stream --factors nodlay").says("did you mean 'nodelay'?");
@@ -86,7 +86,7 @@ fn what_is_no_factor_of_a_benchmark_is_refused_with_what_to_do() {
     assert!(home.runs().is_empty());
 }
 
-/// Streams that work with 12 flows at most; both message sizes alike.
+/// Streams that work with at most 12 flows, for both message sizes.
 fn works_with_twelve() -> Script {
     let hang = json!({ "hangs": { "phase": "measure" } });
     let mut script = Script::streams(2, 9.4);
@@ -159,7 +159,7 @@ fn a_sweep_over_two_parameters_is_a_table_with_failures_in_their_places() {
         .shows("message=64 KiB: saturated at flows=8: throughput is 20 Gbit/s, and a higher load does not raise it")
         .shows("peak: the highest throughput is 20 Gbit/s with flows=8, message=64 KiB");
     assert!(!ended.out.contains("retransmits"), "no row a case beside the table:\n{}", ended.out);
-    // Of sixteen columns there is no overview.
+    // There is no overview of sixteen columns.
     let sizes: Vec<String> = (1..=16).map(|size| format!("{size}KiB")).collect();
     let line = format!("run net.tcp_stream -p flows=1,8 -p message={} {ONCE}", sizes.join(","));
     let ended = home.seatrial(&line).script(&script).run().exits(0);
@@ -180,7 +180,8 @@ fn a_benchmark_under_a_pattern_has_a_name_of_its_own() {
     let pairs = home.seatrial(&format!("run net.pairs {ONCE}")).script(&script).run().exits(0);
     pairs.shows("throughput in Gbit/s · from row to column");
     home.seatrial("run net.pairs --pattern pair").script(&script).run().exits(2).says(
-        "net.pairs is net.tcp_stream under the pattern all-pairs: leave --pattern pair out, or run net.tcp_stream with it",
+        "net.pairs is net.tcp_stream with the pattern all-pairs: leave out --pattern pair, or run \
+         net.tcp_stream with it",
     );
     home.seatrial("run net.trnk").run().exits(2).says("did you mean 'net.trunk'?");
 }
@@ -209,7 +210,7 @@ fn a_profile_places_tests_by_name_pattern_rounds_and_links() {
          [[criterion]]\ntest = \"fabric\"\nmetric = \"throughput\"\nat_least = \"9 Gbit/s\"\n"
     );
     let file = home.file("fabric.toml", profile);
-    // Two flows at the same time share one link, every time.
+    // Two simultaneous flows share one link, every time.
     let script = Script::streams(4, 9.4).stream("uplink*#trunk.2*", 1, 4.7);
     let document = home.seatrial("check -o json").word(&file).script(&script).run().exits(0).document();
     let of = |group: &str| document.results.iter().filter(|it| it.group == group).count();
@@ -228,7 +229,7 @@ fn a_profile_places_tests_by_name_pattern_rounds_and_links() {
          [[criterion]]\ntest = \"a\"\nmetric = \"throughput\"\nat_least = \"1 Gbit/s\"\n",
     );
     let refused = home.seatrial("check").word(&clash).script(&script).run().exits(2);
-    refused.says("net.trunk is net.tcp_stream under the pattern trunk");
+    refused.says("net.trunk is net.tcp_stream with the pattern trunk");
     let without = home.file(
         "rounds.toml",
         "title = \"t\"\n[[test]]\nid = \"a\"\nuse = \"net.pairs\"\nrounds = 2\n\

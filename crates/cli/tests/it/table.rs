@@ -1,10 +1,10 @@
-//! The table that a check prints, letter by letter: a person is to understand it in ten seconds.
+//! The table of a check, compared letter by letter.
 
 use serde_json::json;
 
 use crate::rig::{Ended, Home, Script};
 
-/// The output with what differs from run to run taken out: id, time of day, folder.
+/// The output without what differs between runs: id, time, folder.
 fn stable(home: &Home, ended: &Ended) -> String {
     let id =
         home.runs().last().expect("a run").file_name().expect("a name").to_str().expect("text").to_owned();
@@ -18,7 +18,6 @@ fn stable(home: &Home, ended: &Ended) -> String {
     lines.join("\n")
 }
 
-/// A profile that has all there is to say about a case.
 const ACCEPTANCE: &str = r#"
 title = "acceptance of the memory"
 

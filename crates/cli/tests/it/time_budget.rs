@@ -1,8 +1,8 @@
-//! The time that a run may take, on a simulated machine that others use all the time.
+//! Time budget of a run, on a simulated machine that others use all the time.
 
 use crate::rig::{Ended, Home, Script, profile};
 
-/// Checks a profile with a criterion that is missed, which others on the machine leave unknown, one that is met and a promise, as `top` writes it.
+/// Checks a profile with the time budget `top` and criteria that are missed, unknown (other processes), and met.
 fn check(top: &str, options: &str) -> Ended {
     let home = Home::new();
     let criteria = [("copy", "at_least = \"70 GB/s\""), ("triad", "at_least = \"50 GB/s\"")];
@@ -13,7 +13,6 @@ fn check(top: &str, options: &str) -> Ended {
         .run()
 }
 
-/// What was said, without the breaks of lines.
 fn flat(ended: &Ended) -> String {
     ended.out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -23,7 +22,7 @@ const NOT_REPEATED: &str = "disturbed trials were not repeated: the time for the
 #[test]
 fn where_the_time_is_spent_one_line_says_what_was_not_repeated_and_what_gives_more() {
     let text = flat(&check("", "--time-budget 1s").exits(3));
-    let line = format!("4 {NOT_REPEATED} (1 s a node) was spent; --time-budget gives more");
+    let line = format!("4 {NOT_REPEATED} (1 s a node) was used up; give more with --time-budget");
     assert_eq!(text.matches(&line).count(), 1, "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! A worker's process group: signalled as a whole, and emptied when the worker has ended.
+//! A worker's process group: signals it as a whole, and reaps what the worker leaves.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,10 +13,8 @@ use rustix::process::{
 };
 use seatrial_sys::root::SysRoot;
 
-/// How long killed descendants may take to disappear.
 const EMPTYING: Duration = Duration::from_secs(1);
 
-/// The group that a worker leads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group(Pid);
 
@@ -29,26 +27,23 @@ impl Group {
         self.0.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Signals every process of the group. Nothing happens when there is none left.
     pub(super) fn signal(self, signal: Signal) {
         match kill_process_group(self.0, signal) {
             Ok(()) | Err(Errno::SRCH) => {}
             Err(errno) => {
-                tracing::warn!("cannot send {signal:?} to the group of process {}: {errno}", self.pid());
+                tracing::warn!("cannot send {signal:?} to process group {}: {errno}", self.pid());
             }
         }
     }
 
-    /// Blocks until the leader has ended, and leaves it unreaped: so long its number names nobody else, and the
-    /// group can be killed without hitting a stranger.
+    /// Blocks until the group leader has exited, without reaping it: until then its pid is not reused.
     pub(super) fn wait_for_leader(self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(self.0), options), Err(Errno::INTR)) {}
     }
 
-    /// Kills what the leader left of its group, reaps the leader and then the rest, which came to this process as
-    /// the nearest reaper. Waits a bounded time: a descendant may be in uninterruptible sleep. With the status, whether
-    /// nobody of the group is left.
+    /// Kills the rest of the group, reaps the leader and then its orphans (this process is their subreaper). Bounded
+    /// in time, since a descendant may be in uninterruptible sleep. Also returns whether the group is empty.
     pub(super) fn reap(self, leader: &mut Child) -> io::Result<(ExitStatus, bool)> {
         self.signal(Signal::KILL);
         let status = leader.wait()?;
@@ -60,7 +55,7 @@ impl Group {
             }
             if Instant::now() >= deadline {
                 tracing::warn!(
-                    "processes that worker process {} started are still there after SIGKILL",
+                    "processes started by worker process {} are still running after SIGKILL",
                     self.pid()
                 );
                 return Ok((status, false));
@@ -70,8 +65,7 @@ impl Group {
     }
 }
 
-/// Kills and reaps children of this process other than `ours`: descendants of workers that left the worker's group
-/// to live on, and came here when their parents ended.
+/// Kills and reaps children of this process other than `ours`: descendants that left the group of their worker.
 pub(super) fn sweep(ours: &BTreeSet<u32>) {
     let deadline = Instant::now() + EMPTYING;
     loop {
@@ -81,7 +75,7 @@ pub(super) fn sweep(ours: &BTreeSet<u32>) {
             return;
         }
         for &stray in &strays {
-            // ESRCH and ECHILD only mean that somebody was faster.
+            // ESRCH and ECHILD: another thread was faster.
             let _ = kill_process(stray, Signal::KILL);
             let _ = waitpid(Some(stray), WaitOptions::NOHANG);
         }
@@ -89,7 +83,7 @@ pub(super) fn sweep(ours: &BTreeSet<u32>) {
     }
 }
 
-/// The children of all threads of this process (proc_tid_children(5)); none where the kernel does not list them.
+/// The children of all threads of this process (proc_tid_children(5)); empty where the kernel does not list them.
 fn children() -> Vec<u32> {
     let root = SysRoot::live();
     let threads = root.numbered("/proc/self/task", "").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Removing what a worker left that was killed before it could.
+//! Removes the files of workers that were killed before they could remove them.
 
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -7,22 +7,21 @@ use std::time::Duration;
 use seatrial_bench::Stop;
 use seatrial_bench::stale_dirs::Announced;
 
-/// How long the report of a worker's end waits for it, so that it can say what stays.
+/// How long the report of a worker's end waits for the removal, to say what stays.
 pub(super) const SOON: Duration = Duration::from_secs(4);
 
-/// How long it may take altogether.
 pub(super) const LONGEST: Duration = Duration::from_secs(30);
 
-/// The removal of what one worker left, on a thread of its own: a file system may never answer.
+/// Removal of the files of one worker, on its own thread: a file system may never answer.
 #[derive(Debug, Default)]
 pub(super) struct Removal {
     folders: Vec<String>,
-    /// What stays and why, once it is known; none where there is nothing to remove.
+    /// What stays and why, once known; `None` where nothing is to be removed.
     kept: Option<Receiver<Vec<String>>>,
 }
 
 impl Removal {
-    /// Begins to remove what a worker announced. Only when no process of the worker is left.
+    /// Starts to remove what a worker announced. Call only when no process of the worker is left.
     pub(super) fn start(announced: Vec<Announced>) -> Self {
         if announced.is_empty() {
             return Self::default();
@@ -36,7 +35,6 @@ impl Removal {
                 tracing::warn!("{} stays: {why}", shown(one));
                 Some(format!("{} ({why})", shown(one)))
             };
-            // The agent may be gone from where it is told.
             let _ = tell.send(announced.iter().filter_map(stays).collect());
         };
         if let Err(error) = thread::Builder::new().name("leftovers".to_owned()).spawn(remove) {
@@ -52,10 +50,8 @@ impl Removal {
         told.recv_timeout(patience).unwrap_or_else(|_| self.folders.iter().map(late).collect())
     }
 
-    /// Waits for its end.
     pub(super) fn finish(self) {
         if let Some(told) = self.kept {
-            // Nothing comes where it was told before.
             let _ = told.recv_timeout(LONGEST);
         }
     }

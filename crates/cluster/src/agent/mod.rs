@@ -1,9 +1,9 @@
-//! The process that stands between a controller and the workers of one node.
+//! The agent: the process between a controller and the workers of one node.
 //!
-//! Frames come in on standard input and go out on standard output, so that anything that can start a command can
-//! start an agent; it opens no port, leaves nothing behind, and removes what its workers could not. It never measures and never waits for a worker in its
-//! main loop, so it can always be told to stop. Each worker has threads of its own: `relay` passes on what the
-//! worker says, `tell` what it is told, `output` drains what it prints, `wait` sees it end, `supervise` decides.
+//! Frames come in on standard input and go out on standard output, so that anything that starts commands can start an
+//! agent. It opens no port and removes what its workers left. The main loop never waits for a worker, so an agent can
+//! always be stopped. Each worker has threads: `relay` passes on what the worker says, `tell` what the worker is
+//! told, `output` drains what it prints, `wait` sees it end, `supervise` decides.
 
 mod event;
 mod group;

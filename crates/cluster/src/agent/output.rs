@@ -1,7 +1,4 @@
-//! The last words of a process: what it printed, drained always and kept in part.
-//!
-//! A pipe that nobody reads stops the process that writes to it, in the middle of a measurement; one that is kept
-//! whole lets a library that complains in a loop fill the memory. So everything is read and only the end is kept.
+//! Drains the output of a process, which would block on a full pipe, and keeps only the end of the output.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -10,10 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How much of the end is kept, in bytes.
 const KEPT: usize = 4096;
 
-/// A stream being drained in the background.
 #[derive(Debug)]
 pub(crate) struct Output {
     tail: Arc<Mutex<Tail>>,
@@ -27,13 +22,11 @@ struct Tail {
 }
 
 impl Output {
-    /// Drains `stream` to its end on a thread.
     pub(crate) fn drain(mut stream: impl Read + Send + 'static) -> io::Result<Self> {
         let tail = Arc::new(Mutex::new(Tail::default()));
         let (end, ended) = mpsc::channel();
         let kept = tail.clone();
         thread::Builder::new().name("output".to_owned()).spawn(move || {
-            // Dropped at the end, which is what the other side waits for.
             let _end = end;
             let mut chunk = [0; 16 << 10];
             loop {
@@ -48,8 +41,8 @@ impl Output {
         Ok(Self { tail, ended })
     }
 
-    /// What was printed, after waiting for the end of the stream for at most `patience`: a process that was left
-    /// behind, or a descendant that escaped, may keep it open for ever.
+    /// The output so far, after waiting at most `patience` for the end of the stream: an abandoned process or a
+    /// descendant outside the group may keep it open for ever.
     pub(crate) fn stderr_tail(&self, patience: Duration) -> String {
         let _ = self.ended.recv_timeout(patience);
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()

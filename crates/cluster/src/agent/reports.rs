@@ -1,4 +1,4 @@
-//! The one way out of an agent, shared by the threads of all workers.
+//! Reports of an agent to its controller, shared by the threads of all workers.
 
 use std::fs::File;
 use std::sync::mpsc::Sender;
@@ -8,9 +8,8 @@ use super::event::Event;
 use crate::frame::{FrameError, FrameWriter};
 use crate::message::Report;
 
-/// Sends reports to the controller. A send waits while the controller does not read, and with it the thread that
-/// relays a worker, and with that the worker: a flood is slowed at its source and fills nobody's memory. The
-/// agent's main loop sends nothing, so it never waits.
+/// Sends reports to the controller. A send blocks while the controller does not read, and with it the worker that is
+/// relayed: back-pressure, which bounds memory. The main loop never sends, so it never blocks.
 #[derive(Clone)]
 pub(super) struct Reports {
     to: Arc<Mutex<FrameWriter<File>>>,
@@ -22,11 +21,10 @@ impl Reports {
         Self { to: Arc::new(Mutex::new(FrameWriter::new(to))), events }
     }
 
-    /// Sends one report. If the controller does not listen any more the main loop learns of it, and this is no error.
+    /// When the controller is gone, the main loop gets an event and this returns no error.
     pub(super) fn send(&self, report: &Report) -> Result<(), FrameError> {
         match self.to.lock().unwrap_or_else(PoisonError::into_inner).write(report) {
             Err(error) if error.is_hang_up() => {
-                // The main loop may have ended already.
                 let _ = self.events.send(Event::Closed(error.to_string()));
                 Ok(())
             }

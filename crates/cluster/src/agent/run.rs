@@ -1,4 +1,4 @@
-//! The agent's main function and main loop.
+//! Main function and event loop of the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -34,47 +34,47 @@ use crate::launch::{dial_back, relay_main};
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 use crate::own_program::wrapper;
 
-/// What an agent is told on its command line.
+/// Command-line options of an agent.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AgentOptions {
-    /// Read the inventory below this folder instead of below /
+    /// Read the inventory below this folder instead of /
     #[arg(long, value_name = "DIR")]
     pub sysroot: Option<PathBuf>,
-    /// The name to go by; the host name when not given
+    /// Name of the node [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
-    /// Call the controller that a ticket on standard input names
+    /// Connect to the controller that the ticket on standard input names
     #[arg(long)]
     pub meet: bool,
-    /// Remove the own file, a copy for this run alone, once the controller is reached
+    /// Remove the agent's own file, a copy for this run, once the controller is reached
     #[arg(long)]
     pub remove_self: bool,
-    /// Leave when the controller gives no sign of life for this many seconds; without, the connection tells its end itself
+    /// Exit when the controller has sent nothing for this many seconds [default: only when the connection ends]
     #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..).map(|it| Duration::from_secs(it.into())))]
     pub silence: Option<Duration>,
-    /// Be a relay to agents on other nodes, which the controller names
+    /// Relay to agents on other nodes, which the controller names
     #[arg(long)]
     pub relay: bool,
-    /// What [`build_id`](crate::build_id) says.
+    /// [`build_id`](crate::build_id) of the binary.
     #[arg(skip)]
     pub build: String,
 }
 
-/// Serves a controller on standard input and output until it says `Quit` or goes away. Then all workers are killed;
-/// nothing stays behind but, at worst, a process in uninterruptible sleep with a SIGKILL waiting for it.
+/// Serves a controller on standard input and output until `Quit` or the end of the connection; then kills all
+/// workers. At worst a process in uninterruptible sleep stays, with SIGKILL pending.
 ///
-/// Call it on the main thread and as the first thing of the process: workers die with the thread that calls it, and
-/// it takes over the standard streams.
+/// Call it first and on the main thread: workers die with the thread that calls it, and it takes over the standard
+/// streams.
 pub fn agent_main(options: &AgentOptions) -> ExitCode {
     // Ctrl-C is for the controller; workers inherit this.
     let ignored = lifetime::ignore(Signal::INT);
     if options.relay {
         return relay(options);
     }
-    // Orphans of workers come here instead of to init, which in a container may not reap them.
+    // Orphans of workers are reparented to this process: init of a container may not reap them.
     let adopted = process::reap_orphans();
     for errno in [ignored, adopted].into_iter().filter_map(Result::err) {
-        tracing::warn!("the agent could not set up its process: {errno}");
+        tracing::warn!("the agent cannot set up its process: {errno}");
     }
     let _ = process::name_thread("seatrial-agent");
     let streams = match streams(options) {
@@ -87,7 +87,7 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
     let (events, inbox) = mpsc::channel();
     let terminated = Arc::new(AtomicBool::new(false));
     if let Err(error) = leave_at_sigterm(events.clone(), &terminated) {
-        tracing::warn!("the agent could not set up its process: {error}");
+        tracing::warn!("the agent cannot set up its process: {error}");
     }
     let reports = Reports::new(streams.reports, events.clone());
     let (options, silence) = (options.clone(), options.silence);
@@ -101,10 +101,10 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         tracing::error!("an agent cannot start its threads: {error}");
         return ExitCode::FAILURE;
     }
-    // Without one, every worker makes its files anew.
+    // Without the store, every worker creates its files anew.
     let fd_store = FdStore::new()
         .map(Arc::new)
-        .map_err(|error| tracing::warn!("no store for descriptors: {error}"))
+        .map_err(|error| tracing::warn!("cannot create the store for file descriptors: {error}"))
         .ok();
     let agent = Agent {
         reports,
@@ -119,21 +119,19 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
     agent.serve(&inbox)
 }
 
-/// SIGTERM, as Slurm sends to what it ends, is as if the controller were gone: what workers left is still removed. The flag
-/// is set by the signal itself, before anything else of this process goes on.
+/// SIGTERM, by which Slurm ends a step, counts as the end of the connection, so that files of workers are removed.
+/// The signal handler sets the flag before any other thread continues.
 fn leave_at_sigterm(events: Sender<Event>, terminated: &Arc<AtomicBool>) -> std::io::Result<()> {
     signal_hook::flag::register(SIGTERM, Arc::clone(terminated))?;
     let (mut read, write) = UnixStream::pair()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         while read.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
-            // The main loop may have ended already.
             let _ = events.send(Event::Closed("SIGTERM".to_owned()));
         }
     })?;
     signal_hook::low_level::pipe::register(SIGTERM, write).map(drop)
 }
 
-/// Serves as the relay to other nodes instead.
 fn relay(options: &AgentOptions) -> ExitCode {
     match streams(options) {
         Ok(streams) => relay_main(&options.build, options.silence, streams.commands, streams.reports),
@@ -144,29 +142,28 @@ fn relay(options: &AgentOptions) -> ExitCode {
     }
 }
 
-/// The way to the controller.
 fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
     let taken = |error: std::io::Error| format!("taking the standard streams: {error}");
     if !options.meet {
         return stdio::claim().map_err(taken);
     }
-    // The address that srun says it can be reached by goes first.
+    // First the address at which srun says it can be reached.
     let first = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok().and_then(|address| address.parse().ok());
     let met = dial_back(std::io::stdin().lock(), first);
-    // A wrapper starts workers by the file's name.
+    // A wrapper starts workers by file name.
     if options.remove_self
         && wrapper().is_none()
         && let Ok(path) = std::env::current_exe()
-        // Never a file that somebody installed, whatever the command line says.
+        // Never an installed file, whatever the command line says.
         && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seatrial-"))
     {
-        // Workers are started from the running file, which stays as long as it runs.
+        // Workers start from /proc/self/exe, which stays.
         let _ = std::fs::remove_file(path);
     }
     stdio::Streams::over(met?).map_err(taken)
 }
 
-/// Looks at the machine on a thread of its own, since a sick driver may answer late or never.
+/// Reads the inventory on a thread of its own, since a broken driver may answer late or never.
 fn hello(options: &AgentOptions, reports: &Reports) {
     let root = options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at);
     let mut machine = seatrial_inventory::read(&root);
@@ -182,7 +179,7 @@ fn hello(options: &AgentOptions, reports: &Reports) {
         .unwrap_or_else(|| "localhost".to_owned());
     let hello = Hello { protocol: PROTOCOL, build: options.build.clone(), node, machine, settings };
     if let Err(error) = reports.send(&Report::Hello(Box::new(hello))) {
-        tracing::error!("the machine's description does not fit a message: {error}");
+        tracing::error!("the inventory does not fit into a message: {error}");
     }
 }
 
@@ -190,8 +187,7 @@ fn listen(commands: File, reports: &Reports, events: &Sender<Event>) {
     let mut frames = FrameReader::new(commands);
     loop {
         let event = match frames.read::<Command>() {
-            // Here and not in the main loop, which must never wait to get rid of a report. Pings come before the first
-            // worker, when nothing stands in the way of the answer.
+            // Here, since the main loop must not block on a report. Pings come before the first worker starts.
             Ok(Some(Command::Ping { round })) => {
                 let _ = reports.send(&Report::Pong { round, clock: Nanos(clock::now_ns()) });
                 continue;
@@ -211,15 +207,13 @@ struct Agent {
     reports: Reports,
     events: Sender<Event>,
     workers: BTreeMap<WorkerId, Handle>,
-    /// Processes that did not die and may yet.
+    /// Processes that survived SIGKILL so far.
     abandoned: BTreeMap<WorkerId, u32>,
-    /// How long the controller may be silent.
     silence: Option<Duration>,
-    /// Where workers leave files for later ones of their group.
+    /// Where workers leave files for later workers of their group.
     fd_store: Option<Arc<FdStore>>,
-    /// The group whose workers were started last.
     group: String,
-    /// This process got SIGTERM, and so most likely did its workers: how they end says nothing of the node.
+    /// This process got SIGTERM, and most likely its workers too: their ends say nothing about the node.
     terminated: Arc<AtomicBool>,
 }
 
@@ -241,7 +235,7 @@ impl Agent {
                     Command::Spawn { worker, case, place, trial } => self.spawn(worker, case, place, trial),
                     Command::Tell { worker, message } => self.tell(worker, message),
                     Command::Kill { worker } => self.ask(worker, Ask::Kill),
-                    // Answered where it is heard; that it was said is all that a sign of life says.
+                    // Pings are answered where they are read; any message is a sign of life.
                     Command::Ping { .. } | Command::Alive => {}
                     Command::Quit => return self.leave(inbox, Ask::Kill),
                 },
@@ -251,10 +245,10 @@ impl Agent {
                     return self.leave(inbox, Ask::KillNow);
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    tracing::debug!("the controller has said nothing for {:?}", self.silence);
+                    tracing::debug!("the controller has sent nothing for {:?}", self.silence);
                     return self.leave(inbox, Ask::KillNow);
                 }
-                // Not possible while this loop holds a sender itself.
+                // Impossible while this loop holds a sender.
                 Err(RecvTimeoutError::Disconnected) => return self.leave(inbox, Ask::KillNow),
             }
         }
@@ -262,14 +256,14 @@ impl Agent {
 
     fn spawn(&mut self, worker: WorkerId, case: Box<Case>, place: u32, trial: u32) {
         if self.workers.contains_key(&worker) {
-            tracing::error!("{worker} was to be started twice");
+            tracing::error!("the controller asked to start {worker} twice");
             return;
         }
         self.enter(&case.group);
         let (reports, events) = (self.reports.clone(), self.events.clone());
         match spawn::start(worker, &reports, self.fd_store.as_deref()) {
             Ok((handle, supervised)) => {
-                // The worker cannot have hung up before it was told what to be.
+                // The worker waits for its first message.
                 let _ = handle.tell.send(ToWorker::Task { case, place, trial });
                 let terminated = Arc::clone(&self.terminated);
                 let supervise = move || {
@@ -298,8 +292,7 @@ impl Agent {
         }
     }
 
-    /// What a group left on the store goes when another begins: aside, since a file system may take its time to give its
-    /// blocks back, or never answer.
+    /// Removes what a group left on the store when another begins; on a thread, since a file system may block.
     fn enter(&mut self, group: &str) {
         if self.group == group {
             return;
@@ -307,16 +300,16 @@ impl Agent {
         if let Some(fd_store) = self.fd_store.clone().filter(|_| !self.group.is_empty()) {
             let clear = move || fd_store.clear();
             if let Err(error) = thread::Builder::new().name("fd_store".to_owned()).spawn(clear) {
-                tracing::warn!("what a group left is not removed yet: {error}");
+                tracing::warn!("cannot remove the files of a group: {error}");
             }
         }
         group.clone_into(&mut self.group);
     }
 
-    /// Runs `work` aside, since what it reports may have to wait for the controller.
+    /// Runs `work` on a thread, since its report may block on the controller.
     fn on_thread(&self, worker: WorkerId, work: impl FnOnce() + Send + 'static) {
         if let Err(error) = thread::Builder::new().name(format!("supervise {}", worker.0)).spawn(work) {
-            // Without a supervisor a worker could hang unseen; an agent that has no thread left is of no use.
+            // Without a supervisor a worker could hang unnoticed; an agent without threads is of no use.
             let _ = self
                 .events
                 .send(Event::Closed(format!("cannot start a thread to supervise {worker}: {error}")));
@@ -346,16 +339,16 @@ impl Agent {
         }
     }
 
-    /// Only while no worker runs: the orphans of one that does may be part of its test.
+    /// Only while no worker runs: orphans of a running worker may be part of its test.
     fn sweep(&self) {
         let ours: BTreeSet<u32> = self.abandoned.values().copied().collect();
         sweep(&ours);
     }
 
-    /// Ends all workers and waits for them, a bounded time.
+    /// Kills all workers and waits a bounded time for their end.
     fn leave(mut self, inbox: &Receiver<Event>, ask: Ask) -> ExitCode {
         self.ask_all(ask);
-        // A controller that lives waits no longer than that.
+        // A controller that is still connected waits no longer than this.
         let removing = if ask == Ask::Kill { SOON } else { LONGEST };
         let deadline = Instant::now() + GRACE + PATIENCE + Duration::from_secs(1) + removing;
         while !self.workers.is_empty() {
@@ -379,6 +372,6 @@ impl Agent {
 
 fn report_end(reports: &Reports, worker: WorkerId, end: WorkerEnd) {
     if let Err(error) = reports.send(&Report::Ended { worker, end }) {
-        tracing::error!("how {worker} ended does not fit a message: {error}");
+        tracing::error!("the end of {worker} does not fit into a message: {error}");
     }
 }

@@ -1,6 +1,6 @@
-//! What signals are called.
+//! Names of signals.
 
-/// The name of a signal, for example `SIGSEGV`; `signal 40` for one without a name.
+/// For example `SIGSEGV`; `signal 40` for a signal without a name.
 pub fn signal_name(number: i32) -> String {
     let name = signal_hook::low_level::signal_name(number);
     name.map_or_else(|| format!("signal {number}"), str::to_owned)

@@ -1,4 +1,4 @@
-//! Starting a worker's process and the threads that serve it.
+//! Starts a worker and the threads that serve it.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -19,17 +19,14 @@ use crate::frame::{FrameReader, FrameWriter};
 use crate::message::{FromWorker, Report, ToWorker, WorkerId};
 use crate::own_program::own_program;
 
-/// The main loop's side of a worker.
 pub(super) struct Handle {
-    /// What the worker is to be told.
     pub(super) tell: Sender<ToWorker>,
-    /// What its supervisor is asked.
     pub(super) ask: Sender<Ask>,
     pub(super) pid: u32,
 }
 
-/// Starts a worker, from the agent's main thread: the kernel ties a child to the thread that forked it. On `store` it
-/// leaves files to those that come after it.
+/// Starts a worker. Call on the agent's main thread: the parent-death signal is tied to the thread that forked. The
+/// worker leaves files for later workers on `store`.
 pub(super) fn start(
     id: WorkerId,
     reports: &Reports,
@@ -62,7 +59,7 @@ fn spawn(
         fd_store.lend(&mut command, Purpose::Files)?;
     }
     announced.lend(&mut command, Purpose::Leftovers)?;
-    // NVIDIA's driver would keep what it compiled in the home of whoever runs us; nothing of a run stays on a node.
+    // NVIDIA's driver would cache compiled kernels in the home directory; a run leaves nothing on a node.
     command.env("CUDA_CACHE_DISABLE", "1");
     command.stdin(Stdio::null()).stdout(printed.try_clone()?).stderr(printed);
     tie_to_parent(&mut command).process_group(0).spawn()
@@ -100,7 +97,7 @@ fn serve(
     }
 }
 
-/// Passes on what the worker says until it hangs up; gives what was wrong when it said something that is not a message.
+/// Relays messages of the worker until the end of the stream; returns the error of a malformed message.
 fn relay(
     id: WorkerId,
     channel: UnixStream,
@@ -112,7 +109,7 @@ fn relay(
         let wrong = loop {
             let passed = match frames.read::<FromWorker>() {
                 Ok(Some(message)) => reports.send(&Report::Said { worker: id, message }),
-                // A worker that dies in the middle of a message is explained by its death.
+                // A worker that dies in the middle of a message: its death is the explanation.
                 Ok(None) => return None,
                 Err(error) if error.is_hang_up() => return None,
                 Err(error) => Err(error),
@@ -121,18 +118,18 @@ fn relay(
                 break error.to_string();
             }
         };
-        // What follows cannot be understood, so there is no way to go on with it.
+        // The stream is out of sync from here on.
         let _ = ask.send(Ask::KillNow);
         Some(wrong)
     })
 }
 
-/// Tells the worker what comes for it, on a thread since a worker that hangs does not read.
+/// Passes messages to the worker on a thread, since a hung worker does not read.
 fn pass_on(told: &Receiver<ToWorker>, channel: UnixStream) {
     let mut frames = FrameWriter::new(channel);
     for message in told {
         if let Err(error) = frames.write(&message) {
-            tracing::debug!("a worker was not told {message:?}: {error}");
+            tracing::debug!("cannot send {message:?} to a worker: {error}");
             return;
         }
     }

@@ -5,14 +5,13 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The two ends that lead to the controller.
 pub(super) struct Streams {
     pub(super) commands: File,
     pub(super) reports: File,
 }
 
 impl Streams {
-    /// A connection instead of the standard streams, which are put out of the way all the same.
+    /// A TCP connection in place of the standard streams, which are redirected too.
     pub(super) fn over(stream: TcpStream) -> io::Result<Self> {
         claim()?;
         let reports = File::from(OwnedFd::from(stream.try_clone()?));
@@ -20,9 +19,8 @@ impl Streams {
     }
 }
 
-/// Takes standard input and output for frames and puts `/dev/null` and standard error in their place.
-///
-/// A library that prints a greeting, or a child that reads a line, would otherwise put the stream out of step.
+/// Takes standard input and output for frames, and replaces them by `/dev/null` and standard error: a library that
+/// prints, or a child that reads, would otherwise corrupt the stream of frames.
 pub(super) fn claim() -> io::Result<Streams> {
     let commands = io::stdin().as_fd().try_clone_to_owned()?.into();
     let reports = io::stdout().as_fd().try_clone_to_owned()?.into();

@@ -22,38 +22,33 @@ use super::signal::signal_name;
 use super::vitals::vitals;
 use crate::message::{EndKind, WorkerEnd};
 
-/// From SIGTERM to SIGKILL: time for a part to put back what it changed.
+/// From SIGTERM to SIGKILL: time for a part to restore what it changed.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// From SIGKILL to giving up. Only uninterruptible sleep keeps a process from dying by it.
+/// From SIGKILL to giving up. Only uninterruptible sleep survives SIGKILL.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long the end of the output is waited for, which a descendant outside the group may hold open.
+/// How long to wait for the end of the output, which a descendant outside the group may hold open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// What a supervisor is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// End the worker: SIGTERM, then SIGKILL after the grace.
     Kill,
-    /// End it at once.
     KillNow,
-    /// It has ended and is to be reaped.
     Reap,
 }
 
-/// A worker with what belongs to it.
 pub(super) struct Supervised {
     pub(super) child: Child,
     pub(super) channel: UnixStream,
     pub(super) relay: JoinHandle<Option<String>>,
     pub(super) output: Output,
     pub(super) asked: Receiver<Ask>,
-    /// What it announced that would outlive it.
+    /// Files that the worker announced and that would outlive it.
     pub(super) announced: FdStore,
 }
 
-/// A worker that was left behind: it waits to be reaped, should it ever die.
+/// A worker that survived SIGKILL; reaped if it dies after all.
 pub(super) struct Abandoned {
     child: Child,
     asked: Receiver<Ask>,
@@ -61,7 +56,7 @@ pub(super) struct Abandoned {
 }
 
 impl Supervised {
-    /// Waits until the worker has ended, ending it when asked to, begins to remove what it left, and says how it ended.
+    /// Waits for the worker's end, killing it on request; starts the removal of its files; returns how it ended.
     pub(super) fn supervise(mut self) -> (WorkerEnd, Result<Removal, Abandoned>) {
         let group = Group::of(&self.child);
         let mut evidence = Evidence::new();
@@ -77,7 +72,7 @@ impl Supervised {
         if !dead {
             evidence.insert("when_abandoned".to_owned(), vitals(&SysRoot::live(), group.pid()));
         }
-        // What was sent before still comes out of the socket and then the end, whoever else holds its other side.
+        // Data sent before is still delivered, then end of file, whichever process still holds the socket.
         let _ = self.channel.shutdown(Shutdown::Both);
         let how = match self.relay.join() {
             Ok(Some(why)) => EndKind::Garbled { why },
@@ -100,10 +95,10 @@ impl Supervised {
     }
 
     fn terminate(&self, group: Group, evidence: &mut Evidence) -> bool {
-        // First the evidence, for the signal changes what there is to see.
+        // Evidence first, since the signal changes the state of the process.
         evidence.insert("when_killed".to_owned(), vitals(&SysRoot::live(), group.pid()));
         group.signal(Signal::TERM);
-        // A stopped process acts on the signal only when it goes on.
+        // A stopped process handles SIGTERM only after SIGCONT.
         group.signal(Signal::CONT);
         if self.died_within(GRACE, Some(Ask::KillNow)) {
             return true;
@@ -117,7 +112,7 @@ impl Supervised {
         self.died_within(PATIENCE, None)
     }
 
-    /// Whether the worker dies within `limit`, which being asked for `hurry` cuts short.
+    /// Whether the worker dies within `limit`, which the request `hurry` cuts short.
     fn died_within(&self, limit: Duration, hurry: Option<Ask>) -> bool {
         let deadline = Instant::now() + limit;
         loop {
@@ -132,7 +127,6 @@ impl Supervised {
 }
 
 impl Abandoned {
-    /// Reaps the worker when it dies after all, so that no zombie stays, and removes what it left.
     pub(super) fn reap(mut self) -> Removal {
         while let Ok(ask) = self.asked.recv() {
             if ask == Ask::Reap {
@@ -148,12 +142,12 @@ impl Abandoned {
 fn end_of(status: ExitStatus) -> EndKind {
     match status.signal() {
         Some(signal) => EndKind::Signalled { signal, name: signal_name(signal) },
-        // A status without a signal has a code (wait(2)).
+        // A status without a signal has an exit code (wait(2)).
         None => EndKind::Exited { code: status.code().unwrap_or(-1) },
     }
 }
 
-/// The worker is gone but somebody else took its status; that nobody here does.
+/// Another thread reaped the process, which no thread here does.
 fn lost(error: std::io::Error) -> (EndKind, bool) {
     tracing::error!("cannot reap a worker: {error}");
     (EndKind::Exited { code: -1 }, false)

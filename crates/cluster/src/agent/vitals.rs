@@ -1,15 +1,14 @@
-//! What a worker that does not answer is doing, as the kernel tells it.
+//! State of a worker that does not answer, from /proc.
 
 use seatrial_sys::process::{Task, tasks};
 use seatrial_sys::root::SysRoot;
 use serde_json::{Value, json};
 
-/// Threads described one by one. A worker has a thread a core; those in uninterruptible sleep come first.
+/// Threads that are described. A worker has a thread per core; threads in uninterruptible sleep come first.
 const SHOWN: usize = 16;
 
-/// The threads of a process: state, kernel function waited in, system call in flight, kernel stack where readable.
-///
-/// Reads only files that the kernel fills without the process's memory map lock, which a stuck process may hold.
+/// The threads of a process: state, wait channel, system call, kernel stack where readable. Reads only files that do
+/// not need the process's memory map lock, which a stuck process may hold.
 pub fn vitals(root: &SysRoot, pid: u32) -> Value {
     match tasks(root, pid) {
         Ok(mut threads) => {
@@ -34,7 +33,6 @@ fn describe(thread: &Task) -> Value {
     })
 }
 
-/// proc_pid_stat(5).
 const fn state_word(letter: char) -> &'static str {
     match letter {
         'R' => "running",
@@ -47,14 +45,14 @@ const fn state_word(letter: char) -> &'static str {
     }
 }
 
-/// `write 0x3 0x7f…` for `1 0x3 0x7f…`; numbers without a name here stay numbers (proc_pid_syscall(5)).
+/// `write 0x3 0x7f…` for `1 0x3 0x7f…`; a call without a name here stays a number (proc_pid_syscall(5)).
 fn system_call(text: &str) -> String {
     let (number, arguments) = text.split_once(' ').unwrap_or((text, ""));
     let name = number.parse().ok().and_then(call_name);
     name.map_or_else(|| text.to_owned(), |name| format!("{name} {arguments}").trim_end().to_owned())
 }
 
-/// The calls that a stuck benchmark is likely to be in; their numbers differ from one architecture to the next.
+/// System calls in which a stuck benchmark is likely to be; numbers differ between architectures.
 fn call_name(number: libc::c_long) -> Option<&'static str> {
     Some(match number {
         libc::SYS_read => "read",

@@ -1,4 +1,4 @@
-//! Round trips, every cut, and bytes that nobody meant.
+//! Round trips, truncations and random bytes.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,7 +9,6 @@ use seatrial_model::{Cause, Nanos, Quantity, Reason, Sample, Unit};
 use super::*;
 use crate::message::FromWorker;
 
-/// A stream that counts what was taken from it.
 struct Counted<R> {
     from: R,
     taken: Rc<Cell<usize>>,

@@ -1,4 +1,4 @@
-//! Agents started all at once by a program of the site's, such as srun or mpirun, which then call us.
+//! Agents that one program, such as srun or mpirun, starts all at once and that connect back.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -13,32 +13,29 @@ use crate::fleet::LaunchError;
 use crate::frame::encode;
 use seatrial_sys::process::leave_with_parent;
 
-/// How long agents may take after the first one: a step starts everywhere within seconds (Slurm's own figure is 30 s
-/// for 15,000 nodes), and the binary was copied before.
+/// Time for the other agents after the first one: a step starts everywhere within seconds (Slurm documents 30 s for
+/// 15,000 nodes).
 const STRAGGLING: Duration = Duration::from_secs(45);
 
-/// How long an agent that called may take to look at its machine.
+/// Time for a connected agent to read its inventory.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long one look at the listener takes.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Silence after which what the launcher says is passed on: a job that waits in a queue says so.
+/// After this silence the launcher's output is shown: for example that a job waits in the queue.
 const SILENCE: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
-    /// How many; none when only the launcher knows.
     pub(super) count: Option<usize>,
-    /// Their names, as far as they are known.
     pub(super) names: Vec<String>,
-    /// Whether these last words of the program mean that the nodes are wanted back.
+    /// Whether this output of the launcher means that the job was ended by decision.
     pub(super) recalls: fn(&str) -> bool,
 }
 
-/// Starts agents with `command` and lets them in until all are there.
+/// Starts agents with `command` and accepts them until all are there.
 ///
-/// There is no deadline before the first one: a job may wait for its nodes for hours, and the person can end that.
+/// Without a deadline before the first one: a job may wait in the queue for hours, and the user can interrupt.
 pub(super) fn gather(
     launcher: &str,
     command: &mut Command,
@@ -50,10 +47,10 @@ pub(super) fn gather(
         .map_err(|error| failed(format!("opening a port for its agents: {error}")))?;
     let ticket = listener
         .ticket()
-        .map_err(|error| failed(format!("asking for our own addresses: {error}")))
+        .map_err(|error| failed(format!("listing the addresses of this machine: {error}")))
         .and_then(|ticket| encode(&ticket).map_err(|error| failed(error.to_string())))?;
     let (mut step, mut pipes) = Process::start(leave_with_parent(command)).map_err(failed)?;
-    // Kept open: an end of file would make some launchers close the agents' input before they have read it.
+    // Kept open: at end of file some launchers close the agents' input before the agents have read it.
     let told = pipes.stdin.write_all(&ticket).and_then(|()| pipes.stdin.flush());
     let mut gathering = AgentStartup::new(build, HELLO_WITHIN);
     gathering.sort_by_name();
@@ -76,11 +73,11 @@ pub(super) fn gather(
             _ => {}
         }
         if step.has_ended() {
-            // Agents that called before it ended may still be at the listener.
+            // Agents that connected before the launcher ended may still be at the listener.
             while let Some((from, stream)) = listener.next(POLL_INTERVAL) {
                 gathering.adopt(&label(from), stream);
             }
-            ended = Some("it ended before all agents were there".to_owned());
+            ended = Some("it ended before Seatrial ran on all nodes".to_owned());
         }
     }
     if listener.rejected() > 0 {
@@ -94,7 +91,11 @@ pub(super) fn gather(
     let gone = ended.map(|why| format!("{why}; {}", step.exit_report()));
     for node in absent(&gathering, expected) {
         let why = gone.clone().unwrap_or_else(|| {
-            format!("no agent came within {} s of the first; {}", STRAGGLING.as_secs(), step.stderr_tail())
+            format!(
+                "no agent connected within {} s of the first; {}",
+                STRAGGLING.as_secs(),
+                step.stderr_tail()
+            )
         });
         gathering.miss(LaunchError::NoHello { node, why });
     }
@@ -116,7 +117,7 @@ fn is_complete(gathering: &AgentStartup, expected: &Expected) -> bool {
     gathering.arrived() >= wanted
 }
 
-/// Nodes of which no agent came: by name where we know it, else numbered.
+/// Nodes without an agent: by name where known, else numbered.
 fn absent(gathering: &AgentStartup, expected: &Expected) -> Vec<String> {
     if !expected.names.is_empty() {
         let here: Vec<(&str, &str)> = gathering.present().collect();
@@ -128,9 +129,9 @@ fn absent(gathering: &AgentStartup, expected: &Expected) -> Vec<String> {
         .collect()
 }
 
-/// The names that were asked for and that none of the agents `here` (address, host name) stands for. A name may have been
-/// given as an address, or with its domain or without; an agent that no name fits stands for the first one left over, which
-/// may be another address of its node.
+/// The requested names without an agent, given (address, host name) of the agents `here`. A name may be an address,
+/// or with or without domain; an agent that matches no name counts for the first name left, as its node may have
+/// another address.
 fn unanswered(asked: &[String], here: &[(&str, &str)]) -> Vec<String> {
     let mut unnamed = here.to_vec();
     let mut left = asked.to_vec();
@@ -166,7 +167,7 @@ mod tests {
         assert!(missing(&["n1", "n2", "n3.site.org"]).is_empty());
         assert!(missing(&["10.77.0.2", "10.77.0.1", "n3"]).is_empty());
         assert!(missing(&["n1.site.org", "n2.site.org", "n3"]).is_empty());
-        // Addresses of another network: as many came as were asked for.
+        // Addresses of another network: the number of agents matches.
         assert!(missing(&["192.168.0.1", "192.168.0.2", "192.168.0.3"]).is_empty());
         assert_eq!(missing(&["n1", "n2", "n3", "n4"]), ["n4"]);
         assert_eq!(missing(&["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.4"]), ["10.77.0.4"]);

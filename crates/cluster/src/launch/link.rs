@@ -1,4 +1,4 @@
-//! One agent as its controller holds it: a stream of frames each way, and the process at the near end if there is one.
+//! The connection to one agent: a stream of frames each way, and the local process if there is one.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -15,29 +15,26 @@ use crate::fleet::LaunchError;
 use crate::frame::{FrameReader, FrameWriter};
 use crate::message::{self, Report};
 
-/// What came from an agent's stream: a report, or why there will be none.
+/// A report from an agent's stream, or why no more will come.
 #[derive(Debug)]
 pub(super) struct Heard {
-    /// The link, by its position.
     pub(super) link: usize,
     pub(super) said: Result<Report, Loss>,
 }
 
 impl Heard {
-    /// Of no link at all: wakes who waits, and nothing follows from it.
+    /// Wakes the waiter without an event.
     pub(super) fn nothing() -> Self {
         Self { link: usize::MAX, said: Err(Loss::Stream(String::new())) }
     }
 }
 
-/// Why nothing more comes from an agent.
 #[derive(Debug)]
 pub(super) enum Loss {
-    /// What became of the stream.
     Stream(String),
-    /// What became of the gateway that it was behind, with all others there.
+    /// Why the gateway of the agent, and with it all agents behind it, is gone.
     Gateway(String),
-    /// A relay's word that no agent came, in the words a controller would have had.
+    /// Reported by a relay: the agent did not start.
     NeverCame(LaunchError),
 }
 
@@ -50,35 +47,32 @@ impl Loss {
     }
 }
 
-/// What is exchanged before the first frame, by the thread that then reads the frames: it may wait for the far end.
+/// Runs before the first frame, on the thread that then reads frames, since it may block on the node.
 pub(super) type Preamble = Box<dyn FnOnce(&mut dyn Read, &mut dyn Write) -> Result<(), String> + Send>;
 
-/// A running agent. Dropping it ends the connection, and with it the agent and its workers.
+/// The connection to a running agent. Dropping it ends the agent and its workers.
 pub(super) struct Link {
     near: Near,
     commands: Option<Queue<message::Command>>,
 }
 
-/// What we hold of the connection.
 enum Near {
-    /// The agent, or a client such as ssh that leads to it.
+    /// The agent itself, or a client such as ssh that leads to it.
     Process(Process),
-    /// A connection that the agent opened to us, and whether its other end has closed it.
+    /// A connection that the agent opened, and whether the agent has closed it.
     Stream(TcpStream, Arc<AtomicBool>),
-    /// A share in the connection to a relay: which child of it.
+    /// Child number of a relay.
     Relayed(Arc<Gateway>, u32),
 }
 
-/// How the frames of a link begin and what keeps it alive.
 #[derive(Default)]
 pub(super) struct Manner {
-    /// What comes before the frames.
     pub(super) preamble: Option<Preamble>,
-    /// Whether the far end takes long silence for our death, so that it has to be told that we live.
+    /// Whether the agent exits after long silence, so that it needs signs of life.
     pub(super) signs_of_life: bool,
 }
 
-/// The half of a connection that commands go out on. Its end is the agent's end of file, as with a pipe.
+/// Write half of a connection. Dropping it is the agent's end of file, as with a pipe.
 struct WriteHalf(TcpStream);
 
 impl Write for WriteHalf {
@@ -98,8 +92,8 @@ impl Drop for WriteHalf {
 }
 
 impl Link {
-    /// Starts an agent with `command`; what it says goes to `heard`, which is bounded, so that a controller that is
-    /// busy slows its agents instead of filling up.
+    /// Starts an agent with `command`. Its messages go to `heard`, which is bounded, so that a busy controller slows
+    /// its agents and does not fill its memory.
     pub(super) fn start(
         link: usize,
         command: &mut Command,
@@ -112,7 +106,6 @@ impl Link {
         Ok(Self { near: Near::Process(process), commands: Some(commands) })
     }
 
-    /// Takes over the connection of an agent that has proved who it is.
     pub(super) fn adopt(link: usize, stream: TcpStream, heard: SyncSender<Heard>) -> io::Result<Self> {
         let (read, write) = (stream.try_clone()?, WriteHalf(stream.try_clone()?));
         let closed = Arc::new(AtomicBool::new(false));
@@ -120,12 +113,11 @@ impl Link {
         Ok(Self { near: Near::Stream(stream, closed), commands: Some(commands) })
     }
 
-    /// A child of a relay's.
     pub(super) fn relayed(gateway: Arc<Gateway>, child: u32) -> Self {
         Self { near: Near::Relayed(gateway, child), commands: None }
     }
 
-    /// Queues a command; the agent always reads, so the queue stays short. One that is gone swallows it.
+    /// Queues a command; an agent that is gone ignores it.
     pub(super) fn send(&self, command: message::Command) {
         match (&self.commands, &self.near) {
             (Some(commands), _) => commands.put(command),
@@ -134,12 +126,12 @@ impl Link {
         }
     }
 
-    /// The way of commands, for a thread that only sends.
+    /// The command queue, for a thread that only sends.
     pub(super) fn commands(&self) -> Option<Queue<message::Command>> {
         self.commands.clone()
     }
 
-    /// Asks the agent to leave and closes the way to it.
+    /// Asks the agent to exit and closes its input.
     pub(super) fn quit(&mut self) {
         self.send(message::Command::Quit);
         self.commands = None;
@@ -154,7 +146,6 @@ impl Link {
         }
     }
 
-    /// The relay that this agent is behind.
     pub(super) fn gateway(&self) -> Option<(&Gateway, u32)> {
         match &self.near {
             Near::Relayed(gateway, child) => Some((gateway, *child)),
@@ -162,7 +153,6 @@ impl Link {
         }
     }
 
-    /// Ends the connection and says what is known of its end.
     pub(super) fn exit_report(&mut self, why: &str) -> String {
         self.commands = None;
         match &mut self.near {
@@ -171,7 +161,7 @@ impl Link {
                 let _ = stream.shutdown(Shutdown::Both);
                 why.to_owned()
             }
-            // A relay says all that it knows with the loss.
+            // A relay includes all it knows in the loss report.
             Near::Relayed(gateway, child) => {
                 gateway.close(*child);
                 why.to_owned()
@@ -180,7 +170,7 @@ impl Link {
     }
 }
 
-/// The two threads of a link: one reads, and talks first where something comes before the frames; one writes.
+/// Starts the two threads of a link: reader (after the preamble) and writer.
 fn serve(
     link: usize,
     mut from: impl Read + Send + 'static,
@@ -224,7 +214,7 @@ fn hear_all(link: usize, mut frames: FrameReader<impl Read>, heard: &SyncSender<
             Ok(Some(report)) => Ok(report),
             Ok(None) => Err("the agent closed its pipe".to_owned()),
             Err(error) if error.is_hang_up() => Err(format!("the connection to the agent broke: {error}")),
-            Err(error) => Err(format!("the agent said something that is not a message: {error}")),
+            Err(error) => Err(format!("the agent sent something that is not a message: {error}")),
         };
         let last = said.is_err();
         if heard.send(Heard { link, said: said.map_err(Loss::Stream) }).is_err() || last {

@@ -1,4 +1,4 @@
-//! A fleet of agents at the other end of streams.
+//! A fleet of agents behind streams.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::process::ChildStdin;
@@ -17,38 +17,34 @@ use crate::clock_offset::{Offset, Offsets};
 use crate::fleet::{Fleet, FleetEvent, Missing, NodeIndex, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
 
-/// How long agents may take to leave: longer than their workers may take to die, and what these left to be removed.
+/// Time for agents to exit: longer than their workers may take to die and their files to be removed.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// How long a step that carried the agents may take to end once they are gone.
 const STEP_ENDING: Duration = Duration::from_secs(5);
 
-/// How long the words of a step are still its last ones. All agents of a job end together when its time is up, and every
-/// look for new words may wait a moment.
+/// How long the last output of a step is reused. All agents of a job end together, and each read may block for a
+/// moment.
 const STEP_WORDS: Duration = Duration::from_secs(1);
 
-/// Agents at the other end of streams.
 pub(super) struct LinkedFleet {
     agents: Vec<Hello>,
     links: Vec<Link>,
-    /// The agent of each link that was ever started; none where no agent came of it.
+    /// Agent index of each link; `None` where no agent came.
     agent_of: Vec<Option<usize>>,
     missing: Vec<Missing>,
     lost: Vec<bool>,
     offsets: Offsets,
     heard: Receiver<Heard>,
-    /// Kept so that the channel stays open, and a wait stays a wait, when every agent is gone; and to nudge who waits.
+    /// Keeps the channel open, so that waits still block when every agent is gone; and wakes the waiting thread.
     hear: SyncSender<Heard>,
     nudged: Arc<AtomicBool>,
-    /// Losses that nobody has asked for yet.
     early: VecDeque<FleetEvent>,
-    /// Of each node, the workers that were started and have not ended.
     workers: Vec<BTreeSet<WorkerId>>,
-    /// What started all agents together and carries them, such as srun.
+    /// The program that started all agents together, such as srun.
     step: Option<(Process, ChildStdin)>,
-    /// Whether these last words of the step mean that its nodes are wanted back.
+    /// Whether this output of the step means that the job was ended by decision.
     recalls: fn(&str) -> bool,
-    /// When the step was last asked what it printed, and its answer.
+    /// Time and result of the last read of the step's output.
     step_said: Option<(Instant, String)>,
 }
 
@@ -86,14 +82,14 @@ impl LinkedFleet {
         fleet
     }
 
-    /// Has the fleet hold what started its agents. `recalls` tells from its last words whether the nodes are wanted back.
+    /// Keeps the program that started the agents. `recalls`: whether its output means an end by decision.
     pub(super) fn carried_by(mut self, step: Process, stdin: ChildStdin, recalls: fn(&str) -> bool) -> Self {
         self.step = Some((step, stdin));
         self.recalls = recalls;
         self
     }
 
-    /// Asks every agent for its clock a number of times, all agents at once; see [`Offsets`].
+    /// Pings all agents at once, several times; see [`Offsets`].
     fn compare_clocks(&mut self) {
         let deadline = Instant::now() + Offsets::WITHIN;
         for round in 0..Offsets::ROUNDS {
@@ -122,14 +118,13 @@ impl LinkedFleet {
         }
     }
 
-    /// What is to be passed on; nothing of an agent that was lost before.
     fn notice(&mut self, Heard { link, said }: Heard) -> Option<FleetEvent> {
         let at = self.agent_of.get(link).copied().flatten()?;
         if self.lost[at] {
             return None;
         }
         let why = match said {
-            Ok(Report::Hello(_)) => "the agent introduced itself twice".to_owned(),
+            Ok(Report::Hello(_)) => "the agent said hello twice".to_owned(),
             Ok(Report::Pong { .. }) => return None,
             Ok(report) => {
                 if let Report::Ended { worker, .. } = &report {
@@ -155,8 +150,8 @@ impl LinkedFleet {
         })
     }
 
-    /// A gateway takes its share along. Nodes where nothing runs are told first: else a case would be given to one of
-    /// them as soon as another is told, and would seem to have ended it.
+    /// A lost gateway loses its share. Nodes without workers are reported first: on the first loss the scheduler
+    /// might otherwise start a case on another lost node, and blame that node.
     fn lose_share(&mut self, at: usize, why: &str) -> Option<FleetEvent> {
         let gateway = self.links[at].gateway().map(|(gateway, _)| std::ptr::from_ref(gateway));
         let is_behind =
@@ -171,8 +166,7 @@ impl LinkedFleet {
         self.early.pop_front()
     }
 
-    /// What the program that carries all agents says about the end of one: that a job was cancelled, or ran out of its
-    /// time, is told there and nowhere else.
+    /// Output of the program that carries all agents: only this output reports a cancelled job or a time limit.
     fn words_of_step(&mut self) -> Option<String> {
         let (step, _) = self.step.as_ref()?;
         if self.step_said.as_ref().is_none_or(|(at, _)| at.elapsed() > STEP_WORDS) {
@@ -215,7 +209,7 @@ impl Fleet for LinkedFleet {
                 return FleetEvent::Quiet;
             }
             let left = deadline.since(self.now());
-            // Reports that mean nothing must not keep the caller from its deadline.
+            // Reports without an event must not delay the deadline.
             if left == Nanos(0) && !is_first {
                 return FleetEvent::Quiet;
             }
@@ -231,7 +225,7 @@ impl Fleet for LinkedFleet {
         let (nudged, hear) = (Arc::clone(&self.nudged), self.hear.clone());
         Arc::new(move || {
             nudged.store(true, Ordering::Release);
-            // A channel that is full wakes who waits as well.
+            // A full channel wakes the waiting thread too.
             let _ = hear.try_send(Heard::nothing());
         })
     }
@@ -242,12 +236,12 @@ impl Fleet for LinkedFleet {
 }
 
 impl Drop for LinkedFleet {
-    /// Asks all agents to leave and waits a bounded time; whoever stays is killed, by dropping the links.
+    /// Asks all agents to exit and waits a bounded time; dropping the links kills the rest.
     fn drop(&mut self) {
         self.links.iter_mut().for_each(Link::quit);
         let deadline = Instant::now() + LEAVING;
         while !self.links.iter_mut().all(Link::has_ended) && Instant::now() < deadline {
-            // Their last reports are taken and dropped, or the agents would wait to get rid of them.
+            // Discards last reports, on which agents would block.
             let _ = self.heard.recv_timeout(Duration::from_millis(2));
         }
         if let Some((step, _)) = &mut self.step

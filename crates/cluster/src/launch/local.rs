@@ -1,7 +1,5 @@
-//! This machine as a fleet of one: an agent that is a child of the controller.
-//!
-//! The agent is the same program in a process of its own, spoken to as an agent on another node would be, so that
-//! there is no second code path for one machine and a worker's accident cannot reach the controller.
+//! This machine as a fleet of one agent, a child process of the controller with the protocol of remote agents: a
+//! crashed worker cannot reach the controller.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,10 +10,9 @@ use super::startup::{AgentStartup, Start};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 use crate::own_program::{RUNNING, own_program};
 
-/// Time for a machine with sick drivers to be looked at.
+/// Time to read the inventory of a machine with slow drivers.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 
-/// Starts an agent on this machine.
 #[derive(Clone, Debug)]
 pub struct LocalLauncher {
     build: String,
@@ -27,7 +24,7 @@ pub struct LocalLauncher {
 }
 
 impl LocalLauncher {
-    /// A launcher of `agent` from the running binary, which is of `build`.
+    /// A launcher of `agent` from the running binary, whose id is `build`.
     pub fn new(build: impl Into<String>) -> Self {
         Self {
             build: build.into(),
@@ -39,7 +36,7 @@ impl LocalLauncher {
         }
     }
 
-    /// Starts another command than `agent` of the running binary.
+    /// Starts another command instead of `agent` of the running binary.
     #[must_use]
     pub fn command(
         mut self,
@@ -51,21 +48,20 @@ impl LocalLauncher {
         self
     }
 
-    /// The node's name, given to the agent as `--node`; without one it takes the host name.
+    /// Name of the node, given to the agent as `--node` [default: the host name].
     #[must_use]
     pub fn node(mut self, name: impl Into<String>) -> Self {
         self.node = Some(name.into());
         self
     }
 
-    /// A tree that stands in for the kernel's files, given to the agent as `--sysroot`.
+    /// A directory in place of `/` for the kernel's files, passed to the agent as `--sysroot`.
     #[must_use]
     pub fn sysroot(mut self, tree: impl Into<PathBuf>) -> Self {
         self.sysroot = Some(tree.into());
         self
     }
 
-    /// How long the agent may take to say hello.
     #[must_use]
     pub fn hello_within(mut self, limit: Duration) -> Self {
         self.hello_within = limit;

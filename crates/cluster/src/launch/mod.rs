@@ -1,4 +1,4 @@
-//! Ways to get an agent running on every node. A launcher is one file here.
+//! Launchers: ways to start an agent on every node, one file each.
 
 mod bulk;
 mod copying;
@@ -23,7 +23,7 @@ pub(crate) use rendezvous::dial_back;
 pub use slurm::{SlurmLauncher, SlurmRequest};
 pub use ssh::SshLauncher;
 
-/// How long an agent or relay behind a connection that may be cut waits for a sign of life of its controller's before
-/// it leaves. Neither ssh nor TCP tells the far end of a cut within hours, when the far end has nothing to say. It is
-/// longer than the near end waits, which the site may set: so the controller, which knows more, decides first.
+/// How long an agent or relay waits for a sign of life of its controller before it exits. Neither ssh nor TCP reports
+/// a cut connection to an end that sends nothing. Longer than ServerAliveInterval times ServerAliveCountMax, so that
+/// the controller, which has more information, notices first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(50);

@@ -1,7 +1,7 @@
-//! Agents by mpirun, used as a bare launcher: no agent calls MPI.
+//! Starts agents with mpirun, used only to start processes: no agent calls MPI.
 //!
-//! For sites where mpirun is the one thing that starts processes everywhere, and for what its own resource manager knows
-//! of the nodes. The agents call back (see [`meet`](super::meet)). The binary must be at the same path on every node.
+//! For sites where only mpirun starts processes everywhere, and for resource managers that only mpirun knows. Agents
+//! connect back (see [`meet`](super::meet)). The binary must have the same path on every node.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -9,7 +9,6 @@ use std::process::Command;
 use super::bulk::{self, Expected};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
-/// Starts agents with Open MPI's mpirun.
 #[derive(Clone, Debug)]
 pub struct MpirunLauncher {
     build: String,
@@ -18,12 +17,12 @@ pub struct MpirunLauncher {
 }
 
 impl MpirunLauncher {
-    /// Agents of `build` on `nodes`; none named means those that mpirun's resource manager or host file gives it.
+    /// Agents of `build` on `nodes`; without names, on the nodes of mpirun's resource manager or host file.
     pub fn new(build: impl Into<String>, nodes: Vec<String>) -> Self {
         Self { build: build.into(), nodes, client: vec!["mpirun".into()] }
     }
 
-    /// Another client than `mpirun`, with its first arguments: `mpirun --mca plm_rsh_args '-F lab/ssh_config'`.
+    /// Another command than `mpirun`, with first arguments: `mpirun --mca plm_rsh_args '-F lab/ssh_config'`.
     #[must_use]
     pub fn client(mut self, client: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.client = client.into_iter().map(Into::into).collect();
@@ -40,9 +39,9 @@ impl MpirunLauncher {
         if !self.nodes.is_empty() {
             command.arg("--host").arg(self.nodes.join(","));
         }
-        // One agent a node, bound to nothing. All of them get the ticket, not only the first rank.
+        // One agent per node, not bound. The ticket goes to all agents, not only to rank 0.
         command.args(["--map-by", "ppr:1:node", "--bind-to", "none", "--stdin", "all"]);
-        // Not with --preload-binary: Open MPI 4 looks for the copy where it did not put it.
+        // Not with --preload-binary: Open MPI 4 looks for the copy in the wrong place.
         command.arg(std::env::current_exe()?).args(["agent", "--meet"]);
         Ok(command)
     }

@@ -1,8 +1,6 @@
-//! What waits to be sent on one connection: a bounded queue that never holds up who fills it.
+//! A bounded queue of messages for one connection; the sender never blocks.
 //!
-//! An agent always reads, so the queue is empty but for moments. Where it grows all the same, the far end or the
-//! network has stopped; whoever sends must not wait for that, and the queue must not fill the memory. So it has an end,
-//! and reaching it is a loss of the connection, told once.
+//! An agent always reads, so a full queue means that the agent or the network has stopped: the connection is closed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,20 +10,17 @@ use std::time::Duration;
 
 use crate::frame::FrameError;
 
-/// Messages that may wait for one node. A node with a few hundred workers is sent some hundreds at once, never this many.
+/// Most queued messages for one node. A node with a few hundred workers needs some hundreds.
 pub(super) const MOST: usize = 16_384;
 
-/// How long a connection may be quiet before the far end is told that we live. It counts as lost there after several
-/// times as long; see [`SILENCE`](super::SILENCE).
+/// Silence before a sign of life is sent. The far end waits several times as long: [`SILENCE`](super::SILENCE).
 pub(super) const BEAT: Duration = Duration::from_secs(10);
 
-/// The end that is filled, by any number of threads.
 pub(super) struct Queue<T> {
     messages: Sender<T>,
     state: Arc<State>,
 }
 
-/// The end that is emptied.
 pub(super) struct Outgoing<T> {
     messages: Receiver<T>,
     state: Arc<State>,
@@ -45,7 +40,8 @@ impl<T> Clone for Queue<T> {
 }
 
 impl<T: Send> Outgoing<T> {
-    /// An empty queue for at most `most` messages. `stuck` is called, once and on a thread of its own, when it is full.
+    /// An empty queue of at most `most` messages. `stuck` is called once, on a thread of its own, when the queue is
+    /// full.
     pub(super) fn new(most: usize, stuck: impl Fn(String) + Send + Sync + 'static) -> (Queue<T>, Self) {
         let (sender, receiver) = mpsc::channel();
         let (waiting, is_stuck) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -55,34 +51,33 @@ impl<T: Send> Outgoing<T> {
 }
 
 impl<T> Queue<T> {
-    /// Queues a message, without waiting. One for a connection that is gone or stuck is dropped.
+    /// Queues a message without blocking; dropped when the connection is gone or stuck.
     pub(super) fn put(&self, message: T) {
         if self.state.is_stuck.load(Ordering::Relaxed) {
             return;
         }
         if self.state.waiting.fetch_add(1, Ordering::Relaxed) >= self.state.most {
-            self.give_up(format!("{} messages wait to be sent to it and it takes none", self.state.most));
+            self.give_up(format!("{} messages are queued for it, and it reads none", self.state.most));
         } else if self.messages.send(message).is_err() {
             self.state.waiting.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Takes the connection for lost; the reason goes to who waits for what it says.
+    /// Closes the connection; its reader gets the reason.
     pub(super) fn give_up(&self, why: String) {
         if self.state.is_stuck.swap(true, Ordering::Relaxed) {
             return;
         }
         let state = Arc::clone(&self.state);
-        // Who hears of it may be busy, and who sends does not wait.
+        // The receiver may be busy, and the sender must not block.
         let told = thread::Builder::new().name("stuck".to_owned()).spawn(move || (state.stuck)(why));
         if let Err(error) = told {
-            tracing::error!("cannot start a thread to tell of a lost connection: {error}");
+            tracing::error!("cannot start a thread to report a lost connection: {error}");
         }
     }
 }
 
-/// Sends what comes until nothing more can come or the stream fails. Where `alive` is given, its message is sent
-/// whenever nothing else was for its time.
+/// Sends messages until the queue is closed or the stream fails; `alive` is sent after that much silence.
 pub(super) fn send_all<T>(
     queue: &Outgoing<T>,
     alive: Option<(&T, Duration)>,
@@ -102,8 +97,8 @@ pub(super) fn send_all<T>(
             (Err(_), _) => return,
         };
         if let Err(error) = sent {
-            // That the far end is gone arrives on the other stream.
-            tracing::debug!("an agent was not sent a message: {error}");
+            // The read side reports the loss.
+            tracing::debug!("cannot send a message to an agent: {error}");
             return;
         }
     }
@@ -135,7 +130,7 @@ mod tests {
         let (queue, outgoing) = Outgoing::new(9, move |why| told.send(why).expect("heard"));
         (0..100).for_each(|number| queue.put(number));
         let why = tells.recv_timeout(SOON).expect("told");
-        assert!(why.contains("it takes none"), "{why}");
+        assert!(why.contains("it reads none"), "{why}");
         queue.give_up("again".to_owned());
         assert!(tells.recv_timeout(Duration::from_millis(50)).is_err(), "told twice");
         assert_eq!(outgoing.messages.try_iter().count(), 9, "what waits is bounded");

@@ -1,4 +1,4 @@
-//! A child process as a launcher holds it: started out of the terminal's reach, drained, ended in bounded time.
+//! A child process of a launcher: outside the terminal's foreground group, drained, ended in bounded time.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -10,27 +10,25 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::{Output, signal_name};
 
-/// How long a process that ended its stream may take to exit before it is killed.
+/// Time for a process that closed its stream to exit before it is killed.
 const EXITING: Duration = Duration::from_secs(1);
 
-/// A running child. Dropping it ends the process.
+/// A running child. Dropping it kills the process.
 pub(super) struct Process {
     child: Child,
     stderr: Output,
 }
 
-/// The pipes of a fresh child.
 pub(super) struct Pipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
 }
 
 impl Process {
-    /// Starts `command` with pipes for its three streams.
     pub(super) fn start(command: &mut Command) -> Result<(Self, Pipes), String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Out of the terminal's foreground group: Ctrl-C is for the controller, which then decides.
+        // Outside the terminal's foreground group: Ctrl-C is for the controller, which decides.
         let mut child =
             command.process_group(0).spawn().map_err(|error| format!("starting '{program}': {error}"))?;
         let taken = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -54,30 +52,33 @@ impl Process {
         matches!(self.child.try_wait(), Ok(Some(_)) | Err(_))
     }
 
-    /// Asks it to leave.
     pub(super) fn terminate(&self) {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, Signal::TERM);
         }
     }
 
-    /// Ends the process, waiting a bounded time, and says how it ended and what it said last. The last words are what
-    /// a person needs most: "command not found" and "permission denied" arrive there.
+    /// Ends the process in bounded time; returns how it ended with the end of its output, such as "permission
+    /// denied".
     pub(super) fn exit_report(&mut self) -> String {
         let status = self.ended_within(EXITING).or_else(|| self.kill());
         let ended = status.map_or_else(|| "does not die".to_owned(), describe);
         format!("its process {ended}; {}", self.stderr_tail())
     }
 
-    /// What it printed last on standard error, as it is; waits a moment for words that are on their way.
+    /// End of its standard error, unchanged; waits a moment for output in the pipe.
     pub(super) fn said(&self) -> String {
         self.stderr.stderr_tail(Duration::from_millis(200))
     }
 
-    /// The same in words.
+    /// The end of its standard error as a phrase.
     pub(super) fn stderr_tail(&self) -> String {
         let words = self.said();
-        if words.is_empty() { "it printed nothing".to_owned() } else { format!("its last words: {words}") }
+        if words.is_empty() {
+            "its stderr is empty".to_owned()
+        } else {
+            format!("end of its stderr: {words}")
+        }
     }
 
     fn kill(&mut self) -> Option<ExitStatus> {
@@ -85,7 +86,7 @@ impl Process {
         self.ended_within(EXITING)
     }
 
-    /// Polls, since a process that does not even die by SIGKILL must not hold up its controller.
+    /// Polls, since a process that survives SIGKILL must not block the controller.
     pub(super) fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         loop {

@@ -1,7 +1,7 @@
-//! Agents as a step of Slurm's: inside an allocation, or with one that srun asks for.
+//! Starts agents as one Slurm job step, inside an allocation or with one that srun requests.
 //!
-//! One task a node, for the whole run: a step for every pair of nodes would keep slurmctld busy instead of the network.
-//! The agents call back (see [`meet`](super::meet)); srun only starts them, and takes them along when it ends.
+//! One task per node for the whole run: a step for every pair of nodes would load slurmctld. Agents connect back (see
+//! [`meet`](super::meet)).
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -11,17 +11,15 @@ use seatrial_model::record::{SlurmOptions, option_words};
 use super::bulk::{self, Expected};
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
-/// Which nodes, and how they are asked for; what srun(1) calls these.
+/// The nodes to request, in the words of srun(1).
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRequest {
     pub nodes: Option<u32>,
-    /// `--nodelist`, unfolded.
     pub nodelist: Vec<String>,
     pub exclude: Option<String>,
     pub options: SlurmOptions,
 }
 
-/// Starts agents with srun.
 #[derive(Clone, Debug)]
 pub struct SlurmLauncher {
     build: String,
@@ -29,7 +27,6 @@ pub struct SlurmLauncher {
 }
 
 impl SlurmLauncher {
-    /// Agents of `build` on the nodes that `request` asks for.
     pub fn new(build: impl Into<String>, request: SlurmRequest) -> Self {
         Self { build: build.into(), request }
     }
@@ -37,10 +34,9 @@ impl SlurmLauncher {
     fn command(&self) -> Result<Command, std::io::Error> {
         let mut command = Command::new("srun");
         command.args(["--job-name=seatrial", "--ntasks-per-node=1", "--mpi=none"]);
-        // The step shares its nodes' processors with whatever the job runs already, takes all of them, and binds
-        // nothing: the plan chooses the CPUs.
+        // The step overlaps with running steps of the job, gets all CPUs, and binds nothing: the plan chooses CPUs.
         command.args(["--overlap", "--cpu-bind=none", "--mem-bind=none"]);
-        // One node that dies is a finding, not the end of the run.
+        // A node that dies must not end the run.
         command.args(["--kill-on-bad-exit=0", "--wait=0", "--no-kill"]);
         let request = &self.request;
         let list = (!request.nodelist.is_empty()).then(|| request.nodelist.join(","));
@@ -53,27 +49,27 @@ impl SlurmLauncher {
         for (name, value) in options {
             command.args(value.map(|value| OsString::from(format!("--{name}={value}"))));
         }
-        // They have the names that srun gives them.
+        // Option names of srun.
         command.args(option_words(&request.options));
-        // The copy is the agent's to remove, which it does as soon as it runs: only this run may use it.
+        // Each run has its own copy; the agent removes the copy when it starts.
         let name = self.build.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         command.arg(format!("--bcast=/tmp/seatrial-{name}-{}", std::process::id()));
         command.arg(std::env::current_exe()?).args(["agent", "--meet", "--remove-self"]);
         Ok(command)
     }
 
-    /// How many nodes will answer, as far as that can be known before srun decides.
+    /// Number of nodes, as far as known before srun decides.
     fn expected(&self, job_nodes: Option<usize>) -> Expected {
         let asked = self.request.nodes.map(|count| count as usize);
         let listed = (!self.request.nodelist.is_empty()).then_some(self.request.nodelist.len());
-        // With an exclusion only srun knows; then whoever comes until it is quiet is who there is.
+        // With an exclusion only srun knows the number; then agents are accepted until no more come.
         let whole_job = job_nodes.filter(|_| self.request.exclude.is_none());
         Expected { count: asked.or(listed).or(whole_job), names: self.request.nodelist.clone(), recalls }
     }
 }
 
-/// Whether Slurm says that the job was ended by somebody's decision: `STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00`,
-/// with `DUE TO TIME LIMIT`, `PREEMPTION` or nothing behind it. With `NODE FAILURE` it is the node that ended it.
+/// Whether Slurm reports that the job was ended: `STEP 7.0 ON n1 CANCELLED AT 2026-11-21T18:00:00`, followed by `DUE
+/// TO TIME LIMIT`, `PREEMPTION` or nothing. After `NODE FAILURE`, the node ended it.
 fn recalls(words: &str) -> bool {
     words.contains("CANCELLED AT") && !words.contains("NODE FAILURE")
 }
@@ -82,10 +78,10 @@ impl Launcher for SlurmLauncher {
     fn launch(&self) -> Result<Box<dyn Fleet>, LaunchError> {
         let mut command = self.command().map_err(|error| LaunchError::Launcher {
             launcher: "srun".to_owned(),
-            why: format!("finding our own binary, which is to be copied: {error}"),
+            why: format!("finding our own binary, to copy it: {error}"),
         })?;
         let job_nodes = std::env::var("SLURM_JOB_NUM_NODES").ok().and_then(|count| count.parse().ok());
-        // Outside an allocation srun takes one node if none are asked for.
+        // Outside an allocation, srun takes one node by default.
         let in_job = std::env::var_os("SLURM_JOB_ID").is_some();
         let expected = self.expected(if in_job { job_nodes } else { Some(1) });
         Ok(Box::new(bulk::gather("srun", &mut command, &self.build, &expected)?))

@@ -1,4 +1,4 @@
-//! Agents on their way: started a few at a time, heard one by one, until all are here or given up.
+//! Starts agents, a few at a time, and waits until each has said hello or failed.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::TcpStream;
@@ -15,59 +15,50 @@ use super::words::never_came;
 use crate::fleet::{LaunchError, Missing};
 use crate::message::{Hello, PROTOCOL, Report};
 
-/// Reports that wait to be taken by the fleet, of all agents together. Beyond that, agents wait.
+/// Most reports of all agents in the queue; beyond, agents block.
 const WAITING: usize = 64;
 
-/// Agents that are started but have not said hello, at most: a client such as ssh takes tens of milliseconds of CPU
-/// time to come up, and a thousand at once would all come up late.
+/// Most started agents without hello: ssh clients take CPU time to start, and a thousand would all be late.
 const ON_THE_WAY: usize = 64;
 
-/// An agent to be started.
 pub(super) struct Start {
     pub(super) node: String,
-    /// What starts its agent.
     pub(super) opening: Opening,
-    /// What starts it with a fresh copy of the binary.
+    /// How to start the agent with a fresh copy of the binary.
     pub(super) renewed: Option<Opening>,
 }
 
-/// What starts a process that talks.
 pub(super) struct Opening {
     pub(super) command: Command,
-    /// How its stream begins.
     pub(super) manner: Manner,
-    /// What becomes of the copy of the binary, until the first frame.
+    /// Progress of the copy of the binary, until the first frame.
     pub(super) copying: Arc<Copying>,
 }
 
 impl Start {
-    /// A command that needs no more.
     pub(super) fn of(node: String, command: Command) -> Self {
         let opening = Opening { command, manner: Manner::default(), copying: Arc::default() };
         Self { node, opening, renewed: None }
     }
 }
 
-/// Agents on their way.
 pub(super) struct AgentStartup {
     build: String,
     within: Duration,
     hear: SyncSender<Heard>,
     heard: Receiver<Heard>,
     pending: Vec<PendingAgent>,
-    /// To be started once more, with a fresh copy of the binary.
+    /// Agents to start again with a fresh copy of the binary.
     renewals: VecDeque<Start>,
     missing: Vec<Missing>,
-    /// Nodes that a gateway did not reach, which somebody else may.
+    /// Nodes that a gateway did not reach.
     unreached: Vec<(String, LaunchError)>,
     order: Order,
 }
 
-/// How agents stand in the fleet.
 enum Order {
     Started,
     Names,
-    /// By the position of their names.
     Positions(HashMap<String, usize>),
 }
 
@@ -77,20 +68,20 @@ struct PendingAgent {
     deadline: Instant,
     hello: Option<Hello>,
     given_up: bool,
-    /// What is left to try when the binary turns out not to be ours.
+    /// What to try when the remote binary turns out to be another build.
     renewed: Option<Opening>,
     copying: Arc<Copying>,
-    /// More time, once the gateway is there.
+    /// Additional time, once the gateway is reached.
     more: Option<Duration>,
 }
 
 impl PendingAgent {
-    /// When something of the binary moved last, on the way to it, or to its gateway or a node behind that.
+    /// Last progress of a copy of the binary, to the node, its gateway or a node behind that.
     fn moved(&self) -> Option<Instant> {
         self.copying.moved().max(self.link.gateway().and_then(|(gateway, _)| gateway.copying().moved()))
     }
 
-    /// Why it is not waited for any longer, when nothing came of it for so long.
+    /// The error after so much silence.
     fn complaint(&self, quiet: Duration) -> String {
         let of_gateway = || self.link.gateway().and_then(|(gateway, _)| gateway.copying().complaint(quiet));
         let nothing = || format!("it said nothing for {} s", quiet.as_secs_f64());
@@ -98,27 +89,24 @@ impl PendingAgent {
     }
 }
 
-/// Who came, and who did not.
 pub(super) struct Gathered {
     pub(super) here: Vec<Here>,
     pub(super) missing: Vec<Missing>,
     pub(super) heard: Receiver<Heard>,
-    /// Kept so that the channel stays open when nobody is left.
+    /// Kept so that the channel stays open when no agent is left.
     pub(super) hear: SyncSender<Heard>,
 }
 
-/// An agent that came.
 pub(super) struct Here {
-    /// Its link's number in what is heard.
+    /// Number of its link.
     pub(super) at: usize,
-    /// The node as it was asked for.
     pub(super) node: String,
     pub(super) hello: Hello,
     pub(super) link: Link,
 }
 
 impl AgentStartup {
-    /// Nobody yet. Agents of another build than `build` are refused; each has `within` to say hello.
+    /// Agents of another build than `build` are refused; each has `within` to say hello.
     pub(super) fn new(build: &str, within: Duration) -> Self {
         let (hear, heard) = mpsc::sync_channel(WAITING);
         Self {
@@ -134,11 +122,11 @@ impl AgentStartup {
         }
     }
 
-    /// Starts agents, a number of them at a time, and waits until each has said hello or was given up.
+    /// Starts agents, a number of them at a time, and waits until each has said hello or failed.
     pub(super) fn start_all(&mut self, starts: Vec<Start>) {
         let mut waiting: VecDeque<Start> = starts.into();
         loop {
-            // Who is behind a gateway costs nothing here.
+            // Agents behind a gateway cost nothing here.
             while self.on_the_way().filter(|pending| pending.link.gateway().is_none()).count() < ON_THE_WAY
                 && let Some(start) = self.renewals.pop_front().or_else(|| waiting.pop_front())
             {
@@ -151,7 +139,7 @@ impl AgentStartup {
         }
     }
 
-    /// Starts a relay; agents are then awaited from all of its share.
+    /// Starts a relay and awaits the agents of its whole share.
     pub(super) fn start_relay(&mut self, start: RelayStart) {
         let nodes: Vec<String> = start.share.children.iter().map(|child| child.node.clone()).collect();
         match Gateway::start(start, &self.build, self.pending.len(), self.hear.clone()) {
@@ -176,12 +164,11 @@ impl AgentStartup {
         }
     }
 
-    /// Nodes that no gateway reached, with the reasons.
     pub(super) fn take_unreached(&mut self) -> Vec<(String, LaunchError)> {
         std::mem::take(&mut self.unreached)
     }
 
-    /// Takes in an agent that came by itself. Its name is what it says in its hello.
+    /// Accepts an agent that connected back; its hello contains its name.
     pub(super) fn adopt(&mut self, from: &str, stream: TcpStream) {
         match Link::adopt(self.pending.len(), stream, self.hear.clone()) {
             Ok(link) => self.admit(from.to_owned(), link, None, Arc::default()),
@@ -192,7 +179,7 @@ impl AgentStartup {
         }
     }
 
-    /// Waits until everybody who is on the way has said hello or was given up, at most for `limit`.
+    /// Waits, at most `limit`, until all started agents have said hello or failed.
     pub(super) fn wait(&mut self, limit: Duration) {
         let deadline = Instant::now() + limit;
         while self.on_the_way().next().is_some() {
@@ -203,39 +190,33 @@ impl AgentStartup {
         }
     }
 
-    /// Has the agents stand in the order of their names: those that come by themselves come in any order.
     pub(super) fn sort_by_name(&mut self) {
         self.order = Order::Names;
     }
 
-    /// Has the agents stand as `nodes` do.
     pub(super) fn stand_as(&mut self, nodes: &[String]) {
         self.order = Order::Positions(nodes.iter().cloned().zip(0..).collect());
     }
 
-    /// Notes a node of which no agent came.
     pub(super) fn miss(&mut self, why: LaunchError) {
         self.missing.push(Missing { node: why.node().to_owned(), why });
     }
 
-    /// Agents that are here.
     pub(super) fn arrived(&self) -> usize {
         self.pending.iter().filter(|pending| pending.hello.is_some()).count()
     }
 
-    /// Those who are here: what they were known by before they said hello, and their names.
+    /// Agents that said hello: the address or name before, and the name in the hello.
     pub(super) fn present(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pending
             .iter()
             .filter_map(|pending| Some((pending.node.as_str(), pending.hello.as_ref()?.node.as_str())))
     }
 
-    /// How many are known not to come.
     pub(super) fn missed(&self) -> usize {
         self.missing.len()
     }
 
-    /// The fleet of those who are here.
     pub(super) fn finish(mut self) -> Result<LinkedFleet, LaunchError> {
         if self.arrived() == 0 {
             let count = self.missing.len();
@@ -246,7 +227,7 @@ impl AgentStartup {
                     count: 0,
                     last: Box::new(LaunchError::NoHello {
                         node: "any node".to_owned(),
-                        why: "none was asked".to_owned(),
+                        why: "no node was requested".to_owned(),
                     }),
                 },
             });
@@ -297,7 +278,6 @@ impl AgentStartup {
         self.pending.push(pending);
     }
 
-    /// Waits for the next word, or for the first whose time is up, or until `limit`.
     fn step(&mut self, limit: Option<Instant>) {
         let Some(first) = self.on_the_way().map(|pending| pending.deadline).chain(limit).min() else {
             return;
@@ -312,11 +292,11 @@ impl AgentStartup {
             if late.hello.is_some() || late.given_up || late.deadline > now {
                 continue;
             }
-            // A copy under way has time as long as it moves, and who was sent one begins when it is there.
+            // A copy has time as long as it makes progress; the time for the hello begins after it.
             if let Some(later) = late.moved().map(|at| at + self.within).filter(|later| *later > now) {
                 late.deadline = later;
-                // Each time that its time would have been up: all others wait with us.
-                tracing::warn!("waiting for {}, to which the binary is still being copied", late.node);
+                // Once per deadline, since all others wait too.
+                tracing::warn!("waiting for {}: the binary is still being copied", late.node);
                 continue;
             }
             let is_underway = late.link.gateway().is_some_and(|(gateway, _)| gateway.is_ready());
@@ -354,7 +334,7 @@ impl AgentStartup {
                     }
                 }
             }
-            // An agent that came and went before the others were here.
+            // The agent started and ended before the others were ready.
             Err(loss) if self.pending[at].hello.is_some() => {
                 self.pending[at].hello = None;
                 self.give_up(at, &loss.text());
@@ -365,13 +345,12 @@ impl AgentStartup {
         }
     }
 
-    /// What the agent of this name that is here already was known by. Nodes are told apart by their names alone.
+    /// The first address of another agent with this name. Nodes are distinguished by name only.
     fn twin(&self, name: &str) -> Option<String> {
         self.present().find(|(_, here)| *here == name).map(|(known_by, _)| known_by.to_owned())
     }
 
-    /// Notes that a stream ended without a hello. What a spoilt copy of the binary does is not known before, so one
-    /// that was there already is replaced, once.
+    /// Records a stream that ended without hello. A copy from the cache may be corrupt, and is replaced, once.
     fn fall_silent(&mut self, at: usize, why: &str) {
         let pending = &mut self.pending[at];
         if !pending.given_up {
@@ -386,13 +365,13 @@ impl AgentStartup {
         self.fall_silent(at, why);
     }
 
-    /// Notes why an agent did not come, unless there is something left to try.
+    /// Records why an agent did not start, unless another attempt is left.
     fn fail(&mut self, at: usize, why: LaunchError) {
         let pending = &mut self.pending[at];
         if std::mem::replace(&mut pending.given_up, true) {
             return;
         }
-        // One that said hello and then something else is not here any more.
+        // An agent that sends something else after hello is lost.
         pending.hello = None;
         let node = pending.node.clone();
         if let Some(opening) = pending.renewed.take_if(|_| pending.copying.was_there()) {
@@ -406,7 +385,7 @@ impl AgentStartup {
     }
 }
 
-/// A name as people sort it: `n2` before `n10`.
+/// Sort key: `n2` before `n10`.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0_u64)];
     for c in name.chars() {
@@ -420,19 +399,15 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// Says that a copy of the binary turned out not to be ours: that of another build, or one that does not even start.
+/// Logs that a copy of the binary on the node was of another build, or did not start.
 pub(super) fn tell_renewal(node: &str, why: &LaunchError) {
     let why = match why {
         LaunchError::Build { theirs, ours, .. } => format!("it is build {theirs}, this is {ours}"),
         other => other.to_string(),
     };
-    tracing::warn!("the copy of the binary on {node} is sent anew: {why}");
+    tracing::warn!("copying the binary to {node} again: {why}");
 }
 
-/// Compares builds with their protocols.
-///
-/// # Errors
-/// [`LaunchError::Build`] when they differ.
 pub(super) fn same_build(theirs: (&str, u32), ours: (&str, u32), node: &str) -> Result<(), LaunchError> {
     if theirs == ours {
         return Ok(());
@@ -445,8 +420,8 @@ pub(super) fn same_build(theirs: (&str, u32), ours: (&str, u32), node: &str) -> 
 mod tests {
     use super::*;
 
-    /// Waits for one agent that never says hello, for `within` without a sign; `sends` is what its stream begins with.
-    /// Returns why it did not come.
+    /// Waits for one agent that never says hello, `within` after the last sign; its stream begins with `sends`.
+    /// Returns the error.
     fn awaited(
         within: Duration,
         sends: impl FnOnce(&Copying) -> Result<(), String> + Send + 'static,
@@ -465,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_copy_has_time_as_long_as_it_moves_and_the_agent_from_its_end() {
-        // A machine that is busy may give the sender no CPU for as long as the shorter ones last.
+        // On a busy machine the sender may get no CPU for the shorter times.
         let told = [200, 1_000, 5_000].map(Duration::from_millis).into_iter().find_map(|within| {
             let why = awaited(within, move |copying| {
                 for piece in 0..10 {
@@ -484,13 +459,13 @@ mod tests {
     #[test]
     fn a_copy_that_stands_still_is_given_up_and_so_is_an_agent_that_says_nothing_behind_it() {
         let within = Duration::from_millis(100);
-        // The thread that copies may not get to run for a while.
+        // The thread that copies may get no CPU for a while.
         let withins = [within, 10 * within, 100 * within];
         let told = |wanted: &str, copy: fn(&Copying) -> Result<(), String>| {
             let mut all = withins.into_iter().map(|within| awaited(within, copy));
             assert!(all.any(|told| told.contains(wanted)), "{wanted}");
         };
-        told("7 of 9 B were taken, and nothing moved for", |copying| {
+        told("after 7 of 9 B", |copying| {
             copying.sent(7, 9);
             std::thread::sleep(Duration::from_secs(3600));
             Ok(())
@@ -502,7 +477,7 @@ mod tests {
         });
     }
 
-    /// Agents that came by themselves, each from an address of its own, and said this.
+    /// Agents that connected, each from its own address, with these reports.
     fn adopted(reports: &[Report]) -> AgentStartup {
         let mut gathering = AgentStartup::new("1.0+abc", Duration::from_secs(120));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -511,7 +486,7 @@ mod tests {
             let frame = crate::frame::encode(report).expect("fits");
             std::io::Write::write_all(&mut stream, &frame).expect("written");
             gathering.adopt(&format!("10.0.0.{number}"), listener.accept().expect("accepts").0);
-            // One after the other, so that it is known which of them is the second.
+            // One after the other, so that their order is known.
             while gathering.on_the_way().next().is_some() {
                 gathering.step(None);
             }
@@ -548,7 +523,7 @@ mod tests {
         assert_eq!(gathering.arrived(), 2);
         let pong = Report::Pong { round: 1, clock: seatrial_model::Nanos(1) };
         gathering.hear(Heard { link: 0, said: Ok(pong) });
-        // Before anything is heard of its link, which is cut.
+        // Before its link, which is cut, is read.
         let found = gathering.part();
         let here: Vec<&str> = found.here.iter().map(|agent| agent.hello.node.as_str()).collect();
         assert_eq!(here, ["n2"]);

@@ -1,18 +1,18 @@
-//! What in the output of ssh and srun tells why a node is not there.
+//! Finds the cause in the output of ssh and srun.
 
 use crate::fleet::LaunchError;
 
-/// What a line says that tells why a step or its job ended, the weightiest first.
+/// Phrases that tell why a step or job ended, most important first.
 const CAUSES: [&str; 6] =
     [" DUE TO ", "CANCELLED AT", "NODE FAILURE", "oom_kill", "Out Of Memory", "Exited with exit code"];
 
-/// What a line says that came before and did no harm: a folder that is not there on all nodes, a cluster without binding.
+/// Phrases of harmless warnings: a working folder that is not on all nodes, a cluster without binding.
 const HARMLESS: [&str; 3] = ["couldn't chdir", "cpu binding", "memory binding"];
 
-/// Characters of a line that are told.
+/// Longest line that is shown, in characters.
 const MOST_CHARS: usize = 200;
 
-/// The line of `output` that tells why it ended: the first of the weightiest cause, else the last that is no mere warning.
+/// The decisive line of `output`: the first with the most important cause, else the last that is no harmless warning.
 pub(super) fn decisive(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
     let cause = CAUSES.iter().find_map(|cause| lines().find(|line| line.contains(cause)));
@@ -23,7 +23,7 @@ pub(super) fn decisive(output: &str) -> Option<String> {
     Some(stars.map_or(line, |(told, _)| told).chars().take(MOST_CHARS).collect())
 }
 
-/// What it means that an agent of `node` did not come, where its program said `why`.
+/// The error for a node whose agent did not start, from the output `why` of its program.
 pub(super) fn never_came(node: String, why: String) -> LaunchError {
     match unreachable(&node, &why) {
         Some((why, how)) => LaunchError::Unreachable { node, why, how },
@@ -31,7 +31,6 @@ pub(super) fn never_came(node: String, why: String) -> LaunchError {
     }
 }
 
-/// Why ssh did not come to `node`, and how it went there, where it says so.
 fn unreachable(node: &str, output: &str) -> Option<(String, String)> {
     // Of connect(2): `ssh: connect to host n3 port 22: Connection refused`.
     let after =
@@ -77,8 +76,7 @@ mod tests {
     #[test]
     fn a_node_that_ssh_does_not_come_to_is_told_with_the_reason_and_the_port() {
         let told = |output: &str| unreachable("n3", output).map(|(why, how)| format!("{why} ({how})"));
-        let output =
-            "the connection ended; its last words: ssh: connect to host n3 port 22: Connection refused\r\n";
+        let output = "the connection ended; end of its stderr: ssh: connect to host n3 port 22: Connection refused\r\n";
         assert_eq!(told(output).as_deref(), Some("Connection refused (ssh, port 22)"));
         let through = "ssh: connect to host jump port 2222: Connection timed out";
         assert_eq!(told(through).as_deref(), Some("Connection timed out (ssh to jump, port 2222)"));

@@ -1,4 +1,4 @@
-//! Scripts in a file, so that the whole program can be driven with exact numbers.
+//! Scripts in a file, to drive the whole program with exact numbers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use super::glob::fits;
 use super::pattern::Pattern;
 use super::script::Script;
 
-/// The version of the file's form that this build reads.
+/// Version of the file format that this build reads.
 const SCHEMA: u32 = 1;
 
-/// More nodes than any cluster; a slip of the keyboard must not fill the memory.
+/// More nodes than any cluster has: a typo must not exhaust memory.
 const MOST_NODES: u32 = 100_000;
 
 /// A simulated cluster in JSON: its nodes, and rules for what is measured on them.
@@ -49,103 +49,76 @@ const MOST_NODES: u32 = 100_000;
 pub struct ScriptFile {
     pub schema: u32,
     pub nodes: Vec<SimulatedNodes>,
-    /// What is measured; the first that fits counts.
+    /// What is measured; the first matching rule counts.
     pub rules: Vec<Rule>,
 }
 
-/// One node, or many that are alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedNodes {
-    /// The name; with a count, what stands before the number.
     pub name: String,
-    /// How many; they are numbered from 1 in equal width: `n0001` to `n4000`.
+    /// Number of nodes, named from 1 in equal width: `n0001` to `n4000`.
     #[serde(default)]
     pub count: Option<u32>,
-    /// What each of them is.
     #[serde(default)]
     pub machine: Machine,
-    /// The settings of their hosts.
     #[serde(default)]
     pub settings: Vec<SettingReading>,
 }
 
-/// What some workers do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Which workers; all of them when nothing is said.
+    /// The workers; all by default.
     #[serde(default)]
     pub when: When,
     #[serde(default)]
     pub samples: Vec<Pattern>,
-    /// What their check of the data finds; everything in order when nothing is said.
+    /// Result of the verification; verified by default.
     #[serde(default)]
     pub integrity: Option<Integrity>,
-    /// The facts they collect.
     #[serde(default)]
     pub evidence: Evidence,
-    /// What their peers are told.
     #[serde(default)]
     pub offer: Value,
     #[serde(default)]
     pub fault: Option<Fault>,
 }
 
-/// Which workers a rule is for. Texts are patterns in which `*` stands for any text; what is not said fits all.
+/// The workers of a rule: ids of benchmark (`mem.*`) and case (`*kernel=triad*`), names of node (`n00*`) and part.
+/// `*` matches any text; a missing field matches all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct When {
-    /// The benchmark: `mem.*`.
     pub bench: Option<String>,
-    /// The case's id: `*kernel=triad*`.
     pub case: Option<String>,
-    /// The node: `n00*`.
     pub node: Option<String>,
-    /// The part: `sender`.
     pub part: Option<String>,
-    /// The position among the case's parts.
+    /// Index among the parts of the case.
     pub index: Option<u32>,
-    /// The trial, from 0.
     pub trial: Option<u32>,
 }
 
-/// Why a script cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// The file cannot be read.
     #[error("cannot read the script {}: {error}", path.display())]
-    Read {
-        path: PathBuf,
-        /// What the system answered.
-        error: std::io::Error,
-    },
-    /// It is no script.
+    Read { path: PathBuf, error: std::io::Error },
     #[error("the script does not parse: {0}")]
     Parse(#[from] serde_json::Error),
-    /// It is of another form.
-    #[error("the script is of schema {0}, this build reads schema {SCHEMA}")]
+    #[error("the script has schema {0}, this build reads schema {SCHEMA}")]
     Schema(u32),
-    /// It parses and makes no sense.
-    #[error("the script makes no sense: {0}")]
+    /// The file parses, but its values are invalid.
+    #[error("the script is not valid: {0}")]
     Flaw(String),
 }
 
 impl ScriptFile {
-    /// The script in a file.
-    ///
-    /// # Errors
-    /// See [`ScriptError`].
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
         let text =
             fs::read_to_string(path).map_err(|error| ScriptError::Read { path: path.to_owned(), error })?;
         Self::parse(&text)
     }
 
-    /// The script in a text.
-    ///
-    /// # Errors
-    /// See [`ScriptError`].
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let file: Self = serde_json::from_str(text)?;
         if file.schema != SCHEMA {
@@ -164,7 +137,6 @@ impl ScriptFile {
         }
     }
 
-    /// The cluster it describes.
     pub fn into_fleet(self) -> ScriptedFleet {
         let Self { nodes, rules, .. } = self;
         let nodes = nodes.into_iter().flat_map(SimulatedNodes::each).collect();
@@ -215,7 +187,7 @@ impl Rule {
     }
 }
 
-/// FNV-1a of what tells two workers of a trial apart.
+/// FNV-1a hash of what distinguishes two workers of a trial.
 fn seed(case: &Case, place: &PartPlacement) -> u64 {
     let bytes = case.id.as_str().bytes().chain(place.node.bytes()).chain(place.index.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

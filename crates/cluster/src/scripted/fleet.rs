@@ -1,4 +1,4 @@
-//! A fleet of simulated agents whose clock moves only when somebody waits.
+//! A fleet of simulated agents, whose clock moves only in waits.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,19 @@ use crate::message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, Work
 
 type Author = Box<dyn Fn(&Case, &PartPlacement, u32) -> Script>;
 
-/// Simulated agents. What their workers say comes from a function of case, place and trial; it takes no real time, and
-/// the same commands get the same notices in the same order.
+/// Simulated agents. A function of case, place and trial makes the messages of their workers; no real time passes,
+/// and the same commands give the same events in the same order.
 pub struct ScriptedFleet {
     agents: Vec<Hello>,
     lost: Vec<bool>,
     author: Author,
     workers: BTreeMap<WorkerId, Worker>,
-    /// By time, and by the order of causes at the same time.
+    /// By time, then by insertion.
     agenda: BTreeMap<(Nanos, u64), Entry>,
     planned: u64,
     now: Nanos,
 }
 
-/// Something that will happen.
 enum Entry {
     Says(WorkerId, FromWorker),
     EndsPhase(WorkerId, u32),
@@ -35,7 +34,7 @@ enum Entry {
 }
 
 impl ScriptedFleet {
-    /// One agent a node, with `author` writing the script of every worker.
+    /// One agent per node; `author` writes the script of every worker.
     pub fn new(
         nodes: Vec<SiteNode>,
         author: impl Fn(&Case, &PartPlacement, u32) -> Script + 'static,
@@ -89,7 +88,7 @@ impl ScriptedFleet {
         };
         let mut script = (self.author)(case, place, trial);
         if self.agents[node.0].node != place.node {
-            // The scheduler sent the part to the wrong node; a real one would bind memory that is not there.
+            // The scheduler sent the part to the wrong node; a real worker would bind memory of another node.
             let text = format!("the part for {} was started on {}", place.node, self.agents[node.0].node);
             let reason = Reason::new(Cause::Protocol, text);
             script.fault = Some(Fault::Fails { phase: Phase::Prepare, reason });
@@ -99,7 +98,7 @@ impl ScriptedFleet {
         self.plan_acts(id, node, acts);
     }
 
-    /// What an entry of the agenda means to the controller; nothing if the worker or node is gone by now.
+    /// The event of an entry, if worker and node still exist.
     fn play(&mut self, entry: Entry) -> Option<FleetEvent> {
         match entry {
             Entry::Says(id, message) => {
@@ -114,7 +113,7 @@ impl ScriptedFleet {
                 None
             }
             Entry::Ends(id, node, end) => {
-                // Two ends may be planned, by a crash and by a kill: the first one counts.
+                // A crash and a kill may both be planned: the first takes effect.
                 let known =
                     self.workers.remove(&id).is_some() || matches!(end.how, EndKind::NotStarted { .. });
                 let heard = known && !self.lost[node.0];
@@ -125,7 +124,7 @@ impl ScriptedFleet {
         }
     }
 
-    /// Whether the node was there until now.
+    /// Marks the node as lost; returns whether it was there.
     fn lose(&mut self, node: NodeIndex) -> bool {
         self.workers.retain(|_, worker| worker.node != node);
         !std::mem::replace(&mut self.lost[node.0], true)
@@ -146,7 +145,7 @@ impl Fleet for ScriptedFleet {
             Command::Spawn { worker, case, place, trial } => {
                 return self.spawn(node, worker, &case, place, trial);
             }
-            // Simulated nodes share the one clock.
+            // Simulated nodes share one clock.
             Command::Ping { .. } | Command::Alive => return,
             Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
             Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {

@@ -1,13 +1,13 @@
-//! Patterns with `*`, the only character that is special: case names are full of brackets and question marks are rare.
+//! Patterns with `*` as the only special character, since case ids are full of brackets.
 
-/// Whether `text` as a whole fits `pattern`, where each `*` stands for any text, also none.
+/// Whether all of `text` matches `pattern`, where `*` matches any text, also empty text.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut pieces: Vec<&str> = rest.split('*').collect();
     let tail = pieces.pop().unwrap_or_default();
     for piece in pieces {
-        // The leftmost fit leaves the most for the pieces that follow.
+        // The leftmost match leaves the most for the other pieces.
         let Some(at) = text.find(piece) else { return false };
         text = &text[at + piece.len()..];
     }

@@ -1,38 +1,29 @@
-//! Samples written by hand: a list of amounts instead of a list of samples.
+//! Samples in a script, as a list of amounts.
 
 use seatrial_model::{Nanos, Params, Quantity, Sample, Unit};
 use seatrial_stats::mix;
 use serde::{Deserialize, Serialize};
 
-/// Samples of one channel, one behind the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// The channel of every sample.
     pub channel: String,
-    /// The place on the benchmark's axes of every sample.
     #[serde(default, skip_serializing_if = "Params::is_empty")]
     pub at: Params,
-    /// The unit of the amounts.
     pub unit: Unit,
-    /// How long each sample takes.
     pub span: Nanos,
-    /// When the first one starts, counted from the start of the measuring phase.
     #[serde(default)]
     pub start: Nanos,
-    /// The pause between two samples.
     #[serde(default)]
     pub gap: Nanos,
-    /// The amount of each sample.
     pub amounts: Vec<f64>,
-    /// How often the list of amounts is gone through.
+    /// How often the list of amounts is repeated.
     #[serde(default = "once")]
     pub repeat: u32,
-    /// Factors on the amounts, one a trial, from the first again when there are more trials.
+    /// Factors on the amounts, one per trial, cyclic.
     #[serde(default)]
     pub trial_factors: Vec<f64>,
-    /// Noise of up to this share of the amount, up or down, evenly spread. It looks random and is a function of
-    /// case, place, trial and position, so the same script gives the same numbers for ever.
+    /// Uniform noise of up to this share of the amount, up or down; a function of case, place, trial and position.
     #[serde(default)]
     pub noise_percent: f64,
 }
@@ -41,14 +32,13 @@ const fn once() -> u32 {
     1
 }
 
-/// More samples than any real trial has; a script with a slip of the keyboard must not fill the memory.
+/// More samples than any real trial has: a typo must not exhaust memory.
 const MOST: u64 = 1_000_000;
 
-/// Amounts beyond this are slips too, and factors could carry them out of the range of numbers.
+/// Larger amounts are typos, and factors could overflow them.
 const LARGEST: f64 = 1e100;
 
 impl Pattern {
-    /// What is wrong with it, if anything.
     pub(super) fn flaw(&self) -> Option<String> {
         let count = self.amounts.len() as u64 * u64::from(self.repeat);
         let bad = |value: &&f64| value.is_nan() || value.abs() > LARGEST;
@@ -63,7 +53,7 @@ impl Pattern {
         })
     }
 
-    /// The samples of a trial; `seed` tells case and place apart.
+    /// The samples of a trial; `seed` depends on case and place.
     pub(super) fn samples(&self, trial: u32, seed: u64) -> impl Iterator<Item = Sample> {
         let factor = match self.trial_factors.len() {
             0 => 1.0,
@@ -75,7 +65,7 @@ impl Pattern {
         amounts.zip(0_u64..).filter_map(move |(amount, position)| {
             let start = self.start.plus(Nanos(step.saturating_mul(position)));
             let noise = 1.0 + spread(mix(seed ^ position)) * self.noise_percent / 100.0;
-            // A flawless pattern has only finite amounts.
+            // A valid pattern has only finite amounts.
             let amount = Quantity::new(amount * factor * noise, self.unit).ok()?;
             let (channel, at) = (self.channel.clone(), self.at.clone());
             Some(Sample { channel, at, start, end: start.plus(self.span), amount })
@@ -83,7 +73,7 @@ impl Pattern {
     }
 }
 
-/// From -1 to 1, by the 53 bits that a number holds exactly.
+/// From -1 to 1, from the 53 bits that an f64 holds exactly.
 fn spread(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }

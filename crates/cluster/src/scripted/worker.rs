@@ -1,4 +1,4 @@
-//! One simulated worker: how it answers, and when.
+//! One simulated worker: its answers, and their times.
 
 use seatrial_bench::Offer;
 use seatrial_model::{Evidence, Nanos, PartPlacement, Phase, Sample};
@@ -10,10 +10,10 @@ use crate::agent::signal_name;
 use crate::fleet::NodeIndex;
 use crate::message::{EndKind, FromWorker, ToWorker, WorkerEnd};
 
-/// How long a worker that no signal ends is waited for: what a real agent takes to give up.
+/// How long a real agent waits for a worker that no signal ends.
 const GIVING_UP: Nanos = Nanos::millis(2500);
 
-/// Samples in one message, as a real worker sends them.
+/// Samples per message, as of a real worker.
 const BATCH: usize = 256;
 
 #[derive(Debug)]
@@ -31,23 +31,24 @@ struct Running {
     since: Nanos,
 }
 
-/// What comes of a message, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
-    /// The worker says something.
     Say(FromWorker),
-    /// The phase that runs ends at a time, unless another turn has come by then.
-    EndPhase { at: Nanos, turn: u32 },
-    /// The process ends at a time.
-    End { at: Nanos, end: WorkerEnd },
-    /// The node goes away.
+    /// The running phase ends, unless another turn has begun by then.
+    EndPhase {
+        at: Nanos,
+        turn: u32,
+    },
+    End {
+        at: Nanos,
+        end: WorkerEnd,
+    },
     LoseNode(String),
-    /// All nodes are wanted back.
     EndJob(String),
 }
 
 impl Worker {
-    /// The worker at `place`, and what happens as it starts.
+    /// The worker at `place`, and the effects of its start.
     pub(super) fn start(
         node: NodeIndex,
         place: PartPlacement,
@@ -61,7 +62,6 @@ impl Worker {
         (Self { node, place, script, running: None, turn: 0 }, acts)
     }
 
-    /// What comes of a message from the controller.
     pub(super) fn hear(&mut self, message: ToWorker, now: Nanos) -> Vec<Act> {
         let phase = match &message {
             ToWorker::Prepare => Some(Phase::Prepare),
@@ -109,7 +109,7 @@ impl Worker {
         vec![Act::EndPhase { at: now.plus(span), turn: self.turn }]
     }
 
-    /// What the worker says at the end of the phase that runs, if `turn` is still the one.
+    /// Messages at the end of the running phase, if `turn` is still current.
     pub(super) fn end_phase(&mut self, turn: u32) -> Vec<FromWorker> {
         let Some(Running { phase, since }) = self.running.take_if(|_| turn == self.turn) else {
             return Vec::new();
@@ -126,7 +126,6 @@ impl Worker {
         batches.chain([FromWorker::Measured]).collect()
     }
 
-    /// What comes of being killed.
     pub(super) fn kill(&self, now: Nanos) -> Act {
         let seen = |state: &str| Evidence::from([("when_killed".to_owned(), json!({ "state": state }))]);
         match self.script.fault {

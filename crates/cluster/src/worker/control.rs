@@ -1,4 +1,4 @@
-//! The thread that listens to the supervisor while the part is busy.
+//! The thread that reads the supervisor's messages while the part is busy.
 
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Sender;
@@ -12,17 +12,15 @@ use super::phase_stop::PhaseStop;
 use crate::frame::FrameReader;
 use crate::message::ToWorker;
 
-/// What the part's thread is to do next.
 pub(super) enum WorkerOrder {
     Prepare,
     Connect(Vec<Offer>),
-    /// Run a phase for a time at most, from a moment of the monotonic clock on or now.
+    /// Run a phase for a time at most, from a moment of the monotonic clock or from now.
     Run(Phase, Duration, Option<Nanos>),
     Verify,
     Finish,
 }
 
-/// The listening side of a worker.
 pub(super) struct Control {
     frames: FrameReader<UnixStream>,
     orders: Sender<WorkerOrder>,
@@ -38,8 +36,8 @@ impl Control {
         Self { frames, orders, phase_stop }
     }
 
-    /// Passes orders on until the supervisor is gone, and then ends the process in the middle of whatever it does:
-    /// nobody is left to read the result, and a load without an owner would disturb the next measurement.
+    /// Passes orders on until the supervisor is gone, then kills the process: its load would disturb the next
+    /// measurement.
     pub(super) fn listen(mut self) -> ! {
         loop {
             match self.frames.read::<ToWorker>() {
@@ -58,14 +56,14 @@ impl Control {
             ToWorker::Verify => WorkerOrder::Verify,
             ToWorker::Finish => WorkerOrder::Finish,
             ToWorker::Stop => return self.phase_stop.stop(),
-            // A second task means that the two sides disagree about everything that follows.
+            // A second task: worker and supervisor are out of sync.
             ToWorker::Task { .. } => lifetime::die_with_group(),
         };
-        // The part may have failed and its thread be gone; the supervisor knows by now.
+        // The part may have failed and its thread be gone; the supervisor knows.
         let _ = self.orders.send(order);
     }
 
-    /// Released here and not by the part's thread, so that a `Stop` right behind the order is not lost.
+    /// Here and not on the part's thread, so that a `Stop` right after the order is not lost.
     fn run(&self, phase: Phase, span: Nanos, at: Option<Nanos>) -> WorkerOrder {
         self.phase_stop.order();
         WorkerOrder::Run(phase, span.into(), at)

@@ -1,8 +1,7 @@
 //! The process that runs one part of one trial.
 //!
-//! Three threads: `control` reads what the supervisor says and never blocks on the part; `part` runs the benchmark's
-//! code; the main thread waits for it. What the part does to itself (crash, hang, panic, leave) is contained in this
-//! process, and the supervisor sees it end.
+//! Three threads: `control` reads the supervisor's messages and never blocks on the part; `part` runs the benchmark;
+//! the main thread waits for the part. Crashes, hangs and panics stay in this process.
 
 mod control;
 mod outbox;

@@ -1,4 +1,4 @@
-//! What the worker says to its supervisor.
+//! Messages of the worker to its supervisor.
 
 use std::os::unix::net::UnixStream;
 
@@ -9,14 +9,13 @@ use serde::Serialize;
 use crate::frame::{FrameError, FrameWriter};
 use crate::message::FromWorker;
 
-/// Samples in one frame; at some 150 bytes each that is 40 kB, so that others get their turn on a shared pipe.
+/// Samples per frame: about 40 kB at 150 bytes each, so that a shared pipe is not blocked for long.
 const BATCH: usize = 256;
 
-/// The way to the supervisor. A send waits while the supervisor does not read: that is the back-pressure which
-/// bounds the memory of everybody in between.
+/// The stream to the supervisor. A send blocks while the supervisor does not read: back-pressure.
 pub(super) struct Outbox(FrameWriter<UnixStream>);
 
-/// [`FromWorker::Samples`] of samples that stay where they are.
+/// [`FromWorker::Samples`] with borrowed samples.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Lent<'a> {
@@ -32,7 +31,6 @@ impl Outbox {
         self.write(message).map_err(|error| refused("a message", &error))
     }
 
-    /// Sends samples in batches.
     pub(super) fn send_samples(&mut self, samples: &[Sample]) -> Result<(), Reason> {
         samples
             .chunks(BATCH)

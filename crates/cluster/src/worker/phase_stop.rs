@@ -1,14 +1,12 @@
-//! What connects the `Stop` of a supervisor with the phase it is meant for.
+//! Connects the `Stop` of a supervisor with the phase it is meant for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use seatrial_bench::Stop;
 
-/// Shared by the thread that hears `Stop` and the one that runs the phase.
-///
-/// A phase's time starts when the part starts, not when the order for it arrives: the probes are read between the
-/// two. So a stop may come before there is anything to stop, and is kept until then.
+/// Shared by the thread that reads `Stop` and the thread that runs the phase. A phase starts some time after its
+/// order, since probes are read in between; a `Stop` in that time is kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PhaseStop(Arc<Mutex<State>>);
 
@@ -21,12 +19,12 @@ enum State {
 }
 
 impl PhaseStop {
-    /// A new phase is ordered: what was said about the one before is void.
+    /// A new phase is ordered: forgets any `Stop` for the phase before.
     pub(super) fn order(&self) {
         *self.state() = State::Ordered;
     }
 
-    /// Stops the phase that runs, or the one that was ordered and is about to.
+    /// Stops the phase that runs or was ordered.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         match &*state {

@@ -1,4 +1,4 @@
-//! One part taken through its phases, with the probes read around the one that counts.
+//! Takes one part through its phases, and reads probes around the measurement.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -18,7 +18,6 @@ use super::phase_stop::PhaseStop;
 use super::sink::PhaseSink;
 use crate::message::FromWorker;
 
-/// What the worker is to be.
 pub(super) struct Task {
     pub(super) case: Box<Case>,
     pub(super) place: u32,
@@ -37,7 +36,7 @@ pub(super) fn serve(
     let protocol = |text: String| Reason::new(Cause::Protocol, text);
     let bench = registry
         .find(&case.bench)
-        .ok_or_else(|| protocol(format!("the worker's build has no benchmark '{}'", case.bench)))?;
+        .ok_or_else(|| protocol(format!("this build has no benchmark '{}'", case.bench)))?;
     let place =
         usize::try_from(task.place).ok().and_then(|index| case.places.get(index)).ok_or_else(|| {
             protocol(format!("{} has no place {}, it has {}", case.id, task.place, case.places.len()))
@@ -46,7 +45,7 @@ pub(super) fn serve(
     let check = if case.origin.liveness_check { (bench.liveness_check)(case, place) } else { None };
     let mut stage = Stage::New(check.unwrap_or_else(|| bench.part(case, place)));
     let mut served = Served { evidence: Evidence::new(), probes: bench.about.probes, phase_stop, outbox };
-    // The channel ends only with the control thread, which takes the process with it.
+    // The channel ends only with the control thread, which ends the process.
     while let Ok(order) = orders.recv() {
         stage = match (order, stage) {
             (WorkerOrder::Prepare, Stage::New(part)) => served.prepare(part)?,
@@ -61,14 +60,13 @@ pub(super) fn serve(
             }
             (WorkerOrder::Finish, _) => break,
             (_, stage) => {
-                return Err(protocol(format!("an order does not fit a part that is {}", stage.name())));
+                return Err(protocol(format!("the order does not fit a part that is {}", stage.name())));
             }
         }
     }
     Ok(())
 }
 
-/// How far the part has come.
 enum Stage {
     New(Part),
     Prepared(Prepared),
@@ -115,12 +113,12 @@ impl Served<'_> {
         let watched = (phase == Phase::Measure).then(|| watch(self.probes));
         if let Some(at) = at {
             clock::sleep_until_ns(at.get());
-            // On the node's own clock; the controller, which knows how far the clocks are apart, makes the skew of it.
+            // On the node's clock; the controller computes the skew, with the offsets of the clocks.
             self.evidence.insert("began_ns".to_owned(), json!(clock::now_ns()));
         }
         let mut sink = PhaseSink::new(phase, &mut self.evidence, self.outbox);
         part.run(phase, &self.phase_stop.start(span), &mut sink)?;
-        // The probes come before the samples are sent, so that they see the phase and not the sending.
+        // Probes are read before the samples are sent, so that sending is not counted.
         let differences = watched.map(end);
         sink.finish()?;
         let Some(differences) = differences else { return self.outbox.send(&FromWorker::WarmedUp) };
@@ -136,10 +134,10 @@ impl Served<'_> {
     }
 }
 
-/// A probe by its id, and what it watches; none when this build lacks it.
+/// A probe by id, and its watch; `None` when this build lacks it.
 type Watched = (&'static str, Option<Box<dyn Watch>>);
 
-/// Starts the probes, the first of `ids` last: the first are read nearest to the phase, on both of its sides.
+/// Starts the probes, the first of `ids` last: the first probes are read nearest to the phase, before and after.
 fn watch(ids: &[&'static str]) -> Vec<Watched> {
     let root = SysRoot::live();
     let mut watched: Vec<Watched> =
@@ -148,7 +146,7 @@ fn watch(ids: &[&'static str]) -> Vec<Watched> {
     watched
 }
 
-/// What each probe saw, in the order of their ids.
+/// Difference of each probe, by the order of ids.
 fn end(watched: Vec<Watched>) -> Vec<(&'static str, Difference)> {
     let end = |(id, watch): Watched| (id, watch.map_or_else(|| absent(id), Watch::end));
     watched.into_iter().map(end).collect()
@@ -158,7 +156,6 @@ fn absent(id: &str) -> Difference {
     Difference { unreadable: vec![format!("this build has no probe '{id}'")], ..Difference::default() }
 }
 
-/// By probe: what was counted during the phase, and why something was not.
 fn readings(differences: Vec<(&'static str, Difference)>) -> ProbeReadings {
     ProbeReadings(differences.into_iter().map(|(id, found)| (id.to_owned(), reading(found))).collect())
 }

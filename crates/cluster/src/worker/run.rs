@@ -1,4 +1,4 @@
-//! The worker's main function: ties itself to its supervisor, learns its task, runs the part.
+//! Main function of the worker: ties it to its supervisor, reads its task, runs the part.
 
 use std::any::Any;
 use std::os::fd::{OwnedFd, RawFd};
@@ -20,16 +20,16 @@ use super::phases::{Task, serve};
 use crate::frame::FrameReader;
 use crate::message::{FromWorker, ToWorker};
 
-/// What a worker exits with when its part could not go on; the reason went to the supervisor before.
+/// Exit code when the part failed; the reason was sent before.
 const PART_FAILED: u8 = 1;
 
-/// What a worker exits with when it was started by hand, or by something that is no supervisor.
+/// Exit code when the worker was started by hand or by anything but a supervisor.
 const NO_SUPERVISOR: u8 = 2;
 
-/// Serves one part of one trial on the socket inherited as descriptor `fd`, to its end.
+/// Serves one part of one trial on the socket inherited as descriptor `fd`.
 ///
-/// Takes the process over: descriptor `fd`, the signals, its threads. Call it before anything else is started. When
-/// the socket closes, the process kills itself and its process group, whatever the part is doing.
+/// Call it first: it takes over descriptor, signals and threads. When the socket closes, the process kills itself and
+/// its process group.
 pub fn worker_main(registry: &Registry, fd: RawFd) -> ExitCode {
     match process::adopt(fd) {
         Ok(channel) => work(*registry, channel),
@@ -69,16 +69,15 @@ fn work(registry: Registry, channel: OwnedFd) -> ExitCode {
         .spawn(move || run_part(&registry, &task, &inbox, phase_stop, outbox));
     match part.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
-        // Without a thread for the part there is nobody left who could say so but the exit code.
+        // Without a thread for the part, only the exit code can report the failure.
         Ok(Err(_)) | Err(_) => ExitCode::from(PART_FAILED),
     }
 }
 
-/// Two ropes, because each can be cut: the end of the socket ends the worker through its control thread, unless
-/// that thread cannot run; the parent-death signal ends it when the parent itself is the supervisor, which it is
-/// not under mpirun, srun or a wrapper.
+/// Two mechanisms, since each can fail: the end of the socket, unless the control thread cannot run, and the
+/// parent-death signal, unless mpirun, srun or a wrapper is the parent.
 fn tie_to_supervisor(channel: &UnixStream) {
-    // Ctrl-C reaches every process of the foreground group; what it means is the controller's decision.
+    // Ctrl-C reaches the whole foreground group; the controller handles it.
     if let Err(errno) = lifetime::ignore(Signal::INT) {
         tracing::warn!("cannot ignore SIGINT: {errno}");
     }
@@ -107,10 +106,10 @@ fn run_part(
 }
 
 fn refuse(outbox: &mut Outbox, cause: Cause, text: String) -> ExitCode {
-    // What is too long to send is not a reason that anybody could read.
+    // A reason that is too long to send is too long to read.
     let text = if text.len() > 4096 { text.chars().take(4096).collect() } else { text };
     if let Err(reason) = outbox.send(&FromWorker::Failed { reason: Reason::new(cause, text) }) {
-        tracing::error!("cannot tell the supervisor why the part failed: {reason}");
+        tracing::error!("cannot report to the supervisor why the part failed: {reason}");
     }
     ExitCode::from(PART_FAILED)
 }

@@ -1,14 +1,12 @@
-//! Where the samples of a running phase go.
+//! Samples of a running phase.
 
 use seatrial_bench::Sink;
 use seatrial_model::{Evidence, Phase, Reason, Sample};
 
 use super::outbox::Outbox;
 
-/// Samples that are held before some are sent, a few MiB.
-///
-/// Sending takes system calls and a core, which a part must not notice while its clock runs. Up to this many samples
-/// nothing is sent before the phase is over; a part that makes more pays for it, and memory stays bounded.
+/// Samples that are held before some are sent, a few MiB. Sending takes system calls and CPU time during the
+/// measurement, so up to this many samples are sent after the phase; beyond, sending bounds the memory.
 const HELD: usize = 16_384;
 
 pub(super) struct PhaseSink<'a> {
@@ -22,12 +20,11 @@ pub(super) struct PhaseSink<'a> {
 impl<'a> PhaseSink<'a> {
     pub(super) fn new(phase: Phase, evidence: &'a mut Evidence, outbox: &'a mut Outbox) -> Self {
         let keep = phase == Phase::Measure;
-        // Room for a usual phase from the start, so that a push seldom allocates while the clock runs.
+        // Room for a usual phase, so that a push seldom allocates during the measurement.
         let held = Vec::with_capacity(if keep { 4096 } else { 0 });
         Self { keep, held, evidence, outbox, sent: Ok(()) }
     }
 
-    /// Sends what is still held.
     pub(super) fn finish(mut self) -> Result<(), Reason> {
         self.flush();
         self.sent

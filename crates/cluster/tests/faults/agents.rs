@@ -1,4 +1,4 @@
-//! The ends of agents and controllers, which take the workers with them.
+//! Ends of agents and controllers, with which the workers end.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -80,14 +80,14 @@ fn workers_die_with_an_agent_that_is_killed() {
         assert_dead(toy.pid);
     }
     assert_dead(toys[2].child.expect("a child"));
-    // A lost agent swallows commands, and a wait stays a wait.
+    // A lost agent ignores commands, and waits still wait.
     rig.kill(toys[0].id);
     let soon = rig.fleet.now().plus(Nanos::millis(10));
     assert_eq!(rig.fleet.next(soon), seatrial_cluster::FleetEvent::Quiet);
     assert!(rig.fleet.now() >= soon);
 }
 
-/// What `everything_dies_with_a_controller_that_is_killed` starts and kills: it says whom it started, and waits.
+/// Controller for `everything_dies_with_a_controller_that_is_killed`: prints the processes it started, and waits.
 #[expect(clippy::print_stdout, reason = "it is a program of its own")]
 pub fn doomed_controller() -> ExitCode {
     let mut rig = Rig::new();
@@ -113,7 +113,7 @@ fn everything_dies_with_a_controller_that_is_killed() {
     }
 }
 
-/// An agent started by hand, with one worker in its measuring phase, the pipes to it, and the worker's process.
+/// An agent started by hand with one measuring worker, its pipes, and the worker's process.
 fn agent_with_worker(does: &str) -> (Child, FrameWriter<ChildStdin>, FrameReader<ChildStdout>, u32) {
     let mut agent = Process::new("/proc/self/exe")
         .args(["agent", "--node", "n1"])
@@ -163,7 +163,7 @@ fn quit_lets_workers_clean_up_and_says_how_they_ended() {
     assert!(by_sigterm, "it never had the time to clean up");
 }
 
-/// Its controller is gone, says `Quit`, or Slurm ends it.
+/// The controller is gone, sends `Quit`, or Slurm ends the agent.
 fn an_agent_removes_what_workers_left_before_it_goes() {
     type Pipe = FrameWriter<ChildStdin>;
     let gone: fn(&Child, Pipe) = |_, commands| drop(commands);
@@ -177,7 +177,7 @@ fn an_agent_removes_what_workers_left_before_it_goes() {
         let (_parent, path) = folder();
         let (mut agent, commands, _reports, pid) =
             agent_with_worker(&format!("leaves_a_folder {}", path.display()));
-        // It does not act on SIGTERM before it goes on.
+        // It does not handle SIGTERM before it continues.
         kill(pid, Signal::STOP);
         assert!(path.join("thread.0/file.0.0.0").exists());
         leave(&agent, commands);
@@ -187,7 +187,7 @@ fn an_agent_removes_what_workers_left_before_it_goes() {
     }
 }
 
-/// As under mpirun or srun: the supervisor is not the parent, so no signal comes when it dies.
+/// As under mpirun or srun: the supervisor is not the parent, so there is no parent-death signal.
 fn a_worker_below_a_wrapper_dies_with_its_socket() {
     let (ours, theirs) = socket_pair().expect("a pair");
     let mut wrapper = Process::new("sh");

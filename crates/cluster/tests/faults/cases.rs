@@ -2,7 +2,6 @@
 
 use seatrial_model::{Budget, Case, Nanos, Params, PartPlacement, Subject};
 
-/// A case in which the toy does `what` on node `n1`.
 pub fn case(what: &str) -> Case {
     let mut params = Params::default();
     params.set("does", what);
@@ -20,7 +19,6 @@ pub fn case(what: &str) -> Case {
     case
 }
 
-/// What a toy offers.
 pub fn offer() -> seatrial_bench::Offer {
     seatrial_bench::Offer::new(&PartPlacement::new("toy", 0, "n1", vec![]), serde_json::json!({ "pid": 1 }))
 }

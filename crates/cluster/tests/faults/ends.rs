@@ -1,4 +1,4 @@
-//! How workers end, and what is left of them: nothing.
+//! How workers end; nothing is left of them.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -49,8 +49,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Tries of what has to die by SIGTERM, or to be heard before it is gone: where it gets no CPU for half a second, SIGKILL
-/// comes before it has died.
+/// Attempts of tests that need a SIGTERM to be handled first: without CPU for half a second, SIGKILL comes before.
 const TRIES: usize = 40;
 
 fn killed(signal: i32, name: &str) -> EndKind {
@@ -92,7 +91,7 @@ fn stop_ends_the_phase_that_runs() {
     assert_eq!(rig.ended(toy.id).0.how, EndKind::Exited { code: 0 });
 }
 
-/// The end by SIGTERM of a worker that `kill` kills, and what else it tells.
+/// Repeats a kill until the worker ends by SIGTERM.
 fn by_sigterm<T>(mut kill: impl FnMut() -> (WorkerEnd, T)) -> (WorkerEnd, T) {
     for _ in 1..TRIES {
         let (end, told) = kill();
@@ -144,7 +143,7 @@ fn an_early_exit_is_seen() {
 fn a_panic_is_a_crash_with_its_text() {
     let mut rig = Rig::new();
     let mut outputs = Vec::new();
-    // The agent waits for the last words for a moment only, in which whoever reads them may get no CPU.
+    // The agent waits for the last output only a moment, in which its reader may get no CPU.
     for _ in 0..TRIES {
         let toy = rig.measure("panics");
         let FromWorker::Failed { reason } = rig.said(toy.id) else { panic!("not failed") };
@@ -197,7 +196,7 @@ fn a_loop_dies_by_sigterm_with_evidence() {
     let (end, pid) = by_sigterm(|| {
         let toy = rig.measure("loops");
         rig.tell(toy.id, ToWorker::Stop);
-        // Runnable it is now and then on the way there as well; so much it computes nowhere else.
+        // The part is sometimes runnable earlier too; only the loop uses so much CPU time.
         wait_until("the part to loop", || computed(toy.pid) > 3);
         rig.kill(toy.id);
         (rig.ended(toy.id).0, toy.pid)
@@ -263,7 +262,7 @@ fn a_flood_of_samples_waits_for_the_reader() {
     let mut rig = Rig::new();
     by_sigterm(|| {
         let toy = rig.measure("floods_its_samples");
-        // Nobody reads, so after a while the flood stands still, with the part asleep in a write.
+        // Nobody reads, so the flood stops with the part asleep in a write.
         wait_until("the flood to stand still", || {
             let before = written(toy.pid);
             sleep(Duration::from_millis(300));
@@ -310,14 +309,13 @@ fn a_stray_in_a_session_of_its_own_is_swept() {
 fn ctrl_c_does_not_reach_a_worker() {
     let mut rig = Rig::new();
     let toy = rig.measure("well");
-    // The terminal signals the foreground group only; this goes further and signals each of them.
+    // The terminal signals only the foreground group; this signals each process.
     kill_process_group(process_id(toy.pid), Signal::INT).expect("sent to the worker");
     kill_process_group(process_id(toy.agent), Signal::INT).expect("sent to the agent");
     rig.tell(toy.id, ToWorker::Stop);
     while rig.said(toy.id) != FromWorker::Measured {}
 }
 
-/// A folder that a test might make, in one that goes with the test.
 pub fn folder() -> (TempDir, PathBuf) {
     let parent = tempfile::tempdir().expect("a folder");
     let path = parent.path().join(".seatrial-metadata-0123456789abcdef");

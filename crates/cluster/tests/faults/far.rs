@@ -1,4 +1,4 @@
-//! Agents that are far away: over a stand-in for ssh, behind gateways, and at the end of a connection that is cut.
+//! Remote agents: over a stand-in for ssh, behind gateways, and at the end of a connection that is cut.
 
 use std::fs;
 use std::path::Path;
@@ -34,11 +34,10 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Stands in for ssh. Its node is the last word but one, its line the last. It notes who called whom, and under which
-/// process id the agent runs. Every node has a home of its own, where the copy of the binary lies.
+/// Stand-in for ssh. The node is the last argument but one, the line the last. It records caller, callee and the
+/// process id of the agent. Every node has its own home, where the copy of the binary is stored.
 ///
-/// A node named `down...` is not there, one named `walled...` only for the controller, and `mad...` says nonsense when
-/// its agent is gone.
+/// A node `down...` does not exist, `walled...` not for the controller, and `mad...` prints nonsense after its agent.
 const SSH: &str = r#"
 for word; do node=$line; line=$word; done
 echo "${ON:-controller} $node $$" >>"$FOLDER/calls"
@@ -60,7 +59,7 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        // Not below a file system that forbids to execute.
+        // Not on a file system mounted noexec.
         let site = Self { folder: tempfile::tempdir().expect("a folder") };
         fs::write(site.path().join("ssh"), SSH).expect("written");
         site
@@ -80,7 +79,6 @@ impl Site {
         ["env".to_owned(), set, "sh".to_owned(), self.path().join("ssh").display().to_string()]
     }
 
-    /// Who called whom, and the process that it became.
     fn calls(&self) -> Vec<(String, String, u32)> {
         let text = fs::read_to_string(self.path().join("calls")).unwrap_or_default();
         let words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -112,7 +110,7 @@ fn next(fleet: &mut dyn Fleet) -> FleetEvent {
     }
 }
 
-/// Starts a worker on a node and has it prepare.
+/// Starts a worker on a node and sends `Prepare`.
 fn begin(fleet: &mut dyn Fleet, node: usize, id: u64, does: &str) {
     let (node, worker) = (NodeIndex(node), WorkerId(id));
     let case = Box::new(cases::case(does));
@@ -120,7 +118,6 @@ fn begin(fleet: &mut dyn Fleet, node: usize, id: u64, does: &str) {
     fleet.send(node, Command::Tell { worker, message: ToWorker::Prepare });
 }
 
-/// Has a worker prepared on a node, past whatever else comes.
 fn prepare(fleet: &mut dyn Fleet, node: usize, id: u64, does: &str) -> Offer {
     begin(fleet, node, id, does);
     loop {
@@ -139,12 +136,11 @@ fn prepare(fleet: &mut dyn Fleet, node: usize, id: u64, does: &str) -> Offer {
     }
 }
 
-/// The process of the worker, or that of its agent.
 fn pid(offer: &Offer, whose: &str) -> u32 {
     offer.data[whose].as_u64().expect("a pid") as u32
 }
 
-/// Why these nodes are lost, in their order, past whatever else comes.
+/// Reasons for the loss of these nodes, in their order, ignoring other events.
 fn lost<const N: usize>(fleet: &mut dyn Fleet, nodes: [usize; N]) -> [String; N] {
     let mut whys = nodes.map(|_| None);
     while whys.contains(&None) {
@@ -166,7 +162,7 @@ fn up() -> (Site, Box<dyn Fleet>) {
 }
 
 fn behind_gateways() {
-    // A clock of which nobody tells within some seconds is not known; whoever gets no CPU for so long may tell it next time.
+    // Without CPU for some seconds, a clock stays unknown; the next launch may measure it.
     let knows_clocks = |fleet: &dyn Fleet| (0..4).all(|node| fleet.offset(NodeIndex(node)).is_some());
     let (mut site, mut fleet) = up();
     for _ in 0..10 {
@@ -184,7 +180,7 @@ fn behind_gateways() {
     assert_eq!(calls, wanted.map(|(by, node)| (by.to_owned(), node.to_owned())));
     let mut pids = Vec::new();
     for node in 0..4 {
-        // One machine, so one clock; its offset is known as well as the way there is short.
+        // One machine, so one clock; the error is small since the round trip is short.
         let offset = fleet.offset(NodeIndex(node)).expect("compared");
         assert!(offset.nanos.unsigned_abs() <= offset.error.get(), "{offset:?}");
         pids.push(pid(&prepare(&mut *fleet, node, node as u64, "well"), "pid"));
@@ -192,7 +188,7 @@ fn behind_gateways() {
     drop(fleet);
     pids.extend(site.calls().iter().map(|(.., pid)| *pid));
     pids.into_iter().for_each(assert_dead);
-    // Two connections were for nodes only, so the copies lie where there was one.
+    // Two connections carried nodes only, so copies are stored where there was one.
     assert!(site.path().join("n4/.cache/seatrial").join(BUILD).exists());
 }
 
@@ -200,22 +196,22 @@ fn a_gateway_that_dies() {
     let site = Site::new();
     let mut fleet = launch(&site.launcher(&["n1", "n2", "n3", "n4"], 3));
     let workers = [0, 1, 2].map(|node| prepare(&mut *fleet, node, node as u64, "well"));
-    // Where no worker is left.
+    // A node without a worker.
     fleet.send(NodeIndex(1), Command::Kill { worker: WorkerId(1) });
     while !matches!(next(&mut *fleet), FleetEvent::From(_, Report::Ended { .. })) {}
     kill(site.called("controller", "n1").expect("called"), Signal::KILL);
-    // The node where nothing runs first, or a case would be given to it yet.
+    // The node without workers first, or the scheduler would start a case on it.
     for node in [1, 0] {
         let [why] = lost(&mut *fleet, [node]);
         assert!(
-            why.contains("its gateway n1 is gone: it closed its pipe") && why.contains("SIGKILL"),
+            why.contains("its gateway n1 was lost: it closed its pipe") && why.contains("SIGKILL"),
             "{why}"
         );
     }
     assert_dead(pid(&workers[0], "pid"));
     assert_dead(pid(&workers[1], "pid"));
     assert_dead(site.called("n1", "n2").expect("called"));
-    // The others go on, and a lost one swallows commands.
+    // Other agents continue, and a lost node ignores commands.
     fleet.send(NodeIndex(1), Command::Kill { worker: WorkerId(1) });
     prepare(&mut *fleet, 3, 7, "well");
     let message = ToWorker::Connect { offers: vec![workers[2].clone()] };
@@ -230,9 +226,9 @@ fn a_child_that_dies() {
     let mut fleet = launch(&site.launcher(&["n1", "n2", "mad", "n4"], 1));
     kill(site.called("n1", "n2").expect("called"), Signal::KILL);
     let [why] = lost(&mut *fleet, [1]);
-    // In the words of a link without a gateway.
+    // Like a link without a gateway.
     assert!(why.starts_with("the agent closed its pipe; its process was killed by SIGKILL"), "{why}");
-    // The agent of a gateway's own node is no other; that of the mad one has a shell above it.
+    // The agent of a gateway's node is an ordinary one; the agent of the mad node has a shell above it.
     let agent = pid(&prepare(&mut *fleet, 2, 5, "well"), "agent");
     kill(agent, Signal::KILL);
     let [why] = lost(&mut *fleet, [2]);
@@ -240,12 +236,12 @@ fn a_child_that_dies() {
     prepare(&mut *fleet, 0, 8, "well");
     prepare(&mut *fleet, 3, 9, "well");
     drop(fleet);
-    // Behind a gateway, what is said after the end is nonsense and the end of this child alone.
+    // Behind a gateway, output after the end is nonsense, and ends this child alone.
     let mut fleet = launch(&site.launcher(&["n1", "mad", "n3"], 2));
     let agent = pid(&prepare(&mut *fleet, 1, 5, "well"), "agent");
     kill(agent, Signal::KILL);
     let [why] = lost(&mut *fleet, [1]);
-    assert!(why.contains("said something that is not a message: a frame of"), "{why}");
+    assert!(why.contains("sent something that is not a message: a frame of"), "{why}");
     prepare(&mut *fleet, 0, 3, "well");
 }
 
@@ -256,7 +252,7 @@ fn a_child_that_takes_nothing() {
     kill(agent, Signal::STOP);
     let mut why = None;
     for round in 0.. {
-        // Far less at a time than may wait, and then a sign that the gateway has passed on all of it.
+        // Far less at a time than may wait, then a sign that the gateway has passed on all of it.
         for worker in 0..1_000 {
             fleet.send(NodeIndex(1), Command::Kill { worker: WorkerId(1_000_000 + worker) });
         }
@@ -274,9 +270,9 @@ fn a_child_that_takes_nothing() {
         assert!(round < 100, "it takes a hundred thousand messages");
     }
     let why = why.expect("told");
-    assert!(why.contains("16384 messages wait to be sent to it and it takes none"), "{why}");
+    assert!(why.contains("16384 messages are queued for it, and it reads none"), "{why}");
     prepare(&mut *fleet, 2, 200, "well");
-    // It ends with its connection, as soon as it can see that.
+    // The agent ends with its connection, as soon as it notices.
     let _ = rustix::process::kill_process(crate::process::process_id(agent), Signal::CONT);
     assert_dead(agent);
 }
@@ -299,7 +295,7 @@ fn a_child_that_floods() {
             FleetEvent::From(NodeIndex(1), Report::Said { message: FromWorker::Samples { .. }, .. })
         ));
     }
-    // Its sister behind the same gateway is heard, and so is the order to end the flood.
+    // The other child of the gateway is heard, and so is the order to end the flood.
     prepare(&mut *fleet, 0, 2, "well");
     fleet.send(NodeIndex(1), Command::Kill { worker });
     loop {
@@ -317,7 +313,7 @@ fn not_from_a_gateway() {
     assert!(fleet.missing().is_empty(), "{:?}", fleet.missing());
     assert_eq!(site.callers("walled1"), ["n1", "controller"]);
     assert_eq!(site.callers("walled2"), ["n3", "controller"]);
-    // They do not hang on the gateway.
+    // They do not depend on the gateway.
     kill(site.called("controller", "n1").expect("called"), Signal::KILL);
     lost(&mut *fleet, [0]);
     prepare(&mut *fleet, 1, 1, "well");
@@ -358,7 +354,7 @@ fn a_spoilt_copy() {
         for node in nodes {
             let mut bytes = b"#!/bin/sh\nexit 3\n".to_vec();
             bytes.resize(good.len(), b'\n');
-            // Written to the file of that name, not into one that may still run.
+            // A new file of that name, since the old one may still run.
             fs::remove_file(copy(node)).expect("there");
             fs::write(copy(node), bytes).expect("written");
             let mut mode = fs::metadata(copy(node)).expect("there").permissions();
@@ -374,7 +370,7 @@ fn a_spoilt_copy() {
             assert!(fs::read(copy(node)).expect("there") == good, "the copy on {node} is still spoilt");
         }
     }
-    // One that fails although it is fresh is not sent for ever.
+    // A fresh copy that fails is not sent again for ever.
     fs::remove_file(site.path().join("calls")).expect("there");
     let other = SshLauncher::new("another", vec!["n1".to_owned()]).client(site.client());
     let error = other.launch().err().expect("the binary says that it is the build of the toys");
@@ -385,7 +381,7 @@ fn a_spoilt_copy() {
     assert_eq!(site.callers("n1").len(), 3, "it was there, and was sent once more");
 }
 
-/// An agent with these options, whose controller says nothing and keeps the pipe open, leaves.
+/// An agent with these options exits when its controller is silent and keeps the pipe open.
 fn leaves_by_itself(options: &[&str]) {
     let mut agent = Process::new("/proc/self/exe")
         .args(["agent", "--node", "n1", "--silence", "1"])
@@ -397,7 +393,7 @@ fn leaves_by_itself(options: &[&str]) {
     let stdin = agent.stdin.take().expect("a pipe");
     if options.is_empty() {
         let mut reports = FrameReader::new(agent.stdout.take().expect("a pipe"));
-        // A worker does not keep it. On a machine that is slow enough it may have left by now.
+        // A worker does not keep the agent alive. On a slow machine the agent may have exited by now.
         if let Ok(Some(Report::Hello(_))) = reports.read::<Report>() {
             let case = Box::new(cases::case("well"));
             let spawn = Command::Spawn { worker: WorkerId(1), case, place: 0, trial: 0 };

@@ -1,4 +1,4 @@
-//! A worker in uninterruptible sleep, which no signal ends: it writes to a file system that is frozen.
+//! A worker in uninterruptible sleep, which no signal ends: it writes to a frozen file system.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub fn trials() -> Vec<Trial> {
     vec![trial("a_worker_that_cannot_die_is_abandoned", a_worker_that_cannot_die_is_abandoned)]
 }
 
-/// A small ext4 on a loop device. Dropping it thaws, unmounts and removes it, in whatever state it is.
+/// A small ext4 on a loop device. Drop thaws, unmounts and removes it in any state.
 struct FrozenDisk {
     folder: TempDir,
 }
@@ -58,10 +58,9 @@ impl FrozenDisk {
 
 impl Drop for FrozenDisk {
     fn drop(&mut self) {
-        // Thawed already when all went well.
         let _ = self.thaw();
         let busy = |_: &()| call("umount", &[&self.mount().to_string_lossy()]).is_err();
-        // A worker that has just come back to die may hold the file for a moment.
+        // A worker that wakes up to die may hold the file for a moment.
         for () in std::iter::repeat_n((), 200).take_while(busy) {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
@@ -101,7 +100,7 @@ fn a_worker_that_cannot_die_is_abandoned() {
     disk.thaw().expect("thawed");
     assert_gone(toy.pid);
 
-    // An agent leaves without waiting for a worker that it has to leave behind.
+    // An agent exits without waiting for an abandoned worker.
     let toy = rig.connect(&does);
     disk.freeze();
     stick(&mut rig, &toy);
@@ -113,7 +112,7 @@ fn a_worker_that_cannot_die_is_abandoned() {
     assert_dead(toy.pid);
 }
 
-/// Has the worker write to the frozen file, sees it stuck, and kills it.
+/// Lets the worker write to the frozen file system, waits until it is stuck, and kills it.
 fn stick(rig: &mut Rig, toy: &Toy) {
     rig.tell(toy.id, ToWorker::Measure { span: Nanos::millis(10), at: None });
     wait_until("the worker to be stuck", || part(toy.pid).state == 'D');

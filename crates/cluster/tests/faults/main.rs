@@ -1,7 +1,7 @@
-//! What the cluster layer survives: real agents and workers, made of this very binary, that misbehave.
+//! What the cluster layer survives: real agents and workers that misbehave.
 //!
-//! The binary is its own agent, worker and controller: launchers start `/proc/self/exe`. So it has a main function
-//! of its own and no test harness before it.
+//! This binary is its own agent, worker and controller (launchers start `/proc/self/exe`), so it has its own main
+//! function and test harness.
 
 mod agents;
 mod cases;
@@ -18,7 +18,6 @@ use std::time::Duration;
 use libtest_mimic::{Arguments, Trial, run};
 use seatrial_cluster::{AgentOptions, agent_main, worker_main};
 
-/// The build that agents of this binary say they are.
 const BUILD: &str = "toys";
 
 fn main() -> ExitCode {
@@ -48,7 +47,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// A trial that fails by panicking.
 fn trial(name: &str, test: fn()) -> Trial {
     Trial::test(name, move || {
         test();

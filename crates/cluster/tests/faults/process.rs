@@ -1,4 +1,4 @@
-//! Whether processes are still there.
+//! State of processes.
 
 use std::time::{Duration, Instant};
 
@@ -6,21 +6,21 @@ use rustix::process::{Pid, Signal, kill_process};
 use seatrial_sys::process::{Task, tasks};
 use seatrial_sys::root::SysRoot;
 
-/// Far more than anything here takes; a test that waits this long has failed.
+/// Far longer than anything here takes; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Waits until there is no such process, not even a zombie.
+/// Waits until the process is gone, not even a zombie.
 pub fn assert_gone(pid: u32) {
     wait_until(&format!("process {pid} to be gone"), || state(pid).is_none());
 }
 
-/// Waits until the process has ended. As an orphan it may wait for the machine's init to reap it.
+/// Waits until the process has ended. An orphan may wait for init to reap it.
 pub fn assert_dead(pid: u32) {
     wait_until(&format!("process {pid} to be dead"), || matches!(state(pid), None | Some('Z' | 'X')));
 }
 
-/// The kernel's letter for what the process does, if there is one: that of its first thread, unless that one has
-/// ended before another, as happens in a process that was killed while a thread cannot die.
+/// State letter of the process, if it exists: of its first running thread, since one thread may outlive a killed
+/// process.
 pub fn state(pid: u32) -> Option<char> {
     let tasks = tasks(&SysRoot::live(), pid).ok()?;
     let alive = tasks.iter().find(|task| !matches!(task.state, 'Z' | 'X'));
@@ -32,20 +32,19 @@ pub fn has_stopped(pid: u32) -> bool {
     tasks(&SysRoot::live(), pid).is_ok_and(|tasks| tasks.iter().all(|task| task.state == 'T'))
 }
 
-/// The thread of a worker that runs the part.
 pub fn part(pid: u32) -> Task {
     let threads = tasks(&SysRoot::live(), pid).expect("alive");
     threads.into_iter().find(|thread| thread.name == "part").expect("the part's thread")
 }
 
-/// How long the part has computed by itself so far, in the kernel's ticks of 10 ms (proc_pid_stat(5), `utime`).
+/// User CPU time of the part so far, in ticks of 10 ms (proc_pid_stat(5), `utime`).
 pub fn computed(pid: u32) -> u64 {
     let text = SysRoot::live().text(format!("/proc/{pid}/task/{}/stat", part(pid).id)).expect("alive");
     let behind_the_name = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
     behind_the_name.split(' ').nth(11).and_then(|ticks| ticks.parse().ok()).expect("a number")
 }
 
-/// The bytes that a process has written so far, to wherever (proc_pid_io(5)).
+/// Bytes that the process has written so far (proc_pid_io(5)).
 pub fn written(pid: u32) -> u64 {
     let text = SysRoot::live().text(format!("/proc/{pid}/io")).expect("alive");
     let count = text.lines().find_map(|line| line.strip_prefix("wchar: "));

@@ -1,4 +1,4 @@
-//! A fleet held by a test: starts workers, leads them through phases, and waits for what they say, never for ever.
+//! A fleet for a test: starts workers, leads them through phases, and waits for their messages in bounded time.
 
 use seatrial_bench::Offer;
 use seatrial_cluster::{
@@ -17,7 +17,6 @@ pub struct Rig {
     last: u64,
 }
 
-/// A worker with what it offered.
 pub struct Toy {
     pub id: WorkerId,
     pub pid: u32,
@@ -27,7 +26,6 @@ pub struct Toy {
 }
 
 impl Rig {
-    /// An agent on this machine.
     pub fn new() -> Self {
         Self::with(&LocalLauncher::new(BUILD).node("n1").hello_within(PATIENCE))
     }
@@ -36,7 +34,6 @@ impl Rig {
         Self { fleet: launcher.launch().expect("the agent starts"), last: 0 }
     }
 
-    /// Starts a worker and no more.
     pub fn spawn(&mut self, case: &Case) -> WorkerId {
         self.last += 1;
         let worker = WorkerId(self.last);
@@ -44,7 +41,7 @@ impl Rig {
         worker
     }
 
-    /// Starts a worker that does `what` and prepares it.
+    /// Starts a worker that does `what`, and prepares it.
     pub fn prepare(&mut self, what: &str) -> Toy {
         let id = self.spawn(&cases::case(what));
         self.tell(id, ToWorker::Prepare);
@@ -54,7 +51,7 @@ impl Rig {
         Toy { id, pid, agent, child: number("child"), offer }
     }
 
-    /// Starts a worker that does `what` and connects it with itself.
+    /// Starts a worker that does `what`, and connects it to itself.
     pub fn connect(&mut self, what: &str) -> Toy {
         let toy = self.prepare(what);
         self.tell(toy.id, ToWorker::Connect { offers: vec![toy.offer.clone()] });
@@ -62,7 +59,7 @@ impl Rig {
         toy
     }
 
-    /// Starts a worker and takes it into its measuring phase, for as long as it likes.
+    /// Starts a worker, and its measurement without time limit.
     pub fn measure(&mut self, what: &str) -> Toy {
         let toy = self.connect(what);
         self.tell(toy.id, ToWorker::WarmUp { span: Nanos::millis(5) });
@@ -87,7 +84,6 @@ impl Rig {
         }
     }
 
-    /// The next thing this worker says, past what others do.
     pub fn said(&mut self, worker: WorkerId) -> FromWorker {
         loop {
             match self.next() {
@@ -103,7 +99,7 @@ impl Rig {
         }
     }
 
-    /// How this worker ends, past what it says before, which is counted in samples.
+    /// How this worker ends, and the number of samples before.
     pub fn ended(&mut self, worker: WorkerId) -> (WorkerEnd, usize) {
         let mut samples = 0;
         loop {
@@ -122,7 +118,6 @@ impl Rig {
         }
     }
 
-    /// Why the agent was lost.
     pub fn lost(&mut self) -> String {
         loop {
             if let FleetEvent::Lost(NODE, why) = self.next() {

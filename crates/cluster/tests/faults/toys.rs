@@ -1,4 +1,4 @@
-//! One benchmark whose part does what its case says, most of it wrong.
+//! A benchmark whose part does what its case says, most of it wrong.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -22,7 +22,6 @@ use seatrial_sys::process::adopt;
 use seatrial_sys::storage::{FdStore, Purpose};
 use serde_json::json;
 
-/// The benchmarks of a worker of this binary.
 pub static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
 
 pub static ABOUT: About = About {
@@ -40,10 +39,10 @@ pub static ABOUT: About = About {
     interaction: Interaction::Passive,
 };
 
-/// The socket to the agent, so that a toy can write on it what it should not.
+/// The socket to the agent, for toys that write garbage to it.
 static CHANNEL: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Keeps a copy of the socket inherited as `fd`, and gives the number under which a worker can inherit it still.
+/// Keeps a copy of the socket `fd`, and returns a descriptor that a worker can inherit.
 pub fn share_channel(fd: RawFd) -> RawFd {
     let channel = adopt(fd).expect("started by an agent");
     CHANNEL.get_or_init(|| channel.try_clone().expect("cloned"));
@@ -81,7 +80,7 @@ fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
         "leaves_a_folder" => leave_a_folder(Path::new(file)).map_err(io)?,
         "writes_to" => open = Some(OpenOptions::new().append(true).open(file).map_err(io)?),
         "is_stubborn" => {
-            // A handler that only takes a note, so the signal no longer ends the process.
+            // A handler that only sets a flag, so that the signal does not end the process.
             signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::default()).map_err(io)?;
         }
         "has_no_memory" => {
@@ -107,7 +106,7 @@ impl Running for ToyPart {
         }
         match self.does.as_str() {
             "crashes" => loop {
-                // Twice, since the standard library's handler takes the first as no stack overflow and steps aside.
+                // Twice: the standard library's handler uninstalls itself at the first, which is no stack overflow.
                 let _ = kill_process(getpid(), Signal::SEGV);
             },
             "aborts" => std::process::abort(),
@@ -135,7 +134,7 @@ impl Running for ToyPart {
                 let write = self.open.as_mut().map(|file| file.write_all(b"x"));
                 write.transpose().map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
             }
-            // One at least, however late it starts.
+            // At least one, however late it starts.
             _ => loop {
                 out.sample(sample("tick"));
                 if stop.is_over() {
@@ -153,7 +152,7 @@ impl Running for ToyPart {
     }
 }
 
-/// Announces a folder, as parts do that make files with names, and makes it only in part: it has no manifest yet.
+/// Announces a folder, as parts do that create files, and creates only a part of it, without manifest.
 fn leave_a_folder(path: &Path) -> io::Result<()> {
     let above = File::open(path.parent().expect("a folder above"))?;
     let fd_store = FdStore::lent(Purpose::Leftovers).expect("the agent holds the other end");
@@ -172,7 +171,7 @@ fn leave() -> ! {
     std::process::exit(0)
 }
 
-/// Writes to the agent past everything that frames messages, and waits to be killed for it.
+/// Writes raw bytes to the agent, and waits to be killed for it.
 fn blurt(bytes: &[u8]) -> ! {
     let channel = CHANNEL.get().expect("shared before the worker began").try_clone().expect("cloned");
     File::from(channel).write_all(bytes).expect("written");

@@ -1,4 +1,4 @@
-//! What a study of factors measures: its baseline, and the same without one thing at a time.
+//! The levels of a study of factors: its baseline, and the baseline without one factor each.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,11 @@ use seatrial_model::{About, Factor, Kind, ParamError, ParamSpec, Params, Value};
 
 use crate::inputs::{PlanError, combinations};
 
-/// What the baseline is called in records.
 pub const BASELINE: &str = "baseline";
 
-/// Parameters of a study that nobody gave: one trial a case, since the study repeats the cases themselves.
+/// Defaults in a study: one trial per case, since the study repeats the cases themselves.
 const ONE_TRIAL: [&str; 2] = ["trials", "max_trials"];
 
-/// One set of values that is measured again and again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
     /// [`BASELINE`], or the factor: `method`, `affinity=none`.
@@ -24,17 +22,14 @@ pub struct Level {
 }
 
 impl Level {
-    /// The test for this level alone.
     pub fn test(&self, like: &Test) -> Test {
         let typed = self.params.iter().map(|(name, value)| (name.to_owned(), vec![value.to_string()]));
         Test { params: typed.collect(), ..like.clone() }
     }
 }
 
-/// The baseline of `test` first, then a level for each of the factors `typed`.
-///
-/// # Errors
-/// [`PlanError`] for whatever is not one baseline against something else.
+/// The baseline of `test` first, then a level for each of the factors `typed`; fails unless there is exactly one
+/// baseline, with other values to compare.
 pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
     let about = bench.about;
     let baseline = baseline(about, test)?;
@@ -47,8 +42,8 @@ pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Le
             }
             if params == baseline {
                 let text = format!(
-                    "--factors {factor}: {label} is in the baseline already; give the baseline something else with -p, or \
-                     the factor another value with --factors NAME=VALUE"
+                    "--factors {factor} compares with {label}, which is the value already: set another value with -p, or \
+                     name the other one with --factors NAME=VALUE"
                 );
                 return Err(PlanError::Contradiction(text));
             }
@@ -62,10 +57,8 @@ pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Le
 
 fn baseline(about: &About, test: &Test) -> Result<Params, PlanError> {
     if let Some((name, values)) = test.params.iter().find(|(_, values)| values.len() > 1) {
-        let text = format!(
-            "--factors is held against one baseline, and -p {name}= gives {} values: give one",
-            values.len()
-        );
+        let text =
+            format!("--factors needs one baseline, and -p {name}= gives {} values: give one", values.len());
         return Err(PlanError::Contradiction(text));
     }
     let mut params: BTreeMap<String, Vec<String>> = test.params.clone();
@@ -79,7 +72,6 @@ fn baseline(about: &About, test: &Test) -> Result<Params, PlanError> {
 
 type Off = Vec<(String, Value)>;
 
-/// The labels and values that `typed` stands for: one, or one for each other word of a choice.
 fn variations(bench: &Benchmark, baseline: &Params, typed: &str) -> Result<Vec<(String, Off)>, PlanError> {
     let about = bench.about;
     if let Some((name, value)) = typed.split_once('=') {
@@ -94,8 +86,7 @@ fn variations(bench: &Benchmark, baseline: &Params, typed: &str) -> Result<Vec<(
     let spec = spec(bench, name)?;
     let off = plain(spec, baseline.get(name)).ok_or_else(|| {
         PlanError::Contradiction(format!(
-            "--factors {name}: no rule says what {} is without {name}; say it: --factors {name}=VALUE",
-            about.id
+            "--factors {name}: no default value to compare with; give one with --factors {name}=VALUE"
         ))
     })?;
     let label = |value: &Value| format!("{name}={value}");
@@ -109,8 +100,8 @@ fn declared(bench: &Benchmark, factor: &Factor) -> Result<Off, PlanError> {
     factor.off.iter().map(one).collect()
 }
 
-/// What a parameter is without what it does, where that follows from its type: the least load, the other side of a
-/// switch, each other word of a choice, the word that leaves a free value to the benchmark.
+/// The value of a parameter without its effect, where its type tells: the least load, the other state of a switch,
+/// each other word of a choice, the word that leaves a value to the benchmark.
 fn plain(spec: &ParamSpec, now: Option<&Value>) -> Option<Vec<Value>> {
     match spec.kind {
         Kind::Load(least, _) => Some(vec![Value::Count(least)]),

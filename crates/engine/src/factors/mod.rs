@@ -1,7 +1,7 @@
-//! What each of several things is worth: a baseline, and the same without one of them at a time.
+//! Studies of factors: a baseline, and the same without one factor at a time.
 //!
-//! Every repeat measures all of it once, in an order drawn by lot. So what drifts over the run drifts for all, and cancels
-//! in the ratios within a repeat; what a case leaves behind for the next one falls on each of them now and then.
+//! Every repeat measures all levels once, in a random order. So drift over the run affects all levels and cancels in
+//! the ratios within a repeat, and effects of a case on the next one are spread over all levels.
 
 mod level;
 #[cfg(test)]
@@ -19,28 +19,22 @@ use crate::plan::Plan;
 
 pub use level::BASELINE;
 
-/// A study of factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors {
-    /// As typed: `flows`, `affinity=none`.
+    /// As given on the command line: `flows`, `affinity=none`.
     pub typed: Vec<String>,
-    /// How often all of it is measured.
     pub repeats: u32,
-    /// What the order is drawn from.
     pub seed: u64,
 }
 
 impl Factors {
-    /// Repeats when nobody says how many: six ratios have an interval of 2.6 standard errors, three one of 4.3.
+    /// The default: six ratios have an interval of 2.6 standard errors, three ratios one of 4.3.
     pub const REPEATS: u32 = 6;
 
-    /// The seed when nobody gives one: `--plan` shows what would run.
+    /// The default seed is fixed, so that `--plan` shows what would run.
     pub const SEED: u64 = 1;
 
     /// The cases of all repeats of `test`, in the order in which they run.
-    ///
-    /// # Errors
-    /// [`PlanError`] for what the user has to mend.
     pub fn plan(&self, test: &Test, registry: &Registry, inputs: PlanInputs<'_>) -> Result<Plan, PlanError> {
         let bench = registry.find(&test.bench).ok_or_else(|| PlanError::UnknownBenchmark {
             id: test.bench.clone(),
@@ -84,14 +78,14 @@ impl Factors {
     }
 }
 
-/// Cases that share links on purpose, or whose partners are drawn, have no twin to be held against.
+/// Refuses tests whose cases share links on purpose or whose partners are random: such cases have no counterpart.
 fn one_by_one(test: &Test) -> Result<(), PlanError> {
     let pattern = test.pattern.as_deref().and_then(Pattern::find);
     match pattern.filter(|pattern| pattern.at_once || pattern.has_rounds) {
         None => Ok(()),
         Some(pattern) => Err(PlanError::Contradiction(format!(
-            "--factors needs pairs that are measured one by one, and the pattern {} does not measure them so; leave it out, or \
-             take pair, ring or all-pairs",
+            "--factors needs pairs that are measured one by one, which the pattern {} does not do; leave it \
+             out, or use pair, ring or all-pairs",
             pattern.id
         ))),
     }

@@ -36,7 +36,6 @@ fn labels(plan: &Plan, repeat: usize) -> Vec<&str> {
     studies.filter(|study| study.repeat as usize == repeat).map(|study| study.factor.as_str()).collect()
 }
 
-/// What differs from the baseline, by factor.
 fn changed(plan: &Plan) -> BTreeMap<String, String> {
     let of = |label: &str| {
         let case = plan
@@ -106,8 +105,8 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
     let refused = |params: &[(&str, &str)], typed| planned(params, typed, 1).expect_err(typed).to_string();
     for (params, typed, says) in [
         (&[("flows", "1,2")][..], "nodelay", "-p flows= gives 2 values: give one"),
-        (&[], "flows", "flows=1 is in the baseline already"),
-        (&[], "buffer", "say it: --factors buffer=VALUE"),
+        (&[], "flows", "compares with flows=1, which is the value already"),
+        (&[], "buffer", "give one with --factors buffer=VALUE"),
         (&[], "warp", "net.tcp_stream has no parameter or factor 'warp'"),
         (&[], "flwos", "did you mean 'flows'?"),
         (&[], "flows=0", "0 is outside 1 to 128"),

@@ -1,4 +1,4 @@
-//! The study that looks for the highest load that works.
+//! The study that searches the highest load that works.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use super::{LoadSweep, LoadSweeps};
 use crate::guarded;
 use crate::study::{Next, Study};
 
-/// The gap that is left between what works and what fails, as a share of what works.
+/// The remaining gap between working and failing load, as a share of the working load.
 const GAP: f64 = 0.1;
 
-/// Loads tried on one load sweep at most: each may be a hang.
+/// Largest number of loads tried per load sweep: each may hang.
 const MOST_TRIES: usize = 8;
 
-/// What another study wants, and then on every load sweep on which a load failed the highest that works: the middle between
-/// the highest that worked and the lowest that failed above it, again and again, until they are a tenth apart.
+/// Runs another study, and then bisects every load sweep with a failed load between the highest working load and the
+/// lowest failed load above it, until they differ by a tenth.
 pub struct BackOff<'a, S> {
     inner: S,
     sweeps: &'a LoadSweeps,
@@ -28,13 +28,13 @@ pub struct BackOff<'a, S> {
 }
 
 impl<'a, S: Study> BackOff<'a, S> {
-    /// Watches over the `load sweeps` of the plan, all of it, also that of an earlier, interrupted part of the run.
+    /// A study over the `sweeps` of the whole plan, including that of an earlier, interrupted part of the run.
     pub fn new(inner: S, sweeps: &'a LoadSweeps, registry: Registry, site: &'a Site) -> Self {
         Self { inner, sweeps, registry, site, gone: BTreeSet::new(), findings: Vec::new() }
     }
 
     fn tries(&self, done: &[CaseRecord]) -> Vec<Case> {
-        // Most sweeps fail nowhere, and those of a thousand nodes are long.
+        // Most sweeps have no failure, and the records of a thousand nodes are many.
         if done.iter().all(|record| record.outcome != Outcome::Failed) {
             return Vec::new();
         }
@@ -48,7 +48,7 @@ impl<'a, S: Study> BackOff<'a, S> {
         each.filter_map(|(sweep, records)| self.case(sweep, next(records, sweep.least)?)).collect()
     }
 
-    /// The case of `sweep` with this load; none where a node of it is gone or the benchmark has no such case.
+    /// The case of `sweep` with this load; `None` where a node of it is gone or the benchmark has no such case.
     fn case(&self, sweep: &LoadSweep, load: u64) -> Option<Case> {
         let like = &sweep.like;
         let node = |name: &String| -> Option<SiteNode> {
@@ -67,11 +67,11 @@ impl<'a, S: Study> BackOff<'a, S> {
     }
 }
 
-/// The load to try next after these; none when the gap is narrow, or when an outcome says nothing about the load.
+/// The load to try next; `None` when the gap is narrow, or when an outcome says nothing about the load.
 fn next(records: &[(u64, &CaseRecord)], least: u64) -> Option<u64> {
     let with =
         |outcome| records.iter().filter(move |(_, record)| record.outcome == outcome).map(|(load, _)| *load);
-    // Nothing is known to work below the least.
+    // No load below the least is known to work.
     let works = with(Outcome::Measured).max().unwrap_or(least.saturating_sub(1));
     let fails = with(Outcome::Failed).filter(|load| *load > works).min()?;
     let tried = records.iter().filter(|(_, record)| record.origin.load_sweep.is_some()).count();
@@ -80,7 +80,7 @@ fn next(records: &[(u64, &CaseRecord)], least: u64) -> Option<u64> {
         return None;
     }
     let middle = works + gap / 2;
-    // It was tried and could not be measured; another value would fare no better.
+    // This load could not be measured; another load would not be measured either.
     records.iter().all(|(load, _)| *load != middle).then_some(middle)
 }
 

@@ -85,7 +85,7 @@ fn plan(params: &[(&str, &str)]) -> Vec<Case> {
     Plan::new(&[test], &REGISTRY, PlanInputs::of(&site())).expect("a plan").cases
 }
 
-/// What goes wrong with so many threads.
+/// The fault at a number of threads.
 type Limit = fn(u64) -> Option<Fault>;
 
 fn hangs() -> Fault {
@@ -161,7 +161,7 @@ fn the_highest_load_that_works_is_found_between_the_demanded_ones() {
 fn where_nothing_failed_nothing_more_is_tried() {
     let (found, rounds) = run(&[("threads", "1,64")], |_| None);
     assert_eq!((found.len(), rounds.len()), (2, 1));
-    // A load that is no sweep has nothing to be searched between.
+    // A load with a single value has no sweep to search.
     let (found, rounds) = run(&[("threads", "64"), ("block", "small,large")], |_| Some(hangs()));
     assert_eq!((found.len(), rounds.len()), (1, 1));
 }

@@ -8,12 +8,12 @@ pub(super) fn bisection(ends: &Ends<'_>) -> Vec<Step> {
     one(first.into_iter().zip(second).collect())
 }
 
-/// Everybody with one: the first player, or the first of the partners.
+/// All nodes with one: the first player, or the first of the partners.
 pub(super) fn incast(ends: &Ends<'_>) -> Vec<Step> {
     let target = match ends.partners {
         Some(Partners::Role(role)) => role.first(),
         Some(Partners::Any(all)) => {
-            // Who is tested comes first in a pair, so that a node which is not tested is the better one to be asked.
+            // The tested node comes first in a pair, so a node that is not tested is the better hub.
             all.iter().find(|node| !ends.players.contains(node)).or(ends.players.first())
         }
         None => ends.players.first(),
@@ -22,7 +22,7 @@ pub(super) fn incast(ends: &Ends<'_>) -> Vec<Step> {
     one(ends.players.iter().filter(|node| *node != target).map(|node| (*node, *target)).collect())
 }
 
-/// The same pairs as in a bisection, one more in every step.
+/// The pairs of a bisection, one more in every step.
 pub(super) fn trunk(ends: &Ends<'_>) -> Vec<Step> {
     let (first, second) = ends.groups();
     let pairs: Vec<_> = first.into_iter().zip(second).collect();

@@ -1,4 +1,4 @@
-//! Which nodes a benchmark of two parts is measured between, and which of these pairs at the same time.
+//! Patterns: which pairs of nodes a two-part benchmark measures, and which of these pairs at the same time.
 
 mod at_once;
 mod names;
@@ -10,15 +10,12 @@ mod tests;
 
 pub use names::{ALIASES, alias};
 
-/// A way to pair the nodes of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// The word for it.
     pub id: &'static str,
     pub doc: &'static str,
-    /// Whether its pairs share links on purpose: each of its steps is measured at one moment.
+    /// Whether its pairs share links on purpose: all pairs of a step run at the same time.
     pub at_once: bool,
-    /// Whether it takes a number of rounds.
     pub has_rounds: bool,
     steps: fn(&Ends<'_>) -> Vec<Step>,
 }
@@ -77,55 +74,49 @@ pub const PATTERNS: &[Pattern] = &[
     },
 ];
 
-/// Pairs that share no node run side by side, the others one after the other.
+/// Pairs without a common node run side by side, the others one after the other.
 const TURNS: Pattern = Pattern { id: "", doc: "", at_once: false, has_rounds: false, steps: |_| Vec::new() };
 
-/// All pairs of a step run at the same time, also those that share a node.
+/// All pairs of a step run at the same time, also pairs with a common node.
 const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
 
 /// The pattern of nodes that are measured with themselves.
 pub const ALONE: &str = "alone";
 
-/// Rounds of `matchings` when nobody says how many.
 const ROUNDS: usize = 3;
 
-/// Who is to be paired, by position in the list of all nodes.
+/// The nodes to pair, by position in the list of all nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'a> {
-    /// The nodes that are tested.
     pub players: &'a [usize],
-    /// Who may be on the other side, when that was said.
+    /// The nodes on the other side, if given.
     pub partners: Option<Partners<'a>>,
-    /// Rounds of a pattern that has any.
     pub rounds: Option<u32>,
 }
 
-/// Who may be on the other side.
 #[derive(Clone, Copy, Debug)]
 pub enum Partners<'a> {
-    /// Any node of the run, these.
+    /// Any of these nodes of the run.
     Any(&'a [usize]),
-    /// The nodes of a role.
     Role(&'a [usize]),
 }
 
 /// Pairs that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Counts the steps of the pattern; those of `trunk` are called by their number of pairs.
+    /// Number of the step in the pattern; for `trunk` the number of pairs.
     pub number: u64,
-    /// Positions, the first is the node whose part comes first.
+    /// Positions; the first node runs the first part.
     pub pairs: Vec<(usize, usize)>,
 }
 
 impl Pattern {
-    /// The pattern called `id`.
     pub fn find(id: &str) -> Option<&'static Self> {
         PATTERNS.iter().find(|pattern| pattern.id == id)
     }
 
-    /// The pairs of `ends`, in an order in which neighbours in the list share few nodes, so that as many as possible
-    /// run side by side. A single player has nobody to be paired with: only `alone` pairs it with itself.
+    /// The pairs of `ends`, ordered so that neighbours in the list share few nodes and as many as possible run side
+    /// by side. A single player has no partner: only `alone` pairs it with itself.
     pub fn steps(&self, ends: &Ends<'_>) -> Vec<Step> {
         if matches!(ends.players, [_]) && ends.others().is_empty() && !self.is_alone() {
             return Vec::new();
@@ -135,14 +126,13 @@ impl Pattern {
         steps
     }
 
-    /// Whether every node is measured with itself.
     pub fn is_alone(&self) -> bool {
         self.id == ALONE
     }
 }
 
 impl Ends<'_> {
-    /// The nodes of a given role; none when anybody will do.
+    /// The nodes of the given role; `None` when any node will do.
     fn role(&self) -> Option<&[usize]> {
         match self.partners {
             Some(Partners::Role(role)) => Some(role),
@@ -150,7 +140,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Everybody beside the only player.
+    /// All nodes but the only player.
     fn others(&self) -> Vec<usize> {
         let all = match self.partners {
             None => self.players,
@@ -159,8 +149,8 @@ impl Ends<'_> {
         all.iter().copied().filter(|node| !matches!(self.players, [only] if only == node)).collect()
     }
 
-    /// Two groups that face each other: the players and those of a role who play nothing else, or the halves of the
-    /// players. Of an odd number of players the last is in neither.
+    /// Two groups that face each other: the players and the nodes of a role that are no players, or the halves of the
+    /// players. Of an odd number of players the last is in neither half.
     fn groups(&self) -> (Vec<usize>, Vec<usize>) {
         match self.role() {
             Some(role) => {
@@ -175,7 +165,6 @@ impl Ends<'_> {
     }
 }
 
-/// Everything in one step.
 fn one(pairs: Vec<(usize, usize)>) -> Vec<Step> {
     vec![Step { number: 1, pairs }]
 }

@@ -1,32 +1,31 @@
-//! Benchmarks under a pattern that have a name of their own.
+//! Names for a benchmark under a pattern.
 
 use seatrial_model::Alias;
 
-/// Every such name. They may stand wherever a benchmark is named: on the command line and in `use` of a profile.
+/// Every such name. Valid wherever a benchmark is named: on the command line and in `use` of a profile.
 pub const ALIASES: &[Alias] = &[
     Alias {
         id: "net.pairs",
         bench: "net.tcp_stream",
         pattern: "all-pairs",
         title: "TCP throughput of every pair of nodes, as a matrix",
-        doc: "Measures `net.tcp_stream` between every node and every other, in rounds in which no node is in two pairs. \
-              What comes of it is a matrix, in which one slow node shows as a slow row and column, and one slow way as a \
-              slow cell: both are found and named.",
+        doc: "Measures `net.tcp_stream` between every node and every other, in rounds in which no node is in \
+              two pairs. The result is a matrix, in which a slow node is a slow row and column, and a slow \
+              link a slow cell: findings name both.",
     },
     Alias {
         id: "net.trunk",
         bench: "net.tcp_stream",
         pattern: "trunk",
         title: "TCP throughput of the links between two groups of nodes",
-        doc: "Measures `net.tcp_stream` from the first half of the nodes to the second, with one pair, then two at the same \
-              time, and so on. What comes of it is a table with a row a number of flows: what they came to together, how \
-              many links' worth that is, and how many had a link for themselves or shared one. Flows that are hashed onto \
-              the same link while others are idle are found, and with `--links` (`links` in a profile) also a link that \
-              carries nothing.",
+        doc: "Measures `net.tcp_stream` from the first half of the nodes to the second, with one pair, then \
+              two at the same time, and so on. The result is a table with a row per number of flows: their \
+              total, how many links that is worth, and how many flows had a link for themselves or shared \
+              one. Findings name flows that are hashed onto the same link while others are idle, and with \
+              `--links` (`links` in a profile) also a link that carries nothing.",
     },
 ];
 
-/// The name `id`, if it is one.
 pub fn alias(id: &str) -> Option<&'static Alias> {
     ALIASES.iter().find(|alias| alias.id == id)
 }

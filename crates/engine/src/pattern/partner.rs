@@ -1,10 +1,10 @@
-//! Who is measured with whom when one side is only there to answer.
+//! Chooses partners for tested nodes when the other side is not tested.
 
 use std::collections::HashMap;
 
 use super::{Ends, Partners};
 
-/// Every player with one partner: the least used, of these the nearest behind it in the list, and never itself.
+/// Every player with one partner: the least used, of equals the nearest behind it in the list, and never itself.
 pub(super) fn choose(ends: &Ends<'_>) -> Vec<(usize, usize)> {
     let all = match ends.partners {
         None => ends.players,
@@ -13,13 +13,13 @@ pub(super) fn choose(ends: &Ends<'_>) -> Vec<(usize, usize)> {
     in_turn(ends.players, all, 1)
 }
 
-/// The same `rounds` times, each time with partners that a player did not have yet, as long as there are some.
+/// The same, `rounds` times, with new partners for each player as long as there are some.
 pub(super) fn in_turn(players: &[usize], partners: &[usize], rounds: usize) -> Vec<(usize, usize)> {
     let mut used: HashMap<usize, usize> = HashMap::new();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for _ in 0..rounds {
         for player in players {
-            // Whoever is no partner itself begins at the front.
+            // A player that is no partner itself begins at the front.
             let place = partners.iter().position(|node| node == player).unwrap_or(0);
             let rank = |(at, node): &(usize, &usize)| {
                 let behind = (at + partners.len() - place) % partners.len();

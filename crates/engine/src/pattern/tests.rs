@@ -99,7 +99,7 @@ fn partners_take_turns_and_nobody_is_its_own_partner() {
     }
     let role = |all| Some(Partners::Role(all));
     assert_eq!(steps("pair", &[0, 1, 2, 3], role(&[8, 9])), [[(0, 8), (1, 9), (2, 8), (3, 9)]]);
-    // A role of one that is tested itself has nobody.
+    // A tested node that is the only one of its role has no partner.
     assert!(steps("pair", &[3], role(&[])).is_empty());
     assert!(steps("pair", &[3], role(&[3])).is_empty());
     assert!(steps("pair", &[0], any(&[0])).is_empty());

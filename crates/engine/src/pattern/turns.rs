@@ -1,11 +1,11 @@
-//! Patterns whose pairs are measured undisturbed by each other.
+//! Patterns whose pairs are measured without sharing nodes.
 
 use seatrial_stats::Random;
 
 use super::partner;
 use super::{Ends, Partners, ROUNDS, Step, one};
 
-/// Neighbours. An odd node at the end is measured with the first, so that nobody is left out.
+/// Neighbours. An odd node at the end is paired with the first, so that no node is left out.
 pub(super) fn pair(ends: &Ends<'_>) -> Vec<Step> {
     if ends.partners.is_some() {
         return one(partner::choose(ends));
@@ -18,13 +18,12 @@ pub(super) fn pair(ends: &Ends<'_>) -> Vec<Step> {
     one(pairs)
 }
 
-/// Nobody has a partner.
 pub(super) fn alone(ends: &Ends<'_>) -> Vec<Step> {
     one(ends.players.iter().map(|node| (*node, *node)).collect())
 }
 
-/// Even ends first, then odd ones: two rounds for an even number of nodes. Of two nodes one pair tells it all, unless
-/// the second is a mere partner.
+/// Even ends first, then odd ones: two rounds for an even number of nodes. Two nodes are one pair, unless the second
+/// is a mere partner.
 pub(super) fn ring(ends: &Ends<'_>) -> Vec<Step> {
     let players = ends.players;
     if ends.role().is_some() || players.len() < 2 {
@@ -37,12 +36,12 @@ pub(super) fn ring(ends: &Ends<'_>) -> Vec<Step> {
     one((0..players.len()).step_by(2).chain((1..players.len()).step_by(2)).map(next).collect())
 }
 
-/// Everybody with everybody; where partners are named, every player with every partner.
+/// All pairs; where partners are given, every player with every partner.
 pub(super) fn all_pairs(ends: &Ends<'_>) -> Vec<Step> {
     match ends.partners {
         None => one(tournament(ends.players.len()).into_iter().flatten().map(named(ends.players)).collect()),
         Some(Partners::Any(all) | Partners::Role(all)) => {
-            // Latin square: in each round nobody is partner twice.
+            // Latin square: in each round no node is a partner twice.
             let rounds = 0..all.len();
             let of = |round: usize| {
                 let pair = move |(at, player): (usize, &usize)| (*player, all[(at + round) % all.len()]);
@@ -53,11 +52,11 @@ pub(super) fn all_pairs(ends: &Ends<'_>) -> Vec<Step> {
     }
 }
 
-/// Where the lots of every run begin, so that one can be resumed.
+/// A fixed seed, so that a run can be resumed.
 const SEED: u64 = 20_261_121;
 
 /// Random rounds of a tournament: no pair comes twice, and in a round no node is in two pairs. With an odd number of
-/// nodes somebody else pauses in every round. More rounds than there are make all pairs.
+/// nodes another node pauses in every round. More rounds than a tournament has make all pairs.
 pub(super) fn matchings(ends: &Ends<'_>) -> Vec<Step> {
     let rounds = ends.rounds.map_or(ROUNDS, |rounds| rounds as usize);
     let mut random = Random::of(SEED);
@@ -79,12 +78,12 @@ pub(super) fn matchings(ends: &Ends<'_>) -> Vec<Step> {
     }
 }
 
-/// Positions in `players` as these.
+/// Maps positions in `players` to nodes.
 fn named(players: &[usize]) -> impl Fn((usize, usize)) -> (usize, usize) {
     move |(one, other)| (players[one], players[other])
 }
 
-/// The circle method of round-robin tournaments: one position stands still, the others move round it; a position too many is a
+/// The circle method of round-robin tournaments: one position is fixed, the others rotate; an extra position is a
 /// pause.
 fn tournament(count: usize) -> Vec<Vec<(usize, usize)>> {
     let positions = count + count % 2;

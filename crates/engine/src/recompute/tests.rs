@@ -31,7 +31,7 @@ fn case() -> (Case, Site) {
     (case.unwrap_or_else(|| panic!("{:?}", plan.settled)), site)
 }
 
-/// The parts of a trial in which a round trip took so many nanoseconds and others took so much of the CPU time.
+/// The parts of a trial with this round-trip time, in which others took `foreign` ns of CPU time.
 fn trial(case: &Case, number: u32, nanos: f64, foreign: u64) -> Vec<PartRecord> {
     let load = json!({ "load": { "counts": { "busy_ns": 1000, "own_ns": 1000 - foreign } } });
     let part = |place: &PartPlacement| {
@@ -149,7 +149,7 @@ fn a_plan_that_no_build_makes_ends_only_its_own_case_and_breaks_nothing() {
     let found = recompute(registry, &case, &CaseRecord::measured(&case), &trial(&case, 0, 9000.0, 0), &site);
     let Recomputation::Record(record) = found else { panic!("{found:?}") };
     assert_eq!(record.outcome, Outcome::Unmeasured);
-    // A panic would be caught and told as well.
+    // A panic would be caught and reported as well.
     let reason = record.reason.expect("a reason");
     assert!(!reason.contains("panicked"), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! Who may stand in for a partner, the best first.
+//! Chooses other partners, the best first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,27 +8,25 @@ use seatrial_model::{Case, Outcome, Site, Subject};
 
 use super::{Sides, is_pair};
 
-/// The test and the benchmark.
 type Question = (String, String);
 
 /// The nodes that are measured in pairs, and what is known of them.
 pub(super) struct Partners {
     /// In the order of the plan.
     players: HashMap<Question, Vec<String>>,
-    /// Pairs that are planned, as the case has them.
+    /// Planned pairs, in the order of the case.
     pairs: HashSet<(Question, String, String)>,
-    /// Nodes that did their part in a pair.
+    /// Nodes that completed a pair.
     proven: BTreeSet<String>,
     gone: BTreeSet<String>,
     /// How often a node stands in for another.
     taken: BTreeMap<String, usize>,
 }
 
-/// Who is left for a node whose partner is gone.
+/// The remaining nodes for a node that lost its partner.
 pub(super) struct Left<'a> {
-    /// Those that it is not planned with, the best first.
+    /// Nodes that it is not planned with, the best first.
     pub fresh: Vec<&'a str>,
-    /// Whether it is planned with others who are left.
     pub is_with_others: bool,
 }
 
@@ -57,8 +55,8 @@ impl Partners {
         Self { players, pairs, proven, gone, taken: BTreeMap::new() }
     }
 
-    /// Who may take the other end of `lost` when the node at `stays` keeps its own: the ones that did their part with
-    /// somebody first, of these the least taken, the nearest behind it.
+    /// Candidates for the other end of `lost` when the node at `stays` keeps its own: nodes that completed a pair
+    /// first, of these the least used, then the nearest behind it.
     pub fn for_end(&self, lost: &CaseRecord, stays: usize, sides: Sides) -> Left<'_> {
         let question = (lost.group.clone(), lost.bench.clone());
         let own = &lost.nodes[stays];
@@ -68,7 +66,7 @@ impl Partners {
             let has = |one: &String, other: &String| {
                 self.pairs.contains(&(question.clone(), one.clone(), other.clone()))
             };
-            // Where both nodes are tested, it does not matter who comes first.
+            // Where both nodes are tested, their order does not matter.
             has(own, node) || (sides == Sides::Both && has(node, own))
         };
         let left = players.iter().enumerate().filter(|(_, node)| *node != own && !self.gone.contains(*node));
@@ -83,13 +81,12 @@ impl Partners {
         Left { fresh, is_with_others: !planned.is_empty() }
     }
 
-    /// Notes that `node` stands in for another.
     pub fn takes_part(&mut self, node: &str) {
         *self.taken.entry(node.to_owned()).or_default() += 1;
     }
 }
 
-/// The position of the one node of a pair that `is` holds for.
+/// The position of the only node of a pair that satisfies `is`.
 pub(super) fn end_of(record: &CaseRecord, is: impl Fn(&String) -> bool) -> Option<usize> {
     match record.nodes.as_slice() {
         [one, other] => match (is(one), is(other)) {
@@ -101,7 +98,7 @@ pub(super) fn end_of(record: &CaseRecord, is: impl Fn(&String) -> bool) -> Optio
     }
 }
 
-/// The same as [`with_partner`], in the place of a case that lost its own.
+/// The same as [`with_partner`], in place of a case that lost its partner.
 pub(super) fn again(
     registry: Registry,
     site: &Site,
@@ -114,7 +111,7 @@ pub(super) fn again(
     Some(case)
 }
 
-/// The case that asks what `lost` asked with `partner` in the place of the node that is not at `stays`; none when the
+/// The case of the question of `lost`, with `partner` in place of the node that is not at `stays`; `None` when the
 /// benchmark has no such case for these two.
 pub(super) fn with_partner(
     registry: Registry,
@@ -129,9 +126,9 @@ pub(super) fn with_partner(
     let node = |name: &str| site.nodes.iter().find(|node| node.name == name).cloned();
     let pair = Site { nodes: vec![node(one)?, node(other)?] };
     let mut cases = crate::guarded::planned(bench, &lost.params, &pair).ok()?;
-    // Of several ports or devices the one that has the name of the lost case's.
+    // Of several ports or devices the one with the name of the lost case's.
     let wanted = without_nodes(&lost.subject, &lost.nodes);
-    // Of a case that was never planned nobody knows the port.
+    // The port of a case that was never planned is unknown.
     let fits = |case: &Case| wanted == "->" || without_nodes(&case.subject, &case.nodes) == wanted;
     let at = cases.iter().position(fits)?;
     Some(cases.swap_remove(at).in_group(bench.about, &lost.group))

@@ -1,8 +1,8 @@
-//! Measuring nodes again that were slow, with partners that were not.
+//! Measures slow nodes again, with partners that were not slow.
 //!
-//! Of a slow pair neither node can be told to be the slow one. Random pairs in a few rounds narrow it down, since most
-//! partners of a sound node are sound; what is left are suspects. With two partners that proved good in the rounds a
-//! suspect is slow again or it was its partners' fault.
+//! A slow pair does not tell which node is slow. Random pairs in a few rounds narrow it down, since most partners of
+//! a sound node are sound; the remaining nodes are suspects. With two partners that were good in the rounds, a
+//! suspect is slow again or its partners were the cause.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,15 +17,14 @@ use crate::study::{Next, Study};
 /// Partners that a suspect is measured with again. One could have become slow meanwhile; a third adds little.
 const PARTNERS: usize = 2;
 
-/// A node that was slow with its partners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspect {
     pub node: String,
-    /// One of its cases: what is asked again.
+    /// The case to repeat with other partners.
     pub case: CaseId,
 }
 
-/// What another study wants, and then the suspects again, each with two partners that proved good and that it was not
+/// Runs another study, and then the suspects again, each with two partners that were good and that it was not
 /// measured with before.
 pub struct Suspects<'a, S> {
     inner: S,
@@ -38,8 +37,8 @@ pub struct Suspects<'a, S> {
 }
 
 impl<'a, S: Study> Suspects<'a, S> {
-    /// Watches over the pairs among `planned`, all cases of the run, also those of an earlier, interrupted part of it.
-    /// `find` tells the suspects from the records of the rounds alone, and in an order that does not depend on theirs.
+    /// A study over the pairs among `planned`, all cases of the run, including those of an earlier, interrupted part.
+    /// `find` returns the suspects from the records of the rounds alone, independent of the order of records.
     pub fn new(
         inner: S,
         planned: &[Case],
@@ -47,7 +46,7 @@ impl<'a, S: Study> Suspects<'a, S> {
         site: &'a Site,
         find: &'a dyn Fn(&[CaseRecord]) -> Vec<Suspect>,
     ) -> Self {
-        // What an interrupted part of the run measured again is found by the same rule a second time.
+        // Repeats of an interrupted part of the run are found by the same rule a second time.
         let of_rounds = |case: &&Case| is_pair(&case.nodes) && case.origin.suspect.is_none();
         let planned = planned.iter().filter(of_rounds).cloned().collect();
         Self { inner, registry, site, find, planned, gone: BTreeSet::new(), findings: Vec::new() }
@@ -60,7 +59,7 @@ impl<'a, S: Study> Suspects<'a, S> {
         if suspects.is_empty() {
             return Vec::new();
         }
-        // A suspect is nobody's good partner, nor is one that was lost when it was to be measured again.
+        // A suspect is no good partner, nor is a node that was lost when it was to be measured again.
         let mut away = self.gone.clone();
         away.extend(suspects.iter().map(|suspect| suspect.node.clone()));
         away.extend(done.iter().flat_map(|record| record.lost.iter().cloned()));

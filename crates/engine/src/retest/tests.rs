@@ -51,14 +51,14 @@ fn round_trip() -> Script {
     Script { evidence, ..Script::of((0..6).map(sample).collect()) }
 }
 
-/// What is lost: a node, and the nodes of the case in which it happens, `n1+n2`.
+/// The lost node, and the nodes of the case in which it is lost, `n1+n2`.
 type Losses = Vec<(String, String)>;
 
 fn losses(pairs: &[(&str, &str)]) -> Losses {
     pairs.iter().map(|(node, case)| ((*node).to_owned(), (*case).to_owned())).collect()
 }
 
-/// A run with what was told on the way.
+/// A run with its events.
 struct Ran {
     finished: Finished,
     notes: Vec<String>,
@@ -234,7 +234,7 @@ fn a_resumed_run_makes_the_same_retry_once() {
     let resumed = run_from(&site, planned.clone(), first, Sides::Both, Losses::new());
     assert_eq!(resumed.finished.records.len(), whole.finished.records.len());
     assert_eq!(resumed.rounds.iter().flatten().count(), 1);
-    // Killed after everything.
+    // Killed at the end.
     let resumed = run_from(&site, planned, whole.finished.records.clone(), Sides::Both, Losses::new());
     assert_eq!((resumed.finished.records, resumed.rounds.len()), (whole.finished.records, 0));
 }
@@ -261,7 +261,7 @@ fn who_was_to_be_measured_with_a_node_that_was_never_reached_is_measured_with_an
     assert_eq!(found["n3+n4"], is(Outcome::Unmeasured, "n4", false), "{found:?}");
     assert_eq!(found["n3+n1"], is(Outcome::Measured, "", true), "{found:?}");
     assert_eq!(found.len(), 3);
-    // Nobody is left for n1: a partner's test has to tell why, one of both nodes has told it.
+    // n1 has no partner left: a test with a partner has to tell why, a test of both nodes has told it.
     let alone = Site { nodes: site.nodes[..1].to_vec() };
     let absent = [("n2".to_owned(), "no route".to_owned())];
     let inputs = PlanInputs { absent: &absent, ..PlanInputs::of(&alone) };

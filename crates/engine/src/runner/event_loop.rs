@@ -1,5 +1,5 @@
-//! The event loop: waits for an event or a deadline, passes it to the trial that it is about, and carries out what the trial
-//! and its group ask for, until every case has its record.
+//! The event loop: waits for an event or a deadline, passes it to its trial, and carries out the actions of the trial
+//! and its group, until every case has a record.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -18,38 +18,34 @@ use crate::schedule::{QueuedCase, QueuedGroup, Schedule};
 use crate::study::{Next, Study};
 use crate::trial::{Action, Trial};
 
-/// The longest wait where no deadline is nearer. Whoever cancels nudges the fleet, so that nothing has to be looked for while the
-/// workers measure, perhaps on the processor that a look would take.
+/// The longest wait without a nearer deadline. Cancelling nudges the fleet, so that no polling disturbs the workers,
+/// which may measure on the same processor.
 const LONGEST_WAIT: Nanos = Nanos::secs(3600);
 
-/// The state of a run.
 pub struct EventLoop<'r, 'a> {
     pub runner: &'r mut Runner<'a>,
     pub finished: Finished,
     /// The cases of the round that wait for their hosts.
     pub schedule: Schedule,
-    /// The cases that were started.
     pub groups: BTreeMap<GroupKey, RunningGroup>,
-    /// The case of each worker that may still say something.
+    /// The case of each worker that may still report.
     pub workers: HashMap<WorkerId, CaseKey>,
-    /// When trials have to look at the clock. An entry has no effect where the trial has moved its deadline since.
+    /// Deadlines of trials. An entry has no effect if its trial has moved its deadline since.
     deadlines: BinaryHeap<Reverse<(Nanos, CaseKey)>>,
     /// Nodes without an agent, with the reason for cases that need them.
     lost: BTreeMap<NodeIndex, Reason>,
     hosts: Vec<NodeIndex>,
-    /// The numbers given out to groups and to workers so far.
+    /// Numbers of groups and workers given out so far.
     pub last_group: u64,
     pub last_worker: u64,
-    /// Why the run is stopped: an event could not be kept. Only the killing goes on.
+    /// Why the run stops: an event could not be recorded. Only the killing continues.
     failure: Option<RunError>,
 }
 
-/// A group that was started.
 pub struct RunningGroup {
     pub states: CoRunGroup,
-    /// The cases that have no record yet.
     pub cases: BTreeMap<CaseKey, RunningCase>,
-    /// The hosts of all of them, taken until the last one ended.
+    /// The hosts of all cases, taken until the last case ended.
     pub hosts: Vec<NodeIndex>,
 }
 
@@ -74,7 +70,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Runs the rounds of `study` to its end, or until the run is stopped.
     pub fn run(mut self, study: &mut dyn Study) -> Result<Finished, RunError> {
         if let Some(text) = host::words(self.runner.fleet.agents(), &self.hosts) {
             self.tell(Event::Note { case: None, text });
@@ -113,10 +108,10 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             self.step();
         }
         let left = self.schedule.drain();
-        // A stopped run leaves them to the one that goes on with it.
+        // A stopped run leaves them to the resumed run.
         if !self.is_stopping() {
             for member in left.into_iter().flat_map(|group| group.members) {
-                let text = "its turn never came, which is a defect of this program";
+                let text = "the case was never started, which is a defect of Seatrial";
                 let reason = Reason::new(Cause::NotTried, text);
                 self.keep(CaseRecord::without_numbers(&member.case, &reason));
             }
@@ -138,7 +133,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         queued
     }
 
-    /// Waits for one event or deadline and does what follows from it.
     fn step(&mut self) {
         if self.is_stopping() {
             self.cancel_all();
@@ -158,11 +152,11 @@ impl<'r, 'a> EventLoop<'r, 'a> {
                 self.lose(node, &why, Some(&Reason::new(Cause::Interrupted, why.clone())));
             }
         }
-        // Deadlines hold also while agents never cease to say something.
+        // Deadlines hold also while agents report without pause.
         self.tick();
     }
 
-    /// Passes what `worker` reported to its trial; a late word of a worker whose trial is over is dropped.
+    /// Passes a report of `worker` to its trial; a late report of a worker whose trial is over is dropped.
     fn advance_worker(
         &mut self,
         worker: WorkerId,
@@ -173,7 +167,8 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Gives the running trial of a case an input, carries out its actions, and tells the group how far the case is.
+    /// Passes an input to the running trial of a case, carries out its actions, and passes the case's state to the
+    /// group.
     fn advance(&mut self, key: CaseKey, input: impl FnOnce(&mut Trial, &Case, Nanos) -> Vec<Action>) {
         let now = self.runner.fleet.now();
         let Some(running) = self.case_mut(key).filter(|case| !case.is_between_trials()) else { return };
@@ -187,7 +182,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Carries out `actions` of the trial of a case. A trial that asks for nothing has the deadline that it had.
+    /// Carries out `actions` of the trial of a case. A trial without actions keeps its deadline.
     pub fn act(&mut self, key: CaseKey, actions: Vec<Action>) {
         let Some(running) = self.case_mut(key).filter(|_| !actions.is_empty()) else { return };
         let (deadline, is_check) = (running.trial.deadline(), running.check.is_some());
@@ -202,7 +197,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Has every trial whose deadline passed look at the clock.
     fn tick(&mut self) {
         let now = self.runner.fleet.now();
         while let Some(Reverse((_, key))) = self.deadlines.peek().copied().filter(|next| next.0.0 <= now) {
@@ -211,7 +205,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// Stops all trials that are not being stopped already.
     fn cancel_all(&mut self) {
         let reason = Reason::new(Cause::Interrupted, "the run was stopped during this case");
         for key in self.case_keys(|_| true) {
@@ -219,7 +212,8 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         }
     }
 
-    /// A node was lost. If somebody wanted it back its cases are `interrupted`; otherwise the loss speaks against the node.
+    /// A node was lost. If the user took it back its cases are `interrupted`; otherwise the loss speaks against the
+    /// node.
     fn lose(&mut self, node: NodeIndex, why: &str, interrupted: Option<&Reason>) {
         let name = self.runner.fleet.agents()[node.0].node.clone();
         let reason = |cause, when: &str| {
@@ -231,7 +225,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             self.tell(Event::Note { case: None, text: why.to_owned() });
         }
         self.give_up_queued(node, &before);
-        // First the cases that wait for others between two trials: when these end, nothing is to start on the node again.
+        // First the cases between two trials: when these end, nothing may start on the node again.
         let vanished = reason(Cause::Vanished, "between two trials");
         for key in self.case_keys(|case| case.is_between_trials() && case.nodes.contains(&node)) {
             let now = self.runner.fleet.now();
@@ -248,7 +242,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         self.lost.insert(node, before);
     }
 
-    /// Records the queued cases of a lost node.
     fn give_up_queued(&mut self, node: NodeIndex, reason: &Reason) {
         let name = self.runner.fleet.agents()[node.0].node.clone();
         for QueuedCase { case, .. } in self.schedule.give_up(node) {
@@ -260,7 +253,6 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         self.groups.get_mut(&key.group)?.cases.get_mut(&key)
     }
 
-    /// The keys of the started cases that are `wanted`, in the order in which they were started.
     fn case_keys(&self, wanted: impl Fn(&RunningCase) -> bool) -> Vec<CaseKey> {
         let cases = self.groups.values().flat_map(|group| &group.cases);
         cases.filter(|(_, case)| wanted(case)).map(|(key, _)| *key).collect()
@@ -272,7 +264,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         self.tell(Event::CaseEnded { record: Box::new(record) });
     }
 
-    /// Tells whoever watches; after an event that could not be kept, nothing more.
+    /// Passes an event to the watcher; after an event that could not be recorded, no more.
     pub fn tell(&mut self, event: Event) {
         if self.failure.is_none() {
             self.failure = (self.runner.watch)(event).map_err(RunError::Watch).err();

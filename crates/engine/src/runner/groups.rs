@@ -1,4 +1,4 @@
-//! Co-run groups in the event loop: how their cases start, go on from trial to trial, and get their records.
+//! Co-run groups in the event loop: starts their cases, continues from trial to trial, and makes their records.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::together::Began;
 use crate::trial::TrialEnd;
 
 impl EventLoop<'_, '_> {
-    /// Starts what is next on `host`, if it may. What is left out frees its hosts for what comes behind it.
+    /// Starts the next group on `host`, if it may start. A case that is left out frees its hosts for the next.
     pub fn start_on(&mut self, host: NodeIndex) {
         let mut free = vec![host];
         while let Some(host) = free.pop() {
@@ -34,7 +34,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Those of `members` that are to be tried, with their benchmarks; the others are recorded with the reason why not.
+    /// The `members` to be tried, with their benchmarks; the others are recorded with the reason.
     fn wanted(&mut self, members: Vec<QueuedCase>) -> Vec<(&'static Benchmark, QueuedCase)> {
         let mut wanted = Vec::new();
         for member in members {
@@ -68,7 +68,6 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Starts the first trial of a case, or the liveness check that is to precede it.
     fn start_case(
         &mut self,
         key: CaseKey,
@@ -86,7 +85,6 @@ impl EventLoop<'_, '_> {
         self.act(key, actions);
     }
 
-    /// Starts the next trial of a case.
     fn start_trial(&mut self, key: CaseKey) {
         let Some(places) = self.case_mut(key).map(|case| case.nodes.len()) else { return };
         let first = self.new_workers(key, places);
@@ -95,7 +93,6 @@ impl EventLoop<'_, '_> {
         self.act(key, actions.unwrap_or_default());
     }
 
-    /// Names `count` workers of a case, from the one that is returned.
     fn new_workers(&mut self, key: CaseKey, count: usize) -> WorkerId {
         let first = self.last_worker;
         self.last_worker += count as u64;
@@ -103,7 +100,7 @@ impl EventLoop<'_, '_> {
         WorkerId(first)
     }
 
-    /// The workers of a case's trial are gone: the case waits for the others of its group, or it ends with the trial.
+    /// The workers of a case's trial are gone: the case waits for the others of its group, or ends with the trial.
     pub fn trial_over(&mut self, key: CaseKey) {
         let now = self.runner.fleet.now();
         let Some(running) = self.groups.get_mut(&key.group).and_then(|group| group.cases.get_mut(&key))
@@ -127,8 +124,8 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Goes on with a case after its liveness check: it is recorded as hung when the check hung, as lost when a node of it
-    /// is gone, and starts otherwise. Whatever else the check met with, the case will meet with itself.
+    /// Continues a case after its liveness check: recorded as hung when the check hung, as lost when a node of it is
+    /// gone, and started otherwise. Any other failure of the check will happen to the case itself.
     fn liveness_checked(&mut self, key: CaseKey, check: LivenessCheck, end: TrialEnd) {
         let now = self.runner.fleet.now();
         let is_stopping = self.is_stopping();
@@ -150,7 +147,7 @@ impl EventLoop<'_, '_> {
         self.end_case(key, record);
     }
 
-    /// Takes a case out of its group. What was stopped gets no record: a resumed run measures it anew.
+    /// Takes a case out of its group. A stopped case gets no record: a resumed run measures it again.
     pub fn end_case(&mut self, key: CaseKey, record: Option<CaseRecord>) {
         if let Some(group) = self.groups.get_mut(&key.group) {
             group.cases.remove(&key);
@@ -161,7 +158,6 @@ impl EventLoop<'_, '_> {
         self.group_case(key, CaseState::Ended);
     }
 
-    /// Tells the group of a case the state of the case, and does what follows.
     pub fn group_case(&mut self, key: CaseKey, state: CaseState) {
         self.group_event(key.group, GroupEvent::Case(key, state));
     }
@@ -185,8 +181,8 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Lets the trials of `cases` into the phase that they wait for. Measuring begins at one moment: as late as the slowest
-    /// way to any of their nodes wants it.
+    /// Lets the trials of `cases` into their next phase. Measuring begins at one moment: late enough for the slowest
+    /// path to any of their nodes.
     fn release(&mut self, cases: &[CaseKey]) {
         let now = self.runner.fleet.now();
         let leads = cases.iter().filter_map(|key| self.case_mut(*key)?.trial.lead());
@@ -207,14 +203,13 @@ impl EventLoop<'_, '_> {
             return false;
         }
         let Some(group) = self.groups.get_mut(&key) else { return false };
-        // What disturbed one disturbed all: they share links.
+        // A disturbance of one case disturbed all: they share links.
         let disturbance = group.cases.values().find_map(RunningCase::disturbance);
         let mut cases: Vec<&mut RunningCase> = group.cases.values_mut().collect();
         cases.iter_mut().for_each(|case| case.count(disturbance.as_deref()));
         self.runner.budget.another_trial(&mut cases, self.runner.site, now)
     }
 
-    /// Records the cases of a group from their trials.
     fn record(&mut self, cases: &[CaseKey]) {
         if self.is_stopping() {
             return;
@@ -230,7 +225,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Frees the hosts of a group of which every case ended, and starts what is next on them.
+    /// Frees the hosts of a group whose cases all ended, and starts the next groups on them.
     fn finish_group(&mut self, key: GroupKey) {
         let hosts = self.groups.remove(&key).map(|group| group.hosts).unwrap_or_default();
         self.schedule.release(&hosts);

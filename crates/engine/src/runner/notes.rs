@@ -1,4 +1,4 @@
-//! What a person is told of the cases of a round, and of those that have no agent.
+//! Messages about the cases of a round, and about cases without an agent.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Reason};
 
-/// Retries that are told one by one; of more only the number is.
+/// Retries that are listed; of more only the number is shown.
 const MOST_TOLD: usize = 4;
 
-/// What a person is told of the cases of a round that stand in for others, or look again at a node.
+/// The message about cases of a round that stand in for others, or measure a node again.
 pub fn retries(cases: &[Case]) -> Option<String> {
     let again: Vec<&Case> = cases.iter().filter(|case| case.retry_of.is_some()).collect();
     let words = |case: &&Case| {
@@ -35,7 +35,6 @@ pub fn retries(cases: &[Case]) -> Option<String> {
     }
 }
 
-/// The record of a case on a node that has no agent.
 pub fn without_agent(case: &Case, has_agent: impl Fn(&str) -> bool) -> CaseRecord {
     let is_missing =
         |node: &&String| case.places.iter().any(|place| place.node == **node) && !has_agent(node);

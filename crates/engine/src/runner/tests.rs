@@ -58,7 +58,7 @@ fn steady() -> Script {
     round_trips([9000; 6])
 }
 
-/// What happened, in order: the case's first node with its step, and the trial and phase or the outcome.
+/// The events in order: the case's first node with its step, and the trial and phase or the outcome.
 type Story = Vec<(String, String)>;
 
 struct Ran {
@@ -75,7 +75,7 @@ impl Ran {
         self.by_nodes()[nodes].evidence.get("together").cloned().unwrap_or_default()
     }
 
-    /// Where in the story this happened to all cases of `of`: first and last.
+    /// The positions in the story where this happened to all cases of `of`: first and last.
     fn span(&self, of: &[&str], what: &str) -> (usize, usize) {
         let at: Vec<usize> = self
             .story
@@ -132,7 +132,7 @@ fn the_steps_of_a_trunk_follow_each_other_and_the_cases_of_one_measure_at_one_mo
         let (starts, _) = ran.span(step, "starts");
         assert!(starts >= before);
         for trial in 0..2 {
-            // Nobody warms up before everybody is connected, and nobody measures before everybody is warm.
+            // No case warms up before all are connected, and none measures before all are warm.
             let (_, connected) = ran.span(step, &format!("{trial} connect"));
             let (warm, all_warm) = ran.span(step, &format!("{trial} warm-up"));
             let (measure, all_measure) = ran.span(step, &format!("{trial} measure"));
@@ -190,7 +190,7 @@ fn one_that_fails_leaves_and_the_record_says_that_the_others_were_fewer() {
             Script { fault, ..steady() }
         });
         assert_eq!(ran.by_nodes()["n2+n5"].outcome, Outcome::Failed);
-        // Whoever began to measure was there.
+        // A part that began to measure was there.
         let second = if phase == Phase::Measure { 3 } else { 2 };
         for nodes in ["n1+n4", "n3+n6"] {
             assert_eq!(ran.by_nodes()[nodes].outcome, Outcome::Measured);
@@ -250,7 +250,7 @@ fn other_patterns_say_nothing_of_concurrent_cases() {
     assert_eq!(ended, BTreeSet::from(["n1+n2".to_owned(), "n3+n4".to_owned()]));
 }
 
-/// Agents that never tell how a worker ended, and somebody who stops the run after an hour.
+/// Agents that never report how a worker ended, and a user who stops the run after an hour.
 struct Mute<'a>(ScriptedFleet, &'a AtomicBool);
 
 const HOUR: Nanos = Nanos::secs(3600);

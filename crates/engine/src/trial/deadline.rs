@@ -2,14 +2,13 @@
 
 use seatrial_model::{Budget, Nanos, Phase};
 
-/// Time allowed beside what a phase is meant to take.
+/// Time allowed beyond the planned time of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// For a phase that runs for a set time: start, the last look at `stop`, the last samples.
+    /// For a phase of a set duration: start, the last check of `stop`, the last samples.
     pub grace: Nanos,
-    /// For reaching the peers.
     pub connect: Nanos,
-    /// For a killed worker to be reported gone or abandoned; longer than the agent's own patience.
+    /// For a killed worker to be reported gone or abandoned; longer than the agent's own timeout.
     pub kill: Nanos,
 }
 
@@ -20,7 +19,6 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
-    /// The time that `phase` may take.
     pub const fn of(&self, phase: Phase, budget: &Budget) -> Nanos {
         match phase {
             Phase::Prepare | Phase::Verify => budget.prepare,

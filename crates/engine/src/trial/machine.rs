@@ -1,7 +1,7 @@
-//! The trial as a state machine: notices in, commands out, no clock and no waiting of its own.
+//! The trial as a state machine: notices in, commands out, without a clock and without waiting.
 //!
-//! Between two phases stands a barrier: nobody is told to go on before everybody answered. Whatever goes wrong,
-//! the trial ends by killing what is left and waiting, for a bounded time, until it is gone.
+//! Between two phases is a barrier: no part continues before all parts answered. After any failure, the trial kills
+//! the remaining workers and waits, for a bounded time, until they are gone.
 
 use seatrial_cluster::{Command, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
 use seatrial_model::{Case, Cause, Nanos, PartRecord, Phase, Reason};
@@ -10,24 +10,21 @@ use super::Deadlines;
 use super::worker::Worker;
 use crate::together::Together;
 
-/// What the trial wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Send(NodeIndex, Command),
-    /// Tell whoever watches that a phase began.
     Entered(Phase),
 }
 
-/// One trial of one case.
 #[derive(Debug)]
 pub struct Trial {
     number: u32,
     workers: Vec<Worker>,
     together: Option<Together>,
-    /// Whether it waits for [`Self::go`] before it warms up and before it measures: its case is a step of a pattern whose cases
-    /// are measured at one moment.
+    /// Whether the trial waits for [`Self::go`] before it warms up and before it measures: its case is a step of a
+    /// pattern whose cases are measured at the same time.
     holds: bool,
-    /// The phase that it would enter, if the other trials of the group were there.
+    /// The phase to enter once the other trials of the group are there.
     held: Option<Phase>,
     stage: Stage,
     until: Nanos,
@@ -35,29 +32,27 @@ pub struct Trial {
     deadlines: Deadlines,
 }
 
-/// How far the trial is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     In(Phase),
-    /// All done, waiting for the workers to go.
+    /// All done, waiting for the workers to exit.
     Finishing,
-    /// Something went wrong, waiting for the workers to be gone.
+    /// After a failure, waiting for the workers to be gone.
     Killing,
 }
 
 #[derive(Debug)]
 pub struct TrialEnd {
-    /// What every part said, complete or not.
+    /// The reports of every part, complete or not.
     pub parts: Vec<PartRecord>,
-    /// Why the trial does not count, if it does not.
     pub reason: Option<Reason>,
-    /// The nodes that vanished during it, each once.
+    /// The nodes that vanished during the trial, each once.
     pub lost: Vec<String>,
 }
 
 impl Trial {
-    /// A trial of `case` whose parts run as workers `first`, `first + 1`, … on `nodes` (by place), and the commands
-    /// that start it.
+    /// Starts a trial of `case` whose parts run as workers `first`, `first + 1`, … on `nodes` (by place); returns the
+    /// commands.
     pub fn start(
         case: &Case,
         number: u32,
@@ -98,17 +93,16 @@ impl Trial {
         (trial, actions)
     }
 
-    /// The phase that it waits to be let into.
     pub fn held(&self) -> Option<Phase> {
         self.held
     }
 
-    /// From an order to the moment when its parts can begin to measure; none where they begin as each hears it.
+    /// Time from an order to the start of measuring; `None` where parts begin on receipt of the order.
     pub fn lead(&self) -> Option<Nanos> {
         self.together.as_ref().map(Together::lead)
     }
 
-    /// Lets it into the phase that it waits for; parts on several nodes begin to measure `at` that moment.
+    /// Lets the trial into its next phase; parts on several nodes begin to measure `at` that moment.
     pub fn go(&mut self, case: &Case, now: Nanos, at: Nanos) -> Vec<Action> {
         match self.held.take() {
             Some(Phase::Measure) => {
@@ -125,12 +119,10 @@ impl Trial {
         self.until
     }
 
-    /// Whether everything is over.
     pub fn is_over(&self) -> bool {
         self.workers.iter().all(|worker| worker.gone)
     }
 
-    /// A worker said something.
     pub fn said(&mut self, case: &Case, worker: WorkerId, message: FromWorker, now: Nanos) -> Vec<Action> {
         let stage = self.stage;
         if let (Stage::In(phase), Some(worker)) = (stage, self.find(worker)) {
@@ -147,7 +139,7 @@ impl Trial {
         self.proceed(case, now)
     }
 
-    /// A node is lost: its workers are gone, and the loss inside its own case speaks against it.
+    /// A node is lost: its workers are gone, and a loss inside its own case speaks against it.
     pub fn lost(&mut self, case: &Case, node: NodeIndex, why: &str, now: Nanos) -> Vec<Action> {
         for worker in self.workers.iter_mut().filter(|worker| worker.node == node && !worker.gone) {
             worker.vanish(format!("the agent of {worker} was lost: {why}"));
@@ -155,7 +147,6 @@ impl Trial {
         self.proceed(case, now)
     }
 
-    /// Looks at the clock.
     pub fn tick(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
         if now < self.until {
             return Vec::new();
@@ -177,7 +168,6 @@ impl Trial {
         self.proceed(case, now)
     }
 
-    /// Ends the trial early.
     pub fn cancel(&mut self, case: &Case, reason: &Reason, now: Nanos) -> Vec<Action> {
         for worker in &mut self.workers {
             worker.give(reason.cause, reason.text.clone());
@@ -185,15 +175,14 @@ impl Trial {
         self.proceed(case, now)
     }
 
-    /// The ids of its workers.
     pub fn workers(&self) -> impl Iterator<Item = WorkerId> {
         self.workers.iter().map(|worker| worker.id)
     }
 
-    /// What came of it; to be asked once.
+    /// The result of the trial; call once.
     pub fn end(&mut self) -> TrialEnd {
         let number = self.number;
-        // Of several reasons the gravest names the culprit: the others are often its consequences, the loss of a
+        // The gravest of several reasons names the culprit: the others are often consequences, and the loss of a
         // partner always is.
         let reasons = self.workers.iter().filter_map(|worker| worker.reason.clone());
         let reason = reasons.min_by_key(|reason| match reason.cause {
@@ -214,8 +203,8 @@ impl Trial {
         self.workers.iter_mut().find(|worker| worker.id == id)
     }
 
-    /// Whether all that went wrong so far may be the consequence of a node that is gone: others are there and say no more
-    /// than that they waited in vain.
+    /// Whether all failures so far may be consequences of a lost node: the other workers only report a lost partner
+    /// or a timeout.
     fn is_unexplained(&self) -> bool {
         let mut reasons = self.workers.iter().filter_map(|worker| worker.reason.as_ref());
         reasons.all(|reason| matches!(reason.cause, Cause::Hang | Cause::PartnerLost))
@@ -229,7 +218,7 @@ impl Trial {
         }
     }
 
-    /// Goes on as far as what is known allows.
+    /// Continues as far as the known answers allow.
     fn proceed(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
         if self.workers.iter().any(|worker| worker.reason.is_some()) {
             return self.kill(now);
@@ -238,7 +227,7 @@ impl Trial {
             Stage::In(phase) if self.workers.iter().all(|worker| worker.answered) => match next(phase) {
                 Some(phase @ (Phase::WarmUp | Phase::Measure)) if self.holds => {
                     self.held = Some(phase);
-                    // The others have deadlines.
+                    // The other trials of the group have deadlines.
                     self.until = Nanos(u64::MAX);
                     Vec::new()
                 }
@@ -271,8 +260,8 @@ impl Trial {
         self.until = now.plus(self.allowed);
     }
 
-    /// Parts on several nodes begin `at` one moment, which each is told on its own clock; parts on one begin as soon as
-    /// they hear it.
+    /// Parts on several nodes begin `at` one moment, given to each on its own clock; parts on one node begin on
+    /// receipt.
     fn measure(&mut self, case: &Case, now: Nanos, at: Nanos) -> Vec<Action> {
         let span = case.budget.measure;
         let Some(together) = &self.together else {

@@ -44,7 +44,7 @@ fn case(parts: u32) -> Case {
     }
 }
 
-/// A trial with what it asked for so far.
+/// A trial with its actions so far.
 struct Played {
     case: Case,
     trial: Trial,
@@ -84,7 +84,7 @@ impl Played {
         self.says(worker, FromWorker::Prepared { offer });
     }
 
-    /// The messages the trial wants told, by worker.
+    /// The messages to workers, by worker.
     fn told(&self) -> Vec<(u64, &ToWorker)> {
         let tells = self.asked.iter().filter_map(|action| match action {
             Action::Send(_, Command::Tell { worker, message }) => Some((worker.0, message)),
@@ -271,7 +271,7 @@ fn a_trial_that_holds_waits_for_others_and_begins_at_their_moment() {
         .collect();
     assert_eq!(moments, [Some(at), Some(Nanos(at.get() - 500))]);
     assert_eq!(played.trial.deadline(), at.plus(Nanos::millis(100)).plus(Deadlines::default().grace));
-    // Somebody who dies while he waits ends it.
+    // A part that dies while it waits ends the trial.
     played.ends(1, EndKind::Signalled { signal: 9, name: "SIGKILL".to_owned() });
     assert_eq!((played.kills(), played.trial.held()), (vec![0], None));
 }

@@ -1,13 +1,12 @@
-//! What the controller knows of one worker of a trial.
+//! The controller's state of one worker of a trial.
 
 use seatrial_bench::Offer;
 use seatrial_cluster::{EndKind, FromWorker, NodeIndex, WorkerEnd, WorkerId};
 use seatrial_model::{Cause, Evidence, Integrity, PartPlacement, PartRecord, Phase, Reason, Sample};
 
-/// Samples of one worker in one trial at most: beyond it a worker is taken for broken, not for thorough.
+/// Largest number of samples of one worker in one trial: with more the worker is considered broken.
 const MOST_SAMPLES: usize = 4_000_000;
 
-/// One worker: where it is, how far it came, what it said.
 #[derive(Debug)]
 pub struct Worker {
     pub id: WorkerId,
@@ -17,13 +16,11 @@ pub struct Worker {
     pub samples: Vec<Sample>,
     pub integrity: Option<Integrity>,
     pub evidence: Evidence,
-    /// Whether the present phase is answered.
     pub answered: bool,
-    /// Whether it was told to die, so that its death says nothing.
+    /// Whether the worker was killed, so that its death is no failure.
     pub killed: bool,
-    /// Whether nothing more will come from it.
     pub gone: bool,
-    /// Why it cannot go on, the first reason it gave.
+    /// Why the worker cannot continue; the first reason counts.
     pub reason: Option<Reason>,
 }
 
@@ -44,7 +41,7 @@ impl Worker {
         }
     }
 
-    /// Takes a message in; the answer must be the one that `phase` waits for.
+    /// Takes in a message; the answer must be the one that `phase` waits for.
     pub fn hear(&mut self, phase: Phase, message: FromWorker) {
         match (phase, message) {
             (Phase::Prepare, FromWorker::Prepared { offer }) => self.offer = Some(offer),
@@ -72,14 +69,14 @@ impl Worker {
             }
             (_, FromWorker::Failed { reason }) => self.give(reason.cause, format!("{self}: {}", reason.text)),
             (phase, other) => {
-                let text = format!("{self} said {other:.80?} while it was to {}", phase.word());
+                let text = format!("{self} sent {other:.80?} when it was to {}", phase.word());
                 self.give(Cause::Protocol, text);
             }
         }
         self.answered = true;
     }
 
-    /// Takes its end in. An end that nobody asked for is a reason of its own.
+    /// Takes in the end of the process. An unrequested end is a failure.
     pub fn end(&mut self, phase: Option<Phase>, end: WorkerEnd) {
         self.gone = true;
         let during = phase.map_or("at its end".to_owned(), |phase| format!("during {}", phase.word()));
@@ -90,8 +87,8 @@ impl Worker {
         };
         match end.how {
             EndKind::Exited { code: 0 } if phase.is_none() => {}
-            // After a kill only a signal that we do not send says something: the partner of a worker that crashed may
-            // have complained first.
+            // After a kill only a signal that we do not send is a failure: the partner of a crashed worker may have
+            // complained first.
             EndKind::Exited { .. } if self.killed => {}
             EndKind::Signalled { ref name, .. }
                 if self.killed && matches!(name.as_str(), "SIGTERM" | "SIGKILL") => {}
@@ -113,27 +110,27 @@ impl Worker {
                 self.give(Cause::Protocol, text);
             }
             EndKind::Abandoned => {
-                let text = format!("{self} does not die even by SIGKILL ({during}) and was left behind");
+                let text = format!("{self} did not exit after SIGKILL ({during}) and was left running");
                 self.give(Cause::Hang, text);
             }
         }
         self.evidence.extend(end.evidence);
     }
 
-    /// Notes that the phase's deadline passed without an answer.
+    /// The phase's deadline passed without an answer.
     pub fn overdue(&mut self, phase: Phase, allowed: seatrial_model::Nanos) {
-        // A whole number of milliseconds is as much as anybody reads.
+        // Whole milliseconds are exact enough.
         let allowed = seatrial_model::Nanos::millis(allowed.get() / 1_000_000);
         let text = format!("{self} did not finish to {} within {allowed}", phase.word());
         self.give(Cause::Hang, text);
     }
 
-    /// Notes a reason; the first one stands.
     pub fn give(&mut self, cause: Cause, text: String) {
         self.reason.get_or_insert(Reason { cause, text });
     }
 
-    /// Notes that its node is gone. What the worker said before was a consequence of that, unless it was told to stop.
+    /// The worker's node is lost. Earlier reports of the worker were consequences of that, unless it was told to
+    /// stop.
     pub fn vanish(&mut self, text: String) {
         self.gone = true;
         match &mut self.reason {
@@ -146,7 +143,6 @@ impl Worker {
         }
     }
 
-    /// What it said, as a record.
     pub fn record(self, trial: u32) -> PartRecord {
         let nothing =
             || Integrity::Unverified { why: "the trial ended before the data was checked".to_owned() };

@@ -1,6 +1,6 @@
 //! Benchmarks of several parts, run for real on this machine: offers, barrier, common window, stop and reduce.
 //!
-//! The binary is its own agent, worker and controller, so it has a main function of its own.
+//! The binary is its own agent, worker and controller, so it has its own main function.
 
 mod pair;
 mod rig;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial, run};
 use seatrial_cluster::{AgentOptions, agent_main, worker_main};
 
-/// The build that agents of this binary say they are.
+/// The build id of agents of this binary.
 const BUILD: &str = "loopback";
 
 fn main() -> ExitCode {
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
                     Ok(())
                 })
             });
-            // One after the other: some look in the process table for what the run left behind.
+            // One after the other: some check the process table for leftovers of the run.
             let args = Arguments { test_threads: Some(1), ..Arguments::from_args() };
             run(&args, trials.collect()).exit_code()
         }

@@ -106,7 +106,7 @@ impl Running for Sender {
             self.0.stream.write_all(&block).map_err(|error| io("sending", &error))?;
             self.0.moved += block.len() as u64;
         }
-        // The final count crosses apart from the data, so that what is lost at the end counts.
+        // The final count is sent apart from the data, so that losses at the end count.
         if self.0.fault == "sender-loses-a-byte" {
             self.0.moved += 1;
         }
@@ -128,7 +128,7 @@ impl Running for Receiver {
         if self.0.fault == "receiver-aborts" {
             std::process::abort();
         }
-        // Short only where it is what ends the phase: a machine that is busy may keep the sender from its CPU for longer.
+        // Short only where the timeout ends the phase: on a busy machine the sender may wait longer for its CPU.
         let patience = Duration::from_secs(if self.0.fault == "sender-hangs" { 3 } else { 600 });
         self.0.stream.set_read_timeout(Some(patience)).map_err(|error| io("setting a timeout", &error))?;
         let start = now_ns();

@@ -32,7 +32,6 @@ pub fn test(bench: &str, params: &[&str]) -> Test {
     }
 }
 
-/// An agent on this machine.
 pub fn fleet() -> Box<dyn Fleet> {
     LocalLauncher::new(BUILD).node("here").hello_within(PATIENCE).launch().expect("an agent")
 }
@@ -46,7 +45,7 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     let site = Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() };
     let plan = Plan::new(tests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");
-    // Far more than anything here takes: nothing is waited for until then.
+    // Far more than anything here takes: nothing waits until then.
     let long = Nanos::secs(120);
     let deadlines = Deadlines { grace: long, connect: long, kill: long };
     let mut runner = Runner { cancel, deadlines, ..Runner::new(REGISTRY, &site, fleet, &mut watch) };
@@ -62,7 +61,7 @@ pub fn one(bench: &str, params: &[&str]) -> CaseRecord {
     records.remove(0)
 }
 
-/// Processes of this test binary that work as `worker`, by pid: what must not be left.
+/// Worker processes of this test binary, by pid: none may be left.
 pub fn workers() -> Vec<u32> {
     let own = std::process::id();
     let mut found = Vec::new();

@@ -15,7 +15,7 @@ use crate::toy;
 static ABOUT: About =
     toy::about("toy.ring", &[ParamSpec::new("parts", Kind::Count(2, 16), "3").doc("How many.")], &["link"]);
 
-/// The token that tells everybody to end.
+/// The token that ends all parts.
 const LAST: u8 = 255;
 
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -32,7 +32,7 @@ fn two_parts_agree_to_the_byte() {
     assert_eq!((record.metrics["lost"].min, record.metrics["lost"].max), (0.0, 0.0));
     assert_eq!(record.metrics["throughput"].trials, 2);
     assert!(record.metrics["throughput"].median > 0.0);
-    // What the probes of both parts saw in all trials stands once, by node.
+    // The probe readings of both parts over all trials are stored once, by node.
     let seen = &record.evidence["probes"]["here"]["vmstat"]["counts"];
     assert!(seen["pgfault"].as_u64().is_some_and(|faults| faults > 0), "{:?}", record.evidence["probes"]);
 }
@@ -60,7 +60,7 @@ fn a_part_that_hangs_fails_its_case_and_the_run_goes_on() {
     let tests = [test("toy.pair", &["fault=sender-hangs"]), test("toy.ring", &["parts=2"])];
     let finished = run(fleet.as_mut(), &tests, &AtomicBool::new(false), |_| Ok(())).expect("finishes");
     let [hung, ring] = &finished.records[..] else { panic!("{finished:?}") };
-    // The receiver gives up waiting for data long before the sender's own deadline; either way the case has failed.
+    // The receiver's timeout is far shorter than the sender's deadline; either way the case has failed.
     assert_eq!(hung.outcome, Outcome::Failed, "{hung:?}");
     assert_eq!(ring.outcome, Outcome::Measured, "{ring:?}");
 }

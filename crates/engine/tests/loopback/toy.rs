@@ -1,4 +1,4 @@
-//! What the toys share: their registry, their definition, their cases.
+//! Registry, definitions and cases of the toys.
 
 use seatrial_bench::Registry;
 use seatrial_model::{
@@ -35,7 +35,7 @@ pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'stat
     }
 }
 
-/// The parameter that plants a fault.
+/// The parameter that injects a fault.
 pub const FAULT: ParamSpec = ParamSpec::new(
     "fault",
     Kind::Choice(&["none", "receiver-aborts", "sender-hangs", "sender-loses-a-byte", "corrupt", "endless"]),

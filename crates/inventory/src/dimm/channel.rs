@@ -1,18 +1,16 @@
-//! Which memory channel a module is on, if the board's names tell it without contradiction.
+//! Memory channels of modules, if slot and bank names tell them without contradiction.
 //!
-//! SMBIOS has no field for the channel; boards put it into the names of slots and banks, each in its own way:
-//! `P0 CHANNEL H`, `CPU1_DIMM_A1`, `P1_Node0_Channel2_Dimm0`, `MC0_Chan1`. Names that only number the slots, and
-//! Dell's `A1` (where the letter is the processor), do not tell. A wrong channel count would make a wrong limit,
-//! so everything doubtful is unknown.
+//! SMBIOS has no field for the channel; boards put it into names, each in its own way: `P0 CHANNEL H`,
+//! `CPU1_DIMM_A1`, `P1_Node0_Channel2_Dimm0`, `MC0_Chan1`. Names that only number slots, and Dell's `A1` (the letter
+//! is the CPU), do not tell. A wrong count would give a wrong limit, so doubtful names count as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::Dimm;
 
-/// More modules than this on a channel are not built: then the names do not mean channels.
+/// Channels have at most this many modules; with more, the names do not mean channels.
 const MOST_PER_CHANNEL: usize = 3;
 
-/// Fills in the channel of every module, or of none.
 pub(super) fn assign(modules: &mut [Dimm]) -> Result<(), String> {
     if modules.is_empty() {
         return Ok(());
@@ -28,7 +26,7 @@ fn channels(modules: &[Dimm]) -> Result<Vec<String>, String> {
     let mut names = BTreeSet::new();
     for module in modules {
         if !names.insert((&module.locator, &module.bank)) {
-            return Err(format!("two modules are both called {}", name(module)));
+            return Err(format!("two modules have the name {}", name(module)));
         }
     }
     let by_locator: Option<Vec<String>> = modules.iter().map(|module| told_by(&module.locator)).collect();
@@ -37,13 +35,13 @@ fn channels(modules: &[Dimm]) -> Result<Vec<String>, String> {
     let channels = match (by_locator, by_bank) {
         (Some(locator), Some(bank)) if !same_groups(&locator, &bank) => {
             return Err(format!(
-                "the names of slots and banks contradict each other, as in {}",
+                "names of slots and banks contradict each other, as in {}",
                 name(&modules[0])
             ));
         }
-        // Where both tell, a bank's word is the plainer one: it is written for nothing else.
+        // Where both tell, the bank counts: it is used for nothing else.
         (_, Some(channels)) | (Some(channels), None) => channels,
-        (None, None) => return Err(format!("names such as {} do not tell them", name(&modules[0]))),
+        (None, None) => return Err(format!("names such as {} do not tell the channel", name(&modules[0]))),
     };
     let mut crowd: BTreeMap<&str, usize> = BTreeMap::new();
     for channel in &channels {
@@ -60,7 +58,7 @@ fn name(module: &Dimm) -> String {
     format!("'{}'{bank}", module.locator)
 }
 
-/// Whether two ways of naming sort the modules into the same groups.
+/// Whether two namings group the modules equally.
 fn same_groups(one: &[String], other: &[String]) -> bool {
     let pairs: BTreeSet<(&str, &str)> =
         one.iter().zip(other).map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -68,7 +66,7 @@ fn same_groups(one: &[String], other: &[String]) -> bool {
     pairs.len() == distinct(one) && pairs.len() == distinct(other)
 }
 
-/// The channel that one name tells, with what it is a channel of: `P0 A`, `P0 NODE1 2`.
+/// The channel in a name, with its CPU: `P0 A`, `P0 NODE1 2`.
 fn told_by(name: &str) -> Option<String> {
     let words = words(name);
     let mut within = Vec::new();
@@ -92,7 +90,7 @@ fn told_by(name: &str) -> Option<String> {
                 channel = Some(next.clone());
                 rest = &tail[1..];
             }
-            // A letter and a number are channel and slot only where the processor is named apart.
+            // Letter and number are channel and slot only where the CPU is named separately.
             letter if socket && channel.is_none() && is_letter(letter) && is_number(next) => {
                 channel = Some(letter.to_owned());
                 rest = &tail[1..];
@@ -104,8 +102,8 @@ fn told_by(name: &str) -> Option<String> {
     Some(within.join(" "))
 }
 
-/// A name in upper case, cut at everything that is no letter or digit and between letters and digits. The letter
-/// that some boards glue to `DIMM` is cut off, too: `DIMMA1` is DIMM, A, 1.
+/// A name in upper case, split at other characters than letters and digits, and between letters and digits. A letter
+/// joined to `DIMM` is split off too: `DIMMA1` is DIMM, A, 1.
 fn words(name: &str) -> Vec<String> {
     let upper = name.to_ascii_uppercase();
     let mut words = Vec::new();
@@ -194,7 +192,7 @@ mod tests {
         let contradiction = assigned(&[("CPU1_DIMM_A1", "CHANNEL 0"), ("CPU1_DIMM_B1", "CHANNEL 0")]);
         assert!(contradiction.is_err_and(|why| why.contains("contradict")));
         let same = assigned(&[("CPU1_DIMM_A1", ""), ("CPU1_DIMM_A1", "")]);
-        assert!(same.is_err_and(|why| why.contains("both called")));
+        assert!(same.is_err_and(|why| why.contains("two modules have the name")));
         let crowd = ["1", "2", "3", "4"].map(|slot| format!("CPU1_DIMM_A{slot}"));
         let crowd: Vec<_> = crowd.iter().map(|name| (name.as_str(), "")).collect();
         assert!(assigned(&crowd).is_err_and(|why| why.contains("4 modules")));

@@ -1,4 +1,4 @@
-//! Memory modules, from the firmware's own table or from what udev wrote down of it.
+//! Memory modules, from the SMBIOS table or from udev's copy of it.
 
 mod channel;
 mod smbios;
@@ -18,7 +18,7 @@ pub(crate) fn read(at: &mut Reading<'_>) -> Known<Dimms> {
     })
 }
 
-/// Texts that firmware writes where it has nothing to say.
+/// Placeholder texts of firmware.
 fn said(text: &str) -> Option<String> {
     const EMPTY: [&str; 6] = ["", "Not Specified", "Unknown", "None", "N/A", "<BAD INDEX>"];
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! Memory devices of the SMBIOS table, as the kernel hands it out to root.
+//! Memory devices in the SMBIOS table, which only root can read.
 //!
 //! Source: DMTF DSP0134, System Management BIOS Reference Specification 3.7: 6.1 (structures), 7.17 (physical memory
 //! array, type 16) and 7.18 (memory device, type 17).
@@ -14,7 +14,7 @@ const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 const MEMORY_ARRAY: u8 = 16;
 const MEMORY_DEVICE: u8 = 17;
 const END_OF_TABLE: u8 = 127;
-/// 7.17.2: the array holds system memory, as opposed to video, flash or cache.
+/// 7.17.2: an array of system memory, not of video memory, flash or cache.
 const USE_SYSTEM_MEMORY: u8 = 3;
 
 pub(super) fn read(root: &SysRoot) -> Known<Dimms> {
@@ -24,7 +24,7 @@ pub(super) fn read(root: &SysRoot) -> Known<Dimms> {
 fn parse(table: &[u8]) -> Known<Dimms> {
     let structures: Vec<Structure<'_>> = Structures { rest: table }.collect();
     let of = |kind: u8| structures.iter().filter(move |structure| structure.kind == kind);
-    // Devices of an array for another use are not main memory.
+    // Devices of other arrays are not main memory.
     let others: BTreeSet<u16> = of(MEMORY_ARRAY)
         .filter(|array| array.byte(0x05).is_some_and(|used| used != USE_SYSTEM_MEMORY))
         .filter_map(|array| array.word(0x02))
@@ -43,7 +43,7 @@ fn parse(table: &[u8]) -> Known<Dimms> {
     })
 }
 
-/// The module in a slot; none if it is empty.
+/// The module in a slot; `None` if empty.
 fn module(device: &Structure<'_>) -> Option<Dimm> {
     const EXTENDED: u16 = 0x7fff;
     let size = device.word(0x0c)?;
@@ -66,7 +66,7 @@ fn module(device: &Structure<'_>) -> Option<Dimm> {
     })
 }
 
-/// A speed in MT/s: 0 is unknown, 0xffff stands for a number too large for it, which is elsewhere.
+/// A speed in MT/s: 0 is unknown, 0xffff refers to the extended field.
 fn speed(device: &Structure<'_>, at: usize, extended_at: usize) -> Option<u32> {
     match device.word(at)? {
         0 => None,
@@ -75,7 +75,7 @@ fn speed(device: &Structure<'_>, at: usize, extended_at: usize) -> Option<u32> {
     }
 }
 
-/// 7.18.2: memory device types in use by machines of this century.
+/// 7.18.2: memory types in use since 2000.
 const fn kind(code: u8) -> Option<&'static str> {
     Some(match code {
         0x07 => "RAM",
@@ -93,7 +93,7 @@ const fn kind(code: u8) -> Option<&'static str> {
     })
 }
 
-/// A structure: a formatted area, and the strings that it refers to by number.
+/// A structure: a formatted area, and strings that it refers to by number.
 struct Structure<'a> {
     kind: u8,
     area: &'a [u8],
@@ -113,7 +113,7 @@ impl Structure<'_> {
         Some(u32::from_le_bytes(self.area.get(at..at + 4)?.try_into().ok()?))
     }
 
-    /// The string whose number stands at `at`; they count from 1.
+    /// The string whose number is at `at`; numbers start at 1.
     fn string(&self, at: usize) -> Option<String> {
         let number = usize::from(self.byte(at)?).checked_sub(1)?;
         let bytes = self.strings.split(|&byte| byte == 0).nth(number)?;
@@ -121,7 +121,7 @@ impl Structure<'_> {
     }
 }
 
-/// The structures of a table; stops at its end, or where it is cut off or makes no sense.
+/// The structures of a table, up to its end or the first malformed one.
 struct Structures<'a> {
     rest: &'a [u8],
 }
@@ -135,7 +135,7 @@ impl<'a> Iterator for Structures<'a> {
             return None;
         }
         let (area, behind) = self.rest.split_at_checked(length.into())?;
-        // The strings end with an empty one; without any there are two zeros all the same.
+        // The strings end with an empty one; without strings there are two zeros.
         let end = behind.windows(2).position(|pair| pair == [0, 0])?;
         self.rest = &behind[end + 2..];
         Some(Structure { kind, area, strings: &behind[..end] })
@@ -146,7 +146,7 @@ impl<'a> Iterator for Structures<'a> {
 mod tests {
     use super::*;
 
-    /// A memory device of the length that SMBIOS 3.3 gives it.
+    /// A memory device with the length of SMBIOS 3.3.
     fn device(set: impl FnOnce(&mut [u8]), strings: &str) -> Vec<u8> {
         let mut area = vec![0u8; 0x5c];
         area[0] = MEMORY_DEVICE;

@@ -1,6 +1,5 @@
-//! Memory devices as udev wrote them down at boot, for those who may not read the firmware's table.
-//!
-//! systemd since version 248 keeps them as properties of the device `dmi/id`; its database is world-readable.
+//! Memory devices in the udev database, readable without privilege. systemd since version 248 stores them as
+//! properties of the device `dmi/id`.
 
 use std::collections::BTreeMap;
 
@@ -41,14 +40,14 @@ fn property(line: &str) -> Option<(u32, &str, &str)> {
 
 fn module(slot: &BTreeMap<&str, &str>) -> Dimm {
     let text = |key: &str| slot.get(key).and_then(|value| said(value));
-    // udev hands on the firmware's "look elsewhere" (65535) for speeds without looking there.
+    // udev stores 65535, "see the extended field", for speeds without reading that field.
     let number = |key: &str| slot.get(key)?.parse::<u32>().ok().filter(|&n| n != 0 && n != 0xffff);
     Dimm {
         locator: text("LOCATOR").unwrap_or_default(),
         bank: text("BANK_LOCATOR"),
         channel: None,
         size_bytes: slot.get("SIZE").and_then(|size| size.parse().ok()),
-        // Before version 256 the newer kinds, DDR5 among them, are "out of spec".
+        // Before version 256, DDR5 and other new types are "out of spec".
         kind: text("TYPE").filter(|kind| kind != "<OUT OF SPEC>"),
         rated_mts: number("SPEED_MTS"),
         configured_mts: number("CONFIGURED_SPEED_MTS"),

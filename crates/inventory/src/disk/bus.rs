@@ -1,4 +1,4 @@
-//! How a block device is attached, by its name and by the folders it lies in.
+//! Transport of a block device, by its name and sysfs path.
 
 use seatrial_model::machine::DiskBus;
 use seatrial_sys::root::SysRoot;
@@ -6,8 +6,7 @@ use seatrial_sys::root::SysRoot;
 use super::DiskPlace;
 use crate::pci::last_part;
 
-/// Names of the drivers whose devices are no disks of their own, by the stem of the device's name (Linux
-/// admin-guide/devices.txt).
+/// Drivers of virtual block devices, by the stem of the device name (Linux admin-guide/devices.txt).
 const BY_STEM: [(&str, DiskBus); 14] = [
     ("loop", DiskBus::Loop),
     ("md", DiskBus::Md),
@@ -25,7 +24,7 @@ const BY_STEM: [(&str, DiskBus); 14] = [
     ("vd", DiskBus::Virtio),
 ];
 
-/// What hypervisors and clouds call the disks that they play, whatever the bus.
+/// Model names of emulated disks of hypervisors and clouds.
 const PLAYED: [&str; 7] = [
     "QEMU",
     "VBOX",
@@ -36,10 +35,9 @@ const PLAYED: [&str; 7] = [
     "nvme_card",
 ];
 
-/// The folder of what drives the device: the controller of an NVMe namespace, else the device's own.
-///
-/// Where the kernel handles several paths to one namespace, the namespace lies below a virtual subsystem, and the
-/// controllers are links beside it (Linux drivers/nvme/host/multipath.c).
+/// Folder of the device's controller: of an NVMe namespace the controller, else the device itself. With NVMe
+/// multipath, the namespace is below a virtual subsystem, with links to the controllers (Linux
+/// drivers/nvme/host/multipath.c).
 pub(super) fn behind(root: &SysRoot, folder: &str) -> String {
     let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
     if !above.contains("/nvme-subsystem/") {
@@ -73,7 +71,7 @@ fn nvme(place: &DiskPlace<'_>) -> DiskBus {
     }
 }
 
-/// The controller's folder, `…/nvme/nvme0`, of a namespace's or its own.
+/// Folder of the controller, `…/nvme/nvme0`, of a namespace or of itself.
 pub(super) fn controller(path: &str) -> &str {
     let is_controller = |name: &str| {
         let number = name.strip_prefix("nvme").unwrap_or_default();
@@ -85,7 +83,6 @@ pub(super) fn controller(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(above, _)| above)
 }
 
-/// The transport of a SCSI disk, by the folders above it.
 fn scsi(place: &DiskPlace<'_>) -> DiskBus {
     let above = |stem: &str| {
         place.folder.split('/').any(|part| {
@@ -105,7 +102,7 @@ fn scsi(place: &DiskPlace<'_>) -> DiskBus {
     } else if above("ata") {
         DiskBus::Sata
     } else if above("end_device-") {
-        // A SATA disk behind a SAS controller keeps its own link and names its own bus.
+        // A SATA disk behind a SAS controller has its own link and bus.
         if is_ata() { DiskBus::Sata } else { DiskBus::Sas }
     } else if above("session") {
         DiskBus::Network

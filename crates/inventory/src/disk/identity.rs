@@ -1,4 +1,4 @@
-//! What a disk calls itself.
+//! Model and serial number of a disk.
 
 use seatrial_model::machine::{DiskBus, Known};
 use seatrial_sys::root::ReadError;
@@ -6,7 +6,7 @@ use seatrial_sys::root::ReadError;
 use super::DiskPlace;
 use super::bus::controller;
 
-const MADE: &str = "a device that is made has none";
+const MADE: &str = "a virtual device has none";
 
 pub(super) fn model(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
     let text = |file: &str| said(place.text(file));
@@ -17,7 +17,7 @@ pub(super) fn model(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
         DiskBus::Nvme | DiskBus::NvmeFabrics => said(of_controller(place, "model")),
         DiskBus::Mmc => text("device/name"),
         _ => text("device/model").map(|model| match text("device/vendor").known() {
-            // Of an ATA disk the vendor is only the name of the translation.
+            // The vendor of an ATA disk is only the name of the translation layer.
             Some(vendor) if vendor != "ATA" && !vendor.starts_with("0x") => format!("{vendor} {model}"),
             _ => model,
         }),
@@ -42,7 +42,7 @@ pub(super) fn wwn(place: &DiskPlace<'_>, bus: DiskBus) -> Known<String> {
         return Known::unknown(MADE);
     }
     let path = if place.name.starts_with("nvme") { "wwid" } else { "device/wwid" };
-    // Names made of vendor, model and serial come with blanks to fixed widths.
+    // Names of vendor, model and serial are padded with blanks.
     said(place.text(path)).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -50,7 +50,7 @@ fn of_controller(place: &DiskPlace<'_>, file: &str) -> Result<String, ReadError>
     place.root.text(format!("{}/{file}", controller(place.behind)))
 }
 
-/// The SCSI page "unit serial number" (SPC, page 80h): four bytes of header, of which the last two are the length.
+/// SCSI page "unit serial number" (SPC, page 80h): a header of four bytes, the last two of which are the length.
 fn unit_serial(place: &DiskPlace<'_>) -> Known<String> {
     let path = format!("{}/device/vpd_pg80", place.folder);
     Known::from(place.root.bytes(&path)).and_then(|page| {
@@ -58,7 +58,7 @@ fn unit_serial(place: &DiskPlace<'_>) -> Known<String> {
         let text = length.and_then(|length| page.get(4..4 + length)).map(String::from_utf8_lossy);
         match text.as_deref().map(|text| text.trim_matches(['\0', ' '])) {
             Some(serial) if !serial.is_empty() => Known::Known(serial.to_owned()),
-            _ => Known::unknown(format!("{path} holds no serial number")),
+            _ => Known::unknown(format!("{path} has no serial number")),
         }
     })
 }

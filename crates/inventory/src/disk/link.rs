@@ -1,7 +1,5 @@
-//! The rate that a SATA or SAS disk and its controller have agreed upon.
-//!
-//! Source: `ata_link/linkN/sata_spd` (Linux ABI/testing/sysfs-ata) and `sas_phy/…/negotiated_linkrate`
-//! (drivers/scsi/scsi_transport_sas.c).
+//! Negotiated rate of a SATA or SAS link, from `ata_link/linkN/sata_spd` (Linux ABI/testing/sysfs-ata) and
+//! `sas_phy/…/negotiated_linkrate` (drivers/scsi/scsi_transport_sas.c).
 
 use seatrial_model::machine::{DiskBus, Known};
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -18,11 +16,11 @@ pub(super) fn rate(place: &DiskPlace<'_>, bus: DiskBus) -> Known<f64> {
     }
     match folder_of(place.folder, "end_device-") {
         Some((device, _)) => of_phys(place.root, device),
-        None => Known::unknown("the kernel reports no port of its controller"),
+        None => Known::unknown("the kernel reports no port for its controller"),
     }
 }
 
-/// The folder on the path whose name begins with `stem` and a digit, and what follows the stem.
+/// The folder in the path whose name is `stem` and digits, and what follows the stem.
 fn folder_of<'a>(path: &'a str, stem: &str) -> Option<(&'a str, &'a str)> {
     let mut end = 0;
     for part in path.split_inclusive('/') {
@@ -35,7 +33,7 @@ fn folder_of<'a>(path: &'a str, stem: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-/// The port that a SAS device hangs on lists the lanes that make it up; a disk has one.
+/// The port of a SAS device lists its lanes; a disk has one.
 fn of_phys(root: &SysRoot, device: &str) -> Known<f64> {
     let port = device.rsplit_once('/').map_or(device, |(port, _)| port);
     let names = match root.list(port) {
@@ -43,7 +41,7 @@ fn of_phys(root: &SysRoot, device: &str) -> Known<f64> {
         Err(error) => return Known::unknown(error.to_string()),
     };
     let Some(phy) = names.iter().find(|name| name.starts_with("phy-")) else {
-        return Known::unknown(format!("{port} names no lane"));
+        return Known::unknown(format!("{port} lists no lane"));
     };
     let folder = root.resolve(format!("{port}/{phy}"));
     let rate = folder
@@ -51,7 +49,7 @@ fn of_phys(root: &SysRoot, device: &str) -> Known<f64> {
     rate.into()
 }
 
-/// `6.0 Gbps`, `12.0 Gbit`; words where nothing was agreed upon.
+/// `6.0 Gbps`, `12.0 Gbit`; other words where nothing was negotiated.
 fn gbit_s(root: &SysRoot, path: &str, unit: &str) -> Result<f64, ReadError> {
     let text = root.text(path)?;
     let number = text.strip_suffix(unit).and_then(|number| number.trim().parse::<f64>().ok());

@@ -1,7 +1,5 @@
-//! Block devices: disks, and the devices made of them.
-//!
-//! Source: `/sys/block` (Linux Documentation: ABI/stable/sysfs-block). A place on the PCI bus and the transport are
-//! told by the path behind the link.
+//! Block devices, from `/sys/block` (Linux Documentation: ABI/stable/sysfs-block). The target path of each link tells
+//! PCI address and transport.
 
 mod bus;
 mod identity;
@@ -19,16 +17,15 @@ use crate::reading::Reading;
 
 const BLOCK: &str = "/sys/block";
 
-/// Sizes in sysfs count sectors of 512 bytes, whatever the device's own (ABI/stable/sysfs-block, `size`).
+/// Sizes in sysfs are in units of 512 bytes, for every sector size (ABI/stable/sysfs-block, `size`).
 const SECTOR: u64 = 512;
 
-/// One block device's folders: its own, and that of the device behind it.
 pub(crate) struct DiskPlace<'a> {
     pub root: &'a SysRoot,
     pub name: &'a str,
     /// `/sys/devices/…/block/sda`, without symbolic links.
     pub folder: &'a str,
-    /// The folder of the controller's side; for NVMe the controller, even where the kernel hides it behind a subsystem.
+    /// Folder of the controller's side; for NVMe the controller, even with multipath.
     pub behind: &'a str,
 }
 
@@ -54,7 +51,7 @@ pub(crate) fn read(at: &mut Reading<'_>, functions: &mut Functions) -> Known<Vec
     Known::Known(disks)
 }
 
-/// The device; none where there is nothing to it: a loop without a file, a path of a multipath disk.
+/// The disk; `None` for a loop device without file, or a path of a multipath disk.
 fn disk(
     root: &SysRoot,
     functions: &mut Functions,
@@ -102,7 +99,7 @@ fn disk(
     })
 }
 
-/// Limits of control groups on it. What cannot be read there is told by the benchmarks themselves, in their records.
+/// cgroup limits on the disk. Errors are left to the benchmarks, which report them in their records.
 fn throttled(root: &SysRoot, folder: &str) -> Option<DiskThrottle> {
     let number = root.text(format!("{folder}/dev")).ok()?;
     let found = throttle(root, Device::parse(&number)?).ok().filter(IoThrottle::is_any)?;
@@ -114,9 +111,7 @@ fn size(root: &SysRoot, folder: &str) -> Known<u64> {
     let path = format!("{folder}/size");
     Known::from(root.value::<u64>(&path)).and_then(|sectors| match sectors.checked_mul(SECTOR) {
         Some(bytes) => Known::Known(bytes),
-        None => {
-            Known::unknown(format!("{path} holds {sectors}, more sectors than a number of bytes can have"))
-        }
+        None => Known::unknown(format!("{path} is {sectors}: more sectors than 64 bits can count in bytes")),
     })
 }
 
@@ -128,7 +123,7 @@ fn flag(root: &SysRoot, path: String) -> Known<bool> {
     })
 }
 
-/// The word in brackets of `mq-deadline kyber [none]`; a device without a choice has the word alone.
+/// The word in brackets of `mq-deadline kyber [none]`; a device without choice has only one word.
 fn scheduler(root: &SysRoot, path: &str) -> Result<String, ReadError> {
     let text = root.text(path)?;
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
@@ -162,7 +157,7 @@ fn contradictions(at: &mut Reading<'_>, disk: &Disk) {
     if let (Some(parts), Some(&whole)) = (parts, disk.size_bytes.known())
         && parts > whole
     {
-        at.remark(&subject, format!("its partitions have {parts} bytes together, itself {whole}"));
+        at.remark(&subject, format!("its partitions have {parts} bytes together, the disk {whole}"));
     }
     if let (Some(logical), Some(physical)) =
         (disk.logical_sector_bytes.known(), disk.physical_sector_bytes.known())
@@ -174,6 +169,6 @@ fn contradictions(at: &mut Reading<'_>, disk: &Disk) {
         );
     }
     if disk.rotational == Known::Known(true) && matches!(disk.bus, DiskBus::Nvme | DiskBus::NvmeFabrics) {
-        at.remark(&subject, "an NVMe disk that is said to turn");
+        at.remark(&subject, "an NVMe disk that is reported as rotational");
     }
 }

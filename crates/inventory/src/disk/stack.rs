@@ -1,18 +1,18 @@
-//! Which block devices are made of which: from the number of a mounted device down to the disks under it.
+//! Layers of block devices: from the number of a mounted device down to its disks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::Disk;
 use seatrial_sys::root::SysRoot;
 
-/// Block devices by number, and what each is made of.
+/// Block devices by number, and the devices below each.
 #[derive(Default)]
 pub(crate) struct Stack {
     /// `8:2` to `sda2`.
     by_number: BTreeMap<String, String>,
     /// `vg-home` to `dm-3`.
     by_mapping: BTreeMap<String, String>,
-    /// A partition to its disk, a made device to what it is made of.
+    /// From a partition to its disk, from a device-mapper device to its parts.
     below: BTreeMap<String, Vec<String>>,
 }
 
@@ -41,8 +41,7 @@ impl Stack {
         }
     }
 
-    /// The block device of a mount, by its number, else by the name that was mounted: file systems that span devices
-    /// (btrfs) have a number of their own.
+    /// The block device of a mount, by number, else by source name: btrfs has device numbers of its own.
     pub fn device(&self, number: &str, source: &str) -> Option<String> {
         if let Some(name) = self.by_number.get(number) {
             return Some(name.clone());
@@ -52,12 +51,12 @@ impl Stack {
         mapped.cloned().or_else(|| self.below.contains_key(name).then(|| name.to_owned()))
     }
 
-    /// The devices under one, itself first, down to the disks that are made of nothing.
+    /// The device and all devices below it.
     pub fn under(&self, name: &str) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let mut ahead = vec![name.to_owned()];
         let mut found = Vec::new();
-        // A circle cannot be built, but files may say so.
+        // Cycles cannot exist, but files could claim them.
         while let Some(name) = ahead.pop() {
             if !seen.insert(name.clone()) {
                 continue;
@@ -70,7 +69,7 @@ impl Stack {
         found
     }
 
-    /// Of the devices under one, those that are made of nothing else.
+    /// The lowest devices below a device.
     pub fn disks(&self, name: &str) -> Vec<String> {
         let is_disk = |name: &String| self.below.get(name).is_some_and(Vec::is_empty);
         self.under(name).into_iter().filter(is_disk).collect()

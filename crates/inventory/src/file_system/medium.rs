@@ -1,9 +1,8 @@
-//! Where the data of a file system lie, by its type.
+//! Where a file system stores data, by type.
 
 use seatrial_model::machine::Medium;
 
-/// Types that hold no data of anybody: the kernel's own windows and switches (Linux Documentation: filesystems/), and
-/// the traps that mount others.
+/// File systems without user data: kernel interfaces (Linux Documentation: filesystems/) and autofs.
 const PSEUDO: [&str; 31] = [
     "proc",
     "sysfs",
@@ -38,7 +37,6 @@ const PSEUDO: [&str; 31] = [
     "fuse.portal",
 ];
 
-/// Types whose data lie on servers.
 const NETWORK: [&str; 22] = [
     "nfs",
     "nfs4",
@@ -67,7 +65,7 @@ const NETWORK: [&str; 22] = [
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 const HOST: [&str; 4] = ["9p", "virtiofs", "vboxsf", "fuse.vmhgfs-fuse"];
 
-/// Types on block devices that have no block device's number, or no source below `/dev`.
+/// File systems on block devices that have no block device number, or no source in `/dev`.
 const DISK: [&str; 3] = ["btrfs", "zfs", "bcachefs"];
 
 pub(super) fn is_pseudo(kind: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Mounted file systems, how full they are, and the disks under them.
+//! Mounted file systems, their usage, and the disks below.
 
 mod medium;
 mod mounts;
@@ -13,7 +13,6 @@ use crate::disk::Stack;
 use crate::reading::Reading;
 use mounts::Mount;
 
-/// Options that change what a benchmark measures; the others are defaults or matters of security.
 const OF_INTEREST: [&str; 22] = [
     "sync",
     "dirsync",
@@ -39,7 +38,7 @@ const OF_INTEREST: [&str; 22] = [
     "flock",
 ];
 
-/// Reads the mounts, and writes on each disk where file systems on it are mounted.
+/// Reads the mounts, and sets the mount points of each disk.
 pub(crate) fn read(at: &mut Reading<'_>, disks: &mut Known<Vec<Disk>>) -> Known<Vec<FileSystem>> {
     let mounts = match mounts::read(at) {
         Ok(mounts) => mounts,
@@ -61,8 +60,7 @@ pub(crate) fn read(at: &mut Reading<'_>, disks: &mut Known<Vec<Disk>>) -> Known<
     Known::Known(found)
 }
 
-/// The mounts of one file system together, the widest view first: the same files may be mounted in several places, and
-/// parts of them (bind mounts) in many more.
+/// The mounts of each file system, widest view first; it may be mounted several times, also in parts.
 fn grouped(mounts: Vec<Mount>) -> impl Iterator<Item = Vec<Mount>> {
     let mut groups: BTreeMap<(String, String), Vec<Mount>> = BTreeMap::new();
     for mount in mounts {
@@ -98,9 +96,9 @@ fn file_system(mounts: Vec<Mount>, stack: &Stack) -> FileSystem {
     }
 }
 
-/// The address of the server: what the kernel uses (`addr=`, of NFS and SMB), else what the source begins with where that
-/// is a number (`10.0.0.1:/home`, `[fd00::1]:/home`, Lustre's `10.0.0.1@tcp:/scratch`). Lustre's other networks
-/// (`@o2ib`) have numbers too, but no packets of IP.
+/// Address of the server: of the kernel (`addr=`, of NFS and SMB), else at the start of the source where that is an
+/// IP address (`10.0.0.1:/home`, `[fd00::1]:/home`, Lustre's `10.0.0.1@tcp:/scratch`). Other networks of Lustre
+/// (`@o2ib`) do not use IP packets.
 fn server(mount: &Mount) -> Option<String> {
     let is_address = |text: &&str| text.parse::<IpAddr>().is_ok();
     let told = mount.options.iter().find_map(|option| option.strip_prefix("addr="));
@@ -118,12 +116,12 @@ fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
     let sane = space.and_then(|space| {
         let Space { size_bytes: size, free_bytes: free, available_bytes: available } = space;
         if size == 0 {
-            return Known::unknown("it reports no size");
+            return Known::unknown("the file system reports no size");
         }
         if available <= free && free <= size {
             return Known::Known(space);
         }
-        let text = format!("it says that of {size} bytes {free} are free and {available} can be written");
+        let text = format!("the file system reports {free} of {size} bytes free and {available} available");
         at.remark(&format!("fs:{}", one.mount), &text);
         Known::Unknown(text)
     });
@@ -133,8 +131,7 @@ fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
     one.fill_percent = sane.and_then(|space| {
         let used = space.size_bytes - space.free_bytes;
         match used + space.available_bytes {
-            0 => Known::unknown("all of it is kept for root"),
-            // Tenths are as much as anybody needs, and what a record can show.
+            0 => Known::unknown("all of it is reserved for root"),
             whole => Known::Known((used as f64 / whole as f64 * 1000.0).round() / 10.0),
         }
     });

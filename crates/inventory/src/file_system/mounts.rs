@@ -1,6 +1,4 @@
-//! What is mounted where, as this process sees it.
-//!
-//! Source: `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//! Mounts of this process, from `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 
 use std::collections::BTreeMap;
 
@@ -11,28 +9,28 @@ use crate::reading::Reading;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// Folders whose mounts are the system's own business; shared memory is where programs put data.
+/// Folders with mounts of the system; except /dev/shm, where programs put data.
 const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Files that container engines put in place by mounting them; they are on some disk, and no place for data.
+/// Files that container engines bind-mount; not a place for data.
 const OF_CONTAINERS: [&str; 3] = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
 
 pub(super) struct Mount {
-    /// Device number, `8:2`; a made-up one for file systems without a block device.
+    /// Device number, `8:2`; a virtual one for file systems without block device.
     pub number: String,
-    /// The part of the file system that is mounted; `/` for all of it.
+    /// The mounted part of the file system; `/` for all of it.
     pub subtree: String,
     pub point: String,
     pub kind: String,
     pub source: String,
-    /// Those of the mount and those of the file system, each once.
+    /// Options of the mount and of the file system, each once.
     pub options: Vec<String>,
 }
 
-/// The mounts that hold data; of several on one point the last, which hides the others.
+/// Mounts with user data; of several on one mount point the last, which hides the others.
 pub(super) fn read(at: &mut Reading<'_>) -> Result<Vec<Mount>, ReadError> {
-    // Names of mount points may be any bytes, and one that is not UTF-8 shall not hide the others.
+    // Mount points may be any bytes; one that is not UTF-8 must not hide the others.
     let bytes = at.root.bytes(MOUNTS)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut by_point: BTreeMap<String, Mount> = BTreeMap::new();
@@ -44,7 +42,7 @@ pub(super) fn read(at: &mut Reading<'_>) -> Result<Vec<Mount>, ReadError> {
         }
     }
     if garbled > 0 {
-        at.remark("fs", format!("{garbled} lines of {MOUNTS} make no sense"));
+        at.remark("fs", format!("{garbled} lines of {MOUNTS} are malformed"));
     }
     Ok(by_point.into_values().filter(|mount| !is_business_of_the_system(mount)).collect())
 }
@@ -71,7 +69,7 @@ fn parse(line: &str) -> Option<Mount> {
             options.push(option.to_owned());
         }
     }
-    // A mount may be read-only where its file system is not, and the other way round; either refuses to be written.
+    // Mount or file system may be read-only, independently.
     let is_number = number.split_once(':').is_some_and(|(major, minor)| {
         [major, minor].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     });
@@ -85,7 +83,7 @@ fn parse(line: &str) -> Option<Mount> {
     })
 }
 
-/// Blanks and backslashes are written as octal escapes.
+/// Blanks and backslashes are octal escapes.
 fn unescape(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }

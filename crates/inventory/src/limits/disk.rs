@@ -1,26 +1,22 @@
-//! Disks: the rate of the link they hang on. What the medium behind it can do, no file tells.
+//! Disks: rate of the link. The medium's rate is in no file.
 //!
-//! SATA and SAS up to 12 Gbit/s use 8b/10b (Serial ATA Specification, SAS Protocol Layer 3), 24G SAS moves 22.5 Gbit/s
-//! with 128b/150b (SAS Protocol Layer 4).
-//!
-//! A control group that limits what its processes may move (`blkio.throttle.*`, `io.max`) sets a bound too. It says nothing
-//! of the disk, and everything of what can be measured on it from here.
+//! SATA and SAS up to 12 Gbit/s use 8b/10b (Serial ATA Specification, SAS Protocol Layer 3), 24G SAS moves 22.5
+//! Gbit/s with 128b/150b (SAS Protocol Layer 4). cgroup limits (`blkio.throttle.*`, `io.max`) are bounds too, on what
+//! can be measured from here.
 
 use seatrial_model::machine::{Disk, DiskBus, DiskThrottle, Known};
 use seatrial_model::{Bound, Limit, Unit};
 
 use super::{bound, pcie_limit, tightest, with_way};
 
-/// What is asked of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskLoad {
     pub reads: bool,
     pub writes: bool,
-    /// Bytes of a request.
     pub block: u64,
 }
 
-/// All bounds on a disk's rate under a load: the way to it, and what control groups let through.
+/// All bounds on a disk's rate under a load: of its links, and of cgroups.
 pub fn disk_limit_under(disk: &Disk, load: DiskLoad) -> Limit {
     let throttle = disk.throttle.map_or_else(Vec::new, |throttle| throttled(&throttle, load));
     match disk_limit(disk) {
@@ -30,7 +26,7 @@ pub fn disk_limit_under(disk: &Disk, load: DiskLoad) -> Limit {
     }
 }
 
-/// The bounds that control groups set on a load. Of a mix both ways must be limited if the sum is to be.
+/// cgroup bounds on a load. The sum of a mix is limited only if both directions are.
 fn throttled(throttle: &DiskThrottle, load: DiskLoad) -> Vec<Bound> {
     let DiskThrottle { read_bytes, written_bytes, reads, writes } = *throttle;
     let both = |read: Option<u64>, written: Option<u64>| match (load.reads, load.writes) {
@@ -42,9 +38,9 @@ fn throttled(throttle: &DiskThrottle, load: DiskLoad) -> Vec<Bound> {
         bound(bytes as f64 / 1e6, Unit::MegabytesPerSecond, formula, "control group")
     };
     let bytes =
-        both(read_bytes, written_bytes).map(|bytes| rate(bytes, format!("{bytes} B/s are let through")));
+        both(read_bytes, written_bytes).map(|bytes| rate(bytes, format!("{bytes} B/s allowed by cgroups")));
     let requests = both(reads, writes).map(|requests| {
-        let formula = format!("{requests} requests/s are let through x {} B", load.block);
+        let formula = format!("{requests} requests/s allowed by cgroups x {} B", load.block);
         rate(requests.saturating_mul(load.block), formula)
     });
     bytes.into_iter().chain(requests).collect()
@@ -54,7 +50,7 @@ fn throttled(throttle: &DiskThrottle, load: DiskLoad) -> Vec<Bound> {
 pub fn disk_limit(disk: &Disk) -> Limit {
     let unknown = |reason: &str| Limit::unknown(reason);
     if disk.is_emulated {
-        return unknown("a disk that a hypervisor plays has no link that would limit it");
+        return unknown("an emulated disk has no link that limits it");
     }
     match disk.bus {
         DiskBus::Nvme => match &disk.pci {
@@ -65,8 +61,8 @@ pub fn disk_limit(disk: &Disk) -> Limit {
         bus if bus.is_made() => {
             let below = disk.slaves.join(", ");
             match below.is_empty() {
-                true => unknown("it is made of memory or of a file, not of a disk"),
-                false => Limit::unknown(format!("it is made of other devices; see {below}")),
+                true => unknown("it is in memory or in a file, not on a disk"),
+                false => Limit::unknown(format!("it consists of other devices; see {below}")),
             }
         }
         bus => Limit::Unknown {
@@ -113,8 +109,8 @@ mod tests {
     fn says_why_a_disk_has_no_limit() {
         let why = |disk: &Disk| disk_rate(disk).why().expect("unknown").to_owned();
         let made = Disk { slaves: vec!["sda2".to_owned()], ..disk(DiskBus::Dm, 6.0) };
-        assert_eq!(why(&made), "it is made of other devices; see sda2");
-        assert!(why(&Disk { is_emulated: true, ..disk(DiskBus::Sata, 6.0) }).contains("hypervisor"));
+        assert_eq!(why(&made), "it consists of other devices; see sda2");
+        assert!(why(&Disk { is_emulated: true, ..disk(DiskBus::Sata, 6.0) }).contains("emulated"));
         assert!(why(&disk(DiskBus::Loop, 6.0)).contains("file"));
         assert!(why(&disk(DiskBus::Usb, 6.0)).contains("usb"));
         assert_eq!(why(&Disk { bus: DiskBus::Nvme, ..Disk::default() }), "not recorded");
@@ -137,6 +133,6 @@ mod tests {
         assert_eq!(of(&sata, true, true), ["600 MB/s"], "nor is their sum with reads");
         let emulated = Disk { is_emulated: true, ..sata };
         assert_eq!(of(&emulated, true, false), ["20.97152 MB/s", "6.5536 MB/s"]);
-        assert!(of(&emulated, false, true)[0].contains("hypervisor"));
+        assert!(of(&emulated, false, true)[0].contains("emulated"));
     }
 }

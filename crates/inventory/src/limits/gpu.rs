@@ -1,4 +1,4 @@
-//! GPUs: what their memory, their link to the host and the links between them can carry.
+//! GPUs: limits of memory, host link and links between GPUs.
 
 use seatrial_model::machine::{Gpu, Known};
 use seatrial_model::{Limit, Unit};
@@ -6,19 +6,19 @@ use seatrial_model::{Limit, Unit};
 use super::pcie::{line_code, pcie_limit};
 use super::{alone, bound};
 
-/// Bytes that go with the payload of a packet over PCI Express at least: framing and sequence number 4, header of three
-/// words 12, check 4 (PCI Express Base Specification, sections 2.2 and 4.2). Reads are answered with such packets; writes
-/// have a fourth word. Acknowledgements and flow control come on top.
+/// Least overhead of a PCI Express packet in bytes: framing and sequence number 4, header of three words 12, LCRC 4
+/// (PCI Express Base Specification, sections 2.2 and 4.2). For completions of reads; writes have a fourth header
+/// word. Acknowledgements and flow control are not counted.
 const PACKET_BYTES: u32 = 20;
 
-/// The largest payload of a packet that hosts are known to allow, where nobody may read what is set.
+/// Largest Max_Payload_Size known of hosts, where the setting is not readable.
 const PAYLOAD_BYTES: u32 = 512;
 
-/// Transfers a lane and second by generation of PCI Express, in GT/s.
+/// Rate of a lane by PCI Express generation, in GT/s.
 const GENERATIONS: [f64; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
 
-/// Bandwidth of the memory of a GPU: clock x 2 transfers x width of the bus. All memories in use since GDDR3 move data
-/// twice in a cycle of the clock that NVIDIA's library calls the memory's.
+/// GPU memory bandwidth: clock x 2 transfers x bus width. All memories since GDDR3 transfer twice per cycle of the
+/// memory clock that NVIDIA's library reports.
 pub fn gpu_memory_limit(gpu: &Gpu) -> Limit {
     let clock = gpu.memory_clock_mhz.clone();
     alone(clock.and_then(|mhz| {
@@ -30,8 +30,7 @@ pub fn gpu_memory_limit(gpu: &Gpu) -> Limit {
     }))
 }
 
-/// What the link to the host carries in one direction: every link on the way, and for the narrowest what is left of it
-/// beside the headers of packets.
+/// Rate of the host link in one direction: every link of the path, and of the narrowest what headers leave.
 pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
     let mut bounds = match pcie_limit(&gpu.pci.path) {
         Limit::Chain(bounds) => bounds,
@@ -40,7 +39,7 @@ pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
             Known::Unknown(why) => return Limit::unknown(format!("{reason}; {why}")),
         },
     };
-    let rate = |bound: &seatrial_model::Bound| bound.value.value() * bound.value.unit().factor() / 1e9;
+    let rate = |bound: &seatrial_model::Bound| bound.value.base() / 1e9;
     if let Some(least) = bounds.iter().map(rate).min_by(f64::total_cmp) {
         let (payload, provenance) = match gpu.payload_bytes.known() {
             Some(bytes) => (*bytes, "pcie packets, configuration space"),
@@ -54,7 +53,7 @@ pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
     Limit::Chain(bounds)
 }
 
-/// The link by what NVIDIA's library says of it, where the kernel's files say nothing.
+/// The host link as NVIDIA's library reports it, where sysfs does not.
 fn by_library(gpu: &Gpu) -> Known<seatrial_model::Bound> {
     gpu.link_generation.clone().and_then(|generation| {
         gpu.link_width.clone().and_then(|lanes| {
@@ -66,14 +65,13 @@ fn by_library(gpu: &Gpu) -> Known<seatrial_model::Bound> {
                     let value = gts * f64::from(lanes) * share / 8.0;
                     Known::Known(bound(value, Unit::GigabytesPerSecond, formula, "nvml"))
                 }
-                _ => Known::unknown(format!("generation {generation} with {lanes} lanes makes no sense")),
+                _ => Known::unknown(format!("generation {generation} with {lanes} lanes is impossible")),
             }
         })
     })
 }
 
-/// What the way from one GPU to another carries in one direction: their NVLinks where they have some in common, else
-/// the narrower of their links to the host.
+/// Rate from one GPU to another in one direction: of common NVLinks if there are any, else of the narrower host link.
 pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
     match (links_towards(from, to), links_towards(to, from)) {
         (Known::Known(links), Known::Known(back)) if links.0 > 0 && back.0 > 0 => {
@@ -93,8 +91,8 @@ pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
     }
 }
 
-/// Active links of `from` that can carry data to `to`, and the speed of each. Links to a switch can: what is no GPU's
-/// own address is one. Ends that are not told count too.
+/// Number and speed of active links of `from` that can carry data to `to`: also links to a switch (any address that
+/// is not a GPU), and links with unknown ends.
 fn links_towards(from: &Gpu, to: &Gpu) -> Known<(usize, u64)> {
     let ends = match &from.nvlinks {
         Known::Known(ends) => ends,

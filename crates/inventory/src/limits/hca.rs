@@ -1,9 +1,9 @@
-//! RDMA ports: the data rate behind the kernel's words, and the way to the processor.
+//! RDMA ports: data rate of the port, and of its path to the CPU.
 //!
-//! What sysfs prints is the signalling rate up to QDR and the data rate from EDR on. InfiniBand's lanes and codes
-//! (InfiniBand Architecture Specification, volume 2, "Link/Phy Interface"): SDR, DDR and QDR 2.5, 5 and 10 Gbit/s with
-//! 8b/10b; FDR10 10.3125, FDR 14.0625 and EDR 25.78125 Gbit/s with 64b/66b; HDR, NDR and XDR 53.125, 106.25 and 212.5
-//! Gbit/s with 256b/257b and Reed-Solomon correction of 514 in 544 symbols.
+//! sysfs shows the signalling rate up to QDR and the data rate from EDR on. Lanes and codes (InfiniBand Architecture
+//! Specification, volume 2, "Link/Phy Interface"): SDR, DDR and QDR 2.5, 5 and 10 Gbit/s with 8b/10b; FDR10 10.3125,
+//! FDR 14.0625 and EDR 25.78125 Gbit/s with 64b/66b; HDR, NDR and XDR 53.125, 106.25 and 212.5 Gbit/s with 256b/257b
+//! and Reed-Solomon correction of 514 in 544 symbols.
 
 use seatrial_model::machine::{Hca, HcaPort, Known, Nic};
 use seatrial_model::{Bound, Limit, Quantity, Unit};
@@ -16,7 +16,7 @@ const EIGHT_TEN: (&str, f64) = ("8/10", 8.0 / 10.0);
 const SIXTY_FOUR: (&str, f64) = ("64/66", 64.0 / 66.0);
 const CORRECTED: (&str, f64) = ("256/257 x 514/544", 256.0 / 257.0 * 514.0 / 544.0);
 
-/// Speed class, Gbit/s of a lane on the wire, line code.
+/// Speed class, Gbit/s per lane on the wire, line code.
 const LANES: [(&str, f64, (&str, f64)); 9] = [
     ("SDR", 2.5, EIGHT_TEN),
     ("DDR", 5.0, EIGHT_TEN),
@@ -29,16 +29,16 @@ const LANES: [(&str, f64, (&str, f64)); 9] = [
     ("XDR", 212.5, CORRECTED),
 ];
 
-/// All bounds on the data rate of a port of a device in one direction.
+/// All bounds on a port's data rate in one direction.
 pub fn hca_limit(hca: &Hca, port: &HcaPort) -> Limit {
     if hca.is_software {
-        let reason = "software plays the device; the interface under it has the limit".to_owned();
+        let reason = "it is a software device; the interface below has the limit".to_owned();
         return Limit::Unknown { reason };
     }
     with_way(port_rate(port), &hca.pci)
 }
 
-/// The same, where software plays the device over one of the machine's interfaces `nics`: as fast as that is.
+/// The same; the bound of a software device is the rate of its interface in `nics`.
 pub fn hca_limit_on(hca: &Hca, port: &HcaPort, nics: &[Nic]) -> Limit {
     if !hca.is_software {
         return hca_limit(hca, port);
@@ -47,14 +47,13 @@ pub fn hca_limit_on(hca: &Hca, port: &HcaPort, nics: &[Nic]) -> Limit {
     let Some(nic) = port.netdevs.first().and_then(under) else { return hca_limit(hca, port) };
     match nic_limit_under(nic, nics, Load::BEST) {
         Limit::Unknown { reason } => {
-            Limit::Unknown { reason: format!("software plays the device over {}: {reason}", nic.name) }
+            Limit::Unknown { reason: format!("it is a software device over {}: {reason}", nic.name) }
         }
         chain @ Limit::Chain(_) => chain,
     }
 }
 
-/// All bounds on the payload that a port of a device can send or receive in one direction: of the port's rate, what
-/// headers leave; and the way to the processor.
+/// All bounds on a port's payload rate in one direction: the port's rate less headers, and the path to the CPU.
 pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &RdmaTraffic) -> Limit {
     let is_ethernet = port.link_layer.known().is_none_or(|layer| layer != "InfiniBand");
     let wire = match on_wire(traffic, is_ethernet) {
@@ -65,7 +64,7 @@ pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &Rdma
         Limit::Chain(bounds) => bounds,
         unknown @ Limit::Unknown { .. } => return unknown,
     };
-    // The way to the processor carries payload and not the headers of the wire.
+    // The path to the CPU carries no headers of the wire.
     for bound in bounds.iter_mut().filter(|bound| bound.provenance != "pcie link") {
         let share = traffic.message_bytes as f64 / wire.bytes as f64;
         let value = Quantity::new(bound.value.value() * share, bound.value.unit());
@@ -78,24 +77,24 @@ pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &Rdma
     Limit::Chain(bounds)
 }
 
-/// The bound on the data rate of a port alone, in one direction.
+/// The bound of the port alone on its data rate in one direction.
 pub fn port_rate(port: &HcaPort) -> Known<Bound> {
-    // A port that is down shows the rate it would begin with.
+    // A port that is down shows the rate that it would start with.
     match &port.state {
         Known::Known(state) if state == "ACTIVE" => {}
         Known::Known(state) => {
-            return Known::unknown(format!("the port is {state}, so no rate is agreed upon"));
+            return Known::unknown(format!("the port is {state}, so no rate is negotiated"));
         }
         Known::Unknown(why) => return Known::Unknown(why.clone()),
     }
     port.link_layer.as_ref().and_then(|layer| match layer.as_str() {
         "InfiniBand" => infiniband(port),
-        // Over Ethernet the words are a translation of the port's speed, which is a data rate already.
+        // Over Ethernet the class is translated from the port's speed, which is a data rate.
         "Ethernet" => port
             .rate_gbit_s
             .as_ref()
             .map(|&gbit| bound(gbit, Unit::GigabitsPerSecond, format!("{gbit} Gbit/s"), "port rate")),
-        other => Known::unknown(format!("what a link layer {other:?} carries is not known")),
+        other => Known::unknown(format!("the rate of link layer {other:?} is unknown")),
     })
 }
 
@@ -112,7 +111,7 @@ fn infiniband(port: &HcaPort) -> Known<Bound> {
         };
         port.lanes.as_ref().map(|&lanes| {
             let value = f64::from(lanes) * gbit * share;
-            // The corrected codes come out as whole numbers but for the rounding of the computer.
+            // Removes the rounding error of the factors.
             let value = (value * 1e6).round() / 1e6;
             let formula = format!("{lanes} lanes x {gbit} Gbit/s x {code} ({class})");
             bound(value, Unit::GigabitsPerSecond, formula, "port rate")
@@ -120,7 +119,7 @@ fn infiniband(port: &HcaPort) -> Known<Bound> {
     })
 }
 
-/// The tightest bound on the data rate of a port of a device in one direction.
+/// The tightest bound on a port's data rate in one direction.
 pub fn hca_rate(hca: &Hca, port: &HcaPort) -> Known<Bound> {
     tightest(hca_limit(hca, port))
 }
@@ -187,7 +186,7 @@ mod tests {
         let Limit::Unknown { reason } = hca_limit_on(&played, &port, &[nic(NicKind::Virtio)]) else {
             panic!("a limit")
         };
-        assert!(reason.starts_with("software plays the device over eth0: a virtual device"), "{reason}");
+        assert!(reason.starts_with("it is a software device over eth0: a virtual device"), "{reason}");
         assert!(matches!(hca_limit_on(&played, &port, &[]), Limit::Unknown { .. }));
     }
 

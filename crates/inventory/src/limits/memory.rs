@@ -1,9 +1,8 @@
-//! The theoretical memory bandwidth: what the modules' channels could move at the speed they are set to.
+//! Theoretical memory bandwidth: channels x configured MT/s x 8 B.
 //!
-//! peak = channels populated x configured MT/s x 8 B. A DDR3, DDR4 or DDR5 channel moves 64 data bits in a transfer
-//! (JEDEC JESD79; DDR5 as two halves of 32), its error correction bits not counted. Channels of a socket are
-//! interleaved and run at one speed, so the slowest module counts. The firmware does not see a channel that is dead or
-//! badly trained: this is a bound, and only a measurement proves that it is there.
+//! A DDR3, DDR4 or DDR5 channel moves 64 data bits per transfer (JEDEC JESD79; DDR5 as two halves of 32), without ECC
+//! bits. Channels of a socket are interleaved and run at one speed, so the slowest module counts. Firmware does not
+//! see dead or badly trained channels: only a measurement proves the bandwidth.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +11,13 @@ use seatrial_model::{Bound, Unit};
 
 const CHANNEL_BYTES: u64 = 8;
 
-/// The bound for the whole machine, with formula and provenance.
+/// The bound for the whole machine.
 pub fn memory_bandwidth(machine: &Machine) -> Known<Bound> {
     total(machine).map(|(value, formula, provenance)| bound(value, formula, provenance))
 }
 
-/// The bound for the memory of one NUMA node: an equal share of the machine's.
-///
-/// Firmware does not tell which module belongs to which node, so it is known only where all nodes are alike: each has
-/// CPUs, and there are as many for each socket.
+/// The bound for the memory of one NUMA node: an equal share of the machine's. Firmware does not tell the node of a
+/// module, so the bound is known only where all nodes have CPUs and every socket has the same number of nodes.
 pub fn node_memory_bandwidth(machine: &Machine, node: u32) -> Known<Bound> {
     if machine.node(node).is_none() {
         return Known::unknown(format!("there is no node {node}"));
@@ -31,19 +28,22 @@ pub fn node_memory_bandwidth(machine: &Machine, node: u32) -> Known<Bound> {
     }
     if let Some(odd) = machine.numa.iter().find(|node| !node.has_cpus()) {
         return Known::unknown(format!(
-            "firmware does not tell which modules are node {}, which has no CPUs",
+            "firmware does not tell which modules belong to node {}, which has no CPUs",
             odd.id
         ));
     }
     machine.cpu.sockets.as_ref().and_then(|&sockets| {
         if sockets == 0 || !nodes.is_multiple_of(sockets.into()) {
-            return Known::unknown(format!("{nodes} nodes on {sockets} sockets are not alike"));
+            return Known::unknown(format!(
+                "{nodes} NUMA nodes cannot be divided evenly over {sockets} sockets"
+            ));
         }
         total(machine).and_then(|(value, formula, provenance)| {
             let spread: BTreeSet<u64> = per_socket(machine).into_iter().collect();
             if spread.len() > 1 {
                 return Known::unknown(
-                    "the sockets have different modules, and firmware does not tell whose are whose",
+                    "the sockets have different modules, and firmware does not tell which belong to which \
+                     node",
                 );
             }
             Known::Known(bound(value / nodes, format!("({formula}) / {nodes} nodes"), provenance))
@@ -55,7 +55,6 @@ fn bound(bytes_per_second: u64, formula: String, provenance: &str) -> Bound {
     super::bound(bytes_per_second as f64 / 1e9, Unit::GigabytesPerSecond, formula, provenance)
 }
 
-/// Channels of one socket, and what they run at.
 #[derive(Default)]
 struct Socket<'a> {
     channels: BTreeSet<&'a str>,
@@ -72,7 +71,7 @@ fn total(machine: &Machine) -> Known<(u64, String, &'static str)> {
     let virtual_board = machine.virtualization.known().and_then(|v| v.hypervisor.as_ref());
     if let Some(hypervisor) = virtual_board {
         return Known::unknown(format!(
-            "a virtual machine ({hypervisor}) is not told the modules of its host"
+            "a virtual machine ({hypervisor}) does not see the memory modules of its host"
         ));
     }
     machine.dimms.as_ref().and_then(|dimms| {
@@ -89,7 +88,7 @@ fn per_socket(machine: &Machine) -> Vec<u64> {
     sockets.known().map_or_else(Vec::new, |s| s.values().map(Socket::bytes_per_second).collect())
 }
 
-/// `8 channels x 4800 MT/s x 8 B`, sockets at the same speed taken together.
+/// `8 channels x 4800 MT/s x 8 B`, with sockets of one speed together.
 fn formula(each: impl Iterator<Item = (usize, u64)>) -> String {
     let mut by_speed: BTreeMap<u64, usize> = BTreeMap::new();
     for (channels, mts) in each {
@@ -101,7 +100,7 @@ fn formula(each: impl Iterator<Item = (usize, u64)>) -> String {
     terms.collect::<Vec<_>>().join(" + ")
 }
 
-/// The channels, by the socket part of their names (`P0` of `P0 A`); names without one count as one socket.
+/// The channels by socket, the first part of their names (`P0` of `P0 A`); names without socket count as one socket.
 fn sockets(dimms: &Dimms) -> Known<BTreeMap<&str, Socket<'_>>> {
     if dimms.modules.is_empty() {
         return Known::unknown("no memory module is listed");
@@ -113,10 +112,7 @@ fn sockets(dimms: &Dimms) -> Known<BTreeMap<&str, Socket<'_>>> {
             Err(why) => return Known::unknown(format!("module '{}': {why}", dimm.locator)),
         };
         let Some(channel) = dimm.channel.as_deref() else {
-            return Known::unknown(format!(
-                "the channel of module '{}' is not told by its names",
-                dimm.locator
-            ));
+            return Known::unknown(format!("the names of module '{}' do not tell its channel", dimm.locator));
         };
         let socket = channel.split(' ').next().filter(|part| part.starts_with('P') && part.len() > 1);
         let socket = sockets.entry(socket.unwrap_or_default()).or_default();
@@ -126,20 +122,18 @@ fn sockets(dimms: &Dimms) -> Known<BTreeMap<&str, Socket<'_>>> {
     Known::Known(sockets)
 }
 
-/// The speed a module is set to, if it is of a kind whose channel is 64 bits wide.
+/// The configured speed of a module whose channel is 64 bits wide.
 fn usable(dimm: &Dimm) -> Result<u64, String> {
     match dimm.kind.as_deref() {
         Some("DDR3" | "DDR4" | "DDR5") | None => {}
-        Some(kind) => return Err(format!("how wide a channel of {kind} is, the table does not tell")),
+        Some(kind) => return Err(format!("the width of a channel of {kind} is unknown")),
     }
     match dimm.data_width_bits {
         Some(64) => {}
         Some(bits) => return Err(format!("a data width of {bits} bits where a channel has 64")),
         None => return Err("the firmware does not tell its data width".to_owned()),
     }
-    dimm.configured_mts
-        .map(u64::from)
-        .ok_or_else(|| "the firmware does not tell the speed it runs at".to_owned())
+    dimm.configured_mts.map(u64::from).ok_or_else(|| "the firmware does not tell its speed".to_owned())
 }
 
 #[cfg(test)]
@@ -199,8 +193,8 @@ mod tests {
             change(&mut one);
             why(&machine(vec![one]))
         };
-        assert!(with(|dimm| dimm.channel = None).contains("not told by its names"));
-        assert!(with(|dimm| dimm.configured_mts = None).contains("speed it runs at"));
+        assert!(with(|dimm| dimm.channel = None).contains("do not tell its channel"));
+        assert!(with(|dimm| dimm.configured_mts = None).contains("does not tell its speed"));
         assert!(with(|dimm| dimm.data_width_bits = Some(72)).contains("72 bits"));
         assert!(with(|dimm| dimm.data_width_bits = None).contains("data width"));
         assert!(with(|dimm| dimm.kind = Some("LPDDR5".to_owned())).contains("LPDDR5"));

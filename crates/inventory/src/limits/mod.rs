@@ -1,5 +1,5 @@
-//! What the parts of a machine could do at best: upper bounds from the facts of the inventory, each with its formula
-//! and where its numbers come from. Pure functions; what is not known has no bound and says why.
+//! Limits of the parts of a machine: upper bounds from the inventory, each with formula and source. Pure functions;
+//! what is unknown has no bound, with a reason.
 
 mod disk;
 mod gpu;
@@ -20,14 +20,13 @@ pub use part::part_limits;
 pub use pcie::{pcie_bandwidth, pcie_limit};
 
 use seatrial_model::machine::{Known, PciDevice};
-use seatrial_model::{Bound, Limit, Quantity, Unit};
+use seatrial_model::{Better, Bound, Limit, Quantity, Unit};
 
 fn bound(value: f64, unit: Unit, formula: String, provenance: &str) -> Bound {
     let value = Quantity::new(value, unit).expect("computed from finite numbers by products alone");
     Bound { value, formula, provenance: provenance.to_owned() }
 }
 
-/// The bound of one source as a limit.
 fn alone(bound: Known<Bound>) -> Limit {
     match bound {
         Known::Known(bound) => Limit::Chain(vec![bound]),
@@ -35,8 +34,7 @@ fn alone(bound: Known<Bound>) -> Limit {
     }
 }
 
-/// The bound of a device's own port, and those of its way to the processor where they are known. Without the first
-/// there is no limit: a way that is wide enough says nothing about the port.
+/// The bounds of a device's port and of its path to the CPU; without the port's bound there is no limit.
 fn with_way(own: Known<Bound>, pci: &Known<PciDevice>) -> Limit {
     match own {
         Known::Known(own) => {
@@ -47,14 +45,13 @@ fn with_way(own: Known<Bound>, pci: &Known<PciDevice>) -> Limit {
     }
 }
 
-/// The tightest of the bounds, or why there is none.
+/// The tightest bound, or why there is none.
 fn tightest(limit: Limit) -> Known<Bound> {
-    let base = |bound: &Bound| bound.value.value() * bound.value.unit().factor();
-    match limit {
-        Limit::Chain(bounds) => match bounds.into_iter().min_by(|a, b| base(a).total_cmp(&base(b))) {
-            Some(bound) => Known::Known(bound),
-            None => Known::unknown("the chain of bounds is empty"),
+    match limit.tightest(Better::Higher) {
+        Some(bound) => Known::Known(bound.clone()),
+        None => match limit {
+            Limit::Chain(_) => Known::unknown("the chain of bounds is empty"),
+            Limit::Unknown { reason } => Known::Unknown(reason),
         },
-        Limit::Unknown { reason } => Known::Unknown(reason),
     }
 }

@@ -1,38 +1,36 @@
-//! Network interfaces: the rate of the port, and of its way to the processor.
-//!
-//! The rate is that of the link, frames, gaps and headers included; how much of it is payload depends on the protocol.
+//! Network interfaces: rate of the port, and of its path to the CPU. Link rate with frames, gaps and headers; the
+//! payload depends on the protocol.
 
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::{Bound, Limit, Unit};
 
 use super::{alone, bound, tightest, with_way};
 
-/// What is asked of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Flows at once, each with addresses and ports of its own; none is as many as it takes.
+    /// Simultaneous flows with different addresses and ports; `None` for as many as needed.
     pub flows: Option<u64>,
-    /// Whether it sends them, where that is known: then its own policy spreads them over the members of a bond.
+    /// Whether the interface sends, if known: then its hash policy selects members of a bond.
     pub sends: Option<bool>,
 }
 
 impl Load {
-    /// As many flows as it takes, in either direction: what the interface could do at best.
+    /// As many flows as needed, in either direction.
     pub const BEST: Self = Self { flows: None, sends: None };
 }
 
-/// All bounds on an interface's rate in one direction, by itself.
+/// All bounds on an interface's rate in one direction, for [`Load::BEST`].
 pub fn nic_limit(nic: &Nic) -> Limit {
     nic_limit_under(nic, &[], Load::BEST)
 }
 
-/// The same under a load. `all` are the interfaces of its machine: a bond is as fast as the members that the load can
-/// use, a VLAN as what it stands on.
+/// All bounds under a load. `all` are the interfaces of the machine: a bond is as fast as the members that the load
+/// can use, a VLAN as the interface below.
 pub fn nic_limit_under(nic: &Nic, all: &[Nic], load: Load) -> Limit {
     under(nic, all, load, DEEPEST)
 }
 
-/// Interfaces that stand on each other at most, should a machine claim that they do so in a circle.
+/// Deepest stack of interfaces, should a machine report a cycle.
 const DEEPEST: u32 = 8;
 
 fn under(nic: &Nic, all: &[Nic], load: Load, deepest: u32) -> Limit {
@@ -56,17 +54,16 @@ pub fn nic_rate(nic: &Nic) -> Known<Bound> {
     tightest(nic_limit(nic))
 }
 
-/// How many members of a bond a load can use at once.
 enum Share {
-    /// That one, or the fastest where it is not known.
+    /// This member, or the fastest where it is unknown.
     One(Option<String>),
-    /// The fastest so many.
+    /// The fastest members, of this number.
     Most(usize),
-    /// All of them carry the same, so that the slowest decides.
+    /// All members carry the same, so the slowest decides.
     Slowest,
 }
 
-/// What the members of a bond can carry of a load; none where they are not known. The bus behind them is left out.
+/// What the members of a bond can carry of a load, without their PCI paths; `None` where the members are unknown.
 fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
     let members: Vec<&Nic> = all.iter().filter(|other| nic.lower.contains(&other.name)).collect();
     if members.is_empty() {
@@ -75,7 +72,7 @@ fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
     let mode = match nic.bond.as_ref().map(|bond| &bond.mode) {
         Some(Known::Known(mode)) => mode.as_str(),
         Some(Known::Unknown(why)) => {
-            return Some(Known::unknown(format!("the mode of the bond is not known: {why}")));
+            return Some(Known::unknown(format!("the mode of the bond is unknown: {why}")));
         }
         None => return None,
     };
@@ -115,7 +112,7 @@ fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
     Some(Known::Known(bound(sum as f64 / 1000.0, Unit::GigabitsPerSecond, formula, "bond")))
 }
 
-/// Which members carry a load, and why (Documentation/networking/bonding.rst).
+/// The members that carry a load, and why (Documentation/networking/bonding.rst).
 fn share(nic: &Nic, mode: &str, load: Load, members: usize) -> (Share, String) {
     let flows = |what: &str| {
         let most =
@@ -123,7 +120,7 @@ fn share(nic: &Nic, mode: &str, load: Load, members: usize) -> (Share, String) {
         let count = load
             .flows
             .map_or("flows".to_owned(), |flows| format!("{flows} flow{}", if flows == 1 { "" } else { "s" }));
-        (Share::Most(most), format!("{count} on {members} members, each on one of them{what}"))
+        (Share::Most(most), format!("{count} on {members} members, each flow on one of them{what}"))
     };
     match mode {
         "active-backup" => {
@@ -131,12 +128,11 @@ fn share(nic: &Nic, mode: &str, load: Load, members: usize) -> (Share, String) {
             (Share::One(active), "one member carries all".to_owned())
         }
         "broadcast" => (Share::Slowest, "every member carries the same".to_owned()),
-        // Packets of one flow take turns over all of them.
         "balance-rr" => (Share::Most(members), "every flow is spread over all members".to_owned()),
         "balance-xor" | "802.3ad" => {
             let policy = nic.bond.as_ref().and_then(|bond| bond.hash_policy.known());
             match policy.map(String::as_str) {
-                // The ports are not hashed, so that all flows between two hosts go one way.
+                // Ports are not hashed, so all flows between two hosts use one member.
                 Some(policy @ ("layer2" | "layer2+3" | "encap2+3" | "vlan+srcmac"))
                     if load.sends == Some(true) && load.flows.is_some() =>
                 {
@@ -155,11 +151,11 @@ fn port(nic: &Nic) -> Known<Bound> {
         return Known::Unknown(without_a_wire(nic));
     }
     if nic.up == Known::Known(false) {
-        return Known::unknown("the port is not up, so no rate is agreed upon");
+        return Known::unknown("the port is not up, so no rate is negotiated");
     }
     nic.speed_mbit_s.as_ref().map(|&mbit| {
         let formula = match nic.kind {
-            NicKind::VirtualFunction => format!("{mbit} Mbit/s, the port's, shared with all its functions"),
+            NicKind::VirtualFunction => format!("{mbit} Mbit/s of the port, shared by all its functions"),
             _ => format!("{mbit} Mbit/s"),
         };
         bound(mbit as f64 / 1000.0, Unit::GigabitsPerSecond, formula, "nic speed")
@@ -169,9 +165,9 @@ fn port(nic: &Nic) -> Known<Bound> {
 fn without_a_wire(nic: &Nic) -> String {
     match nic.kind {
         NicKind::Bond | NicKind::Bridge | NicKind::Vlan | NicKind::Macvlan if !nic.lower.is_empty() => {
-            format!("a {} has no wire of its own; see {}", nic.kind.word(), nic.lower.join(", "))
+            format!("a {} has no link of its own; see {}", nic.kind.word(), nic.lower.join(", "))
         }
-        kind => format!("a virtual device ({}) has no wire that would limit it", kind.word()),
+        kind => format!("a virtual device ({}) has no link that limits it", kind.word()),
     }
 }
 
@@ -216,14 +212,14 @@ mod tests {
         assert!(nic_rate(&virtio).why().is_some_and(|why| why.contains("virtio")));
         let bond =
             Nic { kind: NicKind::Bond, lower: vec!["eth0".to_owned(), "eth1".to_owned()], ..nic(20_000) };
-        assert_eq!(nic_rate(&bond).why(), Some("a bond has no wire of its own; see eth0, eth1"));
+        assert_eq!(nic_rate(&bond).why(), Some("a bond has no link of its own; see eth0, eth1"));
         let down = Nic { up: Known::Known(false), ..nic(10_000) };
         assert!(nic_rate(&down).why().is_some_and(|why| why.contains("not up")));
         let silent = Nic { speed_mbit_s: Known::unknown("the driver does not tell"), ..nic(0) };
         assert_eq!(nic_rate(&silent).why(), Some("the driver does not tell"));
     }
 
-    /// A bond of two ports of 25 Gbit/s and one of 10, of which the last is named first.
+    /// A bond of two ports of 25 Gbit/s and one of 10, with the last named first.
     fn bonded(mode: &str, policy: &str) -> Vec<Nic> {
         let member = |name: &str, mbit| Nic { name: name.to_owned(), ..nic(mbit) };
         let bond = Nic {
@@ -241,7 +237,6 @@ mod tests {
         vec![bond, member("eth0", 10_000), member("eth1", 25_000), member("eth2", 25_000)]
     }
 
-    /// Gbit/s of the bond under so many flows.
     fn of_bond(all: &[Nic], flows: Option<u64>, sends: Option<bool>) -> f64 {
         match nic_limit_under(&all[0], all, Load { flows, sends }) {
             Limit::Chain(bounds) => bounds[0].value.value(),
@@ -255,7 +250,7 @@ mod tests {
         let rates =
             [Some(1), Some(2), Some(3), Some(9), None].map(|flows| of_bond(&hashed, flows, Some(true)));
         assert_eq!(rates, [25.0, 50.0, 60.0, 60.0, 60.0]);
-        // Ports are not hashed: between two hosts there is one way out, but the switch may spread what comes back.
+        // Ports are not hashed: one member sends between two hosts, but the switch may spread replies.
         let by_address = bonded("802.3ad", "layer2+3");
         assert_eq!(of_bond(&by_address, Some(8), Some(true)), 25.0);
         assert_eq!(of_bond(&by_address, Some(8), Some(false)), 60.0);
@@ -295,7 +290,7 @@ mod tests {
         assert_eq!((bounds[0].value.value(), bounds[0].provenance.as_str()), (25.0, "bond"));
         assert_eq!(
             bounds[0].formula,
-            "eth1 25000 Mbit/s (802.3ad: 1 flow on 3 members, each on one of them by layer3+4)"
+            "eth1 25000 Mbit/s (802.3ad: 1 flow on 3 members, each flow on one of them by layer3+4)"
         );
         let Limit::Chain(bounds) = nic_limit_under(&on("eth0"), &all, one) else { panic!("no limit") };
         assert_eq!(bounds[0].provenance, "nic speed");

@@ -1,61 +1,56 @@
-//! What of an RDMA packet is payload.
+//! Payload share of RDMA packets.
 //!
-//! Headers and checks are those of the InfiniBand Architecture Specification, volume 1, chapter 5 (local route header 8
-//! bytes, base transport 12, datagram 8, RDMA 16, acknowledgement 4, invariant check 4, variant check 2) and annex A17
-//! (RoCE version 2: the same behind UDP, without local header and variant check); those of Ethernet are IEEE 802.3's
-//! (preamble and delimiter 8, gap 12, header 14, check 4, no frame below 64). What is left out can only make it less:
-//! InfiniBand's delimiters and flow control, a VLAN's tag, acknowledgements, IPv6 and the global header.
+//! Headers and checks: InfiniBand Architecture Specification, volume 1, chapter 5 (local route header 8 bytes, base
+//! transport 12, datagram 8, RDMA 16, acknowledgement 4, invariant check 4, variant check 2) and annex A17 (RoCE
+//! version 2: over UDP, without local route header and variant check); Ethernet, IEEE 802.3 (preamble and delimiter
+//! 8, gap 12, header 14, check 4, frames of at least 64). Not counted, so that the bound stays an upper bound:
+//! delimiters and flow control of InfiniBand, VLAN tags, acknowledgements, IPv6 and the global route header.
 
 use seatrial_sys::verbs::{Transport, VerbKind};
 
-/// What is sent over an RDMA port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RdmaTraffic {
-    /// What connects the ends.
     pub transport: Transport,
     pub verb: VerbKind,
-    /// Largest payload of a packet in bytes.
     pub mtu_bytes: u32,
-    /// Payload of a message in bytes.
     pub message_bytes: u64,
 }
 
-/// Base transport header and invariant check: in every packet.
+/// Base transport header and invariant check, in every packet.
 const ALWAYS: u64 = 12 + 4;
 /// Local route header and variant check of InfiniBand.
 const INFINIBAND: u64 = 8 + 2;
 /// Header and check of an Ethernet frame.
 const FRAME: u64 = 14 + 4;
-/// Preamble, delimiter and gap around it.
+/// Preamble, delimiter and gap of a frame.
 const AROUND: u64 = 8 + 12;
 const SHORTEST: u64 = 64;
 /// Headers of IPv4 and UDP.
 const UDP: u64 = 20 + 8;
 
-/// Bytes that a message takes on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OnWire {
     pub bytes: u64,
-    /// How it came about.
     pub words: String,
 }
 
-/// What a message takes on the wire in the direction of its data, or why that cannot be said.
+/// Bytes of a message on the wire in the direction of its data, or why they are unknown.
 pub(super) fn on_wire(traffic: &RdmaTraffic, is_ethernet: bool) -> Result<OnWire, String> {
     let RdmaTraffic { transport, verb, mtu_bytes, message_bytes } = *traffic;
     let mtu = u64::from(mtu_bytes);
     if message_bytes == 0 || mtu == 0 {
-        return Err("an empty message carries no payload that the port's rate would bound".to_owned());
+        return Err("an empty message has no payload that the rate of the port could limit".to_owned());
     }
     if verb == VerbKind::Atomic {
-        return Err("atomic operations are bound by the adapter, not by the port's rate".to_owned());
+        return Err("atomic operations are limited by the adapter, not by the rate of the port".to_owned());
     }
     if !transport.allows(verb) || (transport == Transport::Ud && message_bytes > mtu) {
         return Err(format!("{transport} carries no such message"));
     }
     let packets = message_bytes.div_ceil(mtu);
     let datagram = if transport == Transport::Ud { 8 } else { 0 };
-    // Of a write the first packet has the peer's address; of a read's answer the first and the last are acknowledgements.
+    // The first packet of a write has the peer's address; first and last packet of a read's answer have an
+    // acknowledgement.
     let once = match verb {
         VerbKind::Write => 16,
         VerbKind::Read => 4 * packets.min(2),
@@ -68,7 +63,7 @@ pub(super) fn on_wire(traffic: &RdmaTraffic, is_ethernet: bool) -> Result<OnWire
         (INFINIBAND + ALWAYS + datagram, "LRH 8, BTH 12, ICRC 4, VCRC 2")
     };
     let words = if datagram > 0 { format!("{words}, DETH 8") } else { words.to_owned() };
-    // Payloads are filled up to four bytes, which only the last can need.
+    // Payloads are padded to four bytes, which only the last packet needs.
     let mut bytes = message_bytes.next_multiple_of(4) + packets * each + once;
     if is_ethernet {
         let frame = last.next_multiple_of(4) + each - AROUND + if packets == 1 { once } else { 0 };
@@ -110,7 +105,7 @@ mod tests {
 
     #[test]
     fn short_frames_are_filled_up() {
-        // 14 + 28 + 12 + 4 + 4 of payload + 4 is 66 already; one byte counts as four.
+        // 14 + 28 + 12 + 4 + 4 of payload + 4 is 66 already; one byte is padded to four.
         assert_eq!(bytes(Transport::Rc, VerbKind::Send, 1024, 1, true), 20 + 66);
         assert_eq!(bytes(Transport::Rc, VerbKind::Send, 1024, 1, false), 4 + 26);
     }

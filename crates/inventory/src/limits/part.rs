@@ -1,4 +1,4 @@
-//! The limits of all parts of a machine, one after the other.
+//! Limits of all parts of a machine.
 
 use seatrial_model::Subject;
 use seatrial_model::machine::{Known, Machine, PartLimit};
@@ -10,8 +10,7 @@ use super::{
 
 const ONE_WAY: &str = "rate in one direction";
 
-/// The limit of memory, of every NUMA node where there are several, of every interface, RDMA port, accelerator and
-/// block device; in this order.
+/// Limits of memory, NUMA nodes (if several), interfaces, RDMA ports, accelerators and block devices, in this order.
 pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
     let mut parts = Vec::new();
     let mut add =

@@ -1,12 +1,12 @@
-//! PCI Express: what the links between a device and the processor can carry in one direction.
+//! PCI Express: rate of the links between a device and the CPU in one direction.
 //!
-//! A lane moves one bit a transfer, of which the line code takes a part (PCI Express Base Specification 6.0, sections
-//! 4.2.1 to 4.2.3): 8b/10b up to 5 GT/s, 128b/130b from 8 to 32 GT/s. From 64 GT/s on a transfer is counted as one bit
-//! although two go in a symbol, and 256 B flits carry 242 B beside their CRC (8 B) and error correction (6 B). Headers
-//! of packets are not counted: how many there are depends on the payload that the device was allowed.
+//! A lane moves one bit per transfer, less line coding (PCI Express Base Specification 6.0, sections 4.2.1 to 4.2.3):
+//! 8b/10b up to 5 GT/s, 128b/130b from 8 to 32 GT/s. From 64 GT/s on, a transfer counts as one bit although a symbol
+//! has two, and 256 B flits carry 242 B beside CRC (8 B) and FEC (6 B). Packet headers are not counted: their share
+//! depends on the payload size.
 //!
-//! Both ends of a link say what they are capable of, and the lesser counts. What the link runs at now is not taken, as
-//! an idle device may have lowered it; where it falls short the inventory remarks it.
+//! The lesser capability of both ends counts, not the current state, which an idle device may lower; the inventory
+//! remarks a reduced link.
 
 use seatrial_model::machine::{Known, PciLink, PciPath, PciPort};
 use seatrial_model::{Bound, Limit, Unit};
@@ -14,12 +14,11 @@ use seatrial_model::{Bound, Limit, Unit};
 use super::{bound, tightest};
 use crate::pci::either;
 
-/// The tightest bound on the way, with the link that sets it.
+/// The tightest bound of the path, with the link that sets it.
 pub fn pcie_bandwidth(path: &PciPath) -> Known<Bound> {
     tightest(pcie_limit(path))
 }
 
-/// All bounds on the way, one for each link.
 pub fn pcie_limit(path: &PciPath) -> Limit {
     match bounds(path) {
         Known::Known(bounds) => Limit::Chain(bounds),
@@ -27,11 +26,11 @@ pub fn pcie_limit(path: &PciPath) -> Limit {
     }
 }
 
-/// A bound for each link whose numbers are told, the device's own first.
+/// A bound per link with known numbers, the device's own first.
 pub(super) fn bounds(path: &PciPath) -> Known<Vec<Bound>> {
     let links = path.links();
     if links.is_empty() {
-        return Known::unknown("the kernel reports no PCI Express link between the device and the processor");
+        return Known::unknown("the kernel reports no PCI Express link between the device and the CPU");
     }
     let mut found = Vec::new();
     let mut why = None;
@@ -41,7 +40,7 @@ pub(super) fn bounds(path: &PciPath) -> Known<Vec<Bound>> {
             Known::Unknown(reason) => why = why.or(Some(reason)),
         }
     }
-    // A link that does not tell can only make the way slower, so the others still bound it.
+    // An unknown link can only make the path slower, so the others still bound it.
     match why {
         Some(why) if found.is_empty() => Known::Unknown(why),
         _ => Known::Known(found),
@@ -49,10 +48,10 @@ pub(super) fn bounds(path: &PciPath) -> Known<Vec<Bound>> {
 }
 
 fn link_bound(link: &PciLink<'_>) -> Known<Bound> {
-    // The numbers of a port that a hypervisor made up are those of a command line.
+    // Numbers of an emulated port are those of the hypervisor's command line.
     let mut ends = [Some(link.lower), link.upper].into_iter().flatten().filter(|end| !end.emulated);
     let Some(first) = ends.next() else {
-        return Known::unknown(format!("{} is a port that a hypervisor made up", link.lower.address));
+        return Known::unknown(format!("{} is a port emulated by a hypervisor", link.lower.address));
     };
     let second = ends.next();
     let least = |own: fn(&PciPort) -> &Known<f64>| either(own(first), second.map(own));
@@ -72,7 +71,7 @@ fn link_bound(link: &PciLink<'_>) -> Known<Bound> {
     })
 }
 
-/// The capability; where no end tells it, the present state, marked as such.
+/// The capability, else the current state, marked as such.
 fn or_now<T>(most: Known<T>, now: Known<T>) -> Known<(T, bool)> {
     most.map(|value| (value, false)).or_else(|| now.map(|value| (value, true)))
 }

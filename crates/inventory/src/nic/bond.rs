@@ -1,11 +1,9 @@
-//! How a bond uses its members, and what IP over InfiniBand runs in.
-//!
-//! Source: Linux Documentation/networking/bonding.rst, ABI/testing/sysfs-class-net-bonding, infiniband/ipoib.rst.
+//! Bonds, and modes of IP over InfiniBand; from Linux Documentation/networking/bonding.rst,
+//! ABI/testing/sysfs-class-net-bonding, infiniband/ipoib.rst.
 
 use seatrial_model::machine::{Bond, BondMember, Known};
 use seatrial_sys::root::{ReadError, SysRoot};
 
-/// The bond behind the interface of this folder, of the class `class`; none where it is no bond.
 pub(super) fn read(root: &SysRoot, class: &str, folder: &str) -> Option<Bond> {
     let own = format!("{folder}/bonding");
     root.exists(&own).then(|| {
@@ -29,12 +27,12 @@ fn member(root: &SysRoot, class: &str, name: &str) -> BondMember {
         state: root.text(file("state")).into(),
         link: root.text(file("mii_status")).into(),
         link_failures: root.value(file("link_failure_count")).into(),
-        // Where the mode has no aggregators the file says so in words.
+        // In modes without aggregators the file holds words.
         aggregator: root.value(file("ad_aggregator_id")).ok(),
     }
 }
 
-/// The files hold a word and its number: `802.3ad 4`.
+/// The word of a file such as `802.3ad 4`.
 fn word(root: &SysRoot, path: &str) -> Known<String> {
     let text = root.text(path);
     let first = text.and_then(|text| match text.split_whitespace().next() {
@@ -44,7 +42,7 @@ fn word(root: &SysRoot, path: &str) -> Known<String> {
     first.into()
 }
 
-/// `datagram` or `connected`; none for what is no IP over InfiniBand.
+/// `datagram` or `connected`; `None` for other interfaces.
 pub(super) fn ipoib_mode(root: &SysRoot, folder: &str, link_layer: &Known<String>) -> Option<Known<String>> {
     let is_infiniband = link_layer.known().is_some_and(|layer| layer == "infiniband");
     is_infiniband.then(|| {

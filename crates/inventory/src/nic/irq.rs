@@ -1,7 +1,6 @@
-//! Which CPUs serve the interrupts of an interface's queues.
-//!
-//! Sources: `msi_irqs` of a PCI function (Linux Documentation: ABI/testing/sysfs-bus-pci), `effective_affinity_list`
-//! and `smp_affinity_list` of an interrupt (core-api/irq/irq-affinity.rst).
+//! CPUs that serve the interrupts of an interface, from `msi_irqs` of a PCI function (Linux Documentation:
+//! ABI/testing/sysfs-bus-pci), `effective_affinity_list` and `smp_affinity_list` of an interrupt
+//! (core-api/irq/irq-affinity.rst).
 
 use std::collections::BTreeSet;
 
@@ -9,10 +8,8 @@ use seatrial_model::machine::Known;
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::{ReadError, SysRoot};
 
-/// The CPUs that serve the interrupts of the device in this folder below `/sys/devices`, in rising order.
-///
-/// Interrupts of a device that has not asked for them yet go nowhere and are left out: an interface that is down has
-/// none.
+/// CPUs that serve the interrupts of the device in this folder below `/sys/devices`, ascending. Interrupts that are
+/// not requested are left out: an interface that is down has none.
 pub(super) fn cpus(root: &SysRoot, device: &str) -> Known<Vec<u32>> {
     let numbers = match interrupts(root, device) {
         Ok(numbers) => numbers,
@@ -22,21 +19,21 @@ pub(super) fn cpus(root: &SysRoot, device: &str) -> Known<Vec<u32>> {
     for number in numbers {
         match affinity(root, number) {
             Ok(cpus) => served.extend(cpus.iter()),
-            // Nobody has asked for this one: /proc/irq has a folder of it only while somebody does.
+            // Not requested: then /proc/irq has no folder for it.
             Err(error) if error.is_missing() => {}
-            // One that cannot be read might be on any CPU.
+            // An unreadable interrupt could be on any CPU.
             Err(error) => return Known::unknown(error.to_string()),
         }
     }
     match served.is_empty() {
-        true => Known::unknown("none of its interrupts goes to a CPU"),
+        true => Known::unknown("none of its interrupts is assigned to a CPU"),
         false => Known::Known(served.into_iter().collect()),
     }
 }
 
-/// The numbers of a device's interrupts: those by message, else the one by wire.
+/// Interrupt numbers of a device: MSI, else the legacy interrupt.
 fn interrupts(root: &SysRoot, device: &str) -> Result<Vec<u32>, String> {
-    // Virtio is a bus of its own: its device has no interrupts, the function that carries it has.
+    // A virtio device has no interrupts; its PCI function has.
     let (above, name) = device.rsplit_once('/').unwrap_or(("", device));
     let owner = if name.starts_with("virtio") { above } else { device };
     let folder = format!("{owner}/msi_irqs");
@@ -51,8 +48,7 @@ fn interrupts(root: &SysRoot, device: &str) -> Result<Vec<u32>, String> {
     }
 }
 
-/// The CPUs that an interrupt goes to; where the kernel does not tell (before Linux 4.13, some architectures), those it
-/// may go to.
+/// CPUs that serve an interrupt; before Linux 4.13 and on some architectures, CPUs that may serve it.
 fn affinity(root: &SysRoot, number: u32) -> Result<CpuSet, ReadError> {
     let list = |file: &str| root.value::<CpuSet>(format!("/proc/irq/{number}/{file}"));
     match list("effective_affinity_list") {
@@ -86,7 +82,7 @@ mod tests {
             self
         }
 
-        /// An interrupt of the function, with the files that say where it goes.
+        /// An interrupt of the function, with its affinity files.
         fn irq(self, number: u32, effective: Option<&str>, allowed: &str) -> Self {
             let tree = self
                 .with(&format!("{FUNCTION}/msi_irqs/{number}"), "msix\n")

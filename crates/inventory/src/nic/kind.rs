@@ -1,19 +1,18 @@
-//! What an interface is: a port of a card, a hypervisor's device, or something made by software.
+//! Type of an interface: a port of a card, a device of a hypervisor, or a software interface.
 
 use seatrial_model::machine::{NicKind, PciDevice};
 use seatrial_sys::root::SysRoot;
 
-/// Drivers of hypervisors' own devices, of which no card exists: VMware's, Xen's (xen-netfront calls itself vif),
-/// Hyper-V's, and those of IBM's partitions.
+/// Drivers of paravirtual devices: VMware's, Xen's (xen-netfront reports vif), Hyper-V's, and of IBM's partitions.
 const PARAVIRTUAL: [&str; 6] = ["vmxnet", "vmxnet3", "vif", "hv_netvsc", "ibmveth", "ibmvnic"];
 
-/// Drivers of clouds' devices; on a machine that is rented whole they serve the card itself.
+/// Drivers of clouds' devices; on rented bare metal, of the card itself.
 const OF_CLOUDS: [&str; 3] = ["ena", "gve", "mana"];
 
-/// The chips that hypervisors imitate, by the drivers that serve them. The same drivers serve other cards too, which a
-/// virtual machine may have been given whole, or Xen's first domain owns, so the driver alone does not tell (QEMU
-/// hw/net: eepro100.c, e1000.c, e1000e.c, rtl8139.c, pcnet-pci.c, ne2000-pci.c, tulip.c; VirtualBox DevE1000.cpp,
-/// DevPCNet.cpp; VMware's vlance, e1000 and e1000e; Hyper-V's legacy adapter, a 21140).
+/// Chips that hypervisors emulate, by driver. The same drivers serve real cards too, passed through to a virtual
+/// machine or owned by Xen's first domain, so the driver alone is no proof (QEMU hw/net: eepro100.c, e1000.c,
+/// e1000e.c, rtl8139.c, pcnet-pci.c, ne2000-pci.c, tulip.c; VirtualBox DevE1000.cpp, DevPCNet.cpp; VMware's vlance,
+/// e1000 and e1000e; Hyper-V's legacy adapter, a 21140).
 const IMITATED: [(&str, &[&str]); 8] = [
     ("e100", &["8086:1209", "8086:1229", "8086:2449"]),
     ("e1000", &["8086:1004", "8086:100c", "8086:100e", "8086:100f"]),
@@ -25,22 +24,21 @@ const IMITATED: [(&str, &[&str]); 8] = [
     ("tulip", &["1011:0009", "1011:0019"]),
 ];
 
-/// What QEMU writes on cards that it makes up and gives no maker's name (linux/pci_ids.h, PCI_SUBVENDOR_ID_REDHAT_QUMRANET
-/// and PCI_SUBDEVICE_ID_QEMU). It tells an imitated 82576 (`igb`) from the real one, which is often given to machines.
+/// Subsystem ids of QEMU's emulated cards without maker (linux/pci_ids.h, PCI_SUBVENDOR_ID_REDHAT_QUMRANET and
+/// PCI_SUBDEVICE_ID_QEMU). They distinguish an emulated 82576 (`igb`) from a real one, which is often passed through.
 const MADE_UP_BY_QEMU: &str = "1af4:1100";
 
-/// Drivers that serve nothing but virtual functions.
 const OF_VIRTUAL_FUNCTIONS: [&str; 7] =
     ["iavf", "i40evf", "ixgbevf", "igbvf", "cxgb4vf", "fm10k_vf", "liquidio_vf"];
 
 const MELLANOX: u16 = 0x15b3;
 
 /// Device ids of ConnectX and BlueField virtual functions, which a virtual machine sees as plain functions (Linux
-/// drivers/net/ethernet/mellanox: mlx5/core/main.c, entries with `MLX5_PCI_DEV_IS_VF`; mlx4/main.c for the first two).
+/// drivers/net/ethernet/mellanox: mlx5/core/main.c, entries with `MLX5_PCI_DEV_IS_VF`; mlx4/main.c for the first
+/// two).
 const CONNECTX_VF: [u16; 10] =
     [0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3];
 
-/// What is at hand to tell by.
 pub(super) struct Told<'a> {
     pub root: &'a SysRoot,
     pub folder: &'a str,
@@ -48,7 +46,7 @@ pub(super) struct Told<'a> {
     pub driver: Option<&'a str>,
     pub pci: Option<&'a PciDevice>,
     pub has_device: bool,
-    /// Whether a hypervisor stands between; none where nothing tells.
+    /// Whether this is a virtual machine; `None` where unknown.
     pub in_virtual_machine: Option<bool>,
 }
 
@@ -79,7 +77,7 @@ impl Told<'_> {
 
     fn is_imitated(&self, driver: &str) -> bool {
         let ids = self.pci.and_then(|pci| pci.ids.known());
-        // Where the chip is not told, the driver is all there is.
+        // Where the chip is unknown, the driver decides.
         let is_one = |chips: &[&str]| ids.is_none_or(|ids| chips.contains(&ids.as_str()));
         let card = self.pci.and_then(|pci| pci.card_ids.known());
         card.is_some_and(|ids| ids == MADE_UP_BY_QEMU)
@@ -94,7 +92,7 @@ impl Told<'_> {
             || self.pci.is_some_and(|pci| pci.is_virtual_function || connectx(pci))
     }
 
-    /// By the kernel's name for the type of device, by the files that only one kind has, by the hardware type.
+    /// By the kernel's device type, by files of one kind of interface, by hardware type.
     fn of_software(&self) -> NicKind {
         let uevent = self.root.text(format!("{}/uevent", self.folder)).unwrap_or_default();
         let kind = uevent.lines().find_map(|line| line.strip_prefix("DEVTYPE=")).unwrap_or_default();
@@ -121,10 +119,10 @@ impl Told<'_> {
         }
         let number = |file: &str| self.root.value::<u32>(format!("{}/{file}", self.folder)).ok();
         match number("type") {
-            // linux/if_arp.h: loopback; the tunnels of IPv4, IPv6, SIT, GRE over either.
+            // linux/if_arp.h: loopback; tunnels of IPv4, IPv6, SIT, GRE over either.
             Some(772) => NicKind::Loopback,
             Some(768 | 769 | 776 | 778 | 823) => NicKind::Tunnel,
-            // A pair's end points at the other end, which is not below it and may be in another namespace.
+            // One end of a pair links to the other, which is not below it and may be in another namespace.
             Some(1) => {
                 let apart = number("iflink").is_some_and(|link| link != 0 && Some(link) != number("ifindex"));
                 let stands_on_one = self.files.iter().any(|name| name.starts_with("lower_"));
@@ -141,7 +139,7 @@ mod tests {
     use seatrial_model::machine::Known;
     use std::fs;
 
-    /// The kind of an interface with a device, by bus, driver and ids: of the chip, and of the card behind a blank.
+    /// Type of an interface with a device, by bus, driver and ids: of the chip, and after a blank of the card.
     fn device(bus: &str, driver: &str, ids: &str, in_virtual_machine: impl Into<Option<bool>>) -> NicKind {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("eth0/device")).expect("made");
@@ -166,7 +164,7 @@ mod tests {
         told.kind()
     }
 
-    /// The kind of an interface without a device, by its files.
+    /// Type of an interface without device, by its files.
     fn software(files: &[(&str, &str)]) -> NicKind {
         let dir = tempfile::tempdir().expect("a folder");
         for (file, text) in files {

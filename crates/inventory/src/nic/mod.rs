@@ -1,6 +1,5 @@
-//! Network interfaces.
-//!
-//! Source: `/sys/class/net` (Linux Documentation: ABI/testing/sysfs-class-net, sysfs-class-net-queues).
+//! Network interfaces, from `/sys/class/net` (Linux Documentation: ABI/testing/sysfs-class-net,
+//! sysfs-class-net-queues).
 
 mod bond;
 mod irq;
@@ -17,16 +16,16 @@ use crate::reading::Reading;
 
 const CLASS: &str = "/sys/class/net";
 
-/// A file of the bonding driver that stands among the interfaces.
+/// A file of the bonding driver among the interfaces.
 const NO_INTERFACE: &str = "bonding_masters";
 
-/// Of what software makes: bridges, tunnels, the loopback.
-const NO_DEVICE: &str = "no device stands behind it";
+/// Reason for software interfaces: bridges, tunnels, loopback.
+const NO_DEVICE: &str = "there is no device for it";
 
-/// Packets above this are no IP packets: 65,535 bytes (RFC 791, total length), and one more for the loopback.
+/// Largest MTU for IP: 65,535 bytes (RFC 791, total length), and one more for the loopback.
 const MOST_OF_IP: u64 = 65_536;
 
-/// 10 Tbit/s. Nothing is as fast; drivers that do not know leave all bits set.
+/// 10 Tbit/s, more than any link; drivers that do not know set all bits.
 const MOST_MBIT_S: i64 = 10_000_000;
 
 pub(crate) fn read(
@@ -126,8 +125,7 @@ fn interface(
     }
 }
 
-/// A card of many queues has a discipline for each of them: those that are alike stand once.
-/// `shaping` is what the classes of the first one let through.
+/// A card with many queues has a qdisc for each; equal ones are listed once. `shaping` is of the first one.
 fn queueing(qdiscs: &[Qdisc], shaping: Option<&Shaping>) -> Vec<Queueing> {
     let mut all: Vec<Queueing> = Vec::new();
     for qdisc in qdiscs {
@@ -147,7 +145,7 @@ fn queueing(qdiscs: &[Qdisc], shaping: Option<&Shaping>) -> Vec<Queueing> {
     all
 }
 
-/// Tunnels of packets have no address, and an empty file for it.
+/// IP tunnels have an empty address file.
 fn mac(root: &SysRoot, path: &str) -> Known<String> {
     Known::from(root.text(path)).and_then(|mac| match mac.is_empty() {
         true => Known::unknown("it has none"),
@@ -155,7 +153,7 @@ fn mac(root: &SysRoot, path: &str) -> Known<String> {
     })
 }
 
-/// The ARP hardware type (linux/if_arp.h) as a word.
+/// ARP hardware type (linux/if_arp.h) as a word.
 fn link_layer(root: &SysRoot, folder: &str) -> Known<String> {
     Known::from(root.value::<u32>(format!("{folder}/type"))).map(|number| match number {
         1 => "ethernet".to_owned(),
@@ -166,8 +164,8 @@ fn link_layer(root: &SysRoot, folder: &str) -> Known<String> {
     })
 }
 
-/// The address the device came with. A member of a bond takes the bond's and the bonding driver keeps its own; else
-/// `addr_assign_type` tells: 0 permanent, 1 random, 2 taken from another, 3 set by somebody.
+/// The permanent MAC address. The bonding driver keeps it for members, which have the bond's; else `addr_assign_type`
+/// tells: 0 permanent, 1 random, 2 taken from another, 3 set by the user.
 fn permanent_mac(
     root: &SysRoot,
     folder: &str,
@@ -180,20 +178,20 @@ fn permanent_mac(
     Known::from(root.value::<u32>(format!("{folder}/addr_assign_type"))).and_then(|kind| match kind {
         0 => mac.as_ref().and_then(|mac| match mac.as_str() {
             empty if empty.bytes().all(|byte| matches!(byte, b'0' | b':')) => Known::unknown("it has none"),
-            // The 20 bytes of IP over InfiniBand (RFC 4391, 9.1.1): queue pair and subnet change, the GUID stays.
+            // 20 bytes of IP over InfiniBand (RFC 4391, 9.1.1): queue pair and subnet change, the GUID stays.
             long if link_layer.known().is_some_and(|layer| layer == "infiniband") => {
                 Known::Known(long.get(long.len().saturating_sub(23)..).unwrap_or(long).to_owned())
             }
             mac => Known::Known(mac.to_owned()),
         }),
-        1 => Known::unknown("the address in use was made up at random"),
+        1 => Known::unknown("the address in use is random"),
         2 => Known::unknown("the address in use is another interface's"),
-        3 => Known::unknown("the address in use was set by somebody"),
+        3 => Known::unknown("the address in use was set by the user"),
         other => Known::unknown(format!("{folder}/addr_assign_type holds {other}, expected 0 to 3")),
     })
 }
 
-/// Drivers that do not know say -1, old ones the same in 32 bits without a sign.
+/// Drivers that do not know report -1, old ones unsigned in 32 bits.
 fn speed(root: &SysRoot, folder: &str, up: &Known<bool>) -> Known<u64> {
     let path = format!("{folder}/speed");
     match root.value::<i64>(&path) {
@@ -206,7 +204,7 @@ fn speed(root: &SysRoot, folder: &str, up: &Known<bool>) -> Known<u64> {
     }
 }
 
-/// EINVAL is how the kernel says that an interface is down, or has no such thing.
+/// EINVAL: the interface is down, or lacks the property.
 fn refused(error: ReadError, up: &Known<bool>) -> String {
     match (error, up) {
         (ReadError::Unreadable { .. }, Known::Known(true)) => "it has none".to_owned(),
@@ -225,14 +223,14 @@ fn duplex(root: &SysRoot, folder: &str, up: &Known<bool>) -> Known<String> {
     }
 }
 
-/// The state is `unknown` for drivers that never set it (the loopback's, tun); then the carrier tells (Linux
-/// Documentation: networking/operstates.rst).
+/// Some drivers (loopback, tun) always report `unknown`; then the carrier decides (Linux Documentation:
+/// networking/operstates.rst).
 fn up(root: &SysRoot, folder: &str, state: &Known<String>) -> Known<bool> {
     state.as_ref().and_then(|state| match state.as_str() {
         "up" => Known::Known(true),
         "unknown" => match root.value::<u32>(format!("{folder}/carrier")) {
             Ok(carrier) => Known::Known(carrier == 1),
-            // No carrier is told of an interface that is switched off.
+            // The carrier of a disabled interface is unreadable.
             Err(ReadError::Unreadable { .. }) => Known::Known(false),
             Err(error) => Known::unknown(error.to_string()),
         },
@@ -241,7 +239,7 @@ fn up(root: &SysRoot, folder: &str, state: &Known<String>) -> Known<bool> {
     })
 }
 
-/// Only RDMA devices tell the version in a file; for the others it takes ethtool.
+/// RDMA devices have the version in a file; others need ethtool.
 fn firmware(root: &SysRoot, folder: &str) -> Known<String> {
     let rdma = format!("{folder}/device/infiniband");
     let devices = root.list(&rdma).unwrap_or_default();
@@ -254,17 +252,17 @@ fn firmware(root: &SysRoot, folder: &str) -> Known<String> {
 fn contradictions(at: &mut Reading<'_>, nic: &Nic) {
     let subject = format!("nic:{}", nic.name);
     if let Some(mtu) = nic.mtu.known().filter(|&&mtu| mtu > MOST_OF_IP) {
-        at.remark(&subject, format!("an MTU of {mtu} bytes is more than an IP packet can have"));
+        at.remark(&subject, format!("an MTU of {mtu} bytes is larger than an IP packet can be"));
     }
     if nic.master.as_ref() == Some(&nic.name) || nic.lower.contains(&nic.name) {
-        at.remark(&subject, "it is said to stand on itself");
+        at.remark(&subject, "it is listed as its own lower interface");
     }
     if nic.duplex.known().is_some_and(|duplex| duplex == "half") && !nic.kind.is_virtual() {
-        at.remark(&subject, "it runs at half duplex, which is the mark of a failed negotiation");
+        at.remark(&subject, "it runs at half duplex, usually after a failed auto-negotiation");
     }
     let claims = nic.speed_mbit_s.is_known() && nic.up == Known::Known(false);
     if claims && nic.kind == NicKind::Physical {
-        at.remark(&subject, "it claims a speed and is not up");
+        at.remark(&subject, "it reports a speed and is not up");
     }
 }
 

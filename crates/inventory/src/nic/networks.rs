@@ -1,6 +1,5 @@
-//! The networks each interface has an address of.
-//!
-//! Source: proc(5) on `/proc/net/route` and `/proc/net/if_inet6`, which show those of the reader's network namespace.
+//! Networks of each interface, from `/proc/net/route` and `/proc/net/if_inet6` (proc(5)), of the reader's network
+//! namespace.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -23,7 +22,7 @@ pub(super) fn read(root: &SysRoot) -> Known<BTreeMap<String, Vec<String>>> {
     for (interface, network) in found {
         networks.entry(interface).or_default().push(network);
     }
-    // A kernel without IPv6 has no such file.
+    // A kernel without IPv6 lacks the file.
     for line in six.as_deref().unwrap_or_default().lines() {
         match global(line) {
             Some(Ok((interface, network))) => networks.entry(interface).or_default().push(network),
@@ -39,7 +38,7 @@ pub(super) fn read(root: &SysRoot) -> Known<BTreeMap<String, Vec<String>>> {
     Known::Known(networks)
 }
 
-/// A route without a gateway: what is on the wire itself. Numbers are in hexadecimal, of the host's own byte order.
+/// A route without gateway. Numbers are hexadecimal, in host byte order.
 fn directly_connected(line: &str) -> Option<(String, String)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [interface, destination, gateway, flags, _, _, _, mask, ..] = fields.as_slice() else { return None };
@@ -52,12 +51,12 @@ fn directly_connected(line: &str) -> Option<(String, String)> {
     connected.then(|| ((*interface).to_owned(), format!("{network}/{}", mask.leading_ones())))
 }
 
-/// A line of `if_inet6`: address, index, prefix length, scope, flags (all hexadecimal), name. None when it is of the
-/// loopback or the link only.
+/// A line of `if_inet6`: address, index, prefix length, scope, flags (all hexadecimal), name. `None` for host and
+/// link scope.
 fn global(line: &str) -> Option<Result<(String, String), ()>> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [address, _, prefix, scope, _, interface] = fields.as_slice() else { return Some(Err(())) };
-    // IPV6_ADDR_GLOBAL is 0 in the kernel's include/net/ipv6.h; the link is 20, the host 10.
+    // IPV6_ADDR_GLOBAL is 0 in the kernel's include/net/ipv6.h; link 20, host 10.
     if *scope != "00" {
         return None;
     }
@@ -87,8 +86,8 @@ mod tests {
 
     #[test]
     fn networks_are_those_on_the_wire_of_both_families() {
-        // As a little-endian machine prints them: 10.77.0.0/16 and 192.168.2.0/24, a default route and one behind a
-        // router between them, one that is down.
+        // Of a little-endian machine: 10.77.0.0/16 and 192.168.2.0/24, a default route and one with a gateway
+        // between, one that is down.
         let routes = format!(
             "{HEAD}eth0 00000000 FE004D0A 0003 0 0 0 00000000 0 0 0\n\
              eth0 00004D0A 00000000 0001 0 0 0 0000FFFF 0 0 0\n\

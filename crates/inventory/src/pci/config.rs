@@ -1,9 +1,8 @@
-//! What only a function's configuration space tells: how large its packets may be, and whether a bridge redirects what goes
-//! from device to device.
+//! PCI configuration space: payload sizes, relaxed ordering, and whether a bridge redirects peer-to-peer traffic.
 //!
-//! The kernel gives the first 64 bytes to everybody and the rest to who has CAP_SYS_ADMIN (Linux drivers/pci/pci-sysfs.c,
-//! `pci_read_config`). Offsets: PCI Local Bus Specification 3.0, section 6.7, and PCI Express Base Specification, sections
-//! 7.5.3 (capability), 7.6.3 (extended capabilities) and 7.7.8 (access control services); Linux
+//! The first 64 bytes are readable by everybody, the rest with CAP_SYS_ADMIN (Linux drivers/pci/pci-sysfs.c,
+//! `pci_read_config`). Offsets: PCI Local Bus Specification 3.0, section 6.7, and PCI Express Base Specification,
+//! sections 7.5.3 (capability), 7.6.3 (extended capabilities) and 7.7.8 (access control services); Linux
 //! include/uapi/linux/pci_regs.h.
 
 use seatrial_model::machine::Known;
@@ -11,25 +10,24 @@ use seatrial_sys::root::SysRoot;
 
 /// Bytes that everybody may read.
 const OPEN: usize = 64;
-/// Where the list of capabilities begins.
+/// Capabilities pointer.
 const FIRST: usize = 0x34;
-/// The status register, and its bit that says that there is a list.
+/// Status register, and its bit for a capability list.
 const STATUS: usize = 0x06;
 const HAS_LIST: u16 = 0x10;
-/// The capability of PCI Express, and where in it the control of the device is.
+/// PCI Express capability, and offset of its Device Control register.
 const EXPRESS: u8 = 0x10;
 const CONTROL: usize = 8;
-/// Where extended capabilities begin.
+/// Start of extended capabilities.
 const EXTENDED: usize = 0x100;
-/// The one of access control services, and where in it the control is.
+/// Access control services capability, and offset of its control register.
 const ACCESS_CONTROL: u16 = 0x0d;
 const ACCESS_CONTROLS: usize = 6;
-/// Requests of peers are sent on to the host, and so are the answers.
+/// P2P Request Redirect and P2P Completion Redirect.
 const REDIRECTS: u16 = 0x04 | 0x08;
-/// Capabilities in a list at most, so that a ring of them ends.
+/// Longest list of capabilities, so that a cycle ends.
 const MOST: usize = 64;
 
-/// A function's configuration space.
 pub(super) struct Config {
     path: String,
     bytes: Vec<u8>,
@@ -67,26 +65,26 @@ impl Config {
         None
     }
 
-    /// Bytes of data that a packet of this function may carry at most, as it is set.
+    /// Max_Payload_Size as set, in bytes.
     pub fn payload(&self) -> Known<u32> {
         let set = self.express().and_then(|at| self.word(at + CONTROL)).map(|control| control >> 5 & 7);
         match set {
             // 6 and 7 are reserved.
             Some(power @ 0..=5) => Known::Known(128 << power),
-            Some(_) => Known::unknown(format!("{} holds a reserved size of packets", self.path)),
-            None => Known::unknown(format!("{} holds no capability of PCI Express", self.path)),
+            Some(_) => Known::unknown(format!("{} has a reserved Max_Payload_Size", self.path)),
+            None => Known::unknown(format!("{} has no PCI Express capability", self.path)),
         }
     }
 
-    /// Whether the function may mark its writes as such that others may overtake (Enable Relaxed Ordering, bit 4).
+    /// Enable Relaxed Ordering (bit 4).
     pub fn relaxed_ordering(&self) -> Known<bool> {
         match self.express().and_then(|at| self.word(at + CONTROL)) {
             Some(control) => Known::Known(control & 0x10 != 0),
-            None => Known::unknown(format!("{} holds no capability of PCI Express", self.path)),
+            None => Known::unknown(format!("{} has no PCI Express capability", self.path)),
         }
     }
 
-    /// Whether this function, a bridge's port, redirects what peers send each other.
+    /// Whether this bridge port redirects peer-to-peer traffic.
     pub fn redirects(&self) -> bool {
         let mut at = EXTENDED;
         for _ in 0..MOST {
@@ -94,7 +92,7 @@ impl Config {
             if id == ACCESS_CONTROL {
                 return self.word(at + ACCESS_CONTROLS).is_some_and(|control| control & REDIRECTS != 0);
             }
-            // The lower four bits are the capability's version; the list ends with 0.
+            // The lower four bits are the version; the list ends with 0.
             at = usize::from(next >> 4) & !3;
             if at < EXTENDED {
                 return false;
@@ -108,7 +106,7 @@ impl Config {
 mod tests {
     use super::*;
 
-    /// The part of an H200's that matters, captured in a virtual machine: the capability at 0x60, packets of 256 bytes.
+    /// Part of an H200's configuration, captured in a virtual machine: capability at 0x60, payloads of 256 bytes.
     fn h200() -> Vec<u8> {
         let mut bytes = vec![0; 4096];
         bytes[0x04..0x08].copy_from_slice(&[0x46, 0x05, 0x10, 0x00]);
@@ -127,7 +125,7 @@ mod tests {
     #[test]
     fn the_size_of_packets_is_what_is_set_not_what_could_be() {
         let mut bytes = h200();
-        // Power management comes first in the list, then message interrupts, then Express.
+        // Power management first in the list, then MSI, then Express.
         bytes[0x41] = 0x48;
         assert_eq!(config(bytes.clone()).payload(), Known::Known(256));
         bytes[0x68] = 0x14;

@@ -1,7 +1,6 @@
-//! PCI functions, and the ports between them and the processor.
-//!
-//! Source: `/sys/devices/pci…` (Linux Documentation: ABI/testing/sysfs-bus-pci, drivers/pci/pci-sysfs.c). The folder
-//! of a function lies inside the folder of the bridge above it, so its path is its way to the processor.
+//! PCI functions and their path to the CPU, from `/sys/devices/pci…` (Linux Documentation: ABI/testing/sysfs-bus-pci,
+//! drivers/pci/pci-sysfs.c). The folder of a function is inside that of the bridge above, so its path is the path to
+//! the CPU.
 
 mod config;
 mod port;
@@ -18,29 +17,28 @@ use seatrial_sys::root::{ReadError, SysRoot};
 use crate::reading::Reading;
 use crate::topology::list;
 
-/// The functions met so far: many disks share a controller, many devices a bridge.
+/// Functions found so far: disks share controllers, devices share bridges.
 #[derive(Default)]
 pub(crate) struct Functions {
     known: BTreeMap<String, PciDevice>,
 }
 
 impl Functions {
-    /// The function that a device's folder lies in; `folder` is a path without symbolic links.
+    /// The PCI function of a device's folder, a path without symbolic links.
     pub fn behind(&mut self, root: &SysRoot, folder: &str) -> Known<PciDevice> {
         let Some(own) = function_folder(folder) else {
-            return Known::unknown("no PCI function stands behind it");
+            return Known::unknown("there is no PCI function for it");
         };
         let device = self.known.entry(own.to_owned()).or_insert_with(|| function(root, own));
         Known::Known(device.clone())
     }
 
-    /// Notes what is odd about the functions that were met and their links, each link once.
+    /// Remarks anomalies of all functions and links, each link once.
     pub fn report(self, numa: &[NumaNode], at: &mut Reading<'_>) {
         remarks::report(self.known.values(), numa, at);
     }
 }
 
-/// The folder of the innermost PCI function on a path.
 pub(crate) fn function_folder(path: &str) -> Option<&str> {
     let mut end = 0;
     let mut found = None;
@@ -80,21 +78,19 @@ fn function(root: &SysRoot, folder: &str) -> PciDevice {
         numa_node: numa_node(root, folder),
         local_cpus: local_cpus(root, folder),
         is_virtual_function: root.exists(format!("{folder}/physfn")),
-        // A virtual function has no link of its own: its link registers are reserved, and the physical function's hold
-        // for it (Single Root I/O Virtualization and Sharing Specification).
+        // The link registers of a virtual function are reserved; those of the physical function count (Single Root
+        // I/O Virtualization and Sharing Specification).
         path: path(root, physical.as_deref().unwrap_or(folder)),
     }
 }
 
-/// The ports on the way up: the function's own and those of the bridges it lies below.
-///
-/// The way ends at the host bridge (`pci0000:3a`). Behind a VMD controller there is a second one further out, and its
-/// own way is not a link that data take.
+/// The function's port and those of the bridges above, up to the host bridge (`pci0000:3a`). A VMD controller is
+/// outside of its own host bridge, and its path carries none of the data.
 fn path(root: &SysRoot, folder: &str) -> PciPath {
     PciPath { ports: way(folder).map(|folder| port::read(root, folder)).collect() }
 }
 
-/// The folders on the way up, the function's own first.
+/// The folders of the path, the function's own first.
 fn way(folder: &str) -> impl Iterator<Item = &str> {
     let ends = std::iter::successors(Some(folder), |here| {
         here.rfind('/').filter(|cut| *cut > 0).map(|cut| &here[..cut])
@@ -102,23 +98,21 @@ fn way(folder: &str) -> impl Iterator<Item = &str> {
     ends.take_while(|here| is_address(last_part(here)))
 }
 
-/// The way of the function at an address as it is now, for who looks at it under load.
+/// The path of a function now, to check it under load.
 pub fn pci_path(root: &SysRoot, address: &str) -> Known<PciPath> {
     root.resolve(format!("/sys/bus/pci/devices/{address}")).map(|folder| path(root, &folder)).into()
 }
 
-/// Bytes of data that a packet of the function in `folder` may carry at most.
+/// Max_Payload_Size of the function in `folder`, in bytes.
 pub(crate) fn payload(root: &SysRoot, folder: &str) -> Known<u32> {
     config::Config::read(root, folder).and_then(|config| config.payload())
 }
 
-/// Whether the function in `folder` may let its writes overtake each other.
 pub(crate) fn relaxed_ordering(root: &SysRoot, folder: &str) -> Known<bool> {
     config::Config::read(root, folder).and_then(|config| config.relaxed_ordering())
 }
 
-/// The ports above the function in `folder` that redirect what devices send each other (access control services), the
-/// nearest first.
+/// Ports above the function in `folder` that redirect peer-to-peer traffic (access control services), nearest first.
 pub(crate) fn redirecting(root: &SysRoot, folder: &str) -> Known<Vec<String>> {
     let mut found = Vec::new();
     for above in way(folder).skip(1) {
@@ -131,8 +125,8 @@ pub(crate) fn redirecting(root: &SysRoot, folder: &str) -> Known<Vec<String>> {
     Known::Known(found)
 }
 
-/// How the kernel translates the addresses that the function in `folder` uses: the type of its IOMMU group (Linux
-/// Documentation/ABI/testing/sysfs-kernel-iommu_groups), or `none`.
+/// IOMMU domain type of the function in `folder` (Linux Documentation/ABI/testing/sysfs-kernel-iommu_groups), or
+/// `none`.
 pub(crate) fn translation(root: &SysRoot, folder: &str) -> Known<String> {
     match root.text(format!("{folder}/iommu_group/type")) {
         Ok(kind) => Known::Known(kind.trim().to_owned()),
@@ -148,7 +142,7 @@ pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A number as the kernel prints it for identifiers: `0x8086`.
+/// A hexadecimal id of the kernel: `0x8086`.
 pub(crate) fn hex(root: &SysRoot, path: &str) -> Result<u32, ReadError> {
     let text = root.text(path)?;
     let number = text.trim().strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());

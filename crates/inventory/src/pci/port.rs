@@ -1,17 +1,17 @@
-//! One port: what it says about the link that it is an end of.
+//! A PCI Express port and its link.
 
 use seatrial_model::machine::{Known, PciPort};
 use seatrial_sys::root::{ReadError, SysRoot};
 
 use super::{hex, last_part};
 
-/// Red Hat's vendor id for the devices that QEMU makes up; the link of such a port has the numbers of a command line.
+/// Red Hat's vendor id of QEMU's devices; the link of such a port has the numbers of a command line.
 const QEMU: u32 = 0x1b36;
 
-/// Speeds of the generations 1 to 7 in GT/s (PCI Express Base Specification, Link Capabilities, "Max Link Speed").
+/// GT/s of generations 1 to 7 (PCI Express Base Specification, Link Capabilities, "Max Link Speed").
 pub(crate) const SPEEDS: [f64; 7] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-/// Widths that the specification knows. A device that is powered off answers with all bits set, which reads as 63.
+/// Widths in the specification. A powered-off device answers with all bits set, which reads as 63.
 const WIDTHS: [u32; 7] = [1, 2, 4, 8, 12, 16, 32];
 
 pub(super) fn read(root: &SysRoot, folder: &str) -> PciPort {
@@ -27,7 +27,7 @@ pub(super) fn read(root: &SysRoot, folder: &str) -> PciPort {
     }
 }
 
-/// `8.0 GT/s PCIe`, of older kernels `8 GT/s`; `Unknown` where the link is down.
+/// `8.0 GT/s PCIe`, on older kernels `8 GT/s`; `Unknown` where the link is down.
 fn speed(root: &SysRoot, path: &str) -> Result<f64, ReadError> {
     let text = root.text(path)?;
     let mut words = text.split_whitespace();
@@ -47,7 +47,7 @@ fn width(root: &SysRoot, path: &str) -> Result<u32, ReadError> {
     }
 }
 
-/// A fact about a link from its two ends: the lower where both know.
+/// A value of a link from its two ends: the lower where both are known.
 pub(crate) fn either<T: Copy + PartialOrd>(lower: &Known<T>, upper: Option<&Known<T>>) -> Known<T> {
     match (lower, upper) {
         (Known::Known(a), Some(Known::Known(b))) => Known::Known(if b < a { *b } else { *a }),

@@ -1,4 +1,4 @@
-//! What is odd about the links on the ways of the devices.
+//! Anomalies of PCI Express links.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ pub(super) fn report<'a>(
         {
             at.remark(
                 "pci",
-                format!("{} is said to be next to node {node}, which does not exist", device.address),
+                format!("{} is assigned to NUMA node {node}, which does not exist", device.address),
             );
         }
         for link in device.path.links() {
-            // A card's functions share a link, and so does everything below a switch.
+            // Functions of a card share a link, and so do devices below a switch.
             let card = link.lower.address.split('.').next().unwrap_or_default().to_owned();
             if told.insert((card, link.upper.map(|end| end.address.clone()))) {
                 remark(&link, at);
@@ -47,11 +47,11 @@ fn remark(link: &PciLink<'_>, at: &mut Reading<'_>) {
         return;
     }
     let Some(text) = reduced_link(link) else { return };
-    let idle = if is_narrow(link) { "" } else { "; it may be lowered while idle, look again under load" };
+    let idle = if is_narrow(link) { "" } else { "; an idle device may lower it, check again under load" };
     at.remark("pci", format!("link {name} runs at {text}{idle}"));
 }
 
-/// What a link runs at and could, when it runs below what its ends can do: `8 GT/s x16, both its ends can do 32 GT/s x16`.
+/// State and capability of a link that runs below it: `8 GT/s x16, both its ends can do 32 GT/s x16`.
 pub fn reduced_link(link: &PciLink<'_>) -> Option<String> {
     if [Some(link.lower), link.upper].into_iter().flatten().any(|end| end.emulated) {
         return None;
@@ -69,7 +69,7 @@ pub fn reduced_link(link: &PciLink<'_>) -> Option<String> {
     Some(format!("{now}, {ends} {could}"))
 }
 
-/// Whether it has fewer lanes than its ends have.
+/// Whether it runs with fewer lanes than its ends have.
 fn is_narrow(link: &PciLink<'_>) -> bool {
     let width = either(&link.lower.width, link.upper.map(|end| &end.width));
     let widest = either(&link.lower.max_width, link.upper.map(|end| &end.max_width));
@@ -89,18 +89,18 @@ fn shape(speed: &Known<f64>, width: &Known<u32>) -> String {
     format!("{speed} {width}")
 }
 
-/// A port that runs faster or wider than it says it can.
+/// A port that runs above its capability.
 fn beyond_itself(end: &PciPort) -> Option<String> {
     let faster =
         matches!((&end.speed_gts, &end.max_speed_gts), (Known::Known(now), Known::Known(most)) if now > most);
     let wider = matches!((&end.width, &end.max_width), (Known::Known(now), Known::Known(most)) if now > most);
     (faster || wider).then(|| {
         let (now, most) = (shape(&end.speed_gts, &end.width), shape(&end.max_speed_gts, &end.max_width));
-        format!("{} runs at {now} and says it can do {most}", end.address)
+        format!("{} runs at {now}, above its capability of {most}", end.address)
     })
 }
 
-/// Both ends tell the state of one link, so they tell the same.
+/// Both ends must report the same link state.
 fn disagreement(link: &PciLink<'_>) -> Option<String> {
     let upper = link.upper?;
     let speeds =

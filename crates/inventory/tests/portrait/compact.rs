@@ -1,14 +1,12 @@
-//! A value as indented lines: what is known as it is, what is not with a question mark and the reason.
+//! A value as indented lines; unknown values with a question mark and the reason.
 
 use serde_json::{Map, Value};
 
-/// What names a thing stands first.
 const NAMES: [&str; 5] = ["name", "mount", "address", "index", "number"];
 
-/// What fits on one line.
 const WIDE: usize = 140;
 
-/// The value behind its name: on the same line if it is short, else below it.
+/// The value behind its name: on the same line if short, else below.
 pub fn text(value: &Value, depth: usize) -> String {
     if let Some(line) = line(value) {
         return format!(" {line}");

@@ -1,4 +1,4 @@
-//! A machine as a text that a person can read in one go: tables for what repeats, and nothing left out.
+//! A machine as a readable text, with tables for what repeats.
 
 mod compact;
 
@@ -7,13 +7,11 @@ use std::fmt::Write;
 
 use seatrial_inventory::{memory_bandwidth, node_memory_bandwidth, part_limits};
 use seatrial_model::machine::{Known, Machine, PartLimit};
-use seatrial_model::{Bound, Bytes, Limit};
+use seatrial_model::{Better, Bound, Bytes, Limit};
 use serde_json::{Map, Value};
 
-/// The parts with a section of their own.
 const DEVICES: [&str; 5] = ["nics", "hcas", "gpus", "disks", "file_systems"];
 
-/// Everything known of a machine.
 pub fn portrait(machine: &Machine) -> String {
     let mut whole = serde_json::to_value(machine).expect("serialises");
     let devices = whole.as_object_mut().map(devices).expect("a record");
@@ -65,7 +63,7 @@ fn limit(bound: &Known<Bound>) -> String {
     }
 }
 
-/// Takes the devices out of the record, and the PCI functions out of the devices: each is shown once.
+/// Moves devices out of the record, and PCI functions out of devices: each is shown once.
 fn devices(record: &mut Map<String, Value>) -> String {
     let mut functions = BTreeMap::new();
     let mut text = String::new();
@@ -98,7 +96,6 @@ fn take_functions(value: &mut Value, found: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// The limits of the parts beside memory, the bounds below each other.
 fn limits(machine: &Machine) -> String {
     let mut text = "limits:\n".to_owned();
     for part in part_limits(machine).iter().filter(|part| part.what != "memory bandwidth") {
@@ -110,7 +107,8 @@ fn limits(machine: &Machine) -> String {
             }
             Limit::Chain(bounds) => bounds,
         };
-        let mark = |bound: &Bound| if part.binding() == Some(bound) { "<- binds" } else { "" };
+        let mark =
+            |bound: &Bound| if part.limit.tightest(Better::Higher) == Some(bound) { "<- binds" } else { "" };
         writeln!(text, "  {subject}: {what}").expect("text");
         for bound in bounds {
             let line =

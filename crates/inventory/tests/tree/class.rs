@@ -1,8 +1,8 @@
-//! The links by which the kernel lists its devices: each device once by class or bus, pointing into `/sys/devices`.
+//! The kernel's links to devices, by class or bus, into `/sys/devices`.
 
 use super::Tree;
 
-/// Links a device's folder from where the kernel lists it, and the interface or disk to the device behind it.
+/// Links a device's folder from its lists, and the interface or disk to its device.
 pub(super) fn link(tree: &Tree, folder: &str) {
     let Some(below) = folder.strip_prefix("/sys/devices/") else { return };
     let parts: Vec<&str> = folder.split('/').collect();

@@ -1,8 +1,8 @@
-//! What repeats in the folders of devices: a line of a fixture that begins with `@` stands for several files.
+//! Abbreviations of device folders: a line of a fixture that begins with `@` stands for several files.
 
 use super::Tree;
 
-/// Writes the files that a line stands for into a folder; what the fixture tells by hand holds.
+/// Writes the files of a line into a folder; files of the fixture take precedence.
 pub(super) fn expand(tree: &Tree, folder: &str, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let add = |file: &str, value: &str| tree.add(&format!("{folder}/{file}"), format!("{value}\n"));

@@ -1,6 +1,5 @@
-//! The firmware's memory table, composed.
+//! A generated SMBIOS table.
 
-/// A slot of the board.
 pub struct Module {
     pub locator: String,
     pub bank: &'static str,
@@ -24,7 +23,7 @@ pub fn table(modules: &[Module]) -> Vec<u8> {
         put(0x04, 0x10);
         put(0x08, 80);
         put(0x0a, 64);
-        // Bit 15 clear: the size is in MiB, which ends below 32 GiB.
+        // Bit 15 clear: the size is in MiB, up to 32 GiB.
         put(0x0c, module.gib << 10);
         put(0x10, u16::from_le_bytes([1, 2]));
         put(0x12, module.kind.into());

@@ -1,4 +1,4 @@
-//! Builds the files of a machine in a temporary folder: those of a fixture, and those that repeat.
+//! Builds the files of a machine in a temporary folder, from a fixture and from repeated parts.
 
 mod class;
 mod device;
@@ -14,13 +14,12 @@ use std::path::Path;
 
 use seatrial_sys::root::SysRoot;
 
-/// A tree of files that stands in for a machine; removed on drop.
 pub struct Tree {
     dir: tempfile::TempDir,
 }
 
 impl Tree {
-    /// The tree that `tests/fixtures/NAME/tree` describes; see the README beside the fixtures for its form.
+    /// The tree in `tests/fixtures/NAME/tree`; the README beside the fixtures has its format.
     pub fn fixture(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name).join("tree");
         let text = fs::read_to_string(path).expect("the fixture");
@@ -40,8 +39,7 @@ impl Tree {
         tree
     }
 
-    /// A folder of small files: `file value`, `link -> target`, `file !` for one that cannot be read, `@…` for several
-    /// that belong together.
+    /// A folder of small files: `file value`, `link -> target`, `file !` (unreadable), `@…` (several files).
     fn folder(&self, path: &str, content: &str) {
         fs::create_dir_all(self.root().locate(path)).expect("made");
         let (several, single): (Vec<&str>, Vec<&str>) =
@@ -59,12 +57,12 @@ impl Tree {
         class::link(self, path);
     }
 
-    /// What the kernel refuses to give; a folder does as well, as it cannot be read like a file either.
+    /// An unreadable file: a folder, which cannot be read like a file.
     fn unreadable(&self, path: &str) {
         fs::create_dir_all(self.root().locate(path)).expect("made");
     }
 
-    /// A symbolic link, unless something is there.
+    /// A symbolic link, unless the path exists.
     fn link(&self, path: &str, target: &str) {
         let at = self.root().locate(path);
         if at.symlink_metadata().is_ok() {
@@ -74,7 +72,7 @@ impl Tree {
         symlink(target, at).expect("linked");
     }
 
-    /// Writes one file, unless the fixture has it already: what is told by hand holds.
+    /// Writes a file, unless the fixture has it.
     pub fn add(&self, path: &str, content: impl AsRef<[u8]>) {
         if !self.root().exists(path) {
             self.write(path, content);
@@ -87,26 +85,22 @@ impl Tree {
         fs::write(path, content).expect("written");
     }
 
-    /// Takes a folder away.
     #[must_use]
     pub fn without(self, path: &str) -> Self {
         fs::remove_dir_all(self.root().locate(path)).expect("removed");
         self
     }
 
-    /// Puts this content into every file.
     pub fn fill_with(&self, content: &[u8]) {
         fill(self.dir.path(), content);
     }
 
-    /// Adds the CPUs, caches and nodes of a regular machine.
     #[must_use]
     pub fn with(self, shape: &Shape) -> Self {
         shape.add_to(&self);
         self
     }
 
-    /// Adds the firmware's table with these slots.
     #[must_use]
     pub fn with_modules(self, modules: &[Module]) -> Self {
         self.add("/sys/firmware/dmi/tables/DMI", dmi::table(modules));
@@ -125,7 +119,7 @@ fn fill(folder: &Path, content: &[u8]) {
         if kind.is_dir() {
             fill(&entry.path(), content);
         } else if kind.is_file() {
-            // A new file: ext4 waits for the disk when an old one is cut and written again.
+            // A new file: ext4 waits for the disk when an old one is truncated and written.
             fs::remove_file(entry.path()).expect("removed");
             fs::write(entry.path(), content).expect("written");
         }

@@ -1,9 +1,8 @@
-//! What repeats for every CPU and node of a regular machine.
+//! CPUs and nodes of a regular machine.
 
 use super::Tree;
 
-/// A machine of equal sockets, nodes, cores and threads. CPUs are numbered as Linux does on x86-64: the first threads
-/// of all cores, then their second threads.
+/// A machine of equal sockets, nodes, cores and threads, with first threads numbered before second ones.
 pub struct Shape {
     pub sockets: u32,
     pub cores_a_socket: u32,
@@ -29,7 +28,7 @@ impl Shape {
         !self.offline.contains(&cpu)
     }
 
-    /// The CPUs whose core is the same after dividing by `cores`, as a list; offline ones are left out.
+    /// The list of online CPUs whose core divided by `cores` is the same.
     fn sharing(&self, cpu: u32, cores: u32) -> String {
         let group = |cpu: u32| cpu % self.cores() / cores;
         let same = (0..self.cpus()).filter(|&other| group(other) == group(cpu) && self.online(other));

@@ -1,4 +1,4 @@
-//! Processor caches, and how large the last level is for a given set of CPUs when sources disagree.
+//! CPU caches, and the size of the last level for a set of CPUs when sources disagree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::units::Bytes;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Caches {
-    /// Every instance of every cache once, as sysfs tells: by level, kind, then first CPU.
+    /// Every cache instance in sysfs, by level, kind, then first CPU.
     pub instances: Vec<Cache>,
-    /// `sysconf(_SC_LEVEL3_CACHE_SIZE)` in bytes: the C library's own reading of the CPU (cpuid on x86-64).
+    /// `sysconf(_SC_LEVEL3_CACHE_SIZE)` in bytes, as the C library reads it from the CPU (cpuid on x86-64).
     pub l3_by_libc_bytes: Known<u64>,
 }
 
@@ -28,7 +28,7 @@ pub struct Cache {
     pub kind: CacheKind,
     /// Capacity of the cache in bytes.
     pub size_bytes: u64,
-    /// Line length in bytes; none if the kernel does not tell.
+    /// Line length in bytes; null if the kernel does not tell.
     pub line_bytes: Option<u32>,
     /// CPUs that share it.
     pub cpus: Vec<u32>,
@@ -47,19 +47,19 @@ pub enum CacheKind {
     Unified,
 }
 
-/// The capacity of the last level of cache next to some CPUs.
+/// Capacity of the last-level cache next to some CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastLevelCache {
     /// Level of the cache, 1 the nearest to the core.
     pub level: u32,
-    /// The capacity to size by, in bytes: the larger of what the sources say.
+    /// Capacity to size buffers by, in bytes: the larger of the sources.
     pub bytes: u64,
-    /// How the sources disagree; none if they do not.
+    /// How the sources disagree; null if they agree.
     pub disagreement: Option<String>,
 }
 
 impl Caches {
-    /// The level 3 instances; a [`CpuThread::l3`](super::CpuThread::l3) is an index into these.
+    /// The level 3 instances, in the order that [`CpuThread::l3`](super::CpuThread::l3) counts them.
     pub fn l3(&self) -> impl Iterator<Item = &Cache> {
         self.data(3)
     }
@@ -78,10 +78,10 @@ impl Caches {
         let sockets = Sockets::of(cpu, &wanted);
         let libc = self.l3_by_libc_bytes.known().copied().filter(|&bytes| bytes > 0);
         let listed = self.top_level();
-        // A library that knows a level 3 where sysfs ends below it stands for that level alone.
+        // Where sysfs ends below level 3 and the C library reports one, the library counts.
         let level = if libc.is_some() { listed.unwrap_or(0).max(3) } else { listed.unwrap_or(0) };
         if level == 0 {
-            return Known::unknown("neither sysfs nor the C library knows a cache");
+            return Known::unknown("neither sysfs nor the C library reports a cache");
         }
         let mut bytes = 0;
         let mut disagreement = None;
@@ -105,7 +105,7 @@ impl Caches {
     }
 }
 
-/// All CPUs of every socket that a set of CPUs touches; CPUs of unknown socket form one of their own.
+/// All CPUs of each socket that a set of CPUs touches; CPUs of unknown socket form a socket.
 struct Sockets {
     members: BTreeMap<Option<u32>, BTreeSet<u32>>,
 }

@@ -1,35 +1,34 @@
-//! What the system leaves to this process: CPUs, memory nodes, resource limits.
+//! Limits of this process: CPUs, NUMA nodes, resource limits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Known;
 
-/// The bounds set around this process, apart from the control groups' shares of memory and CPU time.
+/// Limits of this process, except cgroup limits of memory and CPU time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Confinement {
-    /// CPUs that the cpuset and the affinity mask together allow, as the kernel lists them; may name CPUs that are
-    /// offline or absent.
+    /// CPUs that cpuset and affinity mask both allow; may name CPUs that are offline or absent.
     pub cpus: Known<Vec<u32>>,
-    /// NUMA nodes that the cpuset lets memory come from; may name nodes that are absent.
+    /// NUMA nodes that the cpuset allows for memory; may name absent nodes.
     pub memory_nodes: Known<Vec<u32>>,
-    /// Memory that may be locked, in bytes. Memory registered with an RDMA device counts.
+    /// Memory that may be locked (`RLIMIT_MEMLOCK`), in bytes. Memory registered with an RDMA device counts.
     pub locked_memory: Known<ProcessLimit>,
-    /// Most file descriptors that a process may open.
+    /// Open file descriptors (`RLIMIT_NOFILE`).
     pub open_files: Known<ProcessLimit>,
-    /// Real-time priority that may be asked for without privilege; 0 means none.
+    /// Real-time priority without privilege (`RLIMIT_RTPRIO`); 0 allows no real-time priority.
     pub realtime_priority: Known<ProcessLimit>,
-    /// Address space in bytes.
+    /// Address space (`RLIMIT_AS`), in bytes.
     pub address_space: Known<ProcessLimit>,
 }
 
-/// A resource limit (getrlimit(2)); none is "no limit".
+/// A resource limit (getrlimit(2)); null is "no limit".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProcessLimit {
-    /// The limit in force.
+    /// Soft limit, which is in force.
     pub soft: Option<u64>,
-    /// How far the process may raise it without privilege.
+    /// Hard limit, up to which the process may raise the soft limit without privilege.
     pub hard: Option<u64>,
 }

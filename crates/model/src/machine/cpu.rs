@@ -1,4 +1,4 @@
-//! Processors: sockets, cores and the hardware threads that work can be pinned to.
+//! CPUs: sockets, cores and hardware threads.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::Known;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cpu {
-    /// Vendor as the CPU names itself: `GenuineIntel`, `AuthenticAMD`, `ARM`.
+    /// Vendor as the CPU names it: `GenuineIntel`, `AuthenticAMD`, `ARM`.
     pub vendor: Known<String>,
     /// Model name as the CPU or the kernel gives it.
     pub model: Known<String>,
@@ -19,20 +19,20 @@ pub struct Cpu {
     pub sockets: Known<u32>,
     /// Physical cores with at least one hardware thread online.
     pub cores: Known<u32>,
-    /// Instruction set extensions that this process may use, in the kernel's spelling: `sse2`, `avx2`,
-    /// `avx512f`, `neon`.
+    /// Instruction set extensions that this process may use, as the kernel spells them: `sse2`, `avx2`, `avx512f`,
+    /// `neon`.
     pub isa: Known<Vec<String>>,
-    /// The control group limit on CPU time that binds first; known and none where no group sets one.
+    /// The cgroup limit on CPU time that binds first; known and null where no cgroup sets one.
     pub quota: Known<Option<CpuQuota>>,
-    /// Every hardware thread present, in the order of ids.
+    /// Every hardware thread present, by id.
     pub threads: Vec<CpuThread>,
 }
 
-/// A limit on CPU time: `quota_us` of running in every `period_us` of time, over all CPUs together.
+/// A cgroup limit on CPU time: `quota_us` of running in every `period_us`, over all CPUs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CpuQuota {
-    /// Folder of the group that sets the limit, below its mount point.
+    /// Path of the cgroup that sets the limit, below the mount point.
     pub group: String,
     /// Running time allowed in a period, in microseconds.
     pub quota_us: u64,
@@ -40,33 +40,32 @@ pub struct CpuQuota {
     pub period_us: u64,
 }
 
-/// One hardware thread, what the kernel calls a CPU.
-///
-/// A place that the kernel does not tell is none; the reason is then among the machine's remarks.
+/// One hardware thread, which the kernel calls a CPU. Where the kernel does not tell a position, it is null and the
+/// machine's remarks hold the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CpuThread {
-    /// The kernel's number of this CPU.
+    /// Id of the CPU in the kernel.
     pub id: u32,
-    /// Physical core: an index over the whole machine, counted by the cores' first threads. The kernel's own
-    /// `core_id` is not used since it repeats from socket to socket and has gaps.
+    /// Physical core: an index over the whole machine, by first thread. The kernel's `core_id` repeats from socket to
+    /// socket and has gaps.
     pub core: Option<u32>,
-    /// Socket: the kernel's physical package id.
+    /// Socket: physical package id of the kernel.
     pub socket: Option<u32>,
     /// Id of the NUMA node that the thread belongs to.
     pub node: Option<u32>,
     /// Level 3 cache domain: an index into [`Caches::l3`](super::Caches::l3).
     pub l3: Option<u32>,
-    /// Position among the threads of its core, by id: 0 for the first.
+    /// Rank among the threads of its core, by id, from 0.
     pub smt_rank: Option<u32>,
-    /// Whether the kernel schedules on it.
+    /// Whether the CPU is online.
     pub online: bool,
-    /// Whether this process may run on it, by affinity mask and cpuset.
+    /// Whether affinity mask and cpuset allow this process to run on it.
     pub allowed: bool,
 }
 
 impl CpuThread {
-    /// Whether work of ours can run here now.
+    /// Whether this process can run on the thread now.
     pub const fn usable(&self) -> bool {
         self.online && self.allowed
     }
@@ -78,20 +77,18 @@ impl Cpu {
         self.threads.iter().find(|thread| thread.id == id)
     }
 
-    /// Threads that work of ours can run on.
+    /// Threads that this process can run on.
     pub fn usable(&self) -> impl Iterator<Item = &CpuThread> {
         self.threads.iter().filter(|thread| thread.usable())
     }
 
-    /// One usable thread of each core, the first that we are allowed to use.
-    ///
-    /// A thread whose core is unknown counts as a core of its own.
+    /// The first usable thread of each core. A thread of unknown core counts as a core.
     pub fn one_per_core(&self) -> impl Iterator<Item = &CpuThread> {
         let mut taken = BTreeSet::new();
         self.usable().filter(move |thread| thread.core.is_none_or(|core| taken.insert(core)))
     }
 
-    /// Whether an instruction set extension is known to be usable.
+    /// Whether an instruction set extension is usable.
     pub fn has_isa(&self, name: &str) -> bool {
         self.isa.known().is_some_and(|list| list.iter().any(|have| have == name))
     }

@@ -1,33 +1,33 @@
-//! Memory modules, as the firmware lists them.
+//! Memory modules (DIMMs), as the firmware lists them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The memory modules of a machine and where that knowledge comes from.
+/// The memory modules of a machine, and the source of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dimms {
-    /// Where the list was read.
+    /// Source of the list.
     pub source: DimmSource,
     /// Slots on the board, empty ones included.
     pub slots: u32,
-    /// Modules present, in the firmware's order.
+    /// Modules present, in the order of the firmware.
     pub modules: Vec<Dimm>,
 }
 
-/// Where a list of memory modules was read.
+/// Source of a list of memory modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DimmSource {
-    /// The firmware's SMBIOS table (memory device, type 17), read directly; needs root.
+    /// SMBIOS table of the firmware (memory device, type 17), read directly; needs root.
     #[default]
     Smbios,
-    /// The same table as udev wrote it down at boot; anybody may read it.
+    /// The same table as udev stored it at boot; readable without privilege.
     Udev,
 }
 
 impl DimmSource {
-    /// The provenance in words, for a limit derived from it.
+    /// Name of the source, for a limit derived from the list.
     pub const fn provenance(self) -> &'static str {
         match self {
             Self::Smbios => "dmi",
@@ -40,21 +40,21 @@ impl DimmSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dimm {
-    /// The board's name of the slot.
+    /// Slot name on the board.
     pub locator: String,
-    /// The board's name of the bank.
+    /// Bank name on the board.
     pub bank: Option<String>,
-    /// The memory channel, if the names tell it without contradiction: socket and letter or number, such as
-    /// `P0 A`. Slots are not channels: several may share one.
+    /// Memory channel, socket and letter or number such as `P0 A`, if the names tell it without contradiction.
+    /// Several slots may share a channel.
     pub channel: Option<String>,
-    /// Size in bytes; none if the firmware does not know.
+    /// Size in bytes; null if the firmware does not know.
     pub size_bytes: Option<u64>,
     /// Technology as SMBIOS names it: `DDR4`, `DDR5`, `HBM3`.
     pub kind: Option<String>,
-    /// What the module is made for, in million transfers a second.
+    /// Rated speed in million transfers a second.
     pub rated_mts: Option<u32>,
-    /// What it runs at, in million transfers a second.
+    /// Configured speed in million transfers a second.
     pub configured_mts: Option<u32>,
-    /// Bits that carry data in one transfer, error correction not counted.
+    /// Data bits of one transfer, without ECC bits.
     pub data_width_bits: Option<u32>,
 }

@@ -7,67 +7,67 @@ use super::facts::Facts;
 use super::{Known, PciDevice};
 use crate::param::Params;
 
-/// A whole block device: a disk, or one made of others.
+/// A whole block device: a disk, or a device made of others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Disk {
     /// The kernel's name: `sda`, `nvme0n1`, `dm-0`.
     pub name: String,
-    /// How it is attached, or what it is made by.
+    /// Transport, or the layer that makes the device.
     pub bus: DiskBus,
-    /// Whether a hypervisor plays it, whatever the bus.
+    /// Whether a hypervisor emulates the disk.
     pub is_emulated: bool,
-    /// The name its maker gave it; of a mapped device the name of the mapping, of a loop its file, of a software RAID
+    /// Model name; of a device-mapper device the name of the mapping, of a loop device its file, of a software RAID
     /// its level.
     pub model: Known<String>,
-    /// Serial number; of a mapped device its unique id.
+    /// Serial number; of a device-mapper device its UUID.
     pub serial: Known<String>,
     /// World-wide name, as sysfs writes it: `naa.5000c500a1b2c3d4`, `eui.…`, `uuid.…`.
     pub wwn: Known<String>,
-    /// Whether it turns. Controllers and hypervisors may tell this wrong.
+    /// Whether it is a rotating disk, as reported; controllers and hypervisors may report it wrong.
     pub rotational: Known<bool>,
-    /// Whether its medium can be taken out.
+    /// Whether the medium is removable.
     pub removable: Known<bool>,
-    /// Whether it refuses to be written.
+    /// Whether the device is read-only.
     pub read_only: Known<bool>,
     /// Capacity of the disk in bytes.
     pub size_bytes: Known<u64>,
-    /// Smallest unit it can be asked for, in bytes.
+    /// Logical sector size in bytes: the smallest request.
     pub logical_sector_bytes: Known<u64>,
-    /// Smallest unit it can write without reading, in bytes.
+    /// Physical sector size in bytes: the smallest write without read-modify-write.
     pub physical_sector_bytes: Known<u64>,
-    /// The kernel's scheduler in use: `none`, `mq-deadline`, `bfq`, `kyber`.
+    /// I/O scheduler in use: `none`, `mq-deadline`, `bfq`, `kyber`.
     pub scheduler: Known<String>,
-    /// How far the kernel reads ahead, in bytes.
+    /// Read-ahead in bytes.
     pub read_ahead_bytes: Known<u64>,
-    /// Rate the link has negotiated with a SATA or SAS disk, in Gbit/s on the wire.
+    /// Negotiated line rate of a SATA or SAS link, in Gbit/s.
     pub link_gbit_s: Known<f64>,
-    /// Partitions of the disk, by number.
+    /// Partitions, by number.
     pub partitions: Vec<Partition>,
     /// Block devices made of the whole disk.
     pub holders: Vec<String>,
-    /// Block devices or partitions that this one is made of.
+    /// Block devices or partitions that this device is made of.
     pub slaves: Vec<String>,
-    /// Where file systems on it are mounted: on itself, on its partitions, on whatever is made of them.
+    /// Mount points of file systems on the disk, on its partitions and on devices made of them.
     pub mounts: Vec<String>,
-    /// The PCI function of its controller.
+    /// PCI function of the controller.
     pub pci: Known<PciDevice>,
-    /// What the control groups around this process let through to it, where they limit anything.
+    /// Limits of the cgroups around this process on I/O to the disk, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttle: Option<DiskThrottle>,
 }
 
-/// The tightest limits of the control groups around a process on one block device.
+/// The tightest I/O limits of the cgroups around a process on one block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DiskThrottle {
-    /// Bytes a second that may be read.
+    /// Read limit in bytes a second.
     pub read_bytes: Option<u64>,
-    /// Bytes a second that may be written.
+    /// Write limit in bytes a second.
     pub written_bytes: Option<u64>,
-    /// Requests a second that may read.
+    /// Read limit in requests a second (IOPS).
     pub reads: Option<u64>,
-    /// Requests a second that may write.
+    /// Write limit in requests a second (IOPS).
     pub writes: Option<u64>,
 }
 
@@ -77,39 +77,39 @@ pub struct DiskThrottle {
 pub struct Partition {
     /// The kernel's name: `sda1`, `nvme0n1p2`.
     pub name: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size_bytes: Known<u64>,
     /// Block devices made of it.
     pub holders: Vec<String>,
 }
 
-/// How a block device is attached, or what it is made by.
+/// Transport of a block device, or the layer that makes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiskBus {
     /// NVMe over PCI Express.
     Nvme,
-    /// NVMe over a network.
+    /// NVMe over Fabrics.
     NvmeFabrics,
-    /// Serial ATA; its parallel ancestor too, in old and virtual machines.
+    /// SATA; also parallel ATA in old and virtual machines.
     Sata,
     /// Serial attached SCSI (SAS).
     Sas,
-    /// A SCSI disk whose transport sysfs does not tell: behind a RAID controller, Fibre Channel, iSCSI.
+    /// SCSI with a transport that sysfs does not tell: RAID controller, Fibre Channel, iSCSI.
     Scsi,
-    /// A disk behind USB.
+    /// A USB disk.
     Usb,
     /// An MMC or SD card.
     Mmc,
-    /// A virtio device of a virtual machine.
+    /// A virtio disk of a virtual machine.
     Virtio,
-    /// A disk of Xen.
+    /// A Xen disk.
     Xen,
-    /// A disk of Hyper-V.
+    /// A Hyper-V disk.
     HyperV,
     /// Persistent memory as a block device.
     Pmem,
-    /// A file played as a disk.
+    /// A loop device, backed by a file.
     Loop,
     /// Software RAID of the kernel (md).
     Md,
@@ -117,16 +117,16 @@ pub enum DiskBus {
     Dm,
     /// A disk in memory: ram, zram.
     Memory,
-    /// A disk over the network: nbd, rbd, drbd.
+    /// A network block device: nbd, rbd, drbd.
     Network,
-    /// A floppy, an optical drive, or something that this version does not know.
+    /// A floppy, an optical drive, or an unknown device.
     #[default]
     #[serde(other)]
     Other,
 }
 
 impl DiskBus {
-    /// The word for it.
+    /// Name of the transport or layer.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Nvme => "nvme",
@@ -149,25 +149,24 @@ impl DiskBus {
         }
     }
 
-    /// Whether it is made of other devices, of files or of memory.
+    /// Whether the device is made of other devices, of files or of memory.
     pub const fn is_made(self) -> bool {
         matches!(self, Self::Loop | Self::Md | Self::Dm | Self::Memory)
     }
 }
 
 impl Disk {
-    /// The NUMA node its controller is next to.
+    /// NUMA node of the controller.
     pub fn numa_node(&self) -> Known<u32> {
         self.pci.as_ref().and_then(|pci| pci.numa_node.clone())
     }
 
-    /// Whether no disk of its own stands behind it: a hypervisor's, or one made of other devices.
+    /// Whether the device is not a disk of its own: a hypervisor's, or made of other devices.
     pub const fn is_virtual(&self) -> bool {
         self.is_emulated || self.bus.is_made()
     }
 
-    /// What stays the same when the kernel names it otherwise: the WWN, else the serial number, else a mapping's name,
-    /// else the kernel's name.
+    /// Stable key of the disk: the WWN, else the serial number, else the mapping's name, else the kernel's name.
     pub fn key(&self) -> String {
         let mapped = self.model.known().filter(|_| self.bus == DiskBus::Dm);
         match (self.wwn.known(), self.serial.known(), mapped) {
@@ -178,7 +177,7 @@ impl Disk {
         }
     }
 
-    /// What a profile may select by.
+    /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("disk")
             .text("name", Some(&self.name))

@@ -1,10 +1,10 @@
-//! Collects the facts by which a profile selects devices.
+//! Facts by which a profile selects devices.
 
 use super::Known;
 use crate::param::{Params, Value};
 use crate::units::{Bytes, Quantity, Unit};
 
-/// Facts of one subject; what is not known is left out, and a fact left out matches nothing.
+/// Facts of one subject; an unknown value is left out and matches nothing.
 pub(super) struct Facts(Params);
 
 impl Facts {
@@ -59,7 +59,7 @@ impl Facts {
         self
     }
 
-    /// A rate given in Mbit/s, in the unit it is usually told in.
+    /// A rate given in Mbit/s, in its usual unit.
     #[must_use]
     pub(super) fn rate(self, name: &str, mbit_s: Option<f64>) -> Self {
         let rate = mbit_s.and_then(|mbit| match mbit {

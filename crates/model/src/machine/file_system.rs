@@ -7,43 +7,43 @@ use super::Known;
 use super::facts::Facts;
 use crate::param::Params;
 
-/// A file system mounted in this process's mount namespace. Those that hold no data of anybody (proc, sysfs, control
-/// groups and their like) are not listed.
+/// A file system mounted in this process's mount namespace. File systems without user data (proc, sysfs, cgroups and
+/// others) are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileSystem {
-    /// Where it is mounted; the widest view of it where there are several.
+    /// Mount point; the mount that shows the largest part where there are several.
     pub mount: String,
-    /// Other directories that the file system is mounted at.
+    /// Other mount points of the file system.
     pub also_at: Vec<String>,
-    /// What is mounted: a device, a server's path, a name.
+    /// Source of the mount: a device, a server's path, a name.
     pub source: String,
-    /// Type, as the kernel names it: `ext4`, `xfs`, `lustre`.
+    /// File system type in the kernel: `ext4`, `xfs`, `lustre`.
     pub kind: String,
-    /// Where its data lie.
+    /// Where the data is stored.
     pub medium: Medium,
-    /// Whether it refuses to be written here.
+    /// Whether the mount is read-only.
     pub read_only: bool,
-    /// Options that change what a benchmark measures: `sync`, `noatime`, `discard`, `nobarrier` and others.
+    /// Mount options that change what a benchmark measures: `sync`, `noatime`, `discard`, `nobarrier` and others.
     pub options: Vec<String>,
     /// Size of the file system in bytes.
     pub size_bytes: Known<u64>,
-    /// In use, in bytes.
+    /// Used space in bytes.
     pub used_bytes: Known<u64>,
-    /// What this user may still write, in bytes; the part kept for root is not in it.
+    /// Space available to this user in bytes, without the reserve for root.
     pub available_bytes: Known<u64>,
-    /// Use in percent of what ordinary users have, as df(1) computes it.
+    /// Used percentage of the space for ordinary users, as df(1) computes it.
     pub fill_percent: Known<f64>,
-    /// The address of the server, where the mount tells one that is a number.
+    /// IP address of the server, where the mount tells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The block device it is on: a disk, a partition, or a device made of others.
+    /// The block device below: a disk, a partition, or a device made of others.
     pub device: Option<String>,
-    /// The disks under it, whatever stands between.
+    /// The disks below, through all layers.
     pub disks: Vec<String>,
 }
 
-/// Where the data of a file system lie.
+/// Where the data of a file system is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Medium {
@@ -51,18 +51,18 @@ pub enum Medium {
     Disk,
     /// On servers: nfs, lustre, gpfs, beegfs, ceph and others.
     Network,
-    /// At the host of this virtual machine: 9p, virtiofs.
+    /// On the host of this virtual machine: 9p, virtiofs.
     Host,
     /// In memory: tmpfs, ramfs.
     Memory,
-    /// In other file systems, or where this version does not know.
+    /// In other file systems, or unknown.
     #[default]
     #[serde(other)]
     Other,
 }
 
 impl Medium {
-    /// The word for it.
+    /// Name of the medium.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Disk => "disk",
@@ -75,12 +75,12 @@ impl Medium {
 }
 
 impl FileSystem {
-    /// What stays the same over restarts: what is mounted, and where.
+    /// Stable key of the file system: source and mount point.
     pub fn key(&self) -> String {
         format!("mount:{}={}", self.mount, self.source)
     }
 
-    /// The mount point that `path` is below: the longest of all that the same file system has, as findmnt(8) names it.
+    /// The mount point of `path`: the longest of this file system that is a prefix of it, as findmnt(8) names it.
     pub fn mount_of(&self, path: &str) -> Option<&str> {
         let is_below = |mount: &&String| {
             let rest = path.strip_prefix(mount.trim_end_matches('/'));
@@ -90,7 +90,7 @@ impl FileSystem {
         points.filter(is_below).max_by_key(|mount| mount.len()).map(String::as_str)
     }
 
-    /// The same file system as somebody sees it who works in `path`: mounted where that is.
+    /// The same file system with the mount point of `path`.
     #[must_use]
     pub fn seen_from(&self, path: &str) -> Self {
         let mut seen = self.clone();
@@ -101,7 +101,7 @@ impl FileSystem {
         seen
     }
 
-    /// What a profile may select by.
+    /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("fs")
             .text("mount", Some(&self.mount))

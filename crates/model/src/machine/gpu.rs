@@ -1,4 +1,4 @@
-//! Graphics processors and other accelerators, as far as PCI tells.
+//! GPUs and other accelerators on the PCI bus.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,61 +7,61 @@ use super::facts::Facts;
 use super::{Known, PciDevice};
 use crate::param::Params;
 
-/// An accelerator on the PCI bus. Screen adapters of management controllers and hypervisors are not listed, nor are the
-/// virtual functions of a card that this kernel manages.
+/// An accelerator on the PCI bus. Display adapters of BMCs and hypervisors, and virtual functions of a card that this
+/// kernel manages, are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Gpu {
-    /// Position among the accelerators, by PCI address. A driver's library may count otherwise.
+    /// Index among the accelerators, by PCI address. The driver's library may count otherwise.
     pub index: u32,
     /// The vendor: `NVIDIA`, `AMD` or `Intel`.
     pub vendor: Known<String>,
-    /// The product's name, where a driver tells it in a file.
+    /// Product name, where a driver tells it in a file.
     pub model: Known<String>,
-    /// The device's own unique id, where a driver tells it in a file.
+    /// Unique id, where a driver tells it in a file.
     pub uuid: Known<String>,
-    /// Memory on the device in bytes, where a driver tells it in a file.
+    /// Memory of the device in bytes, where a driver tells it in a file.
     pub memory_bytes: Known<u64>,
-    /// Highest clock of its memory in MHz, where the vendor's library tells. Data move twice in a cycle.
+    /// Highest memory clock in MHz, where the vendor's library tells it. Two transfers a cycle.
     pub memory_clock_mhz: Known<u32>,
-    /// Width of its memory's bus in bits, where the vendor's library tells.
+    /// Width of the memory bus in bits, where the vendor's library tells it.
     pub memory_bus_bits: Known<u32>,
-    /// Highest generation of PCI Express that it and its slot can do, where the vendor's library tells.
+    /// Highest PCI Express generation of device and slot, where the vendor's library tells it.
     pub link_generation: Known<u32>,
-    /// Most lanes that it and its slot can do, where the vendor's library tells.
+    /// Largest link width of device and slot in lanes, where the vendor's library tells it.
     pub link_width: Known<u32>,
-    /// Where each active NVLink leads: the PCI address of a GPU or of a switch, or `?`.
+    /// Remote end of each active NVLink: the PCI address of a GPU or of a switch, or `?`.
     pub nvlinks: Known<Vec<String>>,
-    /// What an NVLink carries in one direction in MB/s, where the vendor's library tells.
+    /// Rate of one NVLink in one direction in MB/s, where the vendor's library tells it.
     pub nvlink_megabytes_per_second: Known<u64>,
-    /// Whether it is cut into instances (MIG).
+    /// Whether MIG mode divides the GPU into instances.
     pub is_cut: Known<bool>,
-    /// Who may compute on it: `default`, `exclusive`, `prohibited`.
+    /// Compute mode: `default`, `exclusive`, `prohibited`.
     pub compute_mode: Known<String>,
-    /// Whether its driver stays loaded while nobody uses it.
+    /// Persistence mode: whether the driver stays loaded while nothing uses the GPU.
     pub persistence: Known<bool>,
-    /// Bytes of data that a packet over its link carries at most, as it is set.
+    /// Max payload size of the PCI Express link as it is set, in bytes.
     pub payload_bytes: Known<u32>,
-    /// How the kernel translates the addresses it uses: `DMA`, `DMA-FQ`, `identity`, or `none` without an IOMMU.
+    /// IOMMU domain type: `DMA`, `DMA-FQ`, `identity`, or `none` without an IOMMU.
     pub translation: Known<String>,
-    /// Ports above it that redirect what devices send each other to the processor (access control services).
+    /// PCI ports above that redirect peer-to-peer traffic to the CPU (Access Control Services, ACS).
     pub redirected_by: Known<Vec<String>>,
     /// The PCI function with its link and NUMA node.
     pub pci: PciDevice,
 }
 
 impl Gpu {
-    /// The NUMA node it is next to.
+    /// NUMA node of the GPU.
     pub fn numa_node(&self) -> Known<u32> {
         self.pci.numa_node.clone()
     }
 
-    /// What stays the same over restarts: its place on the PCI bus.
+    /// Stable key of the GPU: its PCI address.
     pub fn key(&self) -> String {
         format!("pci:{}", self.pci.address)
     }
 
-    /// What a profile may select by.
+    /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("gpu")
             .count("index", Some(self.index.into()))

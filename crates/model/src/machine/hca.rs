@@ -1,4 +1,4 @@
-//! RDMA devices: InfiniBand adapters, RoCE and iWARP cards.
+//! RDMA devices: InfiniBand, RoCE and iWARP adapters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,28 +11,28 @@ use crate::param::Params;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Hca {
-    /// The kernel's name: `mlx5_0`.
+    /// Name in the kernel: `mlx5_0`.
     pub name: String,
-    /// Whether software plays the device over an ordinary interface (rxe, siw).
+    /// Whether it is a software device over a network interface (rxe, siw).
     pub is_software: bool,
-    /// Its unique id, as the firmware has it: `0c42:a103:00d4:1d2c`.
+    /// Node GUID: `0c42:a103:00d4:1d2c`.
     pub node_guid: Known<String>,
-    /// The unique id of what it is a part of: the same for all devices of one card.
+    /// System image GUID, the same for all devices of one card.
     pub sys_image_guid: Known<String>,
-    /// Version of its firmware.
+    /// Firmware version.
     pub firmware: Known<String>,
     /// Model code of the device, such as `MT4123`.
     pub model: Known<String>,
-    /// Code of the card's build: `MT_0000000223`.
+    /// Board id (PSID): `MT_0000000223`.
     pub board_id: Known<String>,
-    /// Name of the kernel's driver.
+    /// Name of the kernel driver.
     pub driver: Known<String>,
-    /// The PCI function behind it.
+    /// PCI function of the device.
     pub pci: Known<PciDevice>,
-    /// Whether its function is allowed to let writes overtake each other on the bus (Device Control of PCI Express). Off,
-    /// memory that is registered for it gains nothing.
+    /// Whether Relaxed Ordering is enabled for its PCI function (PCI Express Device Control). When disabled, memory
+    /// regions with relaxed ordering gain nothing.
     pub relaxed_ordering: Known<bool>,
-    /// Its ports, counted from 1.
+    /// Ports, numbered from 1.
     pub ports: Vec<HcaPort>,
 }
 
@@ -40,7 +40,7 @@ pub struct Hca {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HcaPort {
-    /// Its number, from 1.
+    /// Port number, from 1.
     pub number: u32,
     /// Logical state, as the kernel names it: `ACTIVE`, `INIT`, `DOWN`.
     pub state: Known<String>,
@@ -48,49 +48,49 @@ pub struct HcaPort {
     pub physical_state: Known<String>,
     /// Link layer of the port: `InfiniBand` or `Ethernet`.
     pub link_layer: Known<String>,
-    /// The rate in the kernel's words: `200 Gb/sec (4X HDR)`.
+    /// Rate as the kernel writes it: `200 Gb/sec (4X HDR)`.
     pub rate_text: Known<String>,
-    /// The number of these words in Gbit/s. Up to QDR it counts the line code's bits too.
+    /// The rate in Gbit/s. Up to QDR it includes the line coding.
     pub rate_gbit_s: Known<f64>,
     /// Lanes of the link in use.
     pub lanes: Known<u32>,
-    /// Speed class of a lane: `SDR`, `DDR`, `QDR`, `FDR10`, `FDR`, `EDR`, `HDR`, `NDR`, `XDR`.
+    /// Speed of a lane: `SDR`, `DDR`, `QDR`, `FDR10`, `FDR`, `EDR`, `HDR`, `NDR`, `XDR`.
     pub speed_class: Known<String>,
-    /// Local identifier in the subnet; 0 before a subnet manager has seen the port, and on Ethernet.
+    /// LID; 0 on Ethernet, and before a subnet manager has configured the port.
     pub lid: Known<u32>,
-    /// Largest payload of a packet at the moment, in bytes.
+    /// Active MTU in bytes.
     pub active_mtu: Known<u32>,
-    /// Largest payload of a packet that the port can do, in bytes.
+    /// Largest MTU of the port in bytes.
     pub max_mtu: Known<u32>,
-    /// Its addresses; empty places of the table are left out.
+    /// GID table without empty entries.
     pub gids: Known<Vec<HcaGid>>,
     /// Network interfaces on this port.
     pub netdevs: Vec<String>,
 }
 
-/// An address of a port.
+/// A GID of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HcaGid {
-    /// Its place in the table.
+    /// Index in the GID table.
     pub index: u32,
-    /// The address in the kernel's form: `0000:0000:0000:0000:0000:ffff:0a4e:0001`.
+    /// The GID as the kernel writes it: `0000:0000:0000:0000:0000:ffff:0a4e:0001`.
     pub gid: String,
     /// `IB`, `RoCE v1` or `RoCE v2`.
     pub kind: String,
-    /// The network interface whose address it is.
+    /// Network interface that has the address.
     pub netdev: Option<String>,
 }
 
 impl HcaPort {
-    /// Whether data can pass.
+    /// Whether the port is active.
     pub fn is_active(&self) -> Known<bool> {
         self.state.as_ref().map(|state| state == "ACTIVE")
     }
 }
 
 impl Hca {
-    /// The NUMA node it is next to.
+    /// NUMA node of the device.
     pub fn numa_node(&self) -> Known<u32> {
         self.pci.as_ref().and_then(|pci| pci.numa_node.clone())
     }
@@ -100,14 +100,13 @@ impl Hca {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// The card that it is on: domain, bus and device, without the function; none where that is not known.
+    /// PCI address of the card: domain, bus and device, without the function; `None` where it is unknown.
     pub fn card(&self) -> Option<&str> {
         Some(self.pci.known()?.address.rsplit_once('.')?.0)
     }
 
-    /// What stays the same when the kernel names it otherwise: the GUID, else its PCI function, else the name.
-    ///
-    /// A GUID of zeros is one that nobody has set yet, as on virtual functions.
+    /// Stable key of the device: the node GUID, else the PCI function, else the name. A GUID of zeros, as on
+    /// unconfigured virtual functions, does not count.
     pub fn key(&self) -> String {
         let guid =
             self.node_guid.known().filter(|guid| guid.bytes().any(|byte| !matches!(byte, b'0' | b':')));
@@ -118,7 +117,7 @@ impl Hca {
         }
     }
 
-    /// What a profile may select a port by.
+    /// Facts that a profile may select a port by.
     pub fn facts(&self, port: &HcaPort) -> Params {
         Facts::of("hca")
             .text("name", Some(&self.name))

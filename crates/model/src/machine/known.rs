@@ -1,32 +1,32 @@
-//! A value that was read, or the reason why it could not be.
+//! A value that was read, or the reason why it is unknown.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fact, or why we do not have it; `{"known": …}` or `{"unknown": "why"}` in records.
+/// A value, or why it is unknown; `{"known": …}` or `{"unknown": "why"}` in records.
 ///
-/// The reason is a lowercase fragment meant for a person: what was tried and what the system answered.
+/// The reason is a lowercase fragment for the user: what was tried and what the system answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Known<T> {
-    /// The fact as it was read.
+    /// The value as read.
     Known(T),
-    /// Why it is not known.
+    /// Why the value is unknown.
     Unknown(String),
 }
 
 impl<T> Known<T> {
-    /// An absent fact with its reason.
+    /// An unknown value with its reason.
     pub fn unknown(why: impl Into<String>) -> Self {
         Self::Unknown(why.into())
     }
 
-    /// Whether the fact is there.
+    /// Whether the value is known.
     pub const fn is_known(&self) -> bool {
         matches!(self, Self::Known(_))
     }
 
-    /// The fact, if it is there.
+    /// The value, if known.
     pub const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -34,7 +34,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// The reason, if the fact is not there.
+    /// The reason, if the value is unknown.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
@@ -42,7 +42,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// The same knowledge by reference.
+    /// The same by reference.
     pub fn as_ref(&self) -> Known<&T> {
         match self {
             Self::Known(value) => Known::Known(value),
@@ -50,7 +50,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Turns the fact into another; a reason stays as it is.
+    /// Maps the value; a reason stays as it is.
     pub fn map<U>(self, turn: impl FnOnce(T) -> U) -> Known<U> {
         match self {
             Self::Known(value) => Known::Known(turn(value)),
@@ -58,7 +58,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Turns the fact into another that may itself be unknown.
+    /// Maps the value to one that may be unknown.
     pub fn and_then<U>(self, turn: impl FnOnce(T) -> Known<U>) -> Known<U> {
         match self {
             Self::Known(value) => turn(value),
@@ -66,7 +66,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// A second source for when the first does not know; if neither does, both reasons are kept.
+    /// A second source where the first does not know; if neither knows, both reasons are kept.
     #[must_use]
     pub fn or_else(self, other: impl FnOnce() -> Self) -> Self {
         match self {
@@ -79,14 +79,14 @@ impl<T> Known<T> {
     }
 }
 
-/// Absent from the record: it was written before this fact was collected.
+/// Absent from the record, which is older than this value.
 impl<T> Default for Known<T> {
     fn default() -> Self {
         Self::unknown("not recorded")
     }
 }
 
-/// What was read, or the error's own words.
+/// The value, or the text of the error.
 impl<T, E: std::fmt::Display> From<Result<T, E>> for Known<T> {
     fn from(result: Result<T, E>) -> Self {
         match result {

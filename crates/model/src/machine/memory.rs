@@ -1,4 +1,4 @@
-//! Main memory: how much, where, in which pages, and how much of it this process may take.
+//! Main memory: size, NUMA nodes, page sizes, and what this process may allocate.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use super::Known;
 pub struct Memory {
     /// Memory the kernel manages (`MemTotal`).
     pub total_bytes: Known<u64>,
-    /// What the kernel thinks can be taken without swapping (`MemAvailable`).
+    /// Memory that can be allocated without swapping (`MemAvailable`).
     pub available_bytes: Known<u64>,
-    /// What this process can take: the available memory, cut to what its control group leaves.
+    /// Memory that this process can allocate: `available_bytes`, cut to what its cgroup leaves.
     pub effective_available_bytes: Known<u64>,
-    /// The control group limit that binds first; known and none where no group sets one.
+    /// The cgroup memory limit that binds first; known and null where no cgroup sets one.
     pub cgroup: Known<Option<CgroupMemory>>,
     /// Pools of explicit huge pages, by page size.
     pub huge_pages: Known<Vec<HugePagePool>>,
-    /// When the kernel uses transparent huge pages: `always`, `madvise` or `never`.
+    /// Mode of transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Known<String>,
-    /// Whether the kernel moves pages between nodes behind our back (`kernel.numa_balancing`).
+    /// Automatic NUMA balancing (`kernel.numa_balancing`), which moves pages between nodes.
     pub numa_balancing: Known<bool>,
 }
 
-/// The tightest memory limit on the way from our control group to the root.
+/// The tightest memory limit from our cgroup up to the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CgroupMemory {
-    /// Control group interface: 1 or 2.
+    /// cgroup version: 1 or 2.
     pub version: u32,
-    /// Folder of the group that sets the limit, below its mount point.
+    /// Path of the cgroup that sets the limit, below the mount point.
     pub group: String,
     /// The limit in bytes.
     pub limit_bytes: u64,
-    /// What the group uses now in bytes, page cache included.
+    /// Memory that the cgroup uses now in bytes, page cache included.
     pub used_bytes: u64,
-    /// The part of the use that the kernel gives back under pressure: inactive file pages, in bytes.
+    /// Used memory that the kernel can reclaim: inactive file pages, in bytes.
     pub reclaimable_bytes: u64,
 }
 
 impl CgroupMemory {
-    /// What the group can still take before the kernel refuses or kills, in bytes.
+    /// Memory that the cgroup can still allocate before the kernel refuses or kills, in bytes.
     pub const fn left_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes.saturating_sub(self.reclaimable_bytes))
     }
@@ -58,32 +58,32 @@ pub struct HugePagePool {
     pub page_bytes: u64,
     /// Pages in the pool.
     pub total: u64,
-    /// Pages nobody has mapped or reserved.
+    /// Free pages that are not reserved.
     pub free: u64,
 }
 
-/// A NUMA node: memory at one distance, and the CPUs next to it if there are any.
+/// A NUMA node: memory, and the CPUs next to it, if any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NumaNode {
-    /// The kernel's number of this node; numbers may have gaps.
+    /// Id of the node in the kernel; ids may have gaps.
     pub id: u32,
-    /// CPUs of this node, online ones.
+    /// Online CPUs of this node.
     pub cpus: Vec<u32>,
     /// Memory of this node in bytes.
     pub total_bytes: Known<u64>,
-    /// Memory of this node that nothing uses, in bytes.
+    /// Free memory of this node in bytes.
     pub free_bytes: Known<u64>,
-    /// What can be taken on this node without swapping, in bytes. The kernel does not offer it for a node, so it is
-    /// the free memory and half of the file pages and reclaimable slab, the floor of how the kernel counts
-    /// `MemAvailable`; on a machine of one node it is `MemAvailable` itself.
+    /// Memory that can be allocated on this node without swapping, in bytes. The kernel reports it for the machine
+    /// only: with one node it is `MemAvailable`, else free memory and half of file pages and reclaimable slab, the
+    /// lower bound of the kernel's formula.
     pub available_bytes: Known<u64>,
     /// Relative distance to every node, itself 10 (ACPI SLIT).
     pub distances: BTreeMap<u32, u32>,
 }
 
 impl NumaNode {
-    /// Whether any CPU is next to this memory.
+    /// Whether the node has CPUs.
     pub const fn has_cpus(&self) -> bool {
         !self.cpus.is_empty()
     }

@@ -11,75 +11,75 @@ use crate::param::Params;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Nic {
-    /// The kernel's name: `eth0`, `ens1f0np0`.
+    /// Name in the kernel: `eth0`, `ens1f0np0`.
     pub name: String,
-    /// Whether it is a card, a bridge, a bond or another virtual interface.
+    /// Type: a card, a bridge, a bond or another virtual interface.
     pub kind: NicKind,
-    /// Hardware address in use now. Members of a bond all carry the bond's.
+    /// MAC address in use. All members of a bond have the bond's.
     pub mac: Known<String>,
-    /// Hardware address that the device came with, if the kernel tells it apart from one that was made up or set. Of
-    /// IP over InfiniBand it is the port's GUID, the only part that lasts.
+    /// Permanent MAC address, if the kernel tells it apart from a random or configured one. Of IP over InfiniBand,
+    /// the port GUID in it, the only part that lasts.
     pub permanent_mac: Known<String>,
-    /// Link layer by the kernel's ARP hardware type: `ethernet`, `infiniband`, `loopback`, else the number.
+    /// Link layer by ARP hardware type: `ethernet`, `infiniband`, `loopback`, else the number.
     pub link_layer: Known<String>,
-    /// Name of the kernel's driver.
+    /// Name of the kernel driver.
     pub driver: Known<String>,
-    /// Version of the device's firmware.
+    /// Firmware version.
     pub firmware: Known<String>,
-    /// Rate the port has negotiated, in Mbit/s.
+    /// Negotiated speed in Mbit/s.
     pub speed_mbit_s: Known<u64>,
     /// Duplex mode: `full` or `half`.
     pub duplex: Known<String>,
-    /// Largest packet in bytes, without the link layer's own header.
+    /// MTU in bytes, without the link-layer header.
     pub mtu: Known<u64>,
-    /// The kernel's word for its state (RFC 2863): `up`, `down`, `dormant`, `lowerlayerdown`, `unknown`.
+    /// Operational state (RFC 2863): `up`, `down`, `dormant`, `lowerlayerdown`, `unknown`.
     pub state: Known<String>,
-    /// Whether packets can pass: the state is `up`, or it is `unknown` to the driver and there is a carrier.
+    /// Whether packets can pass: the state is `up`, or it is `unknown` and there is a carrier.
     pub up: Known<bool>,
-    /// The bond or bridge that it is a member of.
+    /// The bond or bridge that the interface is a member of.
     pub master: Option<String>,
-    /// Interfaces that it stands on: members of a bond or bridge, the parent of a VLAN.
+    /// Lower interfaces: members of a bond or bridge, the parent of a VLAN.
     pub lower: Vec<String>,
-    /// Networks of which it has an address, as `10.0.0.0/24`: two interfaces with one in common can talk without a
-    /// router between them. Link-local ones are not counted.
+    /// Networks of its addresses, as `10.0.0.0/24`; two interfaces in one network need no router between them.
+    /// Without link-local networks.
     pub networks: Known<Vec<String>>,
-    /// How it uses its members; of bonds only.
+    /// Mode and members; only of bonds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bond: Option<Bond>,
-    /// `datagram` or `connected`; of IP over InfiniBand only.
+    /// `datagram` or `connected`; only of IP over InfiniBand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipoib_mode: Option<Known<String>>,
-    /// What its packets wait in on their way out.
+    /// Queueing disciplines (qdiscs) of the interface.
     pub queueing: Known<Vec<Queueing>>,
     /// Number of receive queues.
     pub rx_queues: Known<u32>,
     /// Number of transmit queues.
     pub tx_queues: Known<u32>,
-    /// CPUs that serve the interrupts of its device's queues now, in rising order; what moves interrupts may change it.
+    /// CPUs that serve the interrupts of the device's queues now, ascending; irqbalance may change it.
     pub irq_cpus: Known<Vec<u32>>,
-    /// Which port of the device it is, where one PCI function has several.
+    /// Port of the device, where one PCI function has several.
     pub port: Option<u32>,
-    /// The PCI function behind it.
+    /// PCI function of the device.
     pub pci: Known<PciDevice>,
 }
 
-/// What a network interface is.
+/// Type of a network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NicKind {
     /// A port of a card.
     Physical,
-    /// A share of a card: a virtual function of SR-IOV.
+    /// A virtual function (SR-IOV).
     VirtualFunction,
     /// A virtio device of a virtual machine.
     Virtio,
-    /// A hypervisor's own device: vmxnet3, Hyper-V, Xen, a cloud's.
+    /// A paravirtual device of a hypervisor: vmxnet3, Hyper-V, Xen, a cloud's.
     Paravirtual,
-    /// A card that a hypervisor imitates: e1000 and its like in a virtual machine.
+    /// An emulated card: e1000 and others in a virtual machine.
     Emulated,
     /// The loopback interface `lo`.
     Loopback,
-    /// A bridge of the kernel.
+    /// A kernel bridge.
     Bridge,
     /// A bond of several interfaces.
     Bond,
@@ -87,22 +87,22 @@ pub enum NicKind {
     Vlan,
     /// Another address on an interface: macvlan, ipvlan.
     Macvlan,
-    /// One end of a pair, the other of which is in some other namespace.
+    /// One end of a veth pair.
     Veth,
-    /// Packets to and from a program.
+    /// A TUN interface: packets to and from a program.
     Tun,
-    /// Frames to and from a program.
+    /// A TAP interface: frames to and from a program.
     Tap,
-    /// Packets in packets: VXLAN, GRE, WireGuard and others.
+    /// A tunnel: VXLAN, GRE, WireGuard and others.
     Tunnel,
-    /// Made by software, of a kind that sysfs does not tell: dummy, ifb and others.
+    /// A software interface of a kind that sysfs does not tell: dummy, ifb and others.
     #[default]
     #[serde(other)]
     Software,
 }
 
 impl NicKind {
-    /// The word for it.
+    /// Name of the type.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Physical => "physical",
@@ -123,31 +123,30 @@ impl NicKind {
         }
     }
 
-    /// Whether no port of a card stands behind it, so that its speed is a word without a wire.
+    /// Whether no physical port is behind the interface, so that its speed has no meaning.
     pub const fn is_virtual(self) -> bool {
         !matches!(self, Self::Physical | Self::VirtualFunction)
     }
 
-    /// Whether the kernel has a device for it, of hardware or of a hypervisor. What software makes carries the address
-    /// of the interface below, or one that was made up.
+    /// Whether the interface is a device, of hardware or of a hypervisor. A software interface has the MAC address of
+    /// the interface below, or a random one.
     pub const fn is_device(self) -> bool {
         !self.is_virtual() || matches!(self, Self::Virtio | Self::Paravirtual | Self::Emulated)
     }
 }
 
 impl Nic {
-    /// The rate in Gbit/s.
+    /// Speed in Gbit/s.
     pub fn speed_gbit_s(&self) -> Known<f64> {
         self.speed_mbit_s.as_ref().map(|&mbit| mbit as f64 / 1000.0)
     }
 
-    /// The NUMA node it is next to.
+    /// NUMA node of the device.
     pub fn numa_node(&self) -> Known<u32> {
         self.pci.as_ref().and_then(|pci| pci.numa_node.clone())
     }
 
-    /// What stays the same when the kernel names it otherwise: the address it came with, else its PCI function, else
-    /// the name.
+    /// Stable key of the interface: the permanent MAC address, else the PCI function, else the name.
     pub fn key(&self) -> String {
         match (self.permanent_mac.known(), self.pci.known()) {
             (Some(mac), _) if self.kind.is_device() => format!("mac:{mac}"),
@@ -156,7 +155,7 @@ impl Nic {
         }
     }
 
-    /// What a profile may select by.
+    /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("nic")
             .text("name", Some(&self.name))

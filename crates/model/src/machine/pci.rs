@@ -1,4 +1,4 @@
-//! PCI devices, and the links between them and the processor.
+//! PCI devices, and the links between them and the CPU.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,66 +13,63 @@ pub struct PciDevice {
     pub address: String,
     /// Vendor id as PCI-SIG assigned it, and device id as the vendor did: `15b3:101d`.
     pub ids: Known<String>,
-    /// The same of the card, which another vendor may have built: `15d9:1521`.
+    /// Subsystem vendor and device id, of the card's maker: `15d9:1521`.
     pub card_ids: Known<String>,
     /// Base class, subclass and programming interface: `020000` is an Ethernet controller.
     pub class: Known<String>,
-    /// The driver bound to it; none if none is.
+    /// The driver bound to it, if any.
     pub driver: Option<String>,
-    /// The NUMA node it is next to; unknown where the firmware does not tell (-1 in sysfs).
+    /// NUMA node; unknown where the firmware does not tell (-1 in sysfs).
     pub numa_node: Known<u32>,
-    /// CPUs next to it.
+    /// CPUs local to the device.
     pub local_cpus: Known<Vec<u32>>,
     /// Whether it is a virtual function of an SR-IOV device that this kernel manages.
     pub is_virtual_function: bool,
-    /// The way to the processor.
+    /// The path to the CPU.
     pub path: PciPath,
 }
 
-/// The way from a device to the processor: its own port first, then every bridge above it, the root port last.
-///
-/// A device inside the processor (an integrated endpoint, or anything in a plain virtual machine) has a way of one
-/// port and no link.
+/// The path from a device to the CPU: its own port, every bridge above, the root port last. A device inside the CPU
+/// (an integrated endpoint, or any device of a plain virtual machine) has one port and no link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PciPath {
-    /// The ports on the way.
+    /// Ports of the path, the device's own first.
     pub ports: Vec<PciPort>,
 }
 
-/// What one port on the way says about the PCI Express link that it is an end of.
+/// One port of the path, and its end of a PCI Express link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PciPort {
-    /// The function that the port belongs to: `0000:3a:00.0`.
+    /// PCI address of the port: `0000:3a:00.0`.
     pub address: String,
-    /// Whether it speaks PCI Express; a conventional function, or one inside the processor, has no link.
+    /// Whether it is a PCI Express port; a conventional function, or one inside the CPU, has no link.
     pub express: bool,
-    /// Whether a hypervisor made the port up, so that its numbers bound nothing.
+    /// Whether a hypervisor emulates the port, so that its numbers are no bounds.
     pub emulated: bool,
-    /// Speed of the link now, in GT/s a lane. An idle device may have lowered it to save power.
+    /// Current link speed in GT/s a lane. An idle device may lower it to save power.
     pub speed_gts: Known<f64>,
-    /// Speed that this end is capable of, in GT/s a lane.
+    /// Largest link speed of this end in GT/s a lane.
     pub max_speed_gts: Known<f64>,
-    /// Lanes in use now.
+    /// Current link width in lanes.
     pub width: Known<u32>,
-    /// Lanes that this end is capable of.
+    /// Largest link width of this end in lanes.
     pub max_width: Known<u32>,
 }
 
 /// A PCI Express link: its two ends, where both are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PciLink<'a> {
-    /// The end farther from the processor: the device itself, or the upstream port of a switch.
+    /// The end farther from the CPU: the device, or the upstream port of a switch.
     pub lower: &'a PciPort,
-    /// The end nearer to the processor: a downstream port of a switch, or the root port.
+    /// The end nearer to the CPU: a downstream port of a switch, or the root port.
     pub upper: Option<&'a PciPort>,
 }
 
 impl PciPath {
-    /// The links on the way, the device's own first.
-    ///
-    /// Ports alternate: the end of a link, its other end, then the next link behind the switch's own inner bus.
+    /// The links of the path, the device's own first. Ports alternate: both ends of a link, then the next link behind
+    /// the switch's internal bus.
     pub fn links(&self) -> Vec<PciLink<'_>> {
         let ports: Vec<&PciPort> = self.ports.iter().filter(|port| port.express).collect();
         ports.chunks(2).map(|ends| PciLink { lower: ends[0], upper: ends.get(1).copied() }).collect()
@@ -80,12 +77,12 @@ impl PciPath {
 }
 
 impl PciDevice {
-    /// The vendor's id as a number; none if it is not known.
+    /// Vendor id as a number, if known.
     pub fn vendor(&self) -> Option<u16> {
         self.half(0)
     }
 
-    /// The device's id as a number; none if it is not known.
+    /// Device id as a number, if known.
     pub fn device(&self) -> Option<u16> {
         self.half(1)
     }

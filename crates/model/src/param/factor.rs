@@ -1,13 +1,13 @@
-//! One thing that a result may owe something to, and what is measured without it.
+//! Factors: what a study leaves out, to measure what it is worth.
 
-/// Parameters that change together when a study asks what one thing is worth. A benchmark declares those that no rule
-/// finds by itself: several parameters that are one thing to a person, or a word of a free text.
+/// Parameters that change together in a study of factors. Declared by a benchmark where no rule finds them: several
+/// parameters that belong together, or a word of a free text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Factor {
-    /// The name, as typed behind `--factors`. Where a parameter has the same name, this goes first.
+    /// The name behind `--factors`; takes precedence over a parameter of the same name.
     pub name: &'static str,
-    /// One sentence: what it is measured without.
+    /// One sentence: what the benchmark does without the factor.
     pub doc: &'static str,
-    /// Parameters and the values, as a person would type them, that they have without it.
+    /// Parameters with their values, as typed, without the factor.
     pub off: &'static [(&'static str, &'static str)],
 }

@@ -1,24 +1,24 @@
-//! The types a parameter may have, and how a typed text becomes a value.
+//! Types of parameters, and parsing of their values.
 
 use super::Value;
 use crate::name::{did_you_mean, nearest};
 use crate::units::{Bytes, Nanos};
 
-/// The type and range of a parameter.
+/// Type and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// One of a few words.
     Choice(&'static [&'static str]),
-    /// A whole number from the first to the second, both included.
+    /// A whole number in an inclusive range.
     Count(u64, u64),
-    /// The same of things that work at the same time, such as threads: more of them are more load. It is the axis along
-    /// which a sweep saturates, and along which it backs off from what failed.
+    /// A count of things that work at the same time, such as threads: more is more load. A sweep saturates along it
+    /// and backs off along it after a failure.
     Load(u64, u64),
-    /// A fraction from the first to the second, both included.
+    /// A fraction in an inclusive range.
     Number(f64, f64),
-    /// A size from the first to the second, both included.
+    /// A size in an inclusive range.
     Size(Bytes, Bytes),
-    /// A duration from the first to the second, both included.
+    /// A duration in an inclusive range.
     Time(Nanos, Nanos),
     /// A switch: `true` or `false`.
     Flag,
@@ -27,10 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads `typed` as this type.
-    ///
-    /// # Errors
-    /// What is wrong with it, as a fragment to stand behind "parameter X: ".
+    /// Parses `typed`; an error is a fragment that follows "parameter X: ".
     pub fn parse(&self, typed: &str) -> Result<Value, String> {
         let typed = typed.trim();
         match *self {
@@ -68,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// The type in words, for help and docs: `1 KiB to 1 TiB`, `read, write or copy`.
+    /// The type in words: `1 KiB to 1 TiB`, `read, write or copy`.
     pub fn describe(&self) -> String {
         match self {
             Kind::Choice(words) => words.join(" | "),
@@ -82,7 +79,7 @@ impl Kind {
     }
 }
 
-/// Why a text is not a whole number; a size, such as an MTU with its unit, is told as what it would be.
+/// Why a text is not a whole number; for a size, such as an MTU with its unit, the number to type.
 fn no_count(typed: &str) -> String {
     let without = match typed.parse::<Bytes>() {
         Ok(bytes) => format!(": write {}, without a unit", bytes.get()),
@@ -91,7 +88,7 @@ fn no_count(typed: &str) -> String {
     format!("'{typed}' is not a whole number{without}")
 }
 
-/// NaN fails every comparison, so it is refused here as well.
+/// NaN fails every comparison, so it is refused too.
 fn within<T: PartialOrd + std::fmt::Display>(value: T, least: T, most: T) -> Result<(), String> {
     if value >= least && value <= most {
         Ok(())

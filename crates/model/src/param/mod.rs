@@ -1,4 +1,4 @@
-//! Parameters: typed, named inputs of a benchmark with a default.
+//! Parameters: typed inputs of a benchmark with name and default.
 
 mod factor;
 mod kind;

@@ -1,4 +1,4 @@
-//! The definition of a parameter, from which flags, TOML keys, help and docs come.
+//! The definition of a parameter, from which flags, TOML keys, help and docs are made.
 
 use super::{Kind, Value};
 use crate::name::did_you_mean;
@@ -10,27 +10,27 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// One sentence for help and docs.
     pub doc: &'static str,
-    /// What values the parameter takes.
+    /// Type and range of the values.
     pub kind: Kind,
-    /// A word accepted besides the type, such as `auto`; what it means stands in `doc`.
+    /// A word accepted besides the type, such as `auto`; `doc` says what it means.
     pub word: Option<&'static str>,
-    /// The default, as a person would type it.
+    /// The default, as typed.
     pub default: &'static str,
 }
 
 impl ParamSpec {
-    /// A parameter that takes no word, without its sentence, which [`Self::doc`] adds.
+    /// A parameter without word and sentence, which [`Self::word`] and [`Self::doc`] add.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str) -> Self {
         Self { name, doc: "", kind, word: None, default }
     }
 
-    /// The same with a word that is accepted besides the type.
+    /// Adds a word that is accepted besides the type.
     #[must_use]
     pub const fn word(self, word: &'static str) -> Self {
         Self { word: Some(word), ..self }
     }
 
-    /// The same with the sentence for help and docs.
+    /// Adds the sentence for help and docs.
     #[must_use]
     pub const fn doc(self, doc: &'static str) -> Self {
         Self { doc, ..self }
@@ -40,34 +40,34 @@ impl ParamSpec {
 /// Why a parameter was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {
-    /// No parameter of this name.
+    /// The benchmark has no such parameter.
     #[error("{bench} has no parameter '{name}' (it has {known}){}", did_you_mean(.nearest))]
     Unknown {
-        /// Id of the benchmark that lacks the parameter.
+        /// Id of the benchmark.
         bench: String,
-        /// The parameter's name as typed.
+        /// The name as typed.
         name: String,
-        /// The existing name that is most like it.
+        /// The nearest existing name.
         nearest: Option<String>,
         /// All names, comma separated.
         known: String,
     },
-    /// The value does not fit the type or range.
+    /// The value does not fit type or range.
     #[error("parameter '{name}' of {bench}: {why}")]
     Invalid {
-        /// Id of the benchmark that refuses the value.
+        /// Id of the benchmark.
         bench: String,
-        /// The parameter whose value is refused.
+        /// Name of the parameter.
         name: String,
         /// What is wrong with the value.
         why: String,
     },
-    /// A case that reached a worker without the parameter.
-    #[error("the case carries no '{name}' that is {wanted}")]
+    /// A case without the parameter reached a worker.
+    #[error("the case has no parameter '{name}' that is {wanted}")]
     Missing {
-        /// The parameter that the case lacks.
+        /// Name of the parameter.
         name: String,
-        /// The type it should have.
+        /// The type of the parameter.
         wanted: &'static str,
     },
 }
@@ -79,16 +79,13 @@ impl ParamError {
 }
 
 impl ParamSpec {
-    /// Reads what a person typed into the canonical value.
-    ///
-    /// # Errors
-    /// A fragment that says what is wrong with the text.
+    /// Parses `typed` into the canonical value; an error is a fragment that says what is wrong.
     pub fn parse(&self, typed: &str) -> Result<Value, String> {
         if self.word == Some(typed.trim()) {
             return Ok(Value::from(typed.trim()));
         }
         self.kind.parse(typed).map_err(|why| match self.word {
-            Some(word) => format!("{why}; '{word}' is possible too"),
+            Some(word) => format!("{why}; '{word}' is allowed too"),
             None => why,
         })
     }
@@ -96,7 +93,7 @@ impl ParamSpec {
     /// The default as a value.
     ///
     /// # Panics
-    /// When the definition's own default does not parse; the conformance test walks every definition.
+    /// When the default of the definition does not parse; the conformance test checks every definition.
     pub fn default_value(&self) -> Value {
         match self.parse(self.default) {
             Ok(value) => value,

@@ -1,4 +1,4 @@
-//! The values that a case was measured with, in the form the record shows them.
+//! Values of parameters, in the form of the record.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Nanos};
 pub enum Value {
     /// A switch: `true` or `false`.
     Flag(bool),
-    /// A whole number that is not negative.
+    /// A whole number, not negative.
     Count(u64),
     /// A number with a fraction.
     Number(f64),
@@ -116,7 +116,7 @@ impl schemars::JsonSchema for Value {
     }
 }
 
-/// Every parameter of a case with its value, defaults too.
+/// Every parameter of a case with its value, defaults included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Params(BTreeMap<String, Value>);
@@ -133,7 +133,7 @@ impl Params {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// Takes `name` and its value out.
+    /// Removes `name` and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
     }
@@ -143,7 +143,7 @@ impl Params {
         self.0.get(name)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it has no names.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -153,10 +153,7 @@ impl Params {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The word in `name`.
-    ///
-    /// # Errors
-    /// [`ParamError::Missing`] when there is no such text; the plan resolves every parameter, so this is a bug.
+    /// The text of `name`, or [`ParamError::Missing`]: a bug, since the plan resolves every parameter.
     pub fn text(&self, name: &str) -> Result<&str, ParamError> {
         match self.get(name) {
             Some(Value::Text(text)) => Ok(text),
@@ -164,10 +161,7 @@ impl Params {
         }
     }
 
-    /// The whole number in `name`.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
+    /// The whole number of `name`; fails as [`Self::text`] does.
     pub fn count(&self, name: &str) -> Result<u64, ParamError> {
         match self.get(name) {
             Some(Value::Count(count)) => Ok(*count),
@@ -175,10 +169,7 @@ impl Params {
         }
     }
 
-    /// The switch in `name`.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
+    /// The switch `name`; fails as [`Self::text`] does.
     pub fn flag(&self, name: &str) -> Result<bool, ParamError> {
         match self.get(name) {
             Some(Value::Flag(flag)) => Ok(*flag),
@@ -186,25 +177,19 @@ impl Params {
         }
     }
 
-    /// The size in `name`; `None` when it holds a word such as `auto`.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
+    /// The size of `name`, `None` when it holds a word such as `auto`; fails as [`Self::text`] does.
     pub fn bytes(&self, name: &str) -> Result<Option<Bytes>, ParamError> {
         self.text(name).map(|text| text.parse().ok())
     }
 
-    /// The duration in `name`.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
+    /// The duration of `name`; fails as [`Self::text`] does.
     pub fn nanos(&self, name: &str) -> Result<Nanos, ParamError> {
         self.text(name)?.parse().map_err(|_| ParamError::missing(name, "a duration"))
     }
 }
 
 impl fmt::Display for Params {
-    /// `kernel=triad,store=nt`: the form that names a case.
+    /// `kernel=triad,store=nt`, as in case ids.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {
             let comma = if position == 0 { "" } else { "," };

@@ -1,4 +1,4 @@
-//! What a number is held against.
+//! Bounds of criteria.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Quantity;
 
-/// Which number of a summary is judged.
+/// The number of a summary that is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// The median, with its interval.
+    /// The median, with its confidence interval.
     #[default]
     Median,
     /// The 99th percentile of all samples.
@@ -19,7 +19,7 @@ pub enum Statistic {
     Max,
     /// The smallest of all samples.
     Min,
-    /// The worst value in the direction of the metric.
+    /// The worst sample in the direction of the metric.
     Worst,
 }
 
@@ -29,21 +29,21 @@ impl Statistic {
         [Statistic::Median, Statistic::P99, Statistic::Max, Statistic::Min, Statistic::Worst];
 }
 
-/// A level to compare with.
+/// A value to compare with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
     /// A number with its unit.
     Absolute(Quantity),
-    /// Percent of the derived limit of the same metric and case.
+    /// Percent of the hardware limit of the same metric and case.
     PercentOfLimit(f64),
     /// Percent of the median over all nodes of the same class.
     PercentOfFleetMedian(f64),
-    /// Percent of a reference run's value.
+    /// Percent of the value of a reference run.
     PercentOfReference(f64),
 }
 
-/// What a number must satisfy.
+/// The bound on a number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
@@ -51,14 +51,14 @@ pub enum Bounds {
     AtLeast(Bar),
     /// At most the bar.
     AtMost(Bar),
-    /// The statistic must equal the bar.
+    /// Equal to the bar.
     Equals(Bar),
     /// From the first bar to the second, both included.
     Within(Bar, Bar),
 }
 
 impl fmt::Display for Statistic {
-    /// The word that a profile writes.
+    /// As a profile writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Statistic::Median => "median",

@@ -1,15 +1,15 @@
-//! Node names as a folded node set, the other way round from [`NodeSet`](super::NodeSet).
+//! Folds node names into a node set, the inverse of [`NodeSet`](super::NodeSet).
 
 use std::collections::BTreeMap;
 
-/// Digits of a number that is folded at most; every one of so many fits a `u64`.
+/// Most digits of a number that is folded; every such number fits a `u64`.
 const MOST_DIGITS: usize = 18;
 
-/// Names that differ in their last number only, by what stands before and behind it, and whether they have a number: `n`
-/// is none of `n1` and `n2`.
+/// Names that differ only in their last number, by prefix, suffix and whether they have a number: `n` does not belong
+/// to `n1` and `n2`.
 type Families<'a> = BTreeMap<(&'a str, &'a str, bool), Vec<(u64, &'a str)>>;
 
-/// `names` in the folded form that node options take: `n[01-04,07],head`, each name once, in order.
+/// `names` in folded form: `n[01-04,07],head`, each name once, in order.
 pub fn fold(names: &[&str]) -> String {
     let mut families = Families::new();
     for name in names {
@@ -30,11 +30,11 @@ pub fn fold(names: &[&str]) -> String {
     folded.collect::<Vec<_>>().join(",")
 }
 
-/// What stands before the last number of a name, the number, and what stands behind it.
+/// Prefix, last number and suffix of a name.
 fn split(name: &str) -> (&str, &str, &str) {
     let Some(end) = name.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1) else { return (name, "", "") };
     let start = name[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| {
-        // The character before the number may be of several bytes.
+        // The character before the number may have several bytes.
         at + name[at..].chars().next().map_or(1, char::len_utf8)
     });
     if end - start > MOST_DIGITS {
@@ -43,7 +43,7 @@ fn split(name: &str) -> (&str, &str, &str) {
     (&name[..start], &name[start..end], &name[end..])
 }
 
-/// Numbers that count upwards in the width of the first, as ranges.
+/// Ascending numbers in the width of the first, as ranges.
 fn runs(numbers: &[(u64, &str)]) -> Vec<String> {
     let mut runs: Vec<(&str, u64, &str)> = Vec::new();
     for (value, text) in numbers {

@@ -1,4 +1,4 @@
-//! What is demanded: tests, criteria, settings, roles and waivers, as data.
+//! Profiles: tests, criteria, settings, roles and waivers.
 
 mod bound;
 mod fold;
@@ -21,105 +21,105 @@ pub use test::{Criterion, Expect, Test, WithoutLimit};
 use crate::param::Params;
 use crate::units::{Nanos, Quantity};
 
-/// A whole profile, its `extends` already merged.
+/// A whole profile, with `extends` merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Profile {
-    /// The name it is asked for by.
+    /// Name of the profile.
     pub id: String,
-    /// What the profile is for, in a few words.
+    /// Title of a few words.
     pub title: String,
-    /// What it is for, and where its numbers come from.
+    /// Purpose, and the source of the numbers.
     pub description: String,
-    /// The time that all of it is to take on each node.
+    /// Time that the whole profile may take on each node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,
-    /// The profiles it was merged from, nearest first.
+    /// The profiles that it was merged from, nearest first.
     pub extends: Vec<String>,
     /// The benchmarks that the profile runs, with parameters.
     pub tests: Vec<Test>,
-    /// The bounds that results must meet.
+    /// Bounds that results must meet.
     pub criteria: Vec<Criterion>,
-    /// Host settings that must hold.
+    /// Host settings that are required.
     pub settings: Vec<SettingRule>,
-    /// Roles that nodes may have, by name.
+    /// Roles of nodes, by name.
     pub roles: BTreeMap<String, Role>,
-    /// Criteria and settings excused for a time.
+    /// Criteria and settings that are waived for a time.
     pub waivers: Vec<Waiver>,
-    /// Limits that a person knows and the machine does not tell.
+    /// Limits that the user states because the machine does not tell them.
     pub limits: Vec<LimitRule>,
-    /// What devices cost, to hold rates against prices.
+    /// Prices of devices, to relate rates to.
     #[serde(default)]
     pub prices: Vec<PriceRule>,
 }
 
-/// A sort of nodes.
+/// A kind of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Role {
-    /// The nodes that play it; empty when the command line says.
+    /// Nodes of the role; empty when the command line names them.
     pub nodes: NodeSet,
-    /// How many nodes must play it.
+    /// Required number of nodes.
     pub expect: Option<Expect>,
 }
 
-/// A limit that a person states for a metric of a test, with provenance `profile`.
+/// A limit that the user states for a metric of a test, with provenance `profile`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LimitRule {
     /// Id of the test whose limit is stated.
     pub test: String,
-    /// A metric of its benchmark.
+    /// Metric of the benchmark.
     pub metric: String,
-    /// Parameter values a case must have; empty means all.
+    /// Parameter values that a case must have; empty for all cases.
     pub cases: Params,
-    /// The limit with its unit.
+    /// The limit, with unit.
     pub value: Quantity,
-    /// How it is known: `8 channels of DDR4-3200, from the data sheet`.
+    /// Source of the value: `8 channels of DDR4-3200, from the data sheet`.
     pub source: String,
 }
 
-/// What a device costs, so that a rate can be held against its price.
+/// Price of a device, to relate a rate to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PriceRule {
     /// Facts that the subject of a case must have: `{ kind = "nic", speed = "10 Gbit/s" }`.
     pub on: Params,
-    /// The price of one.
+    /// Price of one device.
     pub amount: f64,
-    /// In what: `EUR`, `USD`.
+    /// Currency: `EUR`, `USD`.
     pub currency: String,
-    /// Where the price is from.
+    /// Source of the price.
     pub source: Option<String>,
 }
 
-/// A criterion or setting excused for a time. It is always shown.
+/// A criterion or setting that is waived for a time. Reports always show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Waiver {
-    /// The criterion's or setting's id.
+    /// Id of the criterion or setting.
     pub criterion: String,
-    /// The nodes it is for; empty means all.
+    /// Nodes of the waiver; empty for all.
     pub nodes: NodeSet,
-    /// Who answers for it.
+    /// The person responsible.
     pub owner: String,
-    /// Why the criterion or setting is excused.
+    /// Reason of the waiver.
     pub reason: String,
-    /// The last day it holds.
+    /// Last day of the waiver.
     #[schemars(with = "String")]
     pub until: jiff::civil::Date,
 }
 
 impl Profile {
-    /// The test called `id`.
+    /// The test `id`.
     pub fn test(&self, id: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// The criteria of the test called `id`, in order.
+    /// The criteria of the test `id`, in order.
     pub fn criteria_of<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Criterion> {
         self.criteria.iter().filter(move |criterion| criterion.test == id)
     }
 }
 
 impl Waiver {
-    /// Whether it is meant for `criterion` on `node`; a judgement over several nodes has none, and then only a
-    /// waiver for all nodes holds.
+    /// Whether the waiver applies to `criterion` on `node`; without `node` (a judgement over several nodes), only a
+    /// waiver for all nodes applies.
     pub fn covers(&self, criterion: &str, node: Option<&str>) -> bool {
         self.criterion == criterion
             && (self.nodes.is_empty() || node.is_some_and(|node| self.nodes.contains(node)))

@@ -1,75 +1,75 @@
-//! Node sets in the folded form that Slurm and ssh tools use: `n[01-16],head`.
+//! Node sets in the folded form of Slurm and ssh tools: `n[01-16],head`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of node names, kept as written and as the names it stands for. The empty text is the empty set.
+/// A set of node names, as written and unfolded. The empty text is the empty set.
 ///
-/// `n[01-16]` counts from `n01` to `n16` keeping the width, `n[1,4-6]` lists, `r[1-2]n[1-4]` multiplies, and
-/// commas outside brackets join (the hostlist form of scontrol(1), without its step and base syntax).
+/// `n[01-16]` counts from `n01` to `n16` keeping the width, `n[1,4-6]` lists, `r[1-2]n[1-4]` multiplies, commas
+/// outside brackets join (hostlist of scontrol(1), without step and base syntax).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeSet {
     text: String,
     names: Vec<String>,
 }
 
-/// Why a text is no node set, as a fragment.
+/// Why a text is not a node set, as a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NodeSetError {
-    /// A bracket without its partner, or one inside another.
-    #[error("'{text}' has a bracket without its partner")]
+    /// An unbalanced or nested bracket.
+    #[error("'{text}' has an unbalanced bracket")]
     Bracket {
-        /// The element of the list that cannot be read.
+        /// The list element that cannot be read.
         text: String,
     },
     /// Nothing between two commas.
-    #[error("'{text}' has an empty element: two commas in a row, or one at an end")]
+    #[error("'{text}' has an empty element: two commas in a row, or a comma at an end")]
     Empty {
-        /// The whole node set as typed.
+        /// The node set as typed.
         text: String,
     },
-    /// A range that does not count upwards from number to number.
+    /// A range that is not two ascending numbers.
     #[error("'{range}' is not a range such as 1-16 or 01-16")]
     Range {
         /// The range that cannot be read.
         range: String,
     },
-    /// Two dots, as other tools write a range.
+    /// A range with two dots, as other tools write it.
     #[error("'{text}' is not a node name: ranges are {range}")]
     Dots {
-        /// The element of the list with the dots.
+        /// The list element with the dots.
         text: String,
-        /// The range that was meant.
+        /// The range in our form.
         range: String,
     },
-    /// A name with a character that no host name has.
+    /// A character that no host name has.
     #[error("'{name}' is not a node name: letters, digits, '-', '_' and '.' only")]
     Name {
         /// The node name that is refused.
         name: String,
     },
-    /// A name longer than any host's.
+    /// A name longer than a host name can be.
     #[error("'{start}...' is not a node name: it is longer than {} characters", NodeSet::LONGEST_NAME)]
     Long {
         /// The first characters of the name that is too long.
         start: String,
     },
-    /// A slip of the finger that would fill the memory.
-    #[error("'{text}' stands for more than {} nodes", NodeSet::MOST)]
+    /// A set so large that it must be a typo.
+    #[error("'{text}' is more than {} nodes", NodeSet::MOST)]
     TooMany {
-        /// The whole node set as typed.
+        /// The node set as typed.
         text: String,
     },
 }
 
 impl NodeSet {
-    /// Names a set stands for at most; the largest clusters have a fifth of it.
+    /// Most names of a set; the largest clusters have a fifth of this.
     pub const MOST: usize = 50_000;
 
-    /// Characters of a name at most (RFC 1035, 2.3.4): `n...n[1-50000]` must not fill the memory either.
+    /// Longest name in characters (RFC 1035, 2.3.4), so that `n...n[1-50000]` does not fill the memory.
     pub const LONGEST_NAME: usize = 255;
 
-    /// Every name once, in the order written.
+    /// Every name once, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -79,7 +79,7 @@ impl NodeSet {
         self.names.iter().any(|known| known == name)
     }
 
-    /// Whether there is nobody in it.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -137,7 +137,7 @@ fn split_outside_brackets(text: &str) -> Result<Vec<&str>, NodeSetError> {
     Ok(elements)
 }
 
-/// The names that one element stands for; `None` when they are more than `room`.
+/// The names of one element; `None` when they are more than `room`.
 fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetError> {
     if let Some((first, last)) = element.split_once("..") {
         let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
@@ -177,13 +177,13 @@ fn expand(element: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetErro
     Ok((names.len() <= room).then_some(names))
 }
 
-/// The numbers that the inside of a bracket stands for, with their leading zeros; `None` when more than `room`.
+/// The numbers inside a bracket, with leading zeros; `None` when more than `room`.
 fn numbers(inner: &str, room: usize) -> Result<Option<Vec<String>>, NodeSetError> {
     let mut numbers = Vec::new();
     for range in inner.split(',').map(str::trim) {
         let wrong = || NodeSetError::Range { range: range.to_owned() };
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        // Twenty digits hold every u64; more would only be a way to make long names.
+        // Twenty digits hold every u64; more would only make long names.
         let is_number =
             |end: &str| (1..=20).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(first) || !is_number(last) {

@@ -1,27 +1,24 @@
-//! What a fact or a setting must satisfy.
+//! Requirements on facts and settings.
 
 use serde::{Deserialize, Serialize};
 
 use crate::param::{Params, Value};
 use crate::units::Quantity;
 
-/// What a fact or setting must satisfy; all that are given must hold.
+/// A requirement on a fact or setting; all given bounds must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Requirement {
-    /// The fact must be at least this.
+    /// The value must be at least this.
     pub at_least: Option<Quantity>,
-    /// The fact must be at most this.
+    /// The value must be at most this.
     pub at_most: Option<Quantity>,
-    /// The fact must equal this.
+    /// The value must equal this.
     pub equals: Option<Value>,
 }
 
 impl Requirement {
-    /// Whether `value` satisfies it. `10 Gbit/s` equals `10000 Mbit/s`.
-    ///
-    /// # Errors
-    /// When that cannot be told: the value is not a number and the requirement needs one, or the units measure
-    /// different things.
+    /// Whether `value` meets it. `10 Gbit/s` equals `10000 Mbit/s`. An error when `value` is not a number where a
+    /// number is required, or its unit has another dimension.
     pub fn met_by(&self, value: &Value) -> Result<bool, String> {
         if self.equals.as_ref().is_some_and(|wanted| !is_same(wanted, value)) {
             return Ok(false);
@@ -38,7 +35,7 @@ impl Requirement {
         Ok(true)
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it has no bound.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -60,7 +57,7 @@ impl std::fmt::Display for Requirement {
     }
 }
 
-/// Equal as written, or as numbers with units. A flag and the word for it are the same: facts come from files.
+/// Equal as written, or as numbers with units. A flag equals its word: facts come from files.
 fn is_same(wanted: &Value, have: &Value) -> bool {
     let (wanted, have) = (wanted.to_string(), have.to_string());
     let as_numbers = || {

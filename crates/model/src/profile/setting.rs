@@ -1,4 +1,4 @@
-//! What a profile wants of the settings of its hosts.
+//! Requirements of a profile on host settings.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,26 @@ use super::Requirement;
 use crate::param::{Params, Value};
 use crate::setting::{SettingAbout, UNLIMITED};
 
-/// A host setting that must have a value.
+/// A requirement on a host setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SettingRule {
     /// Id of the setting, such as `nic.mtu`.
     pub id: String,
-    /// What its values must satisfy, one for each in their order; most settings have one value.
+    /// One requirement per value of the setting, in order; most settings have one value.
     pub require: Vec<Requirement>,
-    /// Facts that a subject must have to be held to it; empty means every subject of the setting.
+    /// Facts that a subject must have; empty for every subject of the setting.
     #[serde(default)]
     pub on: Params,
-    /// Roles it applies to; empty means all.
+    /// Roles of the nodes; empty for all nodes.
     pub roles: Vec<String>,
-    /// Who wants it, for a person.
+    /// Who requires it and why, for the user.
     #[serde(default)]
     pub why: Option<String>,
 }
 
 impl SettingRule {
-    /// Whether `value`, as it was read, is as wanted.
-    ///
-    /// # Errors
-    /// When that cannot be told: see [`Requirement::met_by`]; also when the setting has another number of values.
+    /// Whether `value`, as read, meets the rule; an error as of [`Requirement::met_by`], or when the setting has
+    /// another number of values.
     pub fn met_by(&self, value: &Value) -> Result<bool, String> {
         let mut met = true;
         for (require, value) in self.require.iter().zip(self.values(value)?) {
@@ -36,11 +34,7 @@ impl SettingRule {
         Ok(met)
     }
 
-    /// What to set in the place of `value`: each of its values that is not as wanted becomes the bound it misses, and
-    /// the others stay.
-    ///
-    /// # Errors
-    /// As [`Self::met_by`].
+    /// `value` with each number that misses its bound replaced by the bound; fails as [`Self::met_by`] does.
     pub fn target(&self, value: &Value) -> Result<Value, String> {
         let targets = self.require.iter().zip(self.values(value)?);
         let targets: Result<Vec<Value>, String> = targets
@@ -52,7 +46,7 @@ impl SettingRule {
         Ok(SettingAbout::join(&targets?))
     }
 
-    /// What is wanted, in words: `at least 16 MiB`, `exactly 4 KiB, 64 KiB, 16 MiB`.
+    /// The requirement in words: `at least 16 MiB`, `exactly 4 KiB, 64 KiB, 16 MiB`.
     pub fn bound(&self) -> String {
         let all = |of: fn(&Requirement) -> Option<String>| {
             let texts: Vec<String> = self.require.iter().filter_map(of).collect();
@@ -76,12 +70,16 @@ impl SettingRule {
         if values.len() == self.require.len() {
             Ok(values)
         } else {
-            Err(format!("'{value}' has {} values, and {} are judged", values.len(), self.require.len()))
+            Err(format!(
+                "'{value}' has {} values, and the profile judges {}",
+                values.len(),
+                self.require.len()
+            ))
         }
     }
 }
 
-/// No limit is at least anything and at most nothing.
+/// "unlimited" meets every `at_least` and no `at_most`.
 fn is_met(require: &Requirement, value: &Value) -> Result<bool, String> {
     let unlimited = Value::from(UNLIMITED);
     if *value == unlimited {

@@ -7,90 +7,90 @@ use serde::{Deserialize, Serialize};
 use super::{Bounds, Requirement, Statistic};
 use crate::param::Params;
 
-/// One benchmark with one or more values for its parameters: what a profile, or somebody on the command line, wants measured.
+/// One benchmark with values for its parameters, from a profile or the command line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Test {
-    /// Unique in the profile; on the command line the benchmark, or the alias, that was typed.
+    /// Id, unique in the profile; on the command line, the benchmark or alias as typed.
     pub id: String,
-    /// Id of the benchmark that the test runs.
+    /// Id of the benchmark.
     pub bench: String,
-    /// Which of the shipped or planned benchmarks it is: `true` when still to come.
+    /// Whether the benchmark is not implemented yet.
     pub planned: bool,
-    /// How parts are spread over nodes; none for benchmarks of one part, and for the first pattern of all.
+    /// How nodes are paired; null for benchmarks of one part, and for the default pattern.
     pub pattern: Option<String>,
-    /// Roles it applies to; empty means all.
+    /// Roles of the nodes; empty for all nodes.
     pub roles: Vec<String>,
-    /// Values by parameter, as typed; several make a sweep, and a parameter that is not named takes its default.
+    /// Values by parameter, as typed; several values make a sweep. Other parameters have their default.
     pub params: BTreeMap<String, Vec<String>>,
-    /// Facts a subject must have to be tested (`kind` is one of them).
+    /// Facts that a subject must have (`kind` is one).
     pub on: Params,
-    /// Facts a tested subject must satisfy; unmet ones judge as unknown.
+    /// Requirements on facts of a tested subject; an unmet one is judged `unknown`.
     pub require: BTreeMap<String, Requirement>,
-    /// How many subjects must have matched.
+    /// Required number of matching subjects.
     pub expect: Option<Expect>,
-    /// Who may be on the other side, which is measured with and never judged: `any` node of the run, or a role. None
-    /// where both nodes are tested.
+    /// Nodes of the far end, which take part and are not judged: `any` node of the run, or a role. Null where both
+    /// nodes are tested.
     pub partner: Option<String>,
-    /// Rounds of a pattern that has any.
+    /// Rounds of a pattern that has rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// How many links there are between the groups of a pattern that shares them.
+    /// Links between the groups of a pattern whose groups share links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
 }
 
-/// How many there must be.
+/// A required number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Expect {
-    /// At least so many.
+    /// At least this number.
     pub at_least: Option<u64>,
-    /// The number of subjects must be exactly this.
+    /// Exactly this number.
     pub exactly: Option<u64>,
 }
 
-/// One thing that must hold of what a test measured.
+/// A criterion: a bound on a metric of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Criterion {
-    /// Unique in the profile; made from test, metric and `where` when not given.
+    /// Id, unique in the profile; made from test, metric and `where` when not given.
     pub id: String,
-    /// Id of the test that is demanded.
+    /// Id of the test.
     pub test: String,
-    /// A metric of the benchmark, or with `at` a series of it.
+    /// A metric of the benchmark; with `at`, a series.
     pub metric: String,
-    /// Parameter values a case must have to be judged.
+    /// Parameter values that a case must have; empty for all cases.
     pub cases: Params,
-    /// The place on a series.
+    /// Position on the axes of the series.
     pub at: Params,
-    /// Which number of the summary is judged.
+    /// The number of the summary that is judged.
     pub of: Statistic,
-    /// What it must satisfy.
+    /// The bound.
     pub bounds: Bounds,
-    /// What a number is without the limit that its bound is a percentage of.
+    /// What happens when the bound is a percentage of a limit that is unknown.
     #[serde(default)]
     pub without_limit: WithoutLimit,
 }
 
-/// What a number is that is held against a limit which nobody knows.
+/// Handling of a criterion whose limit is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WithoutLimit {
-    /// Not judged, which leaves the whole judgement open: an acceptance test rests on it.
+    /// Judged `unknown`, and so is the whole run: for acceptance tests.
     #[default]
     Unknown,
-    /// Reported and left out of the judgement.
+    /// Reported, not judged.
     Skip,
 }
 
 impl Expect {
-    /// Whether `count` is enough.
+    /// Whether `count` meets it.
     pub fn met_by(self, count: u64) -> bool {
         self.at_least.is_none_or(|least| count >= least) && self.exactly.is_none_or(|exact| count == exact)
     }
 }
 
 impl Criterion {
-    /// The id of a criterion that was given none, from what tells it apart:
-    /// `memory.bandwidth[kernel=triad,store=nt]`, `echo.latency.p99@size=64 KiB`.
+    /// Id of a criterion without one, from what distinguishes it: `memory.bandwidth[kernel=triad,store=nt]`,
+    /// `echo.latency.p99@size=64 KiB`.
     pub fn derived_id(test: &str, metric: &str, of: Statistic, cases: &Params, at: &Params) -> String {
         let mut id = format!("{test}.{metric}");
         if of != Statistic::Median {

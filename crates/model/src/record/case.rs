@@ -21,7 +21,7 @@ use crate::subject::Subject;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self")]
 pub struct CaseRecord {
-    /// Names the case within the run.
+    /// Id, unique within the run.
     pub case: CaseId,
     /// Id of the benchmark, `family.test`.
     pub bench: String,
@@ -29,29 +29,29 @@ pub struct CaseRecord {
     pub version: u32,
     /// The node, device, pair or path that was measured.
     pub subject: Subject,
-    /// A name of the subject that survives renumbering.
+    /// Stable name of the subject.
     #[serde(default)]
     pub key: Option<String>,
     /// The nodes that took part.
     pub nodes: Vec<String>,
-    /// Those of them that were gone before it ended: one that vanished inside it where it `failed`, one that was gone
-    /// before it began where it is `unmeasured`. It speaks about them alone.
+    /// Nodes that were lost: during the case where it `failed`, before it where it is `unmeasured`. The outcome is
+    /// about these nodes only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// The case that lost its partner and that this one stands in for.
+    /// The case that lost its partner node and that this case repeats with another partner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<CaseId>,
-    /// The test of the profile, or the benchmark, that asked for the case.
+    /// Id of the test of the profile, or of the benchmark, that asked for the case.
     pub group: String,
     /// Every parameter as asked for.
     pub params: Params,
-    /// The values that `auto` came to, by parameter.
+    /// Resolved values of `auto` parameters.
     #[serde(default)]
     pub chosen: Params,
-    /// What else the plan fixed: sizes, devices, CPUs, in the benchmark's own words.
+    /// What else the plan resolved: sizes, devices, CPUs, under names of the benchmark.
     #[serde(default, skip_serializing_if = "Params::is_empty")]
     pub layout: Params,
-    /// Why the case is there.
+    /// Which pattern, step or study made the case.
     #[serde(default, skip_serializing_if = "Origin::is_empty")]
     pub origin: Origin,
     /// Facts of the subject that a profile may select by or require.
@@ -59,24 +59,24 @@ pub struct CaseRecord {
     pub facts: Params,
     /// Whether the case was measured, failed, was not measured or was skipped.
     pub outcome: Outcome,
-    /// Why it has no numbers, in one word.
+    /// Why there are no numbers, as one word.
     #[serde(default)]
     pub cause: Option<Cause>,
-    /// Why it has no numbers, in one sentence.
+    /// Why there are no numbers, as one sentence.
     pub reason: Option<String>,
-    /// The metric that the case is known and compared by; null in records of versions that named none.
+    /// Headline metric; null in records of versions that named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headline: Option<String>,
-    /// By metric, in the order in which the benchmark declares them.
+    /// Metrics, in the order that the benchmark declares them.
     pub metrics: IndexMap<String, MetricRecord>,
-    /// Results over axes, by the name of the series.
+    /// Results over axes, by name of the series.
     pub series: BTreeMap<String, SeriesRecord>,
-    /// What supports the numbers.
+    /// Facts that support the numbers.
     pub evidence: Evidence,
     /// Conclusions about this case.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Seconds from the first worker's start to the last one's end.
+    /// Seconds from the start of the first worker to the end of the last.
     pub seconds: f64,
 }
 
@@ -85,7 +85,7 @@ crate::origin::reads_schema_1!(CaseRecord);
 impl CaseRecord {
     fn upgrade(&mut self) {
         self.origin.upgrade(&mut self.chosen);
-        // What is no parameter stood among them.
+        // Older records hold all planned values in one map.
         let (chosen, layout) = split(&self.params, &self.chosen);
         self.chosen = chosen;
         layout.iter().for_each(|(name, value)| self.layout.set(name, value.clone()));
@@ -95,19 +95,18 @@ impl CaseRecord {
     }
 }
 
-/// What a plan fixed: values of parameters, and all else.
+/// Splits what the plan resolved into parameters and the rest.
 fn split(params: &Params, planned: &Params) -> (Params, Params) {
     let owned = |(name, value): (&str, &Value)| (name.to_owned(), value.clone());
     let of = |is_param: bool| planned.iter().filter(move |(name, _)| params.get(name).is_some() == is_param);
     (of(true).map(owned).collect(), of(false).map(owned).collect())
 }
 
-/// Headlines of records that name none, where they have them: their metrics stand in alphabetical order.
+/// Headlines of records that name none; their metrics are sorted by name.
 const UNNAMED_HEADLINES: [&str; 2] = ["throughput", "round_trip"];
 
 impl CaseRecord {
-    /// The metric that the case is known and compared by, and that stands first wherever its numbers are shown; none
-    /// without numbers.
+    /// The headline metric; `None` without numbers.
     pub fn headline(&self) -> Option<(&str, &MetricRecord)> {
         let mut names = self.headline.iter().map(String::as_str).chain(UNNAMED_HEADLINES);
         let named = names.find_map(|name| self.metrics.get_key_value(name));
@@ -116,13 +115,12 @@ impl CaseRecord {
         found.map(|(name, metric)| (name.as_str(), metric))
     }
 
-    /// The word that the plan fixed under this name, whether it is a parameter's or not.
+    /// The word that the plan set for `name`, a parameter or not.
     pub fn planned(&self, name: &str) -> Option<&str> {
         self.chosen.text(name).or_else(|_| self.layout.text(name)).ok()
     }
 
-    /// A record of `case` without numbers: nothing was measured yet, or nothing could be. What the plan found speaks about
-    /// numbers, so it is left out.
+    /// A record of `case` without numbers. Without the plan's findings too, which are about numbers.
     pub fn without_numbers(case: &Case, reason: &Reason) -> Self {
         Self {
             outcome: reason.cause.outcome(),
@@ -133,7 +131,7 @@ impl CaseRecord {
         }
     }
 
-    /// A record of `case` that waits for its numbers.
+    /// A record of `case`, without numbers yet.
     pub fn measured(case: &Case) -> Self {
         let (chosen, layout) = split(&case.params, &case.planned);
         Self {

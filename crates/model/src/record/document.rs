@@ -6,7 +6,7 @@ use super::{CaseRecord, RunInfo};
 use crate::finding::Finding;
 use crate::verdict::{Verdict, VerdictRecord};
 
-/// Rises when a reader of the old document would misread the new one.
+/// Raised when a reader of the old document would misread the new one.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// What `run` and `check` print with `-o json`.
@@ -14,15 +14,15 @@ pub const SCHEMA_VERSION: u32 = 2;
 pub struct Document {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema: u32,
-    /// The invocation that the results are of.
+    /// The run.
     pub run: RunInfo,
-    /// One record a case, in the order they ended.
+    /// One record per case, in the order that cases ended.
     pub results: Vec<CaseRecord>,
-    /// Conclusions over cases and groups.
+    /// Conclusions over cases and groups of cases.
     pub findings: Vec<Finding>,
-    /// One judgement a criterion and subject; empty when nothing was to be judged.
+    /// One verdict per criterion and subject; empty when nothing was judged.
     pub verdicts: Vec<VerdictRecord>,
-    /// The roll-up; null when nothing was to be judged.
+    /// Verdict of the whole run; null when nothing was judged.
     pub verdict: Option<Verdict>,
 }
 

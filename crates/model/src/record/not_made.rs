@@ -1,22 +1,22 @@
-//! Trials that a case went without, because the time of the run was spent.
+//! Trials that were left out because the time budget was spent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
 
-/// The trials that a case went without. A fact in the evidence of the case.
+/// The trials that were left out in a case. A fact in its evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NotMade {
     /// Disturbed trials that were not repeated.
     pub repeats: u32,
-    /// Trials of the plan that were not made.
+    /// Planned trials that were left out.
     pub planned: u32,
-    /// Whether no trial was added although the interval was wider than asked for.
+    /// Whether trials for a narrower confidence interval were left out.
     pub precision: bool,
-    /// The seconds that were to be spent on a node: by the whole run, or by its repeats alone.
+    /// The budget in seconds a node: of the whole run, or of its repeats only.
     pub seconds: f64,
-    /// Whether `seconds` are those of the whole run.
+    /// Whether `seconds` is the budget of the whole run.
     pub is_whole_run: bool,
 }
 

@@ -1,5 +1,4 @@
-//! The options of a run: what is typed, and what going on with the run and repeating a part of it need. The command line, its
-//! help and the record are all made from these definitions.
+//! Options of a run, from which command line, help and record are made, and with which a run is resumed.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 use crate::profile::NodeSet;
 use crate::units::Nanos;
 
-/// The options that a run was given, named as on the command line. What was not given is not there: it has its default.
+/// The options that a run was given, named as on the command line. Options at their default are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct RunOptions {
@@ -22,13 +21,13 @@ pub struct RunOptions {
     #[arg(skip)]
     #[serde(flatten)]
     pub check: CheckOptions,
-    /// Time that the run is to take on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval
-    /// stay within it, and what nothing judges makes fewer trials when the plan alone does not fit [default: the profile's
-    /// time_budget, if it has one]
+    /// Time limit of the run on each node, for example 90s: repeats of disturbed trials and trials for a narrower
+    /// interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit
+    /// [default: time_budget of the profile, if it has one]
     #[arg(long, value_name = "DURATION", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,
-    /// Which nodes, and how they are reached.
+    /// Which nodes to use, and how to reach them.
     #[command(flatten)]
     #[serde(flatten)]
     pub nodes: NodeOptions,
@@ -42,57 +41,59 @@ pub struct BenchmarkOptions {
     #[arg(value_name = "BENCH", required_unless_present = "resume", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub benchmarks: Vec<String>,
-    /// The values given to each parameter, as text; several make a sweep.
+    /// Values of each parameter, as text; several values make a sweep.
     #[arg(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Vec<String>>,
-    /// How nodes are paired for benchmarks of two parts: pair (default), ring, all-pairs, matchings, alone (each node
-    /// with itself, over its loopback), and at the same time bisection, incast, trunk
+    /// How benchmarks of two parts pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
+    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Rounds of random pairs of the pattern matchings [default: 3]
+    /// Number of random pairings of the pattern matchings [default: 3]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// How many links there are between the two groups of the pattern trunk, so that a missing one is found
+    /// Number of links between the two groups of the pattern trunk, so that a missing link is found
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1024), conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
-    /// Measure what each of these is worth: a baseline, and in turn the same without one of them. NAME alone takes the least
-    /// load, the other side of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none
+    /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME alone takes
+    /// the least load, the opposite of a switch, each other word, or what the benchmark declares: --factors
+    /// flows,affinity=none
     #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
-    /// How often a study of factors measures all of it; from 3 on there is an interval [default: 6]
+    /// How often to repeat the whole study of factors; confidence intervals need at least 3 [default: 6]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1000), requires = "factors")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
-    /// What the order of a study of factors is drawn from [default: 1]
+    /// Seed of the random order in a study of factors [default: 1]
     #[arg(long, value_name = "NUMBER", requires = "factors")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// How `seatrial check` judges; the profile stands in the record by itself.
+/// How `seatrial check` judges; the record holds the profile separately.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct CheckOptions {
-    /// Exit 1 on warnings too
+    /// Exit with 1 on warnings too
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Give nodes a role of the profile: head=n1
+    /// Nodes that have a role of the profile: head=n1
     #[arg(long = "role", value_name = "ROLE=NODES", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
-    /// The run that criteria with `percent_of = "reference"` are held against: an id, the start of one, `last`, a folder
+    /// Run to compare with in criteria with `percent_of = "reference"`: an id, the start of an id, `last`, or a
+    /// folder
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
-/// Where it runs; what is not said follows from the surroundings.
+/// Which nodes to use and how to reach them; defaults follow from the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Serialize, Deserialize, schemars::JsonSchema)]
 #[command(next_help_heading = "Nodes")]
 #[serde(default)]
@@ -109,81 +110,81 @@ pub struct NodeOptions {
     #[arg(short = 'x', long, value_name = "NODES")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude: Option<NodeSet>,
-    /// What starts the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]
+    /// How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]
     #[arg(long, value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<LauncherChoice>,
-    /// What is asked of Slurm.
+    /// Options for Slurm.
     #[command(flatten)]
     #[serde(flatten)]
     pub slurm: SlurmOptions,
-    /// The ssh client with its options: 'ssh -F cluster.conf'
+    /// ssh command with its options: 'ssh -F cluster.conf'
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssh: Option<String>,
-    /// Reach more nodes than this through some of them instead of each by a connection of its own [default: 64]
+    /// Number of nodes above which some nodes relay the connections to others [default: 64]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssh_fanout: Option<u32>,
-    /// The mpirun with its options
+    /// mpirun command with its options
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mpirun: Option<String>,
-    /// Measure nodes that share one kernel at the same time instead of one after the other, also nodes of one host name
+    /// Measure nodes that share a kernel or a host name at the same time, not one after the other
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub share_hosts: bool,
 }
 
-/// What is asked of Slurm, in its own words.
+/// Options for Slurm, named as there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct SlurmOptions {
-    /// Slurm: the partition to ask for
+    /// Slurm: partition
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<String>,
-    /// Slurm: the account to charge
+    /// Slurm: account to charge
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// Slurm: the reservation to use
+    /// Slurm: reservation
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reservation: Option<String>,
-    /// Slurm: the time to ask for, as sbatch takes it
+    /// Slurm: time limit, in the form of sbatch --time
     #[arg(long, value_name = "TIME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
 
-/// What starts the agents.
+/// How to start the agents.
 #[derive(Clone, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LauncherChoice {
-    /// A child process: this machine alone
+    /// A child process, on this machine only
     Local,
-    /// The site's ssh: a connection to each node, or for many nodes a tree of them
+    /// ssh, directly to each node or for many nodes through a tree of relays
     Ssh,
-    /// A step of Slurm's, in this allocation or a new one
+    /// One Slurm job step, in this allocation or a new one
     Slurm,
-    /// Open MPI's mpirun, as a bare launcher
+    /// Open MPI's mpirun, only to start processes
     Mpirun,
-    /// One that only another version has, in the record of a run
+    /// A launcher of another version, in the record of a run
     #[value(skip)]
     #[serde(untagged)]
     Other(String),
 }
 
-/// A number of nodes; names are for another option.
+/// Parses a number of nodes; names of nodes are refused.
 fn count(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(format!("a count of nodes is wanted, from 1; names go to -w {text}")),
+        _ => Err(format!("-N takes a number of nodes, from 1; node names go to -w {text}")),
     }
 }
 
-/// Options in the words of a command line, in the order of the help.
+/// Options as words of a command line, in the order of the help.
 pub fn option_words<O: Args + Serialize>(options: &O) -> Vec<String> {
     let given = serde_json::to_value(options).unwrap_or_default();
     let words = |option: &Arg| {
@@ -194,7 +195,7 @@ pub fn option_words<O: Args + Serialize>(options: &O) -> Vec<String> {
             Value::Bool(_) => vec![name],
             value => {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                // A value that looks like an option has to be joined to its own.
+                // A value that begins with `-` is joined to its option.
                 if value.starts_with('-') { vec![format!("{name}={value}")] } else { vec![name, value] }
             }
         }

@@ -5,28 +5,28 @@ use serde::{Deserialize, Serialize};
 
 use super::RunOptions;
 
-/// One invocation of `run` or `check`.
+/// One run of `run` or `check`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunInfo {
-    /// Names the run folder: the start time and a few random letters.
+    /// Id and name of the run folder: the start time and a few random letters.
     pub id: String,
     /// Version of Seatrial that measured.
     pub seatrial: String,
-    /// The command as typed.
+    /// The command line as typed.
     pub command: Vec<String>,
-    /// The options that it was given or went on with; null in the records of versions that did not keep them.
+    /// Options of the run, also those with which it was resumed; null in records of versions that did not store them.
     pub options: Option<RunOptions>,
     /// The profile judged against, if any.
     pub profile: Option<ProfileRef>,
-    /// Names of the nodes that were measured.
+    /// Names of the measured nodes.
     pub nodes: Vec<String>,
     /// Time at which the run started.
     #[schemars(with = "String")]
     pub started: Timestamp,
-    /// Seconds between parts of a run that was stopped and gone on with, in which nothing ran.
+    /// Seconds in which a run that was stopped and resumed did not run.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub paused_seconds: f64,
-    /// When and how it ended; null while it runs or when it was killed.
+    /// When and how the run ended; null while it runs or when it was killed.
     pub ended: Option<RunEnd>,
 }
 
@@ -35,21 +35,21 @@ fn is_zero(seconds: &f64) -> bool {
 }
 
 impl RunInfo {
-    /// How long it ran, without the time between its parts; none while it runs, and when the clock was set back meanwhile.
+    /// Duration of the run without pauses; `None` while it runs, and when the clock was set back meanwhile.
     pub fn took(&self) -> Option<std::time::Duration> {
         let all = self.ended.as_ref()?.at.duration_since(self.started).as_secs_f64();
         std::time::Duration::try_from_secs_f64(all - self.paused_seconds).ok()
     }
 }
 
-/// Which profile a run was judged against.
+/// The profile that a run was judged against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileRef {
     /// Id of the profile, as typed after `check`.
     pub id: String,
     /// What the profile is for, in a few words.
     pub title: String,
-    /// The file, when it is not a shipped one.
+    /// Path of the profile; null for a shipped profile.
     pub file: Option<String>,
 }
 
@@ -61,6 +61,6 @@ pub struct RunEnd {
     pub at: Timestamp,
     /// Exit code of the process.
     pub exit: u8,
-    /// The signal that ended it early, by name.
+    /// Name of the signal that stopped the run.
     pub signal: Option<String>,
 }

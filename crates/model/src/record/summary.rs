@@ -7,7 +7,7 @@ use crate::metric::Better;
 use crate::param::Params;
 use crate::units::Unit;
 
-/// A summary of trials of samples. All numbers are finite and in the unit that stands beside it.
+/// Summary of samples over trials. All numbers are finite, in the unit of the metric or series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Number of samples over all trials.
@@ -26,7 +26,7 @@ pub struct Summary {
     pub mean: f64,
     /// 99th percentile of the samples; null below 100 samples.
     pub p99: Option<f64>,
-    /// 95 % interval of the median; null below 6 samples.
+    /// 95 % interval of the median; null where the values are too few: see docs/statistics.md.
     pub ci95: Option<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ pub struct Summary {
 pub struct MetricRecord {
     /// The unit of every number.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The direction that is better.
     pub better: Better,
     /// Number of samples over all trials.
     pub n: u64,
@@ -54,17 +54,17 @@ pub struct MetricRecord {
     /// 99th percentile of the samples; null below 100 samples.
     #[serde(default)]
     pub p99: Option<f64>,
-    /// 95 % interval of the median; null below 6 samples.
+    /// 95 % interval of the median; null where the values are too few: see docs/statistics.md.
     pub ci95: Option<(f64, f64)>,
-    /// The samples, one list a trial; null when they stand in `samples_file`.
+    /// The samples, one list per trial; null when they are in `samples_file`.
     #[serde(default)]
     pub samples: Option<Vec<Vec<f64>>>,
-    /// The file of the run folder that holds the samples when they are many.
+    /// File in the run folder that holds the samples when they are many.
     #[serde(default)]
     pub samples_file: Option<String>,
-    /// What the hardware could do.
+    /// Limit of the hardware.
     pub limit: LimitRecord,
-    /// Whether the interval became as narrow as asked.
+    /// Whether the confidence interval became as narrow as asked for.
     pub converged: bool,
 }
 
@@ -73,11 +73,11 @@ pub struct MetricRecord {
 pub struct SeriesRecord {
     /// The unit of every value.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The direction that is better.
     pub better: Better,
     /// The axes, outermost first.
     pub axes: Vec<Axis>,
-    /// One row a place on the axes.
+    /// One row per position on the axes.
     pub rows: Vec<SeriesRow>,
 }
 
@@ -93,14 +93,14 @@ pub struct Axis {
 /// One row of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeriesRow {
-    /// The place on the axes.
+    /// Position on the axes.
     pub at: Params,
-    /// Summary of the values there.
+    /// Summary of the values at this position.
     pub summary: Summary,
 }
 
 impl MetricRecord {
-    /// The figures without unit, limit and samples.
+    /// The summary without unit, limit and samples.
     pub fn summary(&self) -> Summary {
         Summary {
             n: self.n,
@@ -115,7 +115,7 @@ impl MetricRecord {
         }
     }
 
-    /// A record made of a summary and what stands around it.
+    /// A record of a summary with unit and limit.
     pub fn new(unit: Unit, better: Better, summary: &Summary, limit: LimitRecord) -> Self {
         let Summary { n, trials, median, mad, min, max, mean, p99, ci95 } = *summary;
         Self {
@@ -137,7 +137,7 @@ impl MetricRecord {
         }
     }
 
-    /// The median in percent of the limit, where there is one.
+    /// The median in percent of the limit, where the limit is known.
     pub fn percent_of_limit(&self) -> Option<f64> {
         self.limit.value.filter(|limit| *limit > 0.0).map(|limit| 100.0 * self.median / limit)
     }

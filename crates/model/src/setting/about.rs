@@ -1,4 +1,4 @@
-//! What a setting says of itself: the one definition that audits, profiles, lists and docs come from.
+//! The definition of a setting, from which audits, profiles, lists and docs are made.
 
 use std::borrow::Cow;
 
@@ -7,64 +7,65 @@ use crate::name::did_you_mean;
 use crate::param::{Kind, Value};
 use crate::units::{Bytes, Nanos};
 
-/// The word for "no limit", in readings and profiles, whatever the system calls it.
+/// The word for "no limit" in readings and profiles.
 pub const UNLIMITED: &str = "unlimited";
 
-/// The description of a setting of the host.
+/// The definition of a host setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettingAbout {
-    /// `family.name`. Settings of the network go by the name that sysctl(8) knows them by, where they have one.
+    /// `family.name`. A network setting has its sysctl(8) name, where there is one.
     pub id: &'static str,
-    /// A few words for lists.
+    /// Title of a few words, for lists.
     pub title: &'static str,
-    /// Why it matters and which measurements it moves, in plain sentences.
+    /// Why the setting matters, and which measurements it affects.
     pub doc: &'static str,
     /// Type and range of a value.
     pub kind: Kind,
-    /// What a count counts, for example `packets`; empty where that is plain.
+    /// Unit of a count, for example `packets`; empty where it is obvious.
     pub unit: &'static str,
-    /// Names of the values of a setting that has several, in their order; empty for one value.
+    /// Names of the values of a setting with several, in order; empty for one value.
     pub fields: &'static [&'static str],
-    /// What the system itself writes for [`UNLIMITED`], where a value may be that.
+    /// How the system writes [`UNLIMITED`], where the setting can be unlimited.
     pub unlimited: Option<&'static str>,
-    /// What it is set for: `node`, `nic`.
+    /// Kind of subject: `node`, `nic`.
     pub subject: &'static str,
-    /// Facts that readings may carry besides `kind`; a profile selects subjects by them.
+    /// Facts of readings besides `kind`, by which a profile selects subjects.
     pub facts: &'static [&'static str],
-    /// Where it is read.
+    /// Where the setting is read.
     pub source: &'static str,
-    /// How to change it by hand; the first that fits a reading counts, none is "not while the system runs".
+    /// Commands that change it; the first one that fits a reading counts, and an empty list means that it cannot be
+    /// changed at run time.
     pub apply: &'static [ApplyCommand],
-    /// What changing it takes.
+    /// Privilege that a change needs.
     pub privilege: Privilege,
-    /// What to mind: what the change disturbs, how it is put back, who else sets it.
+    /// Side effects of a change, how to undo it, and what else sets it.
     pub traps: &'static str,
 }
 
-/// A command that changes a setting by hand.
+/// A command that changes a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplyCommand {
-    /// The fact `by` that a reading must have; empty for every reading.
+    /// The fact `by` of the readings that the command is for; empty for every reading.
     pub by: &'static str,
-    /// The command: `{value}` stands for the value as the system takes it, `{name}` for the subject's own name.
+    /// The command: `{value}` stands for the value as the system writes it, `{name}` for the name of the subject.
     pub command: &'static str,
-    /// What the system calls a value, where that is not how it is written here.
+    /// Words of the system for values that are written differently here.
     pub words: &'static [(&'static str, &'static str)],
 }
 
-/// What changing a setting takes.
+/// Privilege that a change of a setting needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// Changing the setting needs no privilege.
+    /// No privilege.
     None,
-    /// Changing the setting needs the superuser.
+    /// Root.
     Root,
-    /// The capability to administer the network.
+    /// The capability `CAP_NET_ADMIN`.
     NetAdmin,
 }
 
 impl Privilege {
-    /// What it is called.
+    /// The privilege in words.
     pub const fn words(self) -> &'static str {
         match self {
             Privilege::None => "none",
@@ -75,7 +76,7 @@ impl Privilege {
 }
 
 impl ApplyCommand {
-    /// The same command for every reading.
+    /// A command for every reading.
     pub const fn always(command: &'static str) -> Self {
         Self { by: "", command, words: &[] }
     }
@@ -86,20 +87,17 @@ impl ApplyCommand {
 }
 
 impl SettingAbout {
-    /// How many values it has.
+    /// Number of values.
     pub fn count(&self) -> usize {
         self.fields.len().max(1)
     }
 
-    /// Whether one value can be more than another.
+    /// Whether values are ordered, so that one can be more than another.
     pub fn is_ordered(&self) -> bool {
         matches!(self.kind, Kind::Count(..) | Kind::Number(..) | Kind::Size(..) | Kind::Time(..))
     }
 
-    /// Reads one of its values as a person typed it.
-    ///
-    /// # Errors
-    /// What is wrong with it, as a fragment to stand behind "setting X: ".
+    /// Parses one value as typed; an error is a fragment that follows "setting X: ".
     pub fn parse(&self, typed: &str) -> Result<Value, String> {
         let typed = typed.trim();
         if self.unlimited.is_some_and(|raw| typed == UNLIMITED || typed == raw) {
@@ -108,13 +106,13 @@ impl SettingAbout {
         self.kind.parse(typed).map_err(|why| match self.unlimited {
             Some(_) => {
                 let near = crate::name::nearest(typed, [UNLIMITED]).map(str::to_owned);
-                format!("{why}; '{UNLIMITED}' is possible too{}", did_you_mean(&near))
+                format!("{why}; '{UNLIMITED}' is allowed too{}", did_you_mean(&near))
             }
             None => why,
         })
     }
 
-    /// The parts of a text that holds all of its values, parted as sysctl(8) does or by commas.
+    /// Splits a text with all values, at blanks as sysctl(8) or at commas.
     pub fn split<'t>(&self, typed: &'t str) -> Vec<&'t str> {
         match (self.count(), typed.contains(',')) {
             (1, _) => vec![typed.trim()],
@@ -123,7 +121,7 @@ impl SettingAbout {
         }
     }
 
-    /// One value of several, as readings have it.
+    /// Several values as one, in the form of readings.
     pub fn join(values: &[Value]) -> Value {
         match values {
             [one] => one.clone(),
@@ -131,7 +129,7 @@ impl SettingAbout {
         }
     }
 
-    /// The command that sets what was read to `wanted`; none where no way is known.
+    /// The command that changes `reading` to `wanted`, if one is known.
     pub fn command(&self, reading: &SettingReading, wanted: &Value) -> Option<String> {
         let apply = self.apply.iter().find(|apply| apply.fits(reading))?;
         let name = reading.subject.as_str().split_once(':').map_or("", |(_, name)| name);
@@ -140,7 +138,7 @@ impl SettingAbout {
         Some(apply.command.replace("{name}", &quoted(name)).replace("{value}", &quoted(&raw.join(" "))))
     }
 
-    /// The commands with what is to be put in left open, for pages; each with a remark on how the value is written.
+    /// The commands with placeholders, for docs, each with a remark on how the value is written.
     pub fn commands(&self) -> impl Iterator<Item = (String, String)> {
         let fields: Vec<String> = self.fields.iter().map(|field| field.to_uppercase()).collect();
         let open = if fields.is_empty() { "VALUE".to_owned() } else { format!("'{}'", fields.join(" ")) };
@@ -150,7 +148,7 @@ impl SettingAbout {
         })
     }
 
-    /// How the system wants a value to be written.
+    /// How the command wants the value to be written.
     fn spelling(&self, apply: &ApplyCommand) -> String {
         let mut words: Vec<String> = match self.kind {
             Kind::Size(..) => vec!["in bytes".to_owned()],
@@ -166,7 +164,7 @@ impl SettingAbout {
         words.join(", ")
     }
 
-    /// The value as the system takes it: sizes in bytes, times in microseconds, flags as 1 and 0.
+    /// The value as the system writes it: sizes in bytes, times in microseconds, flags as 1 and 0.
     fn raw<'v>(&self, apply: &ApplyCommand, value: &'v str) -> Cow<'v, str> {
         if let Some((_, word)) = apply.words.iter().find(|(known, _)| *known == value) {
             return Cow::Borrowed(word);
@@ -183,7 +181,7 @@ impl SettingAbout {
         number.map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
     }
 
-    /// The values it takes, in words.
+    /// The allowed values, in words.
     pub fn describe(&self) -> String {
         let mut text = self.kind.describe();
         if !self.unit.is_empty() {
@@ -196,8 +194,7 @@ impl SettingAbout {
     }
 }
 
-/// A word for a shell. What stands in a command comes from profiles and from the names of devices, and people copy
-/// commands into a root shell.
+/// Quotes a word for a shell. Words come from profiles and device names, and users paste commands into a root shell.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -253,7 +250,7 @@ mod tests {
         assert_eq!(command(&about, "unlimited"), "sysctl -w toy.buffer=-1");
         assert_eq!(about.parse("-1"), Ok(Value::from(UNLIMITED)));
         let error = about.parse("unlimitd").unwrap_err();
-        assert!(error.ends_with("'unlimited' is possible too; did you mean 'unlimited'?"), "{error}");
+        assert!(error.ends_with("'unlimited' is allowed too; did you mean 'unlimited'?"), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The JSON document of an audit, and its schema.
+//! The JSON document of a settings audit, and its schema.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,52 +13,52 @@ pub struct SettingsDocument {
     pub schema: u32,
     /// Version of Seatrial that wrote the document.
     pub seatrial: String,
-    /// The profile judged against; null when none was asked for.
+    /// The profile that settings are judged against; null when none was given.
     pub profile: Option<ProfileRef>,
-    /// Names of the nodes that were audited.
+    /// Names of the audited nodes.
     pub nodes: Vec<String>,
-    /// One a setting and subject of a node, in the order of the list of settings.
+    /// One entry per node, setting and subject, in the order of the list of settings.
     pub settings: Vec<AuditedSetting>,
-    /// One judgement a rule and subject; also rules that found no subject. Empty without a profile.
+    /// One verdict per rule and subject; also for rules without subject. Empty without a profile.
     pub verdicts: Vec<VerdictRecord>,
-    /// The roll-up; null when nothing was to be judged.
+    /// Verdict over all; null when nothing was judged.
     pub verdict: Option<Verdict>,
 }
 
-/// One setting of one subject, and what profiles want of it.
+/// One setting of one subject, and what profiles require.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AuditedSetting {
     /// Name of the node that was read.
     pub node: String,
-    /// The setting's value on that node.
+    /// The reading of the setting.
     #[serde(flatten)]
     pub reading: SettingReading,
-    /// What the profile wants of it; without a profile, what the shipped ones want.
+    /// What the profile requires; without a profile, what the shipped profiles require.
     #[serde(default)]
     pub wanted: Vec<Wanted>,
 }
 
-/// What a profile wants of a setting.
+/// What a profile requires of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Wanted {
-    /// Id of the profile that wants the value.
+    /// Id of the profile.
     pub profile: String,
-    /// What the value must satisfy, in words: `at least 16 MiB`.
+    /// The requirement in words: `at least 16 MiB`.
     pub bound: String,
-    /// Who wants it, in the profile's own words.
+    /// Reason that the profile gives.
     pub why: Option<String>,
-    /// Whether it is so.
+    /// Whether the requirement is met.
     pub verdict: Verdict,
-    /// Why it is no plain pass.
+    /// Why the verdict is not a plain pass.
     pub reason: Option<String>,
-    /// The command that would set it, where it differs and a way is known.
+    /// The command that sets the value, where it differs and a command is known.
     pub change: Option<String>,
-    /// Who waived it until when, if someone did.
+    /// Who waived it and until when, if waived.
     pub waiver: Option<String>,
 }
 
 impl SettingsDocument {
-    /// Rises when a reader of the old document would misread the new one.
+    /// Raised when a reader of the old document would misread the new one.
     pub const SCHEMA: u32 = 1;
 }
 

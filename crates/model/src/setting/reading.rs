@@ -1,4 +1,4 @@
-//! What a setting was found to be.
+//! Readings of settings.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,48 +11,48 @@ use crate::subject::Subject;
 pub struct SettingReading {
     /// Id of the setting, such as `nic.mtu`.
     pub setting: String,
-    /// What it is set for: `node`, `nic:eth0`; `cpus:0-3` where the CPUs of a node differ.
+    /// Subject of the setting: `node`, `nic:eth0`; `cpus:0-3` where CPUs of a node differ.
     pub subject: Subject,
-    /// Facts of the subject, which a profile selects by. `kind` is always there; `by` names the mechanism where there
+    /// Facts of the subject, by which a profile selects. `kind` is always set; `by` names the mechanism where there
     /// are several.
     #[serde(default)]
     pub facts: Params,
-    /// The value that the setting has now.
+    /// The value now.
     pub present: Present,
-    /// What a person should know beside the value.
+    /// A remark beside the value.
     #[serde(default)]
     pub note: Option<String>,
 }
 
-/// What a setting is, or why that cannot be told; `{"value": …}`, `{"absent": "why"}` or `{"unreadable": "why"}`.
+/// The value of a setting, or why it is not known: `{"value": …}`, `{"absent": "why"}` or `{"unreadable": "why"}`.
 ///
-/// The reasons are lowercase fragments meant for a person: what was tried and what the system answered.
+/// Reasons are lowercase fragments for the user: what was tried and what the system answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Present {
-    /// The value. Sizes and times are text with their unit; several values are text, parted by commas.
+    /// The value. Sizes and times are text with unit; several values are text, separated by commas.
     Value(Value),
-    /// There is no such knob here, with the reason.
+    /// The system does not have the setting; the reason.
     Absent(String),
-    /// It is there, and its value is not known, with the reason.
+    /// The setting exists and cannot be read; the reason.
     Unreadable(String),
 }
 
 impl SettingReading {
-    /// A reading of `about` on a subject of which nothing else is known.
+    /// A reading of `about` on a subject without facts.
     pub fn new(about: &SettingAbout, subject: Subject, present: Present) -> Self {
         let mut facts = Params::default();
         facts.set("kind", about.subject);
         Self { setting: about.id.to_owned(), subject, facts, present, note: None }
     }
 
-    /// The same with a remark for a person.
+    /// Adds a remark for the user.
     #[must_use]
     pub fn noting(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
-    /// The same with a fact of the subject.
+    /// Adds a fact of the subject.
     #[must_use]
     pub fn with_fact(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.facts.set(name, value);
@@ -61,7 +61,7 @@ impl SettingReading {
 }
 
 impl Present {
-    /// The value, if it is known.
+    /// The value, if known.
     pub const fn value(&self) -> Option<&Value> {
         match self {
             Present::Value(value) => Some(value),

@@ -1,4 +1,4 @@
-//! Sizes: whole bytes that print with the prefix that is exact.
+//! Sizes in whole bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl Bytes {
         self.0
     }
 
-    /// A rounded form for people: three significant digits with a binary prefix.
+    /// Rounded for people: three significant digits with a binary prefix.
     pub fn rounded(self) -> String {
         let binary = [Unit::Tebibyte, Unit::Gibibyte, Unit::Mebibyte, Unit::Kibibyte];
         let bytes = self.0 as f64;
@@ -49,7 +49,7 @@ impl Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Prints the largest prefix that loses nothing; binary wins where both are exact.
+    /// Prints the largest exact prefix; binary wins where both are exact.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const EXACT: [Unit; 9] = [
             Unit::Pebibyte,
@@ -73,7 +73,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bytes {
     type Err = QuantityError;
 
-    /// Reads `64KiB`, `1.5 GB` or a plain number of bytes; fractions of a byte are refused.
+    /// Parses `64KiB`, `1.5 GB` or a plain number of bytes; fractions of a byte are refused.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let quantity: Quantity = text.parse()?;
         let unit = quantity.unit();

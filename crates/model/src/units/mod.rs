@@ -1,7 +1,7 @@
-//! Numbers that carry their unit.
+//! Numbers with units.
 //!
-//! Rates are decimal (1 GB/s = 10^9 B/s, 1 Gbit/s = 10^9 bit/s); sizes know both the decimal and the binary
-//! prefixes and print the one that is exact; times go from nanoseconds to seconds.
+//! Rates are decimal (1 GB/s = 10^9 B/s, 1 Gbit/s = 10^9 bit/s); sizes have decimal and binary prefixes and print the
+//! exact one; times go from nanoseconds to seconds.
 
 mod bytes;
 mod nanos;

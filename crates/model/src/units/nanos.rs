@@ -1,4 +1,4 @@
-//! Durations and instants of one node's monotonic clock.
+//! Durations, and instants of one node's monotonic clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use super::{Dimension, Quantity, QuantityError, Unit};
 
-/// Whole nanoseconds: a duration, or an instant since an origin that its owner names.
+/// Whole nanoseconds: a duration, or an instant since an origin that the context defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// A span of `n` milliseconds.
+    /// `n` milliseconds.
     pub const fn millis(n: u64) -> Self {
         Self(n * 1_000_000)
     }
 
-    /// A span of `n` seconds.
+    /// `n` seconds.
     pub const fn secs(n: u64) -> Self {
         Self(n * 1_000_000_000)
     }
@@ -36,7 +36,7 @@ impl Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// `self` moved by `span`, stopping at the end of the range.
+    /// `self` plus `span`, saturating.
     pub const fn plus(self, span: Nanos) -> Nanos {
         Nanos(self.0.saturating_add(span.0))
     }
@@ -55,7 +55,7 @@ impl From<Duration> for Nanos {
 }
 
 impl fmt::Display for Nanos {
-    /// Prints the largest unit that is exact: `2 s`, `250 ms`, `1500 ns`.
+    /// Prints the largest exact unit: `2 s`, `250 ms`, `1500 ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, size) in
             [(Unit::Second, 1_000_000_000), (Unit::Millisecond, 1_000_000), (Unit::Microsecond, 1000)]
@@ -71,7 +71,7 @@ impl fmt::Display for Nanos {
 impl FromStr for Nanos {
     type Err = QuantityError;
 
-    /// Reads `200 ms` or `1.5 s`; a number without a unit is refused, so that nobody has to guess.
+    /// Parses `200 ms` or `1.5 s`; a number without a unit is refused.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let quantity: Quantity = text.parse()?;
         let unit = quantity.unit();
@@ -83,7 +83,7 @@ impl FromStr for Nanos {
         }
         let nanos = (quantity.value() * unit.factor()).round();
         if !(0.0..9e18).contains(&nanos) {
-            let why = "a duration lies between 0 and 285 years".to_owned();
+            let why = "a duration is between 0 and 285 years".to_owned();
             return Err(QuantityError::OutOfRange { text: text.to_owned(), why });
         }
         Ok(Self(nanos as u64))

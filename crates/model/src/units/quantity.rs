@@ -15,55 +15,52 @@ pub struct Quantity {
 /// Why a text or number is not a quantity.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum QuantityError {
-    /// The number part does not parse.
+    /// The number does not parse.
     #[error("'{text}' is not a number with a unit, such as '9 Gbit/s' or '64 KiB'")]
     NotANumber {
         /// The text that could not be read.
         text: String,
     },
-    /// NaN and infinity are no measurements.
+    /// NaN and infinity are not measurements.
     #[error("the number must be finite, not {value}")]
     NotFinite {
         /// The number that is not finite.
         value: f64,
     },
-    /// The unit part is not in the table.
+    /// The unit is unknown.
     #[error("unknown unit '{text}'{}", crate::name::did_you_mean(.nearest))]
     UnknownUnit {
-        /// The symbol of a unit that is not known.
+        /// The unknown symbol.
         text: String,
         /// The nearest known symbol.
         nearest: Option<String>,
     },
-    /// Two units that measure different things.
-    #[error("'{from}' does not convert to '{to}': one measures {}, the other {}", from.dimension(), to.dimension())]
+    /// Two units of different dimensions.
+    #[error("'{from}' does not convert to '{to}': one is {}, the other {}", from.dimension(), to.dimension())]
     WrongKind {
-        /// The unit the quantity has.
+        /// The unit of the quantity.
         from: Unit,
-        /// The unit that was wanted.
+        /// The wanted unit.
         to: Unit,
     },
-    /// A duration that is only a number.
+    /// A duration without a unit.
     #[error("'{text}' has no unit: write '{text} ms' or '{text} s'")]
     NoUnit {
-        /// The number that was given for a duration.
+        /// The number without a unit.
         text: String,
     },
     /// A negative size, or one beyond 2^64 bytes.
     #[error("'{text}' is out of range: {why}")]
     OutOfRange {
-        /// The size that was given.
+        /// The size.
         text: String,
-        /// The bound it breaks.
+        /// The bound that it exceeds.
         why: String,
     },
 }
 
 impl Quantity {
-    /// A quantity of `value` in `unit`.
-    ///
-    /// # Errors
-    /// [`QuantityError::NotFinite`] for NaN and infinity.
+    /// A quantity of `value` in `unit`; [`QuantityError::NotFinite`] for NaN and infinity.
     pub fn new(value: f64, unit: Unit) -> Result<Self, QuantityError> {
         if value.is_finite() { Ok(Self { value, unit }) } else { Err(QuantityError::NotFinite { value }) }
     }
@@ -73,12 +70,12 @@ impl Quantity {
         Self { value: bytes as f64, unit: Unit::Byte }
     }
 
-    /// This many of something.
+    /// A count.
     pub const fn count(count: u64) -> Self {
         Self { value: count as f64, unit: Unit::Count }
     }
 
-    /// This time, in nanoseconds.
+    /// A time, in nanoseconds.
     pub const fn time(time: Nanos) -> Self {
         Self { value: time.0 as f64, unit: Unit::Nanosecond }
     }
@@ -93,10 +90,12 @@ impl Quantity {
         self.unit
     }
 
-    /// The same quantity in another unit of the same dimension.
-    ///
-    /// # Errors
-    /// [`QuantityError::WrongKind`] when the units measure different things.
+    /// The number in the base unit of the dimension: bytes per second, seconds, bytes.
+    pub fn base(self) -> f64 {
+        self.value * self.unit.factor()
+    }
+
+    /// The same quantity in another unit; [`QuantityError::WrongKind`] when the unit has another dimension.
     pub fn to(self, unit: Unit) -> Result<Self, QuantityError> {
         if self.unit.dimension() != unit.dimension() {
             return Err(QuantityError::WrongKind { from: self.unit, to: unit });
@@ -124,7 +123,7 @@ impl fmt::Display for Dimension {
 }
 
 impl fmt::Display for Quantity {
-    /// Prints the number and the unit; a precision (`{:.2}`) is passed on to the number.
+    /// Prints number and unit; a precision (`{:.2}`) applies to the number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.value, f)?;
         if self.unit == Unit::Count { Ok(()) } else { write!(f, " {}", self.unit) }
@@ -134,7 +133,7 @@ impl fmt::Display for Quantity {
 impl FromStr for Quantity {
     type Err = QuantityError;
 
-    /// Reads a number, optional blanks and a unit; without a unit it is a count.
+    /// Parses a number, optional blanks and a unit; without a unit it is a count.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
         let end = number_length(text);
@@ -148,7 +147,7 @@ impl FromStr for Quantity {
     }
 }
 
-/// Length of the leading decimal number; `1e9` is one, `1 e` is not.
+/// Length of the leading decimal number; `1e9` is a number, `1 e` is `1`.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut end = 0;
@@ -184,7 +183,7 @@ mod tests {
         let error = "3 ns".parse::<Quantity>().unwrap().to(Unit::GigabytesPerSecond).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "'ns' does not convert to 'GB/s': one measures a time, the other a data rate"
+            "'ns' does not convert to 'GB/s': one is a time, the other a data rate"
         );
     }
 

@@ -1,11 +1,11 @@
-//! The units a metric, limit or criterion may have, in one table.
+//! The table of units.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::QuantityError;
 
-/// What a unit measures; only units of one dimension convert into each other.
+/// Dimension of a unit; only units of one dimension convert into each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Data per time; bits and bytes convert by 8.
@@ -22,13 +22,13 @@ pub enum Dimension {
     Frequency,
     /// Operations per time, such as a million a second.
     OperationRate,
-    /// Money for a data rate; which money, the text beside it says.
+    /// Price of a data rate; the text beside it names the currency.
     Price,
 }
 
 macro_rules! units {
     ($($variant:ident $symbol:literal $dimension:ident $factor:literal;)*) => {
-        /// A unit of measurement, written the way the field writes it.
+        /// A unit of measurement.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Unit { $(#[doc = $symbol] $variant,)* }
 
@@ -36,17 +36,17 @@ macro_rules! units {
             /// Every unit, in the order of the table.
             pub const ALL: &'static [Unit] = &[$(Unit::$variant),*];
 
-            /// The symbol printed behind a number, for example `GB/s`.
+            /// Symbol of the unit, for example `GB/s`.
             pub const fn symbol(self) -> &'static str {
                 match self { $(Unit::$variant => $symbol),* }
             }
 
-            /// What the unit measures.
+            /// Dimension of the unit.
             pub const fn dimension(self) -> Dimension {
                 match self { $(Unit::$variant => Dimension::$dimension),* }
             }
 
-            /// How many base units (B/s, B, ns, %, 1, Hz, 1/s) one of this unit is.
+            /// Size of the unit in base units (B/s, B, ns, %, 1, Hz, 1/s).
             pub const fn factor(self) -> f64 {
                 match self { $(Unit::$variant => $factor),* }
             }
@@ -104,7 +104,7 @@ impl fmt::Display for Unit {
 impl FromStr for Unit {
     type Err = QuantityError;
 
-    /// Units are case-sensitive (`MB` is not `Mb`), but the error for another spelling names the right one.
+    /// Units are case-sensitive (`MB` is not `Mb`); the error for another spelling names the right one.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         if let Some(unit) = Unit::ALL.iter().find(|unit| unit.symbol() == text) {
             return Ok(*unit);
@@ -115,7 +115,8 @@ impl FromStr for Unit {
     }
 }
 
-/// What a spelling that people know stands for. Never a guess by resemblance: `Gbps` is near to `GB/s` and an eighth of it.
+/// The units that a common spelling means. Never by resemblance: `Gbps` resembles `GB/s`, which is eight times as
+/// much.
 fn meant(text: &str) -> Vec<Unit> {
     let symbol = |text: &str| Unit::ALL.iter().copied().find(|unit| unit.symbol() == text);
     let other = match text.to_ascii_lowercase().as_str() {
@@ -137,7 +138,8 @@ fn meant(text: &str) -> Vec<Unit> {
     }
 }
 
-/// The prefix of a spelling of a data rate or a size, and what may stand behind it in our own: `Gbps` is `G` and `bit/s`.
+/// Prefix of a spelling of a data rate or size, and the units that may follow in our spelling: `Gbps` is `G` and
+/// `bit/s`.
 fn bits_or_bytes(text: &str) -> Option<(String, &'static [&'static str])> {
     let per_second = ["/sec", "/s", "ps"].into_iter().find_map(|end| text.strip_suffix(end));
     let amount = per_second.unwrap_or(text);
@@ -152,12 +154,12 @@ fn bits_or_bytes(text: &str) -> Option<(String, &'static [&'static str])> {
     }
     let is_small = text.chars().all(|letter| !letter.is_ascii_uppercase());
     let ends: &[&str] = match (rest, per_second.is_some()) {
-        // Whoever writes `bps` means bits; `gb/s` may be either.
+        // `bps` means bits; `gb/s` may be bits or bytes.
         ("b", true) if is_small && !text.ends_with("ps") => &["bit/s", "B/s"],
         ("b", true) => &["bit/s"],
         ("B", true) => &["B/s"],
         ("B", false) => &["B"],
-        // An amount in bits has no unit here, and `Mb` is none in bytes.
+        // There is no unit for amounts in bits, and `Mb` does not mean bytes.
         ("b", false) => {
             if is_small {
                 &["B"]
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(error.to_string(), "unknown unit 'gbit/s'; did you mean 'Gbit/s'?");
     }
 
-    /// No suggestion may be of another kind or eight times as much.
+    /// A suggestion of another dimension, or off by a factor of eight, is wrong.
     #[test]
     fn a_known_spelling_names_the_unit_that_it_means() {
         let told = |text: &str| match text.parse::<Unit>() {
@@ -225,7 +227,7 @@ mod tests {
             ("µs", "us"),
             ("seconds", "s"),
             ("IOPS", "1/s"),
-            // Nothing is near enough to be meant, and a wrong suggestion is worse than none.
+            // Without a near unit, no suggestion is better than a wrong one.
             ("Mb", ""),
             ("Gibps", ""),
             ("parsecs", ""),

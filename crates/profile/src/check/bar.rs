@@ -1,4 +1,4 @@
-//! Whether a bound makes sense for what it judges.
+//! Checks that a bound makes sense for its metric.
 
 use seatrial_model::profile::{Bar, Bounds};
 use seatrial_model::{Better, Dimension, Quantity, Unit};
@@ -7,10 +7,11 @@ use super::judged::Judged;
 use crate::Diagnostics;
 use crate::diagnostic::Position;
 
-/// A fleet or a reference that one node beats by more than this is not one it can be compared with.
+/// A fleet or a reference that one node exceeds by more than this is not comparable with the node.
 const MOST_PERCENT: f64 = 1000.0;
 
-/// Reports bars that no result could meet or miss, or of another kind than `judged`; `places` has one place a bar.
+/// Reports bars that no result could meet or miss, or of another kind than `judged`; `places` has one position per
+/// bar.
 pub(super) fn bars(bounds: &Bounds, places: &[Position], judged: Judged, found: &mut Diagnostics) {
     let bars: Vec<&Bar> = match bounds {
         Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => vec![bar],
@@ -21,7 +22,7 @@ pub(super) fn bars(bounds: &Bounds, places: &[Position], judged: Judged, found: 
         && sound == bars.len()
         && is_empty(low, high)
     {
-        found.error(places[0], "nothing lies within these: the low bar is above the high one");
+        found.error(places[0], "the lower bound of 'within' is above the upper bound");
     }
 }
 
@@ -33,7 +34,7 @@ fn one_bar(bar: &Bar, at: Position, judged: Judged, found: &mut Diagnostics) -> 
                 found.error(at, "a series has no limit").help("judge a metric, or give the bar as a number");
                 return false;
             }
-            // A derived limit is the best that the hardware could do, and a result beyond it is not believed.
+            // A derived limit is the best that the hardware can do, and a result beyond it is not believed.
             let (is_reachable, range) = match judged.better {
                 Better::Higher => (percent > 0.0 && percent <= 100.0, "above 0 and at most 100"),
                 Better::Lower => {
@@ -79,7 +80,7 @@ pub(super) fn is_never_negative(unit: Unit) -> bool {
     !matches!(unit.dimension(), Dimension::Count | Dimension::Share)
 }
 
-/// Whether two bars of one kind leave nothing between them; bars of two kinds are known only when judged.
+/// Whether two bars of one kind exclude every value; bars of two kinds are known only when judged.
 fn is_empty(low: &Bar, high: &Bar) -> bool {
     match (low, high) {
         (Bar::Absolute(low), Bar::Absolute(high)) => {

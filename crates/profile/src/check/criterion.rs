@@ -1,4 +1,4 @@
-//! Criteria and limits against the tests and metrics that they name.
+//! Checks criteria and limits against the tests and metrics that they name.
 
 use std::collections::BTreeMap;
 
@@ -29,15 +29,14 @@ pub(super) fn criterion(
         Some(axes) => places(&entry.axes, axes, found),
         None => {
             if let Some((axis, _)) = entry.axes.first() {
-                let title =
-                    format!("'{}' is a metric, and 'at' picks a place on a series", entry.metric.value);
+                let title = format!("'at' works only with a series; '{}' is a metric", entry.metric.value);
                 found.error(axis.at, title);
             }
             plain(&entry.axes)
         }
     };
     if entry.of.value == Statistic::Worst && judged.better == Better::None {
-        let title = format!("'{}' has no worst value: neither more nor less is better", entry.metric.value);
+        let title = format!("'{}' has no worst value: it has no better direction", entry.metric.value);
         found.error(entry.of.at, title);
     }
     bars(&entry.bounds, &entry.bars, judged, found);
@@ -105,7 +104,7 @@ fn find<'t, 'a>(
     checked
 }
 
-/// `where` in canonical form. Values that the test never runs are reported: such a criterion would judge nothing.
+/// `where` in canonical form. Reports values that the test never runs: such a criterion would judge nothing.
 fn cases(pairs: &Pairs<At<Value>>, checked: &Checked<'_>, found: &mut Diagnostics) -> Params {
     let Some(Known::Here(about)) = checked.known else {
         for (name, value) in pairs {
@@ -163,7 +162,7 @@ fn refuse_unless_run(
     found.error(value.at, title).label(format!("it runs {}", run.join(", ")));
 }
 
-/// `at` as written; axes that the series does not have and values of the wrong kind are reported.
+/// `at` as written; reports axes that the series does not have and values of the wrong kind.
 fn places(pairs: &Pairs<At<Value>>, axes: &'static [AxisSpec], found: &mut Diagnostics) -> Params {
     for (name, value) in pairs {
         let Some(axis) = axes.iter().find(|axis| axis.name == name.value) else {

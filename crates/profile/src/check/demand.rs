@@ -1,4 +1,4 @@
-//! Roles and waivers against the names that exist.
+//! Checks roles and waivers against existing names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub(super) fn roles(entries: Vec<RoleEntry>) -> BTreeMap<String, Role> {
     entries.into_iter().map(role).collect()
 }
 
-/// The waivers that hold `today`; those that ended are warned of, for what they excused counts again.
+/// The waivers that hold `today`; warns of expired waivers, whose shortfalls count again.
 pub(super) fn waivers(
     layer: &Layer,
     today: jiff::civil::Date,

@@ -5,12 +5,11 @@ use crate::catalog::Known;
 use crate::diagnostic::At;
 use seatrial_model::{AxisSpec, Better, Unit};
 
-/// What a criterion judges.
 #[derive(Clone, Copy)]
 pub(super) struct Judged {
     pub unit: Unit,
     pub better: Better,
-    /// The axes of a series; none for a metric.
+    /// The axes of a series; `None` for a metric.
     pub axes: Option<&'static [AxisSpec]>,
 }
 

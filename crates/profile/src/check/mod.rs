@@ -1,4 +1,4 @@
-//! The meaning of a profile: names that must exist, values that must fit, bounds that must make sense.
+//! Checks the meaning of a profile: names exist, values fit, bounds make sense.
 
 mod bar;
 mod criterion;
@@ -14,10 +14,8 @@ use crate::diagnostic::At;
 use crate::layer::{Layer, PriceEntry, plain};
 use crate::{Catalog, Diagnostics};
 
-/// Makes the profile of `layer`, and reports whatever does not hold.
-///
-/// With `is_whole` false some entries could not be read, and a name that leads nowhere may be only a consequence:
-/// such names are then not reported.
+/// Makes the profile of `layer`, and reports everything that is wrong. If `is_whole` is false some entries could not
+/// be read, and an unknown name may be a consequence: unknown names are then not reported.
 pub(crate) fn check(
     layer: Layer,
     extends: Vec<String>,
@@ -56,14 +54,12 @@ fn price(entry: PriceEntry) -> PriceRule {
     PriceRule { on: plain(&on), amount, currency, source }
 }
 
-/// Names that entries may refer to.
 struct Names<'a> {
     roles: Vec<&'a str>,
     is_whole: bool,
 }
 
 impl Names<'_> {
-    /// Reports a name that leads nowhere.
     fn missing<'k>(
         &self,
         what: &str,
@@ -76,7 +72,7 @@ impl Names<'_> {
         }
     }
 
-    /// The role names as they are; those that no `[roles.NAME]` defines are reported.
+    /// The role names as written; reports names without `[roles.NAME]`.
     fn roles(&self, roles: &[At<String>], found: &mut Diagnostics) -> Vec<String> {
         for role in roles.iter().filter(|role| !self.roles.contains(&role.value.as_str())) {
             self.missing("role", role, self.roles.iter().copied(), found);

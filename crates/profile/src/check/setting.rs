@@ -1,4 +1,4 @@
-//! Settings against the definitions that exist: their values, and the subjects they are wanted of.
+//! Checks settings against their definitions: values and subjects.
 
 use seatrial_model::profile::{Requirement, SettingRule};
 use seatrial_model::setting::{SettingAbout, UNLIMITED};
@@ -36,7 +36,7 @@ pub(super) fn settings(
     rules
 }
 
-/// Facts that no subject of the setting can have are reported: such a rule would judge nothing.
+/// Reports facts that no subject of the setting can have: such a rule would judge nothing.
 fn on(pairs: &Pairs<At<Value>>, about: &SettingAbout, found: &mut Diagnostics) {
     for (name, value) in pairs {
         if name.value == "kind" {
@@ -46,20 +46,19 @@ fn on(pairs: &Pairs<At<Value>>, about: &SettingAbout, found: &mut Diagnostics) {
                 found.error(value.at, title);
             }
         } else if !about.facts.contains(&name.value.as_str()) {
-            let title = format!("what {} is set for has no fact '{}'", about.id, name.value);
+            let title = format!("'on' of {} has no key '{}'", about.id, name.value);
             let known = ["kind"].into_iter().chain(about.facts.iter().copied());
             found.error(name.at, title).suggest(&name.value, known);
         }
     }
 }
 
-/// What each value of the setting must satisfy.
 fn require(entry: &SettingEntry, about: &SettingAbout, found: &mut Diagnostics) -> Vec<Requirement> {
     let mut require = vec![Requirement::default(); about.count()];
     if let [first, second, ..] = entry.bounds.as_slice()
         && first.key == "equals"
     {
-        let title = format!("'equals' and '{}' of one setting: the first says it all", second.key);
+        let title = format!("a [[setting]] takes 'equals' or '{}', not both", second.key);
         found.error(second.at, title).also(first.at, "the first one");
     }
     for bound in &entry.bounds {
@@ -72,7 +71,7 @@ fn require(entry: &SettingEntry, about: &SettingAbout, found: &mut Diagnostics) 
     require
 }
 
-/// The values of a bound in their canonical form, as many as the setting has.
+/// The values of a bound in canonical form, as many as the setting has.
 fn values(bound: &SettingBound, about: &SettingAbout, found: &mut Diagnostics) -> Option<Vec<At<Value>>> {
     let typed: Vec<At<String>> = match bound.values.as_slice() {
         // `"262144 327680 393216"`, as sysctl(8) writes it.
@@ -124,7 +123,7 @@ fn set(
         return;
     }
     if !about.is_ordered() {
-        let title = format!("no value of {} is more than another", about.id);
+        let title = format!("the values of {} have no order", about.id);
         found.error(value.at, title).help(format!("write equals instead of {key}"));
         return;
     }
@@ -139,7 +138,6 @@ fn set(
     }
 }
 
-/// Bounds that leave nothing between them are reported.
 fn refuse_empty(
     require: &[Requirement],
     entry: &SettingEntry,
@@ -153,7 +151,7 @@ fn refuse_empty(
     if require.iter().any(is_empty)
         && let Some(bound) = entry.bounds.last()
     {
-        let title = format!("no value of {} is at least and at most this", about.id);
+        let title = format!("at_most of {} is below its at_least", about.id);
         found.error(bound.at, title).label("below at_least");
     }
 }

@@ -1,4 +1,4 @@
-//! Tests against the benchmarks that exist.
+//! Checks tests against the existing benchmarks.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,12 @@ use crate::catalog::Known;
 use crate::layer::TestEntry;
 use crate::{Catalog, Diagnostics};
 
-/// Patterns place the parts of a benchmark; one that has a single part has nothing to place.
+/// Patterns place the parts of a benchmark on nodes; a single part has nothing to place.
 const FEWEST_PARTS: usize = 2;
 
-/// A test with the benchmark that it uses.
 pub(super) struct Checked<'a> {
     pub test: Test,
-    /// None when there is no such benchmark, which is reported already.
+    /// `None` when the benchmark does not exist, which is reported already.
     pub known: Option<Known<'a>>,
 }
 
@@ -71,7 +70,7 @@ fn test<'a>(
     Checked { test, known }
 }
 
-/// Parameter values in their canonical form; what the benchmark does not take is reported.
+/// Parameter values in canonical form; reports values that the benchmark does not accept.
 fn params(
     entry: &TestEntry,
     about: &'static About,
@@ -97,7 +96,7 @@ fn params(
     params
 }
 
-/// Nobody knows the parameters of a benchmark that is still to come.
+/// The parameters of a planned benchmark are unknown.
 fn as_written(entry: &TestEntry) -> BTreeMap<String, Vec<String>> {
     let texts = |values: &[crate::diagnostic::At<seatrial_model::Value>]| {
         values.iter().map(|value| value.value.to_string()).collect()
@@ -118,11 +117,11 @@ fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, f
     }
 }
 
-/// A name stands for a benchmark under one pattern; another pattern beside it contradicts it.
+/// A name stands for a benchmark under one pattern; another pattern contradicts it.
 fn under_alias(entry: &TestEntry, alias: Option<&Alias>, found: &mut Diagnostics) {
     let (Some(alias), Some(pattern)) = (alias, &entry.pattern) else { return };
     if pattern.value != alias.pattern {
-        let title = format!("{} is {} under the pattern {}", alias.id, alias.bench, alias.pattern);
+        let title = format!("{} is {} with the pattern {}", alias.id, alias.bench, alias.pattern);
         found.error(pattern.at, title).label(format!("leave this out, or use {}", alias.bench));
     }
 }

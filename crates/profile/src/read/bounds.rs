@@ -1,4 +1,4 @@
-//! Bounds of criteria, and what facts and settings must satisfy.
+//! Bounds of criteria, and requirements on facts and settings.
 
 use seatrial_model::profile::{Bar, Bounds, Requirement};
 
@@ -6,7 +6,6 @@ use crate::Diagnostics;
 use crate::diagnostic::Position;
 use crate::table::{Cell, Table};
 
-/// The one bound of a criterion, with the place of each bar.
 pub(super) fn bounds(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<(Bounds, Vec<Position>)> {
     let given: Vec<Cell<'_>> =
         ["at_least", "at_most", "equals", "within"].into_iter().filter_map(|key| table.take(key)).collect();
@@ -41,7 +40,10 @@ pub(super) fn bounds(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<(
 fn within(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<(Bounds, Vec<Position>)> {
     let items = cell.array(found)?;
     let [low, high] = items.as_slice() else {
-        found.error(cell.at, format!("'within' has a low and a high bar, not {}", items.len()));
+        found.error(
+            cell.at,
+            format!("'within' needs two values, the lower and the upper bound; {} given", items.len()),
+        );
         return None;
     };
     let (low_bar, high_bar) = (bar(low, found), bar(high, found));
@@ -62,7 +64,7 @@ fn bar(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Bar> {
     let value = value.and_then(|value| value.quantity(found));
     table.finish(found);
     let (of, value) = (of?, value?);
-    // `90` and `"90 %"` are the same; any other unit is a slip.
+    // `90` and `"90 %"` are the same; any other unit is an error.
     let percent = value.value;
     if percent.unit() != seatrial_model::Unit::Count && percent.unit() != seatrial_model::Unit::Percent {
         found.error(value.at, format!("a percentage is a plain number, not one in {}", percent.unit()));
@@ -81,7 +83,6 @@ fn bar(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Bar> {
     }
 }
 
-/// `at_least`, `at_most` and `equals` of a fact or setting.
 pub(super) fn requirement(table: &mut Table<'_>, found: &mut Diagnostics) -> Requirement {
     let mut quantity = |key| Some(table.take(key)?.quantity(found)?.value);
     let (at_least, at_most) = (quantity("at_least"), quantity("at_most"));

@@ -1,4 +1,4 @@
-//! `[[criterion]]`: what must hold of what a test measured.
+//! `[[criterion]]`: demands on the results of a test.
 
 use seatrial_model::Value;
 use seatrial_model::profile::{Criterion, Statistic, WithoutLimit};
@@ -30,7 +30,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars, without_limit })
 }
 
-/// A table of names of the reader's own, with one value each.
+/// A table with free names, one value each.
 pub(super) fn pairs(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> Pairs<At<Value>> {
     let table = table.table(key, found);
     let cells = table.iter().flat_map(Table::entries);

@@ -26,14 +26,14 @@ pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<S
     Some(SettingEntry { id: id?, bounds, on, roles, why })
 }
 
-/// One value, or an array of them for a setting that has several.
+/// One value, or an array for a setting with several values.
 fn bound(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> Option<SettingBound> {
     let cell = table.take(key)?;
     let values = cell.one_or_more().iter().filter_map(|cell| cell.scalar(found)).collect();
     Some(SettingBound { key, at: cell.at, values })
 }
 
-/// `[roles.head]` and its siblings; `is_whole` falls when one of them could not be read.
+/// `[roles.head]` and its siblings; clears `is_whole` when one of them could not be read.
 pub(super) fn roles(profile: &mut Table<'_>, is_whole: &mut bool, found: &mut Diagnostics) -> Vec<RoleEntry> {
     let Some(cell) = profile.take("roles") else { return Vec::new() };
     let Some(roles) = cell.table(found) else {
@@ -94,7 +94,7 @@ pub(super) fn price(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Pri
     }
     let amount = table.take("amount");
     if amount.is_none() {
-        found.error(at, "[[price]] needs 'amount', the price of one");
+        found.error(at, "[[price]] needs 'amount', the price per device");
     }
     let amount = amount.and_then(|cell| {
         let number = match cell.scalar(found)?.value {
@@ -116,7 +116,9 @@ pub(super) fn price(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Pri
 fn nodes(table: &mut Table<'_>, found: &mut Diagnostics) -> NodeSet {
     let Some(text) = table.text("nodes", found) else { return NodeSet::default() };
     text.value.parse().unwrap_or_else(|error| {
-        found.error(text.at, format!("no node set: {error}")).help("a node set is written 'n[01-16],head'");
+        found
+            .error(text.at, format!("not a node list: {error}"))
+            .help("a node list is written 'n[01-16],head'");
         NodeSet::default()
     })
 }

@@ -1,4 +1,4 @@
-//! From TOML to entries: the shape of every table is checked here, and no name is looked up.
+//! From TOML to entries: checks the shape of every table, and resolves no names.
 
 mod bounds;
 mod criterion;
@@ -17,10 +17,10 @@ use crate::layer::Layer;
 use crate::merge::refuse_twins;
 use crate::table::Table;
 
-/// Syntax errors shown of one file: those behind the first few are mostly echoes of them.
+/// Syntax errors shown per file: later ones are mostly consequences.
 const MOST_SYNTAX_ERRORS: usize = 3;
 
-/// Reads text number `file`; what is wrong goes to `found`, and the layer holds what could be understood.
+/// Reads text number `file`; errors go to `found`, and the layer holds the readable entries.
 pub(crate) fn read(file: usize, stem: &str, text: &str, found: &mut Diagnostics) -> Option<Layer> {
     if let Some(at) = too_deep(text) {
         let at = Position { file, start: at, end: at + 1 };
@@ -71,16 +71,16 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     table.finish(found);
 
     refuse_twins(&tests, "tests", "give each test an `id` of its own", found);
-    refuse_twins(&criteria, "criteria", "give each an `id`, or bound one of them with `within`", found);
+    refuse_twins(&criteria, "criteria", "give each an `id`, or use `within`", found);
     refuse_twins(
         &settings,
         "settings",
-        "put all that it must satisfy into one [[setting]], or part them by `on` or `roles`",
+        "put all its bounds into one [[setting]], or tell them apart by `on` or `roles`",
         found,
     );
-    refuse_twins(&waivers, "waivers", "one waiver a criterion and node set", found);
-    refuse_twins(&limits, "limits", "one limit a test, metric and `where`", found);
-    refuse_twins(&prices, "prices", "one price an `on`", found);
+    refuse_twins(&waivers, "waivers", "one waiver per criterion and node set", found);
+    refuse_twins(&limits, "limits", "one limit per test, metric and `where`", found);
+    refuse_twins(&prices, "prices", "one price per `on`", found);
     Layer {
         is_whole,
         id,
@@ -98,7 +98,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     }
 }
 
-/// The entries of `[[key]]`; `is_whole` falls when one of them could not be read.
+/// The entries of `[[key]]`; clears `is_whole` when one of them could not be read.
 fn entries<'t, T>(
     table: &mut Table<'t>,
     key: &'static str,

@@ -1,4 +1,4 @@
-//! `[[test]]`: what is to be measured.
+//! `[[test]]`: what is measured.
 
 use std::collections::BTreeMap;
 
@@ -44,13 +44,12 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
     Some(TestEntry { id, bench: bench?, pattern, roles, params, on, require, expect, partner, rounds, links })
 }
 
-/// More rounds than a fleet of so many nodes has are a slip of the finger.
+/// More rounds than any fleet has are a typing error.
 const MOST_ROUNDS: u64 = 1000;
 
-/// The same of links between two switches.
+/// Likewise for links between two switches.
 const MOST_LINKS: u64 = 1024;
 
-/// A count from 1 to `most`.
 fn small(cell: &Cell<'_>, most: u64, found: &mut Diagnostics) -> Option<u32> {
     let count = cell.count(found)?;
     if count == 0 || count > most {

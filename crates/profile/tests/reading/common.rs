@@ -8,7 +8,6 @@ use seatrial_model::{
 };
 use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
 
-/// The day on which the tests take place.
 pub const TODAY: Date = date(2026, 3, 1);
 
 const fn metric(name: &'static str, unit: Unit, better: Better) -> MetricSpec {
@@ -103,7 +102,7 @@ const PLANNED: &[Planned] = &[Planned {
     metrics: &[metric("bandwidth", Unit::GigabytesPerSecond, Better::Higher)],
 }];
 
-/// A shipped profile of the tests. The real ones name real benchmarks, and are tested where these are known.
+/// A shipped profile for tests. The real ones name real benchmarks, and are tested where these are known.
 pub const SHIPPED: &[Shipped] = &[Shipped {
     name: "host",
     text: "title = \"invented\"\ndescription = \"for tests\"\ntime_budget = \"90 s\"\n\
@@ -111,7 +110,6 @@ pub const SHIPPED: &[Shipped] = &[Shipped {
            [[criterion]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nat_least = { percent_of = \"limit\", value = 55 }\n",
 }];
 
-/// What the profiles of the tests may name.
 pub const CATALOG: Catalog<'static> = Catalog {
     abouts: &[&MEMORY, &ECHO],
     planned: PLANNED,
@@ -126,7 +124,7 @@ pub fn read(text: &str) -> Result<Loaded, Diagnostics> {
     load(&source, SHIPPED, &CATALOG, TODAY)
 }
 
-/// What a person sees of the profile `text`, which must not be usable.
+/// The messages about the invalid profile `text`.
 pub fn complaint(text: &str) -> String {
     read(text).expect_err("the profile was taken").render(false)
 }

@@ -1,4 +1,4 @@
-//! Profiles that extend others, and what becomes of their entries.
+//! Profiles that extend others, and their merged entries.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a person sees of a profile that is wrong.
+//! Messages about invalid profiles.
 
 use crate::common::complaint;
 use insta::assert_snapshot;

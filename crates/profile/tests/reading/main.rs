@@ -1,4 +1,4 @@
-//! Profiles from text and files to what the program works with, and what a person sees of those that are wrong.
+//! Profiles from text and files, and messages about invalid ones.
 
 mod common;
 mod extend;

@@ -1,4 +1,4 @@
-//! Profiles that are too large, too deep or no text at all.
+//! Profiles that are too large, too deep or not text.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::{CATALOG, SHIPPED, TODAY, complaint};
 use insta::assert_snapshot;
 use seatrial_profile::{Diagnostics, LARGEST, Source, load};
 
-/// What a person sees of a file with `bytes`, the folder's name taken out.
+/// The messages about a file with `bytes`, without the folder's name.
 fn file_complaint(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("p.toml");

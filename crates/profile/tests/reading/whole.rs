@@ -1,4 +1,4 @@
-//! Profiles that are right: what becomes of every key.
+//! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
 use seatrial_model::profile::{Bar, Bounds, Expect, Statistic};
@@ -223,7 +223,7 @@ fn a_name_stands_for_its_benchmark_and_pattern() {
         assert_eq!(profile.tests[0].pattern.as_deref(), Some("ring"));
     }
     let refused = read(&text("pattern = \"pair\"\n")).expect_err("two patterns").render(false);
-    assert!(refused.contains("net.circle is net.echo under the pattern ring"), "{refused}");
+    assert!(refused.contains("net.circle is net.echo with the pattern ring"), "{refused}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::Names;
 
-/// The comparison as one JSON value: `a`, `b`, `differences` with numbers in the unit beside them, the cases that only one
-/// of the runs has or that ended in one as they did not in the other, and what changed beside the numbers.
+/// One JSON value: `a`, `b`, `differences` with numbers and units, cases that only one run has or that were measured
+/// in one run only, and changes of settings and inventory.
 pub fn value(names: Names<'_>, comparison: &Comparison) -> Value {
     json!({
         "a": names.a,

@@ -1,4 +1,4 @@
-//! Two runs side by side: what became better, what worse, what stayed, and what cannot be told.
+//! Two runs compared: better, worse, the same, or cannot tell.
 
 mod json;
 mod terminal;
@@ -6,7 +6,7 @@ mod terminal;
 pub use json::value;
 pub use terminal::render;
 
-/// The two runs of a comparison, as the person named them.
+/// The two runs of a comparison, as given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a> {
     pub a: &'a str,

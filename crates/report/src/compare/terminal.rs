@@ -12,13 +12,12 @@ use crate::view::differences::{beside, changed, counts, ended, some_of, tables, 
 use crate::view::table::Table;
 use crate::words::{Badge, clean, count};
 
-/// Cases named one by one that only one of the runs has; more are counted.
+/// Listed cases that only one of the runs has; more are counted.
 const MOST_NAMES: usize = 6;
 
-/// Things listed that changed beside the numbers; more are counted.
+/// Listed changes of settings and inventory; more are counted.
 const MOST_CHANGED: usize = 20;
 
-/// The comparison as text for a terminal.
 pub fn render(names: Names<'_>, comparison: &Comparison, style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
@@ -47,7 +46,7 @@ pub fn render(names: Names<'_>, comparison: &Comparison, style: TextStyle) -> St
 fn headline(names: Names<'_>, comparison: &Comparison) -> String {
     let (a, b) = (clean(names.a), clean(names.b));
     if comparison.differences.is_empty() {
-        return format!("nothing to compare: {a} and {b} share no case\n");
+        return format!("nothing to compare: {a} and {b} have no measured case in common\n");
     }
     let line = |told: String| if told.is_empty() { told } else { format!(" {told}\n") };
     let title = format!("{b} against {a}, {}", count(comparison.differences.len(), "metric"));

@@ -1,7 +1,7 @@
-//! Bencher Metric Format: the JSON that bencher.dev's command line takes with `--adapter json`.
+//! Bencher Metric Format: JSON for bencher.dev's command line with `--adapter json`.
 //!
-//! A case is a benchmark there, a metric a measure. The name of a measure carries the unit, because Bencher knows one
-//! unit a measure, and a measure of the same name in two units would be drawn on one axis.
+//! A case becomes a benchmark, a metric a measure. The name of a measure contains the unit, because Bencher has one
+//! unit per measure and would draw two units on one axis.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::{About, Export, Material};
 /// Medians with their 95 % intervals.
 pub struct Bencher;
 
-/// Characters that the name of a measure may have (the reference of the format).
+/// Length of a measure's name in characters (reference of the format).
 const LONGEST_MEASURE: usize = 64;
 
 #[derive(Serialize)]

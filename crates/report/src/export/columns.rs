@@ -1,4 +1,4 @@
-//! The columns of the record in long form, each once: CSV, Parquet and Prometheus take theirs from here.
+//! The columns of the record in long form, for CSV, Parquet and Prometheus.
 
 use jiff::Timestamp;
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SeriesRow, Summary};
@@ -6,19 +6,18 @@ use seatrial_model::{Better, Unit, Verdict};
 
 use crate::view::cases::verdicts;
 
-/// A case, and one of its numbers where it has any.
+/// A case, and one of its numbers if it has any.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportRow<'a> {
     pub run: &'a RunInfo,
     pub case: &'a CaseRecord,
-    /// The heaviest judgement of the case.
     pub verdict: Option<Verdict>,
     pub number: Option<Number<'a>>,
-    /// One observation of a metric, by trial and position in it.
+    /// One observation of a metric: trial, index in the trial, value.
     pub sample: Option<(usize, usize, f64)>,
 }
 
-/// A metric or a place of a series.
+/// A metric or a row of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'a> {
     pub name: &'a str,
@@ -53,7 +52,7 @@ impl<'a> ExportRow<'a> {
     }
 }
 
-/// The rows of `document`: of a case one a metric and one a place of a series, else one without a number.
+/// The rows of `document`: per case one for each metric and each row of a series, or one without a number.
 pub fn rows(document: &Document) -> Vec<ExportRow<'_>> {
     let verdicts = verdicts(document);
     let verdict = |case: &CaseRecord| verdicts.get(case.case.as_str()).copied();
@@ -77,29 +76,25 @@ fn rows_of<'a>(run: &'a RunInfo, case: &'a CaseRecord, verdict: Option<Verdict>)
     rows
 }
 
-/// Where the fields of a column come from, and of which type they are.
 #[derive(Clone, Copy)]
 pub enum Source {
-    /// An empty text says no more than none.
+    /// An empty text is the same as `None`.
     Text(fn(&ExportRow<'_>) -> Option<String>),
     Time(fn(&ExportRow<'_>) -> Timestamp),
-    /// A count of 32 bits.
     Int(fn(&ExportRow<'_>) -> Option<i64>),
-    /// A count of 64 bits.
     Long(fn(&ExportRow<'_>) -> Option<i64>),
     Double(fn(&ExportRow<'_>) -> Option<f64>),
     Flag(fn(&ExportRow<'_>) -> Option<bool>),
 }
 
-/// A column: its name and where its fields come from.
 pub type ExportColumn = (&'static str, Source);
 
-/// A word of the record, as its JSON form has it.
+/// A word of the record, as in JSON.
 fn word(value: impl serde::Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 
-/// The columns, in the order of CSV.
+/// In the order of CSV.
 pub const COLUMNS: [ExportColumn; 35] = [
     ("run", Source::Text(|row| Some(row.run.id.clone()))),
     ("started", Source::Time(|row| row.run.started)),
@@ -143,7 +138,6 @@ pub const COLUMNS: [ExportColumn; 35] = [
     ("verdict", Source::Text(|row| Some(row.verdict?.word().to_owned()))),
 ];
 
-/// The columns called `names`, in their order.
 pub fn called(names: &[&str]) -> Vec<ExportColumn> {
     names.iter().filter_map(|name| COLUMNS.into_iter().find(|column| column.0 == *name)).collect()
 }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::{About, Export, Material};
 
-/// The rows of [`crate::csv`].
 pub struct Csv;
 
 impl Export for Csv {
@@ -12,7 +11,7 @@ impl Export for Csv {
         &About {
             flag: "csv",
             value: "FILE",
-            help: "CSV, one line a metric of a case or a place of a series, as `report -o csv` prints it",
+            help: "CSV, one line per metric of a case or place of a series, as `report -o csv` prints it",
             bare: false,
         }
     }

@@ -1,4 +1,4 @@
-//! Evidence: the run folder itself, sealed, so that anybody can judge it again; `seatrial verify` does.
+//! Evidence: the sealed run folder, so that others can judge the run again with `seatrial verify`.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ impl Export for Evidence {
         &About {
             flag: "evidence",
             value: "FILE.tar.gz",
-            help: "The whole run with its samples, sums of every file and a seal, for `seatrial verify`",
+            help: "The whole run with its samples and checksums of every file, for `seatrial verify`",
             bare: false,
         }
     }

@@ -1,15 +1,15 @@
-//! Files that are whole or not there at all.
+//! Atomic writes of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Makes `path` hold what `write` writes, whole or not at all: it goes into a temporary file beside it, which is then
-/// renamed over it (rename(2) replaces a name at once, so that no reader ever sees half a file). The temporary name
-/// begins with a dot and ends with `.tmp`: collectors that look for files by their ending do not take it for one.
+/// Writes `path` completely or not at all: into a temporary file beside it, which is then renamed over it (rename(2)
+/// is atomic, so that no reader ever sees half a file). The temporary name begins with a dot and ends with `.tmp`:
+/// collectors that select files by extension do not pick it up.
 ///
-/// What is no plain file, such as a pipe or `/dev/stdout`, is written to directly: a rename would put a file in its
-/// place. A symbolic link stays one.
+/// A path that is not a regular file, such as a pipe or `/dev/stdout`, is written directly: a rename would replace
+/// it. A symbolic link is kept.
 pub fn put(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(there) if !there.is_file() => return fill(OpenOptions::new().write(true).open(path)?, write),
@@ -21,7 +21,7 @@ pub fn put(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Resul
     let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
     let written = fill(file, write).and_then(|()| fs::rename(&temporary, &target));
     if written.is_err() {
-        // The error that matters is the first one.
+        // The first error matters.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -38,7 +38,6 @@ fn fill(file: File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()
     }
 }
 
-/// A name for the temporary file of this process.
 fn beside(target: &Path) -> io::Result<PathBuf> {
     let name =
         target.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;

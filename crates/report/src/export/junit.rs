@@ -1,8 +1,8 @@
-//! JUnit XML: what Jenkins, GitLab and their like show of tests.
+//! JUnit XML for Jenkins, GitLab and other CI systems.
 //!
-//! A node is a suite. Where a profile judged the run a criterion on a case is a test; elsewhere a case is. Fail is
-//! `failure`, unknown is `error`, skip is `skipped`, and a warning passes with its reason as output: JUnit has no word
-//! for it. The numbers stand in properties of the test, which Jenkins, GitLab and pytest's readers take.
+//! A node is a suite. If a profile judged the run, each criterion on a case is a test; otherwise each case is. Fail
+//! is `failure`, unknown is `error`, skip is `skipped`, and a warning passes with its reason as output: JUnit has no
+//! warnings. The numbers are properties of the test, which Jenkins, GitLab and pytest read.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::words::rounded;
 
 pub struct JUnit;
 
-/// The suite of what is about no node in particular.
+/// The suite of results without a node.
 const RUN: &str = "run";
 
 impl Export for JUnit {
@@ -33,7 +33,7 @@ impl Export for JUnit {
 
     fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
         let mut text = Vec::new();
-        // By way of memory: the error of the XML writer hides what the system answered.
+        // Through memory: the error of the XML writer hides the error of the system.
         report(run).serialize(&mut text).map_err(io::Error::other)?;
         out.write_all(&text)
     }
@@ -43,13 +43,13 @@ fn report(run: &Material<'_>) -> Report {
     let document = run.document;
     let info = &document.run;
     let mut suites: BTreeMap<String, TestSuite> = BTreeMap::new();
-    // In the order of the run; a suite for a node without any test shows that there was nothing.
+    // In the order of the run; a node without tests gets an empty suite.
     let mut order: Vec<String> = Vec::new();
     let mut add = |name: String, test: Option<TestCase>| {
         let suite = suites.entry(name).or_insert_with_key(|name| {
             order.push(name.clone());
             let mut suite = TestSuite::new(name);
-            // The XML schema of JUnit wants a local time without an offset; UTC is what all nodes share.
+            // The XML schema of JUnit demands a local time without an offset; UTC is common to all nodes.
             let started = info.started.strftime("%Y-%m-%dT%H:%M:%S").to_string();
             suite.extra.insert("timestamp".into(), started.as_str().into());
             suite
@@ -65,9 +65,9 @@ fn report(run: &Material<'_>) -> Report {
         for record in &document.results {
             add(suite_name(&record.nodes.join("+")), Some(of_case(record)));
         }
-        // Cases that were measured are no criteria that are met.
+        // Measured cases are not criteria that are met.
         if let Some(profile) = &info.profile {
-            let text = "no criterion was judged: the run did not come to its end";
+            let text = "no criterion was judged: the run did not complete";
             let test = TestCase::new(&profile.id, unsuccessful(NonSuccessKind::Error, "unknown", text));
             add(RUN.to_owned(), Some(test));
         }
@@ -83,7 +83,7 @@ fn report(run: &Material<'_>) -> Report {
     }
     let mut report = Report::new(format!("seatrial {}", info.id));
     if let Some(ended) = &info.ended {
-        // None when the clock was set back in between.
+        // Absent when the clock was set back in between.
         if let Ok(took) = Duration::try_from(ended.at.duration_since(info.started)) {
             report.set_time(took);
         }
@@ -167,7 +167,7 @@ fn of_case(record: &CaseRecord) -> TestCase {
 
 fn set_time(test: &mut TestCase, record: Option<&CaseRecord>) {
     let time = record.map(|record| record.seconds).map_or(Ok(Duration::ZERO), Duration::try_from_secs_f64);
-    // A negative time would be a defect of the record; the test stands without one then.
+    // A negative time would be a defect of the record; the test then has no time.
     if let Ok(time) = time {
         test.set_time(time);
     }

@@ -1,7 +1,7 @@
-//! A run in the forms that other programs read: one file a form, and one line in the block `exports!` below.
+//! Exports of a run for other programs: one file per format, and one line in the block `exports!` below.
 //!
-//! An export is given what a run folder holds, as [`Material`], and a sink. Flag, help, man page and completion come
-//! from its [`About`]; nothing else has to know of it.
+//! An export gets the contents of a run folder as [`Material`], and a sink. Flag, help, man page and completion come
+//! from its [`About`]; no other code knows the export.
 
 pub(crate) mod columns;
 mod file;
@@ -16,49 +16,43 @@ use seatrial_model::{Site, VerdictRecord};
 
 pub use file::put;
 
-/// What an export may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// The record; samples that stand in files of the run folder are back in it where they could be read.
+    /// The record; samples stored in files of the run folder are loaded where readable.
     pub document: &'a Document,
-    /// What the nodes are and how they are set, as kept with the run.
+    /// The inventory and settings of the nodes, as stored with the run.
     pub site: &'a Site,
-    /// The profile as the run was judged by it, roles of the command line included.
+    /// The profile that judged the run, including roles of the command line.
     pub profile: Option<&'a Profile>,
-    /// The run folder, for exports that carry its files.
+    /// The run folder, for exports that include its files.
     pub folder: &'a Path,
 }
 
-/// What an export says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// The long flag, without dashes.
     pub flag: &'static str,
-    /// What help shows behind the flag, for example `FILE`.
+    /// The placeholder in help, for example `FILE`.
     pub value: &'static str,
     /// One sentence for help, without a full stop.
     pub help: &'static str,
-    /// Whether the flag may stand alone; it then writes to standard output.
+    /// Whether the flag works without a value; it then writes to standard output.
     pub bare: bool,
 }
 
-/// A form of a run.
 pub trait Export: Sync {
     fn about(&self) -> &'static About;
 
-    /// Writes the whole of it to `out`.
-    ///
-    /// # Errors
-    /// When `out` cannot be written, or the run has what the form cannot say.
+    /// Writes the whole export to `out`; also fails when the format cannot represent the run.
     fn write(&self, run: &Material<'_>, out: &mut (dyn Write + Send)) -> io::Result<()>;
 
-    /// The exit code that readers of standard output expect of this form, where it is not that of Seatrial.
+    /// The exit code that readers of this format expect, if it differs from Seatrial's.
     fn exit(&self, _run: &Material<'_>) -> Option<u8> {
         None
     }
 
-    /// The line and the exit code of a run that cannot be written because of `why`, where readers of standard output expect
-    /// one all the same.
+    /// The line and the exit code for a run that cannot be exported because of `why`, if readers of standard output
+    /// expect a line anyway.
     fn failed(&self, _why: &str) -> Option<(String, u8)> {
         None
     }
@@ -74,7 +68,6 @@ macro_rules! exports {
     };
 }
 
-// A file and the export in it.
 exports! {
     junit: JUnit;
     csv: Csv;
@@ -85,18 +78,17 @@ exports! {
     evidence: Evidence;
 }
 
-/// The export behind `--flag`.
 pub fn find(flag: &str) -> Option<&'static dyn Export> {
     EXPORTS.iter().copied().find(|export| export.about().flag == flag)
 }
 
-/// The nodes that a verdict speaks about, joined by `+`; empty when it is about none in particular.
+/// The nodes that a verdict is about, joined by `+`; empty when it is about no node in particular.
 fn nodes_of(verdict: &VerdictRecord, records: &HashMap<&str, &CaseRecord>) -> String {
     let case = || verdict.case.as_deref().and_then(|id| records.get(id)).map(|record| record.nodes.join("+"));
     verdict.node.clone().or_else(case).unwrap_or_default()
 }
 
-/// What was judged, in words that stay the same from run to run: the case, which names its node, else node and subject.
+/// The judged thing, in words that are stable between runs: the case, which names its node, else node and subject.
 fn judged(verdict: &VerdictRecord) -> String {
     match (&verdict.case, &verdict.node) {
         (Some(case), _) => case.clone(),

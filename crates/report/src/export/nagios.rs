@@ -1,6 +1,6 @@
 //! One line for Nagios, Icinga and Naemon: status, text, performance data.
 //!
-//! As a plugin it has the exit codes of that interface, not Seatrial's own: 0 ok, 1 warning, 2 critical, 3 unknown
+//! Uses the exit codes of the plugin interface, not Seatrial's own: 0 ok, 1 warning, 2 critical, 3 unknown
 //! (<https://www.monitoring-plugins.org/doc/guidelines.html>).
 
 use std::io::{self, Write};
@@ -11,14 +11,13 @@ use seatrial_model::{Dimension, Quantity, Unit, Verdict, VerdictRecord};
 use super::{About, Export, Material, judged};
 use crate::words::rounded;
 
-/// The line of a plugin.
 pub struct Nagios;
 
 /// Criteria named in the text; more are counted.
 const MOST_NAMED: usize = 3;
 
-/// Bytes of performance data at most. Nagios reads 8 KiB of a plugin, and older NRPE 1 KiB of the whole line; what does
-/// not fit is cut there in the middle of a number, so whole entries are left out here, the least interesting ones.
+/// Limit of the performance data in bytes. Nagios reads 8 KiB of a plugin, older NRPE 1 KiB of the whole line, and
+/// both cut the rest in the middle of a number; so whole entries are left out here, the least important first.
 const MOST_PERFDATA: usize = 4096;
 
 impl Export for Nagios {
@@ -40,13 +39,13 @@ impl Export for Nagios {
         Some(status(run.document).1)
     }
 
-    /// Another exit code would be taken for a service in a critical state.
+    /// Any other exit code would mean a service in a critical state.
     fn failed(&self, why: &str) -> Option<(String, u8)> {
         Some((format!("SEATRIAL UNKNOWN - {}", plain(why)), 3))
     }
 }
 
-/// The word and the exit code. A run that judged nothing is unknown, and so is one of which everything was skipped.
+/// The word and the exit code. A run that judged nothing or skipped everything is unknown.
 fn status(document: &Document) -> (&'static str, u8) {
     match document.verdict {
         Some(Verdict::Pass) => ("OK", 0),
@@ -58,7 +57,7 @@ fn status(document: &Document) -> (&'static str, u8) {
 
 fn line(document: &Document) -> String {
     let (word, _) = status(document);
-    // Worst first, in the text and in what there is room for behind it.
+    // Worst first, in the text and in the performance data.
     let mut verdicts: Vec<&VerdictRecord> = document.verdicts.iter().collect();
     verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.verdict));
     let label = |verdict: &VerdictRecord| format!("{} {}", verdict.criterion, judged(verdict));
@@ -68,7 +67,7 @@ fn line(document: &Document) -> String {
     format!("SEATRIAL {word} - {text}{data}")
 }
 
-/// How many criteria are met, and the worst of those that are not by name.
+/// The number of criteria that are met, and the worst of the others by name.
 fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -> String {
     let is_met = |verdict: &&&VerdictRecord| matches!(verdict.verdict, Verdict::Pass | Verdict::Skip);
     let open: Vec<&&VerdictRecord> = verdicts.iter().filter(|verdict| !is_met(verdict)).collect();
@@ -94,12 +93,12 @@ fn text(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -
     plain(&text)
 }
 
-/// A bar begins the performance data and a line feed ends the text, so neither may stand in it.
+/// A bar begins the performance data and a line feed ends the text, so neither may occur in the text.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c == '|' || c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What there is room for of the numbers, the worst first; a blank before each.
+/// As many numbers as fit, the worst first, each after a blank.
 fn performance(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> String) -> String {
     let mut data = String::new();
     for entry in verdicts.iter().filter_map(|verdict| entry(&label(verdict), verdict)) {
@@ -112,12 +111,12 @@ fn performance(verdicts: &[&VerdictRecord], label: &dyn Fn(&VerdictRecord) -> St
     data
 }
 
-/// `'label'=value[UOM];warn;crit;;`. Seatrial's bound is the critical range; there is no other for a warning.
+/// `'label'=value[UOM];warn;crit;;`. Seatrial's bound is the critical range; there is no warning range.
 fn entry(label: &str, verdict: &VerdictRecord) -> Option<String> {
     let measured = verdict.measured?;
     let (uom, scale, named) = uom(measured.unit());
     let critical = critical(verdict, measured, scale).unwrap_or_default();
-    // An equals sign or a quote would end the label; a doubled quote stands for one.
+    // An equals sign or a quote would end the label; a doubled quote is an escaped quote.
     let label: String = format!("{label}{named}")
         .chars()
         .map(|c| if c == '=' || c == '|' || c.is_control() { ':' } else { c })
@@ -125,8 +124,8 @@ fn entry(label: &str, verdict: &VerdictRecord) -> Option<String> {
     Some(format!("'{}'={}{uom};;{critical};;", label.replace('\'', "''"), number(measured.value() * scale)))
 }
 
-/// The unit of measurement that the interface knows, how many of it one `unit` is, and what the label says instead where
-/// it knows none: such a number is a plain one.
+/// The unit of the interface, the factor from `unit`, and the suffix of the label if the interface has no such unit
+/// and the number is plain.
 fn uom(unit: Unit) -> (&'static str, f64, String) {
     match unit.dimension() {
         Dimension::Time => ("s", unit.factor() / 1e9, String::new()),
@@ -143,7 +142,7 @@ fn uom(unit: Unit) -> (&'static str, f64, String) {
 fn critical(verdict: &VerdictRecord, measured: Quantity, scale: f64) -> Option<String> {
     let bound = verdict.bound.as_str();
     let level = |text: &str| {
-        // A percentage of something shows what it comes to in brackets: `at least 65 % of the limit (52 GB/s)`.
+        // A percentage has its value in brackets: `at least 65 % of the limit (52 GB/s)`.
         let text = text.rsplit_once('(').map_or(text, |(_, inner)| inner.trim_end_matches(')'));
         let quantity: Quantity = text.parse().ok()?;
         Some(number(quantity.to(measured.unit()).ok()?.value() * scale))
@@ -161,7 +160,7 @@ fn critical(verdict: &VerdictRecord, measured: Quantity, scale: f64) -> Option<S
     }
 }
 
-/// Plain digits: the interface knows no exponents.
+/// Plain digits: the interface has no exponents.
 fn number(value: f64) -> String {
     let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     // Nine significant digits are more than any measurement has.

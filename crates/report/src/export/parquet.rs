@@ -1,11 +1,12 @@
-//! Parquet in long form: one row a sample, for fleets over months in DuckDB, pandas and their like.
+//! Parquet in long form: one row per sample, for fleets over months in DuckDB, pandas and similar tools.
 //!
-//! `kind` says what a row is. `sample` is one observation: `value` is it, `trial` and `sample` number it from 0. `median`
-//! stands for a metric whose samples are not at hand, and for every place of a series, of which the record keeps
-//! summaries only; `n` says of how many samples. A case without numbers has one row in which `kind` is null, with its
-//! outcome and the reason, so that nobody counts only those that went well. New columns are only ever added at the end.
+//! `kind` is the kind of a row. `sample` is one observation: `value` is its value, `trial` and `sample` are indices
+//! from 0. `median` is used for a metric whose samples are not available, and for every row of a series, of which the
+//! record keeps summaries only; `n` is the number of samples. A case without numbers has one row in which `kind` is
+//! null, with its outcome and the reason, so that statistics include failed cases. New columns are only ever added at
+//! the end.
 //!
-//! The low-level writer of the crate `parquet` is enough for a flat table, and spares all of Arrow.
+//! The low-level writer of the crate `parquet` is enough for a flat table, and avoids the dependency on Arrow.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,10 +24,9 @@ use seatrial_model::record::Document;
 use super::columns::{ExportColumn, ExportRow, Source, called, rows};
 use super::{About, Export, Material};
 
-/// One row a sample.
 pub struct Parquet;
 
-/// Rows that are held in memory and written as one group. DuckDB reads groups in parallel and wants them of 100,000 rows
+/// Rows that are buffered and written as one row group. DuckDB reads groups in parallel and recommends 100,000 rows
 /// or more.
 const ROWS_A_GROUP: usize = 122_880;
 
@@ -35,7 +35,7 @@ impl Export for Parquet {
         &About {
             flag: "parquet",
             value: "FILE",
-            help: "Parquet, one row a sample, for DuckDB, pandas and the like",
+            help: "Parquet, one row per sample, for DuckDB, pandas and similar tools",
             bare: false,
         }
     }
@@ -45,7 +45,7 @@ impl Export for Parquet {
     }
 }
 
-/// The columns, in their order; all may be null where they do not apply.
+/// All columns are nullable.
 fn columns() -> Vec<ExportColumn> {
     let kind = |row: &ExportRow<'_>| {
         row.number.map(|_| if row.sample.is_some() { "sample" } else { "median" }.to_owned())
@@ -69,7 +69,6 @@ fn columns() -> Vec<ExportColumn> {
     .concat()
 }
 
-/// What the format calls the columns.
 fn schema(columns: &[ExportColumn]) -> String {
     let line = |(name, source): &ExportColumn| match source {
         Source::Text(_) => format!("optional binary {name} (STRING);\n"),
@@ -82,7 +81,7 @@ fn schema(columns: &[ExportColumn]) -> String {
     format!("message seatrial {{\n{}}}", columns.iter().map(line).collect::<String>())
 }
 
-/// `row` as one a sample of its metric, where these are at hand.
+/// `row` as one row per sample of its metric, where samples are available.
 fn observed(row: ExportRow<'_>) -> Vec<ExportRow<'_>> {
     let Some(trials) = row.metric().and_then(|metric| metric.samples.as_ref()) else { return vec![row] };
     let values = trials.iter().enumerate().flat_map(|(trial, samples)| {
@@ -97,7 +96,7 @@ fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), Parque
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut rows = rows(document).into_iter().flat_map(observed).peekable();
-    // An empty table has no group, and is a table all the same.
+    // An empty table has no group, and is a valid table.
     while rows.peek().is_some() {
         let held: Vec<ExportRow<'_>> = rows.by_ref().take(ROWS_A_GROUP).collect();
         let mut group = writer.next_row_group()?;
@@ -112,7 +111,6 @@ fn table(document: &Document, out: &mut (dyn Write + Send)) -> Result<(), Parque
     Ok(())
 }
 
-/// Writes the fields of one column.
 fn write(
     column: &mut SerializedColumnWriter<'_>,
     source: Source,
@@ -132,7 +130,7 @@ fn write(
     }
 }
 
-/// Writes values, and for each row whether it has one, as the format wants them.
+/// Writes values, and the definition level of each row.
 fn put<T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
     fields: impl Iterator<Item = Option<T::T>>,

@@ -1,11 +1,11 @@
 //! The text format of Prometheus, for the textfile collector of node_exporter.
 //!
-//! No time stands behind a number: the collector refuses files with timestamps, and `seatrial_run_start_time_seconds`
-//! says how old the figures are. No label holds the id of a run, since every value of a label is a time series of its own
-//! for as long as the server remembers. Units are base units, as the naming rules of Prometheus want.
+//! Numbers have no timestamp: the collector refuses files with timestamps, and `seatrial_run_start_time_seconds`
+//! gives their age. No label contains the id of a run, since every value of a label is a time series of its own for
+//! as long as the server keeps it. Units are base units, by the naming rules of Prometheus.
 //!
-//! The text is our own: it is a few lines of escaping, while prometheus-client (0.24) writes label values as they are
-//! (prometheus/client_rust, issue 151), and subjects, keys and parameters hold whatever the system calls its devices.
+//! Written without a library: the format is a few lines of escaping, while prometheus-client (0.24) does not escape
+//! label values (prometheus/client_rust, issue 151), and subjects, keys and parameters hold arbitrary device names.
 //! The format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +26,8 @@ use crate::labels::named_params;
 /// Gauges for the textfile collector.
 pub struct Prometheus;
 
-/// Labels with their values.
 type Labels = BTreeMap<String, String>;
 
-/// All numbers of one name.
 struct Family {
     help: String,
     samples: Vec<(Labels, f64)>,
@@ -72,7 +70,7 @@ fn families(run: &Material<'_>) -> Families {
     families
 }
 
-/// The labels of what is about `nodes`, joined by `+`.
+/// The labels of `nodes`, joined by `+`.
 fn of_nodes(nodes: &str, roles: &Assignment) -> Labels {
     let mut all: Vec<String> = nodes.split('+').flat_map(|node| roles.roles_of(node)).collect();
     all.sort();
@@ -80,7 +78,6 @@ fn of_nodes(nodes: &str, roles: &Assignment) -> Labels {
     labels(&[("node", nodes), ("role", &all.join("+"))])
 }
 
-/// The labels of what is about a case.
 fn labels_of(record: &CaseRecord, roles: &Assignment) -> Labels {
     let mut of = of_nodes(&record.nodes.join("+"), roles);
     of.extend(labels(&[
@@ -91,15 +88,16 @@ fn labels_of(record: &CaseRecord, roles: &Assignment) -> Labels {
     of
 }
 
-/// The columns of the record that are gauges: what their names end with, and what they are.
+/// The columns of the record that are gauges: suffix of the name, and help.
 const GAUGES: [(&str, &str, &str); 4] = [
     ("median", "", "Median"),
     ("lo", "_lower", "Lower end of the 95 % interval of the median"),
     ("hi", "_upper", "Upper end of the 95 % interval of the median"),
-    ("limit", "_limit", "What the hardware could do"),
+    ("limit", "_limit", "The limit of the hardware"),
 ];
 
-const VERDICTS: &str = "0 skip, 1 pass, 2 warn, 3 unknown, 4 fail, so that the largest is the roll-up";
+const VERDICTS: &str = "0 skip, 1 pass, 2 warn, 3 unknown, 4 fail, so that the largest is the overall \
+                        verdict";
 
 fn weight(verdict: Verdict) -> f64 {
     match verdict {
@@ -124,7 +122,7 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// The base unit of `unit` as a name ends with it, and how many of it one `unit` is.
+/// The base unit as a suffix of a name, and the factor from `unit`.
 fn base(unit: Unit) -> (&'static str, f64) {
     match unit.dimension() {
         Dimension::DataRate => ("_bytes_per_second", unit.factor()),
@@ -160,7 +158,7 @@ impl Families {
             let end = "When the run ended, in seconds since 1970.";
             at("seatrial_run_end_time_seconds", end, ended.at);
         }
-        // A profile that nothing was judged against yet is no silence that an alert could miss.
+        // A profile without verdicts counts as unknown, so that alerts fire.
         let unjudged = info.profile.as_ref().map(|_| Verdict::Unknown);
         if let Some(verdict) = document.verdict.or(unjudged) {
             let help = format!("The judgement of the whole run: {VERDICTS}.");
@@ -176,7 +174,8 @@ impl Families {
             ("judged", &judged(verdict)),
         ]));
         if let Some(margin) = verdict.margin_percent {
-            let help = "How far on the good side of its bound a figure is, as a share of the bound; negative on the bad.";
+            let help = "Margin of a figure to its bound, as a share of the bound; negative when the bound is \
+                        missed.";
             self.add("seatrial_criterion_margin_ratio", help, of.clone(), margin / 100.0);
         }
         let help = format!("The judgement of a criterion: {VERDICTS}.");
@@ -189,7 +188,7 @@ impl Families {
         self.add("seatrial_case_outcome", help, of, outcome(record.outcome));
     }
 
-    /// The number of `row`, where that is of a metric.
+    /// The number of `row`, if it is of a metric.
     fn add_number(&mut self, row: &ExportRow<'_>, mut of: Labels) {
         let Some(number) = row.number.filter(|_| row.metric().is_some()) else { return };
         for pair in named_params(row.case) {
@@ -214,13 +213,13 @@ impl Families {
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, family) in &self.0 {
-            // A String takes all that is written to it.
+            // Writing to a String does not fail.
             let _ = writeln!(text, "# HELP {name} {}", escaped(&family.help, false));
             let _ = writeln!(text, "# TYPE {name} gauge");
-            // All numbers of a name have the same labels, or a query that groups by one would lose some.
+            // All numbers of a name have the same labels, or a query that groups by one label would lose some.
             let names: BTreeSet<&String> =
                 family.samples.iter().flat_map(|(labels, _)| labels.keys()).collect();
-            // Two cases that no label tells apart, such as repeats of a study, are one series: the last one stands.
+            // Two cases with the same labels, such as repeats of a study, are one series: the last one counts.
             let mut lines: BTreeMap<String, f64> = BTreeMap::new();
             for (labels, value) in &family.samples {
                 let pair = |name: &&String| {
@@ -241,7 +240,7 @@ impl Families {
     }
 }
 
-/// A name ending in one of these promises a counter, a histogram or a summary.
+/// Names with these suffixes are reserved for counters, histograms and summaries.
 const RESERVED: [&str; 5] = ["_total", "_count", "_sum", "_bucket", "_info"];
 
 fn proper(name: &str) -> String {
@@ -252,12 +251,11 @@ fn proper(name: &str) -> String {
     }
 }
 
-/// `text` as a part of a name: letters, digits and underscores.
 fn word(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }
 
-/// Escapes what the format has a meaning for: backslash and line feed, and in the value of a label the quote too.
+/// Escapes backslash and line feed, and in the value of a label also the quote.
 fn escaped(text: &str, is_label: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

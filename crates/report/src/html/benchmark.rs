@@ -1,4 +1,4 @@
-//! A benchmark: its cases compared, the limit drawn in; its sweeps, studies and series; the cases shown in full.
+//! The section of a benchmark: its cases compared with their limits; sweeps, studies and series; the cases in full.
 
 use askama::Template;
 use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
@@ -12,17 +12,16 @@ use super::table::PageTable;
 use super::words::{quantity, text};
 use super::{factors, series, sweep};
 use crate::labels::{self, Label};
-use crate::number::spread;
+use crate::number::plus_minus;
 use crate::view::cases::{self as view, groups, headline, without_factors};
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
 use crate::words::count;
 
-/// Cases of a table with a row a case; of more nodes have rows of their own.
+/// Cases of a table with a row per case; larger fleets get rows per node.
 const MOST_CASES: usize = 64;
 
-/// Rows of a table over nodes at most.
 const MOST_ROWS: usize = 160;
 
 /// Cases that are drawn beside each other.
@@ -31,33 +30,27 @@ const MOST_DRAWN: usize = 24;
 #[derive(Clone, Debug, Template)]
 #[template(path = "benchmark.html")]
 pub struct Benchmark {
-    /// What links lead here by.
     pub id: String,
     /// `mem.bandwidth`.
     pub name: String,
-    /// What it measures, in a few words.
     pub title: String,
-    /// How many cases, and what all of them share.
+    /// The number of cases, and the parameters that all share.
     pub about: String,
     pub figures: Vec<Figure>,
     pub tables: Vec<PageTable>,
     /// How limits were derived, or why there is none.
     pub limits: Vec<String>,
     pub cases: Vec<Full>,
-    /// Where the others are.
     pub rest: String,
 }
 
-/// What the analysis makes of all cases of the run.
 struct Found<'a> {
     studies: Vec<Factors>,
     at_once: Vec<AtOnce>,
     sweeps: Vec<Sweep>,
-    /// Cases that share a table, by benchmark.
     groups: Vec<(&'a str, Vec<&'a CaseRecord>)>,
 }
 
-/// The benchmarks of the run, in the order of their first case.
 pub fn benchmarks(shown: &Shown<'_>, left: &mut usize) -> Vec<Benchmark> {
     let results = &shown.document.results;
     let others = without_factors(results);
@@ -107,7 +100,7 @@ fn benchmark(
     let rest = match hidden {
         0 => String::new(),
         some => {
-            format!("{} stand in the tables above; the JSON form has them in full.", count(some, "more case"))
+            format!("{} are in the tables above; the JSON form has them in full.", count(some, "more case"))
         }
     };
     let shared = labels::shared_params(&cases);
@@ -125,7 +118,6 @@ fn benchmark(
     }
 }
 
-/// Figures and tables of the cases of one test.
 fn of_group(
     shown: &Shown<'_>,
     name: &str,
@@ -148,7 +140,7 @@ fn of_group(
     (figures, tables)
 }
 
-/// What tells a case from the others, in one line.
+/// The label of each case among the others, in one line.
 fn names(cases: &[&CaseRecord]) -> Vec<String> {
     let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
     let columns = labels::columns(&all);
@@ -163,7 +155,6 @@ fn names(cases: &[&CaseRecord]) -> Vec<String> {
     (0..cases.len()).map(|at| text(&name(at))).collect()
 }
 
-/// The headline of each case beside its limit.
 fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     let name = headline(cases)?;
     let with: Vec<(&CaseRecord, &MetricRecord, String)> = cases
@@ -184,7 +175,7 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
         tip: text(&format!(
             "{label}: {} {}, n {}{}",
             quantity(metric.median, metric.unit),
-            spread(metric.median, metric.ci95),
+            plus_minus(metric.median, metric.ci95),
             metric.n,
             metric
                 .limit
@@ -207,7 +198,7 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     })
 }
 
-/// Series over a number that several cases have.
+/// Series over a numeric axis that several cases have.
 fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
     let labels = names(cases);
     let mut series: Vec<&String> = cases.iter().flat_map(|case| case.series.keys()).collect();

@@ -1,4 +1,5 @@
-//! One case in full: every number, where its limit comes from, its curves, how to repeat it, its raw samples.
+//! One case in full: all numbers, the derivation of its limits, its curves, the command to repeat it, its raw
+//! samples.
 
 use askama::Template;
 use seatrial_model::record::{CaseRecord, MetricRecord};
@@ -14,53 +15,44 @@ use super::shown::Shown;
 use super::table::PageTable;
 use super::waterfall::{Waterfall, waterfall};
 use super::words::{grouped, text};
-use crate::number::signed_share;
+use crate::number::signed_percent;
 use crate::repeat_command::repeat;
 use crate::view::cases::{headline, in_full};
 use crate::view::criteria::measured;
 use crate::words::{Badge, cut, span};
 
-/// Waterfalls of a case at most; metrics often share their limit.
+/// Waterfalls per case; metrics often share their limit.
 const MOST_FALLS: usize = 3;
 
-/// Characters of a piece of evidence.
 const LONGEST_EVIDENCE: usize = 400;
 
-/// A case in full.
 #[derive(Clone, Debug, Template)]
 #[template(path = "case.html")]
 pub struct Full {
-    /// What links lead here by.
     pub id: String,
     pub title: String,
-    /// How it came out.
     pub badge: Badge,
-    /// What it can be filtered by.
     pub filter: Filter,
-    /// Why it has no numbers, or what else is to be said first.
+    /// Why it has no numbers, or another remark.
     pub why: String,
-    /// Its judgements, a sentence each.
     pub judged: Vec<(Badge, String)>,
     pub numbers: PageTable,
-    /// Where its limits come from.
     pub falls: Vec<Waterfall>,
-    /// Why there is none: reason and metrics.
+    /// Reasons for missing limits: reason and metrics.
     pub unlimited: Vec<(String, String)>,
     pub figures: Vec<Figure>,
     pub heats: Vec<Heat>,
     pub tables: Vec<PageTable>,
-    /// How to measure it again.
     pub command: String,
     pub download: Option<Download>,
-    /// Where they are instead.
+    /// Where the samples are instead.
     pub no_download: String,
-    /// What was asked for and chosen, how long it took.
+    /// Parameters, choices, duration.
     pub facts: Vec<(String, String)>,
-    /// What supports the numbers.
     pub evidence: Vec<(String, String)>,
 }
 
-/// `case` in full; `left` are the bytes that the page may still carry of samples.
+/// `case` in full; `left` is the number of bytes of samples that still fit into the page.
 pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
     let id = shown.place(case.case.as_str());
     let parts = if latency::has_any(case) { (shown.context.parts)(&case.case) } else { Vec::new() };
@@ -102,7 +94,7 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
     }
 }
 
-/// The waterfalls. Metrics that share their bounds lose at the same places: the first of them tells it.
+/// The waterfalls. Metrics with the same bounds lose at the same places: the first of them is shown.
 fn falls(case: &CaseRecord) -> Vec<Waterfall> {
     let mut metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
     let first = headline(&[case]);
@@ -121,7 +113,7 @@ fn falls(case: &CaseRecord) -> Vec<Waterfall> {
 
 fn judged(record: &VerdictRecord) -> (Badge, String) {
     let measured = measured(record).map(|measured| format!(": {}", grouped(&measured)));
-    let margin = record.margin_percent.map(|margin| format!(", margin {}", signed_share(margin)));
+    let margin = record.margin_percent.map(|margin| format!(", margin {}", signed_percent(margin)));
     let rest = [&record.reason, &record.waiver].into_iter().flatten().map(|said| format!(". {said}"));
     let said = [
         record.criterion.clone(),
@@ -132,7 +124,6 @@ fn judged(record: &VerdictRecord) -> (Badge, String) {
     (record.verdict.into(), text(&said.into_iter().chain(rest).collect::<String>()))
 }
 
-/// Why metrics have no limit; those that share a reason together.
 fn unlimited(case: &CaseRecord) -> Vec<(String, String)> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, metric) in case.metrics.iter().filter(|(_, metric)| metric.limit.value.is_none()) {

@@ -1,4 +1,4 @@
-//! Runs held against the first of them, as one page: what is worse first, and beside it what else is not as it was.
+//! The HTML page of runs compared with the first: what is worse first, then changes of settings and inventory.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,7 +7,7 @@ use askama::Template;
 use seatrial_analysis::{Comparison, Ended};
 use seatrial_model::record::RunInfo;
 
-use super::actions::Action;
+use super::actions::ActionLine;
 use super::filter::Filter;
 use super::frame::PageFrame;
 use super::page::{MOST_NAMES as MOST_NODES, command, profile};
@@ -21,29 +21,24 @@ use crate::words::{Badge, count, time};
 /// Differences at most; the JSON form has all.
 const MOST_ROWS: usize = 500;
 
-/// Things at most that changed beside the numbers; the JSON form has all.
+/// Changes of settings and inventory at most; the JSON form has all.
 const MOST_CHANGED: usize = 200;
 
-/// Cases named one by one that only one of the runs has.
 const MOST_NAMES: usize = 24;
 
-/// Cases told one by one that ended in one run as they did not in the other.
+/// Listed cases that were measured in one run only.
 const MOST_ENDED: usize = 30;
 
-/// A run of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What it is called.
     pub name: &'a str,
-    /// Its invocation, where it can still be read.
+    /// Its invocation, if readable.
     pub info: Option<&'a RunInfo>,
 }
 
-/// A run, held against the baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     pub run: Run<'a>,
-    /// What came of it.
     pub comparison: &'a Comparison,
 }
 
@@ -59,24 +54,21 @@ struct Page {
     runs: PageTable,
 }
 
-/// One run against the baseline.
 struct Part {
     id: String,
     title: String,
-    /// How many metrics came out how.
     counts: String,
-    /// What differs besides them.
+    /// Differences beside the metrics.
     beside: String,
-    ended: Vec<Action>,
+    ended: Vec<ActionLine>,
     more_ended: usize,
     differences: PageTable,
     changed: PageTable,
-    /// Cases that only one of the runs has: which run, and the cases.
+    /// Cases that only one of the runs has: the run, and the cases.
     only: Vec<(String, String)>,
     test: String,
 }
 
-/// The page of `others` against `baseline`.
 pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io::Result<String> {
     let names: Vec<&str> = others.iter().map(|other| other.run.name).collect();
     let title = format!("{} against {}", names.join(", "), baseline.name);
@@ -97,7 +89,7 @@ pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io
     page.render().map_err(io::Error::other)
 }
 
-/// The worst that is to be said, in a line.
+/// The worst result, in one line.
 fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
     let all = || others.iter().map(|other| other.comparison);
     let number_of_worse = all().filter(|comparison| comparison.is_worse()).count();
@@ -117,7 +109,7 @@ fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
     let a = text(baseline.name);
     let said = match others {
         [only] if only.comparison.differences.is_empty() => {
-            format!("nothing to compare: {a} and {} share no case", text(only.run.name))
+            format!("nothing to compare: {a} and {} have no measured case in common", text(only.run.name))
         }
         [only] => counts(only.comparison),
         several if number_of_worse > 0 => {
@@ -131,14 +123,14 @@ fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
 fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
     let comparison = other.comparison;
     let (a, b) = (text(baseline.name), text(other.run.name));
-    let action = |(badge, ended): (Badge, &Ended)| Action {
+    let action = |(badge, ended): (Badge, &Ended)| ActionLine {
         badge,
         who: text(&ended.case),
         what: text(&ended.reason),
         to: String::new(),
         filter: Filter::of_nodes([], badge.class()),
     };
-    let mut ended: Vec<Action> = ended(comparison).into_iter().map(action).collect();
+    let mut ended: Vec<ActionLine> = ended(comparison).into_iter().map(action).collect();
     let more_ended = ended.len().saturating_sub(MOST_ENDED);
     ended.truncate(MOST_ENDED);
     let only = [(&a, &comparison.only_a), (&b, &comparison.only_b)];
@@ -153,12 +145,11 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
         differences: PageTable::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
         changed: PageTable::new(&changed(&comparison.changed), MOST_CHANGED).stacked(),
         only: only.map(|(run, cases)| (run.clone(), text(&some_of(cases, MOST_NAMES)))).collect(),
-        // What stands between backticks is a command on a terminal.
+        // Text in backticks is a command on a terminal.
         test: test(comparison).unwrap_or_default().replace('`', ""),
     }
 }
 
-/// The runs, the baseline first.
 fn table_of_runs(runs: &[Run<'_>]) -> PageTable {
     let of = |run: &Run<'_>, said: &dyn Fn(&RunInfo) -> String| run.info.map(said);
     let remark = |run: &Run<'_>| if run.name == runs[0].name { "the baseline" } else { "" };

@@ -1,4 +1,4 @@
-//! A figure of curves: what stands above it, the plot, its legend, a remark.
+//! A figure of curves: caption, plot, legend, remark.
 
 use askama::Template;
 use seatrial_model::{Bytes, Dimension, Nanos, Unit, Value};
@@ -6,27 +6,24 @@ use seatrial_model::{Bytes, Dimension, Nanos, Unit, Value};
 use super::plot::{Plot, Scale, sample};
 use super::words::text;
 
-/// Curves at most: more of them are no picture.
 pub const MOST_CURVES: usize = 8;
 
-/// Values of an axis that a curve has at least.
+/// Fewest values of an axis for a curve.
 pub const FEWEST_POINTS: usize = 3;
 
 #[derive(Clone, Debug, Template)]
 #[template(path = "figure.html")]
 pub struct Figure {
     pub caption: String,
-    /// What the numbers are in.
     pub unit: String,
     pub svg: String,
-    /// Marks and names of the curves.
     pub legend: Vec<(String, String)>,
-    /// What to know when reading it.
+    /// How to read the figure.
     pub note: String,
 }
 
 impl Figure {
-    /// The figure of `plot`; none where the plot has nothing to show.
+    /// The figure of `plot`; `None` for an empty plot.
     pub fn new(caption: &str, unit: &str, note: &str, plot: &Plot) -> Option<Self> {
         let named = plot.curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty());
         Some(Self {
@@ -39,7 +36,7 @@ impl Figure {
     }
 }
 
-/// The place of a value on an axis: a number, and whether it is a size in bytes. None for words.
+/// The position of a value on an axis, and whether it is a size in bytes. `None` for words.
 pub fn place(value: &Value, unit: Unit) -> Option<(f64, bool)> {
     let is_size = unit.dimension() == Dimension::Size;
     let number = |number: f64| (if is_size { number * unit.factor() } else { number }, is_size);
@@ -55,7 +52,7 @@ pub fn place(value: &Value, unit: Unit) -> Option<(f64, bool)> {
     }
 }
 
-/// How places follow each other best: sizes, and numbers that span a lot, by doubling.
+/// The scale for these positions: by doubling for sizes and for numbers that span a wide range.
 pub fn scale(places: &[(f64, bool)]) -> Scale {
     let bytes = places.iter().all(|(_, is_size)| *is_size);
     let (low, high) =
@@ -67,7 +64,7 @@ pub fn scale(places: &[(f64, bool)]) -> Scale {
     }
 }
 
-/// How values go up best: those that span more than an order by tens.
+/// The scale for these values: logarithmic when they span more than an order of magnitude.
 pub fn height(values: impl Iterator<Item = f64>) -> Scale {
     let (low, high) =
         values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));

@@ -1,4 +1,4 @@
-//! The raw samples of a case as a link that carries its file: it works without a script and without a network.
+//! The raw samples of a case as a `data:` link: works without script and network.
 
 use std::fmt::Write;
 
@@ -7,29 +7,25 @@ use seatrial_model::record::CaseRecord;
 use super::words::fixed;
 use crate::csv::guarded;
 
-/// Bytes of samples that a page carries in all.
+/// Bytes of samples per page.
 pub const MOST: usize = 1_200_000;
 
-/// Bytes of the samples of one case.
+/// Bytes of samples per case.
 const MOST_OF_CASE: usize = 96_000;
 
-/// A file that a page carries.
 #[derive(Clone, Debug)]
 pub struct Download {
-    /// What it is to be called.
     pub name: String,
-    /// Where it comes from: itself.
     pub url: String,
-    /// How large it is.
     pub size: String,
 }
 
-/// The samples of `case` as CSV; what is there instead where they are too many or elsewhere. `left` is what the page
-/// may still carry.
+/// The samples of `case` as CSV, or the message shown instead when they are too many or in another place. `left` is
+/// the number of bytes that still fit into the page.
 pub fn samples(case: &CaseRecord, number: &str, left: &mut usize) -> Result<Download, String> {
     let elsewhere = || match case.metrics.values().find_map(|metric| metric.samples_file.as_deref()) {
-        Some(file) => format!("Its samples stand in {file} of the run folder."),
-        None => "Its samples stand in the run folder.".to_owned(),
+        Some(file) => format!("Its samples are in {file} of the run folder."),
+        None => "Its samples are in the run folder.".to_owned(),
     };
     if case.metrics.is_empty() {
         return Err(String::new());
@@ -47,7 +43,7 @@ pub fn samples(case: &CaseRecord, number: &str, left: &mut usize) -> Result<Down
     })
 }
 
-/// One row a sample; none where the record has none.
+/// One row per sample; `None` if the record has no samples.
 fn csv(case: &CaseRecord) -> csv::Result<Option<Vec<u8>>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["metric", "unit", "trial", "sample", "value"])?;

@@ -1,4 +1,4 @@
-//! What each factor of a study is worth: the gain with its interval, drawn and in numbers.
+//! The gain of each factor of a study with its interval, as a picture and in numbers.
 
 use seatrial_analysis::{Factors, Worth};
 
@@ -13,7 +13,6 @@ pub struct Study {
     pub table: PageTable,
 }
 
-/// The studies of `bench`.
 pub fn of_bench(studies: &[Factors], bench: &str) -> Vec<Study> {
     studies.iter().filter(|study| study.bench == bench).map(of_study).collect()
 }

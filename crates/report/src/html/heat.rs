@@ -1,4 +1,4 @@
-//! Matrices as tables whose cells are coloured by how far they are from the median: numbers first, colour beside them.
+//! Matrices as tables whose cells are coloured by distance from the median: numbers first, colour in addition.
 
 use askama::Template;
 
@@ -8,20 +8,17 @@ use crate::view::cases::without_factors;
 use crate::view::matrix::{Matrix, MatrixValue};
 use crate::view::pairs::{matrices, matrix};
 
-/// Nodes of a matrix that is shown whole; of a larger one the worst are shown with each other.
+/// Nodes of a matrix that is shown whole; of a larger matrix only the worst nodes are shown.
 const MOST: usize = 40;
 
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "heat.html")]
 pub struct Heat {
     pub caption: String,
-    /// What rows and columns are.
     pub corner: String,
-    /// Names of the columns.
     pub columns: Vec<String>,
     /// Names of the rows, and their cells.
     pub rows: Vec<(String, Vec<HeatCell>)>,
-    /// What to know when reading it.
     pub note: String,
 }
 
@@ -31,14 +28,12 @@ pub struct HeatCell {
     pub text: String,
     /// `b4` far on the bad side, `b0` at the median, `g4` far on the good side.
     pub class: String,
-    /// All there is to say about it.
     pub detail: String,
-    /// Where its case is shown in full.
     pub to: String,
 }
 
 impl Heat {
-    /// `matrix`; `place` is where a case is shown in full.
+    /// `place` gives the link to a case in full.
     pub fn new(matrix: &Matrix, place: impl Fn(&str) -> String) -> Self {
         let (decimals, median) = (matrix.decimals(), matrix.median());
         let filled = |at: (usize, usize), found: &MatrixValue| {
@@ -64,7 +59,6 @@ impl Heat {
     }
 }
 
-/// The matrices of pairs of nodes.
 pub fn of_pairs(shown: &Shown<'_>) -> Vec<Heat> {
     let results = without_factors(&shown.document.results);
     let found = matrices(&results);

@@ -1,4 +1,4 @@
-//! What the nodes are; nodes that are alike are told once.
+//! The inventory of the nodes; equal nodes are shown once.
 
 use std::collections::HashMap;
 
@@ -11,28 +11,24 @@ use crate::notes::Notes;
 use crate::view::table as view;
 use crate::words::set_of;
 
-/// Kinds of nodes at most.
 const MOST: usize = 24;
 
-/// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 160;
 
-/// Nodes that are alike.
+/// Nodes with the same inventory.
 pub struct Kind {
     pub names: String,
-    /// What they can be filtered by.
     pub filter: Filter,
     /// The machine as a whole: label and text.
     pub facts: Vec<(&'static str, String)>,
-    /// Its parts with their limits.
     pub parts: PageTable,
-    /// What could not be read or looks odd.
+    /// Unreadable or unusual items.
     pub remarks: Vec<String>,
 }
 
 /// The kinds of nodes, the most frequent first.
 pub fn kinds(shown: &Shown<'_>) -> Vec<Kind> {
-    // Machines that differ in what nobody reads about, such as a serial number, look alike all the same.
+    // Machines that differ only in items that are not shown, such as a serial number, are one kind.
     let mut kinds: Vec<(&Node, Vec<&str>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for node in shown.context.nodes {

@@ -1,4 +1,4 @@
-//! Latencies as curves of percentiles: across by nines, so that the tail has as much room as the rest.
+//! Latencies as curves of percentiles: the x axis counts nines, so that the tail gets as much room as the rest.
 
 use std::collections::BTreeMap;
 
@@ -23,17 +23,15 @@ const PERCENTILES: &[(&str, f64)] = &[
     ("p99999", 0.99999),
 ];
 
-/// Points of a curve at most.
 const MOST_POINTS: usize = 140;
 
-/// Whether a case has latencies worth a curve.
 pub fn has_any(case: &CaseRecord) -> bool {
     let is_percentile = |name: &str| PERCENTILES.iter().any(|(known, _)| *known == name);
     let times = case.metrics.iter().filter(|(_, metric)| metric.unit.dimension() == Dimension::Time);
     times.filter(|(name, _)| is_percentile(name)).count() > 1
 }
 
-/// The curve of `case`: by all of its latencies where the parts kept them, else by the percentiles in the record.
+/// The curve of `case`: from all latencies if the parts kept them, else from the percentiles in the record.
 pub fn figure(case: &CaseRecord, parts: &[PartRecord]) -> Option<Figure> {
     let counted = counted(parts);
     let (curves, note) = if counted.is_empty() || counted.len() > MOST_CURVES {
@@ -50,9 +48,9 @@ pub fn figure(case: &CaseRecord, parts: &[PartRecord]) -> Option<Figure> {
         .map(|curve| if has_one { Curve { name: String::new(), ..curve } } else { curve })
         .collect();
     let plot = Plot {
-        label: "Latency over the part of all operations that took no longer".to_owned(),
+        label: "Latency over the share of operations that took no longer".to_owned(),
         across: Scale::Nines,
-        across_name: "part of all that took no longer".to_owned(),
+        across_name: "share of operations that took no longer".to_owned(),
         up,
         curves,
         marks: Vec::new(),
@@ -60,7 +58,7 @@ pub fn figure(case: &CaseRecord, parts: &[PartRecord]) -> Option<Figure> {
     Figure::new("Latency by percentile", "us", note, &plot)
 }
 
-/// Latencies in nanoseconds with how often each was seen, by the name that the benchmark gave them.
+/// Latencies in nanoseconds with their counts, by the name of the benchmark.
 fn counted(parts: &[PartRecord]) -> BTreeMap<String, BTreeMap<u64, u64>> {
     let mut found: BTreeMap<String, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut add = |name: &str, value: &serde_json::Value| {
@@ -89,7 +87,7 @@ fn of_counts(name: &str, counts: &BTreeMap<u64, u64>) -> Curve {
     let (mut below, mut points) = (0, Vec::new());
     for (nanos, count) in counts {
         below += count;
-        // The last one stands where one of all is.
+        // The last point has no latency beyond it, and counts as half of one.
         let beyond = ((all - below) as f64).max(0.5) / all as f64;
         points.push((-beyond.log10(), *nanos as f64 / 1e3));
     }

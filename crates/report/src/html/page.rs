@@ -8,7 +8,7 @@ use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Cause, Verdict};
 
 use super::PageContext;
-use super::actions::{Action, actions};
+use super::actions::{ActionLine, actions};
 use super::benchmark::{Benchmark, benchmarks};
 use super::download;
 use super::frame::PageFrame;
@@ -24,13 +24,11 @@ use crate::view::nodes::is_fleet;
 use crate::view::{findings, nodes, settings};
 use crate::words::{Badge, count, time};
 
-/// Nodes named one by one; more are counted.
+/// Listed nodes; more are counted.
 pub const MOST_NAMES: usize = 8;
 
-/// Criteria at most; the JSON form has all.
 const MOST_CRITERIA: usize = 200;
 
-/// Settings at most; the audit has all.
 const MOST_SETTINGS: usize = 200;
 
 /// Findings at most; the JSON form has all.
@@ -46,7 +44,7 @@ struct Page {
     unfinished: Option<Unfinished>,
     facts: Vec<(&'static str, String)>,
     command: String,
-    actions: Vec<Action>,
+    actions: Vec<ActionLine>,
     more_actions: usize,
     nothing: &'static str,
     criteria: PageTable,
@@ -60,15 +58,13 @@ struct Page {
     is_cut: bool,
 }
 
-/// A run that did not come to its end.
 struct Unfinished {
-    /// What became of it, and how far it got.
+    /// The state of the run, and its progress.
     what: String,
-    /// How to go on with it; empty while it still runs.
+    /// The command that resumes it; empty while it still runs.
     resume: String,
 }
 
-/// `document` as one page.
 pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<String> {
     let shown = Shown::new(document, context);
     let (actions, more_actions) = actions(&shown);
@@ -93,7 +89,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
         actions,
         more_actions,
         nothing: match document.verdict {
-            Some(Verdict::Skip) => "Nothing could be judged; why stands with the nodes.",
+            Some(Verdict::Skip) => "Nothing could be judged; the reasons are in the table of nodes.",
             Some(_) => "Nothing.",
             None => "Nothing was judged, and nothing failed.",
         },
@@ -110,7 +106,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
     page.render().map_err(io::Error::other)
 }
 
-/// Every criterion, also those that are met, the worst first.
+/// Every criterion, including those that are met, the worst first.
 fn criteria(shown: &Shown<'_>) -> PageTable {
     let places = Places::of(shown.document);
     let mut all = view::criteria(shown.document, &places, |_| true);
@@ -120,25 +116,23 @@ fn criteria(shown: &Shown<'_>) -> PageTable {
     PageTable::of_run(&table, MOST_CRITERIA, shown)
 }
 
-/// Every node of the run, the worst first.
 fn nodes(shown: &Shown<'_>) -> PageTable {
     let all = nodes::summaries(shown.document);
     PageTable::of_run(&nodes::table(shown.document, &all, Some(shown.assignment())), usize::MAX, shown)
 }
 
-/// What became of a run that did not come to its end; none of one that did.
 fn unfinished(document: &Document, context: &PageContext<'_>) -> Option<Unfinished> {
     let run = &document.run;
     let what = match &run.ended {
         Some(RunEnd { signal: Some(signal), .. }) => format!("The run was stopped by {signal}."),
         Some(_) => return None,
         None if context.is_running => "The run has not ended yet.".to_owned(),
-        None => "The run never said how it ended: it was killed, or its machine went down.".to_owned(),
+        None => "The run recorded no end: it was killed, or its machine went down.".to_owned(),
     };
     let done = document.results.iter().filter(|case| case.cause != Some(Cause::Interrupted)).count();
     let far = context.planned.map(|planned| {
         let of = count(planned.max(done), "planned case");
-        format!(" This is what it had by then: {done} of {of}.")
+        format!(" Its results so far: {done} of {of}.")
     });
     let is_running = context.is_running && run.ended.is_none();
     Some(Unfinished {
@@ -160,12 +154,12 @@ fn facts(document: &Document, context: &PageContext<'_>) -> Vec<(&'static str, S
     facts.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
 
-/// A command line, so that it can be copied into a shell.
+/// A command line, quoted for a shell.
 pub fn command(words: &[String]) -> String {
     text(&repeat_command::line(words))
 }
 
-/// The profile that a run was judged against; empty where there was none.
+/// The profile that judged the run; empty without one.
 pub fn profile(run: &RunInfo) -> String {
     let Some(profile) = &run.profile else { return String::new() };
     match profile.title.as_str() {
@@ -174,7 +168,7 @@ pub fn profile(run: &RunInfo) -> String {
     }
 }
 
-/// The verdicts and outcomes that something on the page has, the heaviest first.
+/// The verdicts and outcomes of all elements of the page, the heaviest first.
 fn verdicts(shown: &Shown<'_>) -> Vec<Badge> {
     use Verdict::{Fail, Pass, Skip, Unknown, Warn};
     let has = |class: &str| {

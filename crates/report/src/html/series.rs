@@ -1,4 +1,4 @@
-//! The series of cases: a curve where an axis is a number, a matrix over two axes, else a table.
+//! The series of cases: a curve over a numeric axis, a matrix over two axes, else a table.
 
 use seatrial_model::Value;
 use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
@@ -8,17 +8,15 @@ use super::heat::Heat;
 use super::plot::{Curve, Plot, Point};
 use super::table::PageTable;
 use super::words::{quantity, text};
-use crate::number::spread;
+use crate::number::plus_minus;
 use crate::view::series::{axis_title, list, matrix, split};
 use crate::words::{in_unit, unit};
 
 /// Rows of a table of a series at most; the CSV and JSON forms have all.
 const MOST_ROWS: usize = 128;
 
-/// Rows or columns of a matrix at most.
 const MOST_CELLS: usize = 64;
 
-/// One picture or table of a series.
 pub enum SeriesView {
     Figure(Figure),
     Heat(Heat),
@@ -33,7 +31,7 @@ pub fn of_case(case: &CaseRecord) -> Vec<SeriesView> {
     case.series.iter().flat_map(of).collect()
 }
 
-/// A series over one number that several cases have, as one figure: what differs between them is a curve.
+/// A series over one number that several cases have, as one figure with a curve per case.
 pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> {
     let (_, first) = with.first()?;
     let [axis] = first.axes.as_slice() else { return None };
@@ -79,7 +77,6 @@ fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
     }
 }
 
-/// Whether the values of an axis are names, though they may be numbers.
 fn is_name(axis: &Axis) -> bool {
     axis.name.contains("node") || ["gpu", "from", "to", "disk", "flow", "rail"].contains(&axis.name.as_str())
 }
@@ -104,7 +101,7 @@ fn figure(
     let across = scale(&places);
     let bare = |row: &SeriesRow| row.at.get(&axis.name).map_or(String::new(), Value::to_string);
     let point = |name: &str, row: &SeriesRow| {
-        let spread = spread(row.summary.median, row.summary.ci95);
+        let spread = plus_minus(row.summary.median, row.summary.ci95);
         let name = if name.is_empty() { String::new() } else { format!("{name} · ") };
         let value = quantity(row.summary.median, series.unit);
         Some(Point {
@@ -127,7 +124,7 @@ fn figure(
     let note = if has_band { "The band is the 95 % interval of the median." } else { "" };
     let plot = Plot {
         label: text(&format!(
-            "{caption}, {} points; the numbers stand in the CSV and JSON forms",
+            "{caption}, {} points; the numbers are in the CSV and JSON forms",
             places.len()
         )),
         across,

@@ -1,4 +1,4 @@
-//! Which cases are shown in full, and what everything on the page can be filtered by.
+//! Which cases are shown in full, and the filters of every element.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,30 +15,26 @@ use crate::view::cases::{Verdicts, verdicts};
 use crate::view::nodes::shortfall;
 use crate::words::tone;
 
-/// Cases of a run that are all shown in full.
+/// Runs with up to this many cases show all in full.
 const ALL: usize = 64;
 
-/// Cases shown in full of a run that has more: those that came out worst.
+/// Cases shown in full of a larger run: the worst.
 const WORST: usize = 40;
 
-/// Cases shown in full of each benchmark, so that none is without an example.
+/// Cases shown in full of each benchmark, so that each has an example.
 const OF_EACH: usize = 2;
 
-/// A record as the page looks at it.
 pub struct Shown<'a> {
     pub document: &'a Document,
-    /// What stands around it.
     pub context: &'a PageContext<'a>,
     roles: Assignment,
     judged: HashMap<&'a str, Vec<&'a VerdictRecord>>,
-    /// The heaviest judgement of each case.
     pub verdicts: Verdicts<'a>,
-    /// By name, the number of each case that is shown in full.
+    /// The number of each case that is shown in full, by name.
     full: HashMap<&'a str, usize>,
 }
 
 impl<'a> Shown<'a> {
-    /// How `document` is shown.
     pub fn new(document: &'a Document, context: &'a PageContext<'a>) -> Self {
         let nobody = Profile::default();
         let profile = context.profile.unwrap_or(&nobody);
@@ -58,7 +54,7 @@ impl<'a> Shown<'a> {
     fn choose(&self) -> HashMap<&'a str, usize> {
         let all = &self.document.results;
         let mut chosen: Vec<usize> = (0..all.len()).collect();
-        // Of a run that is not judged, what is said to be wrong goes first.
+        // For a run without verdicts, problems come first.
         let problems = self.document.findings.iter().filter(|finding| finding.severity == Severity::Problem);
         let wrong: HashSet<&str> = problems.filter_map(|finding| finding.node.as_deref()).collect();
         if all.len() > ALL {
@@ -89,7 +85,7 @@ impl<'a> Shown<'a> {
         self.full.len() < self.document.results.len()
     }
 
-    /// Where a case is shown in full; empty where it is not.
+    /// The link to a case in full; empty if it is not shown.
     pub fn place(&self, case: &str) -> String {
         self.full.get(case).map_or(String::new(), |number| format!("case-{number}"))
     }
@@ -98,12 +94,11 @@ impl<'a> Shown<'a> {
         self.judged.get(case.case.as_str()).map_or(&[], Vec::as_slice)
     }
 
-    /// The heaviest judgement of a case.
     pub fn verdict(&self, case: &CaseRecord) -> Option<Verdict> {
         self.verdicts.get(case.case.as_str()).copied()
     }
 
-    /// The class of a case: of its verdict, else of its outcome where it was not measured.
+    /// The class of a case: of its verdict, else of its outcome if it was not measured.
     pub fn class(&self, case: &CaseRecord) -> &'static str {
         match (self.verdict(case), case.outcome) {
             (Some(verdict), _) => verdict.word(),
@@ -112,12 +107,10 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// What a case can be filtered by.
     pub fn filter(&self, case: &CaseRecord) -> Filter {
         self.filter_of(case.nodes.iter().map(String::as_str), self.class(case))
     }
 
-    /// What something about `nodes` can be filtered by.
     pub fn filter_of<'n>(&self, nodes: impl IntoIterator<Item = &'n str>, verdict: &'static str) -> Filter {
         let nodes: Vec<&str> = nodes.into_iter().collect();
         let mut roles: Vec<String> = nodes.iter().flat_map(|node| self.roles.roles_of(node)).collect();
@@ -127,17 +120,14 @@ impl<'a> Shown<'a> {
         Filter { roles: roles.join("\n"), ..Filter::of_nodes(nodes, verdict) }
     }
 
-    /// Who plays which role.
     pub fn assignment(&self) -> &Assignment {
         &self.roles
     }
 
-    /// The roles that a node plays, as a sentence has them.
     pub fn roles_of(&self, node: &str) -> String {
         text(&self.roles.roles_of(node).join(", "))
     }
 
-    /// Every role that somebody plays.
     pub fn roles(&self) -> Vec<String> {
         let mut roles: Vec<String> = self
             .document

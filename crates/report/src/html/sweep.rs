@@ -1,4 +1,4 @@
-//! Sweeps as curves: over two parameters from the tables that the analysis makes, over one from the cases themselves.
+//! Sweeps as curves: over two parameters from the tables of the analysis, over one from the cases themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,15 @@ use crate::view::cases::headline;
 use crate::view::sweep as view;
 use crate::words::{Badge, unit};
 
-/// Sweeps at most; the cases of others stand in their rows.
+/// Sweeps at most; the cases of others have rows.
 const MOST: usize = 12;
 
-/// A sweep: its curves, and its table under them.
 pub struct SweepView {
-    /// The curves; none where the loads are words.
+    /// The curves; `None` where the loads are words.
     pub figure: Option<Figure>,
     pub table: Option<PageTable>,
 }
 
-/// The sweeps of the cases of `bench`, over two parameters and over one.
 pub fn of_bench(shown: &Shown<'_>, sweeps: &[Sweep], bench: &str, cases: &[&CaseRecord]) -> Vec<SweepView> {
     let names: BTreeSet<&str> = cases.iter().map(|case| case.case.as_str()).collect();
     let is_of = |table: &&Sweep| {
@@ -82,7 +80,6 @@ fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
     draw(&view::title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
 }
 
-/// Knees that were found in the cases of a sweep.
 fn knees(shown: &Shown<'_>, cases: &BTreeSet<&str>) -> Vec<Mark> {
     let is_knee = |finding: &&Finding| {
         finding.kind == "knee" && finding.case.as_deref().is_some_and(|case| cases.contains(case))
@@ -98,7 +95,7 @@ fn knees(shown: &Shown<'_>, cases: &BTreeSet<&str>) -> Vec<Mark> {
         .collect()
 }
 
-/// The limit of the cases of a sweep, where they share one.
+/// The limit of the cases of a sweep, if they share one.
 fn limit(shown: &Shown<'_>, cases: &BTreeSet<&str>, metric: &str) -> Option<Mark> {
     let own = shown.document.results.iter().filter(|case| cases.contains(case.case.as_str()));
     let mut found = own.filter_map(|case| case.metrics.get(metric));
@@ -137,7 +134,8 @@ fn draw(
     Figure::new(title, unit(of).trim(), &notes.into_iter().flatten().collect::<Vec<_>>().join(" "), &plot)
 }
 
-/// One curve for every way to set the rest, where a single number differs between cases of a node and a subject.
+/// One curve per combination of the other parameters, where a single number differs between cases of a node and a
+/// subject.
 fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     let first = cases.first()?;
     let differs = |name: &&str| cases.iter().any(|case| case.params.get(name) != first.params.get(name));

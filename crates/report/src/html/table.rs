@@ -1,4 +1,4 @@
-//! A table as the page shows it: a caption, heads with their scope, a row head, and what rows can be filtered by.
+//! A table of the page: caption, column heads with their scope, row heads, and filters of rows.
 
 use askama::Template;
 
@@ -14,7 +14,7 @@ use crate::words::{Badge, count, unit};
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "table.html")]
 pub struct PageTable {
-    /// What it is about; screen readers say it first.
+    /// The caption; screen readers read it first.
     caption: String,
     heads: Vec<Head>,
     rows: Vec<Row>,
@@ -22,16 +22,14 @@ pub struct PageTable {
     head: usize,
     /// Footnotes: reference and text.
     notes: Vec<(String, String)>,
-    /// On a narrow screen each row is a block with its picture as wide as the screen, instead of a part of a table that
-    /// is reached by scrolling.
+    /// On a narrow screen each row becomes a block with a picture as wide as the screen, instead of a table that
+    /// scrolls.
     is_stacked: bool,
 }
 
-/// The head of a column.
 #[derive(Clone, Debug)]
 struct Head {
     text: String,
-    /// What its numbers are in.
     unit: String,
     is_number: bool,
     /// The axis of the pictures in its cells.
@@ -47,10 +45,8 @@ struct Row {
 #[derive(Clone, Debug)]
 struct Cell {
     text: String,
-    /// A remark behind it.
     faint: String,
     badge: Option<Badge>,
-    /// Where it leads: the id of something on the page.
     to: String,
     picture: String,
 }
@@ -145,7 +141,7 @@ impl PageTable {
         }
     }
 
-    /// The same, its rows blocks on a narrow screen.
+    /// The same, with rows as blocks on a narrow screen.
     pub fn stacked(self) -> Self {
         Self { is_stacked: true, ..self }
     }
@@ -158,7 +154,7 @@ impl PageTable {
         self.heads.get(*column).is_some_and(|head| head.is_number)
     }
 
-    /// What a cell says of its column where that has no head: what stands in it alone does not tell.
+    /// The column's name for a cell, where the block has no head and the cell is unclear without it.
     fn label(&self, column: &usize, cell: &Cell) -> Option<&str> {
         let is_plain = cell.picture.is_empty() && cell.badge.is_none() && !cell.is_empty();
         let head =
@@ -166,7 +162,6 @@ impl PageTable {
         Some(head.text.as_str())
     }
 
-    /// Whether nothing stands in it.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

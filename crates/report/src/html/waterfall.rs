@@ -1,14 +1,13 @@
-//! From the loosest bound to what was measured: where the difference goes, the largest loss named.
+//! A waterfall from the loosest bound to the measured value, with the largest loss named.
 
 use askama::Template;
 use seatrial_model::Better;
 use seatrial_model::record::MetricRecord;
 
 use super::words::{fixed, number, quantity, text};
-use crate::number::{decimals, whole_share};
+use crate::number::{decimals, whole_percent};
 use crate::words::unit;
 
-/// A waterfall of one metric.
 #[derive(Clone, Debug, Template)]
 #[template(path = "waterfall.html")]
 pub struct Waterfall {
@@ -17,28 +16,26 @@ pub struct Waterfall {
     pub unit: String,
     /// The largest loss in a sentence.
     pub largest: String,
-    /// From the loosest bound to what was measured.
+    /// From the loosest bound to the measured value.
     pub steps: Vec<Step>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where it comes from.
     pub name: String,
-    /// How it was computed.
     pub formula: String,
     pub value: String,
-    /// What is lost against the bar above; empty for the first.
+    /// The loss against the bar above; empty for the first.
     pub lost: String,
-    /// Percent of the track that is filled.
+    /// Filled part of the track in percent.
     pub filled: String,
-    /// Percent of the track behind it that is lost.
+    /// Lost part of the track after it, in percent.
     pub missing: String,
     /// `bound`, `binding` or `measured`.
     pub class: &'static str,
 }
 
-/// The waterfall of `metric`; none without a limit.
+/// The waterfall of `metric`; `None` without a limit.
 pub fn waterfall(name: &str, metric: &MetricRecord) -> Option<Waterfall> {
     let limit = metric.limit.value?;
     let is_floor = metric.better == Better::Lower;
@@ -69,10 +66,10 @@ pub fn waterfall(name: &str, metric: &MetricRecord) -> Option<Waterfall> {
             value: fixed(*value, decimals),
             lost: share.map_or(String::new(), |share| {
                 let sign = if is_floor == (share >= 0.0) { "+" } else { "−" };
-                format!("{sign}{}", whole_share(share.abs()))
+                format!("{sign}{}", whole_percent(share.abs()))
             }),
-            filled: percent(if is_floor { before.unwrap_or(*value).min(*value) } else { *value }, most),
-            missing: percent(lost.unwrap_or(0.0), most),
+            filled: percentage(if is_floor { before.unwrap_or(*value).min(*value) } else { *value }, most),
+            missing: percentage(lost.unwrap_or(0.0), most),
             class: match at {
                 at if at == last => "measured",
                 at if at + 1 == last => "binding",
@@ -88,7 +85,6 @@ pub fn waterfall(name: &str, metric: &MetricRecord) -> Option<Waterfall> {
     })
 }
 
-/// The largest loss: between which two bars it lies.
 fn largest(bars: &[(f64, String, String)], metric: &MetricRecord, is_floor: bool) -> String {
     let lost =
         |pair: &[(f64, String, String)]| if is_floor { pair[1].0 - pair[0].0 } else { pair[0].0 - pair[1].0 };
@@ -99,14 +95,14 @@ fn largest(bars: &[(f64, String, String)], metric: &MetricRecord, is_floor: bool
     let share = if pair[0].0 == 0.0 {
         String::new()
     } else {
-        format!(" ({})", whole_share(100.0 * lost(pair) / pair[0].0.abs()))
+        format!(" ({})", whole_percent(100.0 * lost(pair) / pair[0].0.abs()))
     };
     let word = if is_floor { "The largest addition" } else { "The largest loss" };
     let to = if pair[1].1 == "measured" { "what was measured".to_owned() } else { pair[1].1.clone() };
     format!("{word} is {}{share}, between {} and {to}.", quantity(lost(pair), metric.unit), pair[0].1)
 }
 
-fn percent(value: f64, of: f64) -> String {
+fn percentage(value: f64, of: f64) -> String {
     let share = (100.0 * value / of).clamp(0.0, 100.0);
     if share == 0.0 { "0".to_owned() } else { number((share * 10.0).round() / 10.0) }
 }

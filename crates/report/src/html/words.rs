@@ -1,39 +1,39 @@
-//! Text of a record, made safe to stand in a sentence; the words themselves are those of the terminal.
+//! Untrusted text made safe for sentences; the words themselves are those of the terminal.
 
 use seatrial_model::Unit;
 
 use crate::number::decimals;
 use crate::words::{self, clean};
 
-/// `text` without control characters, and without those that turn round the direction of what follows: a name must not
-/// rearrange the sentence that it stands in (Unicode Standard Annex 9).
+/// `text` without control characters and without characters that change the direction of the following text, so that
+/// a name cannot rearrange its sentence (Unicode Standard Annex 9).
 pub fn text(text: &str) -> String {
     let turns =
         |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
     clean(text).chars().map(|c| if turns(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// A subject with arrows that no end of a line takes apart: `n1/eth0→n2/eth0`.
+/// A subject with arrows that do not break lines: `n1/eth0→n2/eth0`.
 pub fn arrows(subject: &str) -> String {
     subject.replace("->", "→")
 }
 
-/// A number with the digits it carries, and its unit.
+/// A number with its significant digits, and its unit.
 pub fn quantity(value: f64, of: Unit) -> String {
     grouped(&words::quantity(value, of))
 }
 
-/// A number with the digits it carries, thousands set apart by thin blanks.
+/// A number with its significant digits, thousands separated by thin blanks.
 pub fn number(value: f64) -> String {
     fixed(value, decimals([value]))
 }
 
-/// A number with so many decimals, thousands set apart.
+/// A number with `decimals` decimals, thousands separated.
 pub fn fixed(value: f64, decimals: usize) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// `text` with the thousands of the number it begins with set apart by thin blanks, which do not break.
+/// `text` with the thousands of its leading number separated by thin blanks, which do not break lines.
 pub fn grouped(text: &str) -> String {
     let minus = usize::from(text.starts_with('-'));
     let digits = text[minus..].bytes().take_while(u8::is_ascii_digit).count();

@@ -1,10 +1,10 @@
-//! What a machine is, in one screen: a row a part, beside it the limit that was derived for it.
+//! The inventory of a machine on one screen: a row per part, with its derived limit.
 
 mod parts;
 pub(crate) mod system;
 
 use seatrial_model::machine::{Machine, PartLimit};
-use seatrial_model::{Limit, Subject, Verdict};
+use seatrial_model::{Better, Limit, Subject, Verdict};
 use serde::Serialize;
 
 use crate::TextStyle;
@@ -15,28 +15,23 @@ use crate::terminal::table as text_table;
 use crate::view::table::{Builder, Cell, Table};
 use crate::words::{Badge, clean, count, rounded};
 
-/// One node: what it is, and what its parts could do at best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
-    /// The name the launcher knows it by.
     pub name: String,
     pub machine: Machine,
-    /// The derived limits of its parts.
     pub limits: Vec<PartLimit>,
 }
 
-/// Parts of one text that are told in one row.
+/// Fewest equal parts that share one row.
 const FEWEST_FOLDED: usize = 3;
 
-/// A part before it is laid out.
+/// A part before layout.
 pub(crate) struct Part {
     /// The subject, as a case would name it.
     subject: Subject,
-    /// What it is, in a few words.
     text: String,
 }
 
-/// The nodes as text for a terminal.
 pub fn render(nodes: &[Node], style: TextStyle) -> String {
     let blocks: Vec<String> = nodes.iter().map(|node| block(node, style.width())).collect();
     render_colors(&blocks.join("\n"), style.style)
@@ -59,7 +54,6 @@ fn block(node: &Node, width: u16) -> String {
     text + &grid::paragraphs(&remarks.collect::<Vec<_>>(), width)
 }
 
-/// A line of the table.
 struct Row {
     names: Vec<String>,
     text: String,
@@ -67,7 +61,7 @@ struct Row {
     from: Cell,
 }
 
-/// The parts of `node` with their limits, those that are alike in one row.
+/// The parts of `node` with their limits; equal parts share a row.
 pub(crate) fn table(node: &Node) -> Table {
     let rows = fold(parts::all(&node.machine).into_iter().map(|part| row(part, &node.limits)).collect());
     Builder::new(format!("Parts of {}", node.name), &rows)
@@ -81,7 +75,7 @@ pub(crate) fn table(node: &Node) -> Table {
 fn row(part: Part, limits: &[PartLimit]) -> Row {
     let found = limits.iter().find(|limit| limit.subject == part.subject);
     let unknown = |why: &str| (Badge::from(Verdict::Unknown).into(), Cell::default().notes([why]));
-    let (limit, from) = match found.map(|found| (&found.limit, found.binding())) {
+    let (limit, from) = match found.map(|found| (&found.limit, found.limit.tightest(Better::Higher))) {
         None => (Cell::default(), Cell::default()),
         Some((_, Some(bound))) => {
             (rounded(bound.value).into(), format!("{} ({})", bound.formula, bound.provenance).into())
@@ -92,7 +86,7 @@ fn row(part: Part, limits: &[PartLimit]) -> Row {
     Row { names: vec![part.subject.to_string()], text: part.text, limit, from }
 }
 
-/// Parts in a row that are alike are told once: a server has two dozen of the same disk.
+/// Shows consecutive equal parts once: a server has two dozen of the same disk.
 fn fold(rows: Vec<Row>) -> Vec<Row> {
     let mut folded: Vec<Row> = Vec::new();
     for row in rows {
@@ -108,7 +102,6 @@ fn fold(rows: Vec<Row>) -> Vec<Row> {
     folded
 }
 
-/// The names of a row: the only one, or how many there are.
 fn name(row: &Row) -> String {
     match row.names.as_slice() {
         [one] => one.clone(),
@@ -120,7 +113,7 @@ fn name(row: &Row) -> String {
     }
 }
 
-/// `2 sockets` and the like, left out where the number is not known.
+/// `2 sockets` for example; `None` if the number is unknown.
 fn counted(number: Option<u32>, noun: &str) -> Option<String> {
     number.map(|number| count(number as usize, noun))
 }

@@ -1,4 +1,4 @@
-//! The parts that are measured, in the order data travel: memory, links, disks, file systems.
+//! The parts that are measured, in the order of the data path: memory, links, disks, file systems.
 
 use seatrial_model::machine::{
     Disk, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice,
@@ -14,7 +14,7 @@ pub fn all(machine: &Machine) -> Vec<Part> {
         parts.extend(machine.numa.iter().map(numa));
     }
     parts.extend(listed(&machine.gpus).iter().map(gpu));
-    // The loopback is no device that anybody bought.
+    // The loopback is no hardware.
     let nics = listed(&machine.nics).iter().filter(|nic| nic.kind.word() != "loopback");
     parts.extend(nics.map(nic));
     parts.extend(
@@ -105,7 +105,7 @@ fn file_system(fs: &FileSystem) -> Part {
     part(Subject::device("fs", &fs.mount), vec![Some(format!("{} on {on}", fs.kind)), size, fill, read_only])
 }
 
-/// `PCIe 16 GT/s x16`, as the device's own end says it is now.
+/// `PCIe 16 GT/s x16`, the present state of the device's own end.
 fn link(device: &PciDevice) -> Option<String> {
     let port = device.path.ports.first()?;
     let (speed, width) = (port.speed_gts.known()?, port.width.known()?);

@@ -1,4 +1,4 @@
-//! The machine as a whole: what was sold, what runs on it, what it leaves to us.
+//! The machine as a whole: product, software, and limits on this process.
 
 use seatrial_model::Bytes;
 use seatrial_model::machine::{Known, Machine, ProcessLimit};
@@ -24,7 +24,7 @@ pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(&'static str, String)>
         .collect()
 }
 
-/// The fact, or a mark that leads to the reason.
+/// The fact, or a reference to the reason.
 fn told<T: std::fmt::Display>(fact: &Known<T>, notes: &mut Notes) -> String {
     match fact {
         Known::Known(value) => value.to_string(),
@@ -86,7 +86,7 @@ fn cpu(machine: &Machine, notes: &mut Notes) -> String {
     text
 }
 
-/// One entry a level and kind: size and how many of it.
+/// One entry per level and kind: size and count.
 fn caches(machine: &Machine) -> Option<String> {
     use seatrial_model::machine::CacheKind::{Data, Instruction, Unified};
     let mut told: Vec<(String, usize)> = Vec::new();
@@ -122,7 +122,7 @@ fn memory(machine: &Machine, notes: &mut Notes) -> String {
     parts.join(" · ")
 }
 
-/// Modules that are alike are counted.
+/// Equal modules are counted.
 fn modules(machine: &Machine, notes: &mut Notes) -> String {
     let dimms = match &machine.dimms {
         Known::Known(dimms) => dimms,
@@ -148,7 +148,7 @@ fn modules(machine: &Machine, notes: &mut Notes) -> String {
     format!("{} · {} slots ({})", texts.join(" + "), dimms.slots, dimms.source.provenance())
 }
 
-/// What of the machine this process may use.
+/// The part of the machine that this process may use.
 fn confinement(machine: &Machine) -> String {
     let confinement = &machine.confinement;
     let usable = machine.cpu.usable().count();

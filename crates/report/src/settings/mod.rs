@@ -1,4 +1,4 @@
-//! Settings for people: an audit with what differs and how to mend it, and the page of one setting.
+//! Settings for people: an audit with the differences and their remedies, and the page of one setting.
 
 mod page;
 mod remedies;
@@ -17,16 +17,16 @@ use crate::view::settings as view;
 use crate::view::table::Table;
 use crate::words::{clean, count, verdict_title};
 
-/// Beyond so many rows those that are as wanted are counted, not listed.
+/// With more rows, settings with the demanded value are counted, not listed.
 const MOST_ROWS: usize = 24;
 
-/// Nodes named one by one; more are counted.
+/// Listed nodes; more are counted.
 const MOST_NAMES: usize = 4;
 
-/// Lines that a terminal surely shows at once.
+/// Lines that every terminal shows at once.
 const ONE_SCREEN: usize = 45;
 
-/// The audit as text for a terminal, ending with a line feed; `abouts` are the settings there are.
+/// The audit as text for a terminal, ending with a line feed; `abouts` lists all settings.
 pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: TextStyle) -> String {
     let mut notes = Notes::default();
     let width = style.width();
@@ -37,19 +37,18 @@ pub fn render(document: &SettingsDocument, abouts: &[&SettingAbout], style: Text
     blocks.retain(|block| !block.is_empty());
     let mut text = blocks.join("\n");
     if document.profile.is_some() && text.lines().count() > ONE_SCREEN {
-        // The first line has scrolled away, and it is the one that matters.
+        // The first line has scrolled away, and it is the most important one.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
     render_colors(&text, style.style)
 }
 
-/// How it came out, and of what.
 fn headline(document: &SettingsDocument) -> String {
     let first = match (&document.profile, document.verdict) {
         (Some(_), Some(verdict)) => {
             format!("{}  {}", verdict_title(verdict), judged(document))
         }
-        (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile wants nothing of the settings",
+        (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile has no [[setting]]",
         (None, _) => {
             Ink::Strong.on(&format!("{} read; nothing was judged", count(settings(document), "setting")))
         }
@@ -60,7 +59,7 @@ fn headline(document: &SettingsDocument) -> String {
     format!("{first}\n{}\n", Ink::Faint.on(&second.join(" · ")))
 }
 
-/// What each setting is and what is wanted of it; of many those that are as wanted are counted.
+/// Each setting with its value and the demand; in long lists those with the demanded value are counted.
 fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
     let is_judged = document.profile.is_some();
     let mut rows = view::rows(&document.settings, &document.verdicts, is_judged);
@@ -73,7 +72,7 @@ fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
     table::block(table, usize::MAX, notes, width)
 }
 
-/// How many demands came out how, the heaviest first.
+/// Number of demands by verdict, the heaviest first.
 fn judged(document: &SettingsDocument) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
     let all = document.verdicts.len();
@@ -93,7 +92,6 @@ fn judged(document: &SettingsDocument) -> String {
     counted(all, "", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
 }
 
-/// How many different settings were read.
 fn settings(document: &SettingsDocument) -> usize {
     let mut ids: Vec<&str> =
         document.settings.iter().map(|setting| setting.reading.setting.as_str()).collect();

@@ -6,7 +6,7 @@ use crate::TextStyle;
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 
-/// Everything that is known of a setting without looking at a host.
+/// Everything that is known of a setting without reading a host.
 pub fn page(about: &SettingAbout, style: TextStyle) -> String {
     let width = style.width();
     let mut text = format!("{} · {}\n\n", Ink::Strong.on(about.id), about.title);

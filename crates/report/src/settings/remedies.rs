@@ -1,4 +1,4 @@
-//! Below the table: of each setting that differs, why it matters and how to set it by hand.
+//! Below the table: for each setting that differs, why it matters and how to set it by hand.
 
 use seatrial_model::Verdict;
 use seatrial_model::setting::{SettingAbout, SettingsDocument, Wanted};
@@ -16,7 +16,6 @@ pub fn block(document: &SettingsDocument, abouts: &[&SettingAbout], width: u16) 
     texts.join("\n")
 }
 
-/// What to do about one setting; none when it is nowhere other than wanted.
 fn remedy(document: &SettingsDocument, about: &SettingAbout, width: u16) -> Option<String> {
     let differs = |want: &&Wanted| want.verdict == Verdict::Fail || want.change.is_some();
     let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -44,13 +43,13 @@ fn remedy(document: &SettingsDocument, about: &SettingAbout, width: u16) -> Opti
     let mut text = format!("{} · {}\n", Ink::Strong.on(about.id), about.title);
     text += &grid::paragraphs(&rows, width);
     for (command, nodes) in commands {
-        // People copy commands, so they are never broken into lines.
+        // Commands are for copying, so they are never wrapped.
         text += &format!("     {}{}\n", clean(command), place(document, &nodes));
     }
     Some(text)
 }
 
-/// On which nodes, as a comment that a shell passes over.
+/// The nodes, as a shell comment.
 fn place(document: &SettingsDocument, of: &[&str]) -> String {
     if of.len() == document.nodes.len() {
         String::new()

@@ -1,4 +1,4 @@
-//! What was found, the worst first, a paragraph each.
+//! The findings, the worst first, a paragraph each.
 
 use seatrial_model::Severity;
 use seatrial_model::record::Document;
@@ -8,7 +8,6 @@ use crate::ink::Ink;
 use crate::view::findings::{Found, found};
 use crate::words::{clean, count};
 
-/// Findings at most; of more the worst are shown.
 const MOST_ROWS: usize = 40;
 
 pub fn block(document: &Document, width: u16) -> String {

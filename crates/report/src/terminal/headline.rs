@@ -1,4 +1,4 @@
-//! The first two lines: how it came out, and of what.
+//! The first two lines: the result, and what was measured.
 
 use seatrial_model::record::Document;
 
@@ -6,7 +6,7 @@ use crate::ink::Ink;
 use crate::view::headline::{nodes, said, took};
 use crate::words::{clean, time, verdict_title};
 
-/// Nodes named one by one; more are counted.
+/// Listed nodes; more are counted.
 const MOST_NAMES: usize = 4;
 
 pub fn block(document: &Document) -> String {

@@ -1,4 +1,4 @@
-//! The numbers: one table a group of cases, and one a study of factors.
+//! The numbers: one table per group of cases, and one per study of factors.
 
 use seatrial_model::record::{CaseRecord, Document};
 
@@ -9,13 +9,12 @@ use crate::view::nodes::is_fleet;
 use crate::view::{cases, factors, over_nodes};
 use crate::words::count;
 
-/// Of more cases only the first piece of a table is shown; of more of a fleet a row a question.
+/// With more cases only the first piece of a table is shown; for a fleet one row per question.
 const MOST_CASES: usize = 24;
 
-/// Studies at most; of more the first are shown.
 const MOST_STUDIES: usize = 12;
 
-/// One block a group of `shown` cases: title, numbers, notes, series.
+/// One block per group of `shown` cases: title, numbers, notes, series.
 pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, width: u16) -> Vec<String> {
     let verdicts = cases::verdicts(document);
     let mut block = |(_, group): &(&str, Vec<&_>)| {
@@ -32,7 +31,7 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
             (table::text(table, usize::MAX, notes, width), series::text(group, width))
         };
         for limit in cases::limits(group) {
-            // A verdict may have said the reason already.
+            // A verdict may have given the reason already.
             let reason = limit.split_once(": ").map_or(limit.as_str(), |(_, reason)| reason);
             if !notes.tell(reason) {
                 notes.remark(&limit);
@@ -43,7 +42,6 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
     cases::groups(shown).iter().map(&mut block).collect()
 }
 
-/// One block a subject that factors were studied on.
 pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
     let studies = seatrial_analysis::factors(&document.results);
     let shown = studies.iter().take(MOST_STUDIES);
@@ -107,14 +105,14 @@ mod tests {
         let mut notes = Notes::default();
         let text = table::block(factors::table(&study), usize::MAX, &mut notes, 80);
         let expected = "\
-net.tcp_stream · n1->n2 of n1+n2 · throughput · what each factor is worth · in Gbit/s
+net.tcp_stream · n1->n2 of n1+n2 · throughput · gain of each factor · in Gbit/s
  with     without  with  without   gain            95 %  outcome
 ─────────────────────────────────────────────────────────────────────
  flows=4  flows=1  9.40     5.22  1.800  1.750 to 1.850
  depth=8  depth=1  9.40     9.39  1.001              ±?
  port=2   port=3   9.40                                  ✗ failed [1]
- gain is the ratio with the factor over without it, within each of 6 repeats,
- whose order was drawn by lot (seed 1)
+ gain is the ratio with the factor over without it, within each of 6 repeats in
+ random order (seed 1)
  [1]  reset by peer
 ";
         assert_eq!(render_colors(&text, Style::Plain), expected);

@@ -1,4 +1,4 @@
-//! What a person sees after a run: the verdict, the numbers beside their limits, what was found, what to do next.
+//! The text after a run: the verdict, the numbers with their limits, findings, next steps.
 
 mod findings;
 mod headline;
@@ -21,15 +21,14 @@ use crate::ink::render_colors;
 use crate::notes::Notes;
 use crate::view::cases::without_factors;
 
-/// Lines that a terminal surely shows at once.
+/// Lines that every terminal shows at once.
 const ONE_SCREEN: usize = 45;
 
-/// What stands around a record and is not in it.
+/// The context of a record, beside the record itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TerminalContext<'a> {
-    /// The run folder, when there is one.
     pub folder: Option<&'a Path>,
-    /// More things to do next: a label and what it says, for example `resume` and a command.
+    /// More next steps: label and text, for example `resume` and a command.
     pub next: &'a [(String, String)],
 }
 
@@ -54,7 +53,7 @@ pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextSty
     blocks.retain(|block| !block.is_empty());
     let mut text = blocks.join("\n");
     if text.lines().count() > ONE_SCREEN {
-        // The first line has scrolled away, and it is the one that matters.
+        // The first line has scrolled away, and it is the most important one.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
     render_colors(&text, style.style)

@@ -1,20 +1,21 @@
-//! What to do next: the command that repeats the worst row, and where everything is kept.
+//! Next steps: the command that repeats the worst row, and the run folder.
 
-use std::cmp::Reverse;
-
-use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Verdict, VerdictRecord};
+use seatrial_model::Verdict;
+use seatrial_model::record::Document;
 
 use super::TerminalContext;
 use crate::grid;
 use crate::ink::Ink;
 use crate::repeat_command::repeat;
-use crate::view::nodes::{is_fleet, shortfall};
+use crate::view::actions::actions;
 use crate::words::clean;
 
 pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
     let mut rows = Vec::new();
-    if let Some(case) = worst(document) {
+    let worst = actions(document).into_iter().find(|action| action.badge.tone > Verdict::Warn);
+    let worst =
+        worst.and_then(|action| document.results.iter().find(|case| Some(case.case.as_str()) == action.case));
+    if let Some(case) = worst {
         rows.push(("that case alone".to_owned(), repeat(case, &document.run)));
         if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail) {
             rows.push(("what may be wrong".to_owned(), format!("seatrial list {}", clean(&case.bench))));
@@ -26,21 +27,7 @@ pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> 
     }
     let label = |(label, text): (String, String)| (Ink::Faint.on(&label), text);
     let rows: Vec<_> = rows.into_iter().map(label).collect();
-    // Commands and paths are copied, so they are never broken into lines.
+    // Commands and paths are for copying, so they are never wrapped.
     let unbroken = rows.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
     grid::paragraphs(&rows, width.max(u16::try_from(unbroken).unwrap_or(u16::MAX).saturating_add(32)))
-}
-
-/// The case most worth running again: judged worst, or failed.
-fn worst(document: &Document) -> Option<&CaseRecord> {
-    let judged =
-        document.verdicts.iter().filter(|record| record.verdict > Verdict::Warn && record.case.is_some());
-    // Of several that are as bad, the first one stands at the top of the table.
-    // The first node of a fleet's table is the one that is furthest off.
-    let weight = |record: &&VerdictRecord| {
-        (record.verdict, Reverse(if is_fleet(document) { shortfall(record) } else { 0 }))
-    };
-    let heaviest = judged.rev().max_by_key(weight).and_then(|record| record.case.as_deref());
-    let case = heaviest.and_then(|id| document.results.iter().find(|case| case.case.as_str() == id));
-    case.or_else(|| document.results.iter().find(|case| case.outcome == Outcome::Failed))
 }

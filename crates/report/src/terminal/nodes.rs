@@ -1,4 +1,4 @@
-//! How the nodes of a fleet came out: one row a node, the worst first; nodes that are alike and pass are folded.
+//! The results of a fleet: one row per node, the worst first; equal nodes that pass are folded.
 
 use seatrial_model::Verdict;
 use seatrial_model::profile::fold;
@@ -12,13 +12,13 @@ use crate::view::nodes::{NodeSummary, is_fleet, summaries, table as view};
 use crate::view::table::{Row, Table};
 use crate::words::{Badge, clean, count};
 
-/// Rows of nodes at most; of a larger fleet the worst are shown and the others folded by how they came out.
+/// Rows of nodes; of a larger fleet the worst are shown and the others folded by verdict.
 const MOST_ROWS: usize = 16;
 
-/// Characters of a folded node set at most: names that do not fold are counted only.
+/// Characters of a folded node set: longer sets are only counted.
 const LONGEST_SET: usize = 160;
 
-/// The nodes of a fleet; nothing for a single machine.
+/// The nodes of a fleet; empty for a single machine.
 pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     if !is_fleet(document) {
         return String::new();

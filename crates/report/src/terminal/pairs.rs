@@ -1,4 +1,4 @@
-//! Pairs of nodes: a matrix of those measured one by one, and a table of flows that ran at the same time.
+//! Pairs of nodes: a matrix of pairs measured one by one, and a table of concurrent flows.
 
 use seatrial_analysis::{AtOnce, Matrix as Pairs};
 use seatrial_model::record::CaseRecord;
@@ -14,10 +14,10 @@ use crate::words::count;
 /// Nodes of a matrix that is shown whole.
 const MOST_NODES: usize = 10;
 
-/// Rows of a larger one, the worst.
+/// Rows of a larger matrix, the worst.
 const MOST_ROWS: usize = 8;
 
-/// One block a question that was asked of pairs.
+/// One block per question over pairs.
 pub fn blocks(results: &[CaseRecord], width: u16) -> Vec<String> {
     let (pairs, flows) = (matrices(results), seatrial_analysis::at_once(results));
     let of_pairs = pairs.iter().map(|pairs| of_matrix(results, pairs, width));
@@ -44,7 +44,7 @@ fn of_matrix(results: &[CaseRecord], pairs: &Pairs, width: u16) -> String {
     table::block(Table { rows, remarks: vec![remark], ..all }, MOST_ROWS, &mut notes, width)
 }
 
-/// The whole matrix; where names are long, columns are numbered.
+/// The whole matrix; with long names the columns are numbered.
 fn whole(found: &Matrix, is_named: bool) -> Table {
     let mut table = found.table();
     table.columns[0].title = String::new();
@@ -184,9 +184,8 @@ net.tcp_stream · trunk · throughput in Gbit/s · flows at the same time
          3  19.60  29.00    2.9   25.02     1     2      0        0      0
  not all 4
  a flow's line is 9.90, its derived limit; full is 0.9 of it or more, half 0.4
- to 0.6, third 0.28 to 0.38, starved below 0.1, in the repeat whose total is in
- the middle; hashed is what so many flows come to on average on 6 links (as
- stated)
+ to 0.6, third 0.28 to 0.38, starved below 0.1, in the repeat with the median
+ total; hashed is the average total of so many flows on 6 links (as stated)
 "
         );
     }

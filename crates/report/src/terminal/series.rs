@@ -1,4 +1,4 @@
-//! Series under their cases: over one axis a row a case, over two a matrix a case, over more a list.
+//! Series below their cases: over one axis a row per case, over two a matrix per case, over more a list.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,9 @@ use crate::view::series::{list, matrix, over_one_axis, title};
 use crate::view::table::Table;
 use crate::words::{clean, count};
 
-/// Series of more cases are not shown: they would bury the table they belong to.
+/// Series of more cases are left out: they would bury the table above.
 const MOST_CASES: usize = 24;
 
-/// The series of `cases`, each with its title.
 pub fn text(cases: &[&CaseRecord], width: u16) -> String {
     let names: BTreeSet<&String> = cases.iter().flat_map(|case| case.series.keys()).collect();
     let mut text = String::new();
@@ -47,13 +46,12 @@ fn of_case(series: &SeriesRecord) -> Table {
     }
 }
 
-/// The table without a title, which is that of the series.
 fn untitled(mut table: Table, width: u16) -> String {
     table.columns.iter_mut().for_each(|column| column.unit = None);
     table::text(table, usize::MAX, &mut Notes::default(), width)
 }
 
-/// The case, unless that is told otherwise.
+/// The case, unless it is named already.
 fn named(case: &CaseRecord, is_told: bool) -> String {
     if is_told { String::new() } else { format!(" {}\n", clean(case.case.as_str())) }
 }

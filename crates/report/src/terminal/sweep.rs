@@ -1,4 +1,4 @@
-//! Sweeps as tables, where they fit: of others a row a case says it better.
+//! Sweeps as tables, where they fit; otherwise their cases have rows.
 
 use seatrial_analysis::Table;
 use seatrial_model::record::Document;
@@ -8,14 +8,14 @@ use crate::grid;
 use crate::notes::Notes;
 use crate::view::sweep;
 
-/// Things that are shown as tables; of more, a row a case says it better.
+/// With more tables, rows per case are clearer.
 const MOST_TABLES: usize = 8;
 
-/// Columns of a terminal beyond which a table is no overview.
+/// Width in terminal columns beyond which a table is no overview.
 const WIDEST: u16 = 100;
 
-/// The tables of `document`, and the names of the cases that stand in them. A sweep is shown whole or not at all: where
-/// one of its tables is too wide, or where they are too many, its cases keep their rows.
+/// The tables of `document`, and the names of the cases in them. A sweep is shown whole or not at all: if one of its
+/// tables is too wide, or if there are too many, its cases keep their rows.
 pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> (Vec<String>, Vec<String>) {
     let tables = seatrial_analysis::tables(&document.results);
     let is_of = |one: &Table, other: &Table| {

@@ -1,4 +1,4 @@
-//! A table as text: colours are marks, reasons are references to notes, what there is no room for is left out.
+//! A table as text: colours are marks, reasons are references to notes, details are left out if they do not fit.
 
 use crate::grid::{self, GridColumn};
 use crate::ink::Ink;
@@ -6,13 +6,13 @@ use crate::notes::Notes;
 use crate::view::table::{Cell, Table};
 use crate::words::{Badge, clean, count, in_unit, unit};
 
-/// `table` with its title, `most` of its rows, its remarks and the notes that it refers to; nothing without rows.
+/// `table` with its title, `most` of its rows, its remarks and the notes that it refers to; empty without rows.
 pub fn block(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
     let text = text(table, most, notes, width);
     text + &notes.flush(width)
 }
 
-/// As [`block`]; the notes are left to be told.
+/// As [`block`], without printing the notes.
 pub fn text(table: Table, most: usize, notes: &mut Notes, width: u16) -> String {
     if table.rows.is_empty() {
         return String::new();
@@ -40,11 +40,11 @@ pub fn text(table: Table, most: usize, notes: &mut Notes, width: u16) -> String 
     text
 }
 
-/// The title, with what all rows say in columns of the title, and with the unit of all quantities; takes them out of the
+/// The title, extended by the unit of all quantities and by columns whose cells are all the same; removes these
 /// columns.
 fn title(table: &mut Table) -> String {
     let mut title = table.title.clone();
-    // What all rows say that say anything.
+    // The common text of all cells that have one.
     let shared = |cells: &[&Cell]| {
         let mut texts = cells.iter().map(|cell| cell.text.clone()).filter(|text| !text.is_empty());
         let first = texts.next().unwrap_or_default();
@@ -64,11 +64,10 @@ fn title(table: &mut Table) -> String {
     title
 }
 
-/// The columns of `table`, as many rows as it has.
 pub fn columns(table: &Table, notes: &mut Notes) -> Vec<GridColumn> {
     let column = |(at, column): (usize, &crate::view::table::Column)| {
         let remarks = table.cells(at).map(|cell| cell.remark.chars().count());
-        // Numbers line up by their ends, and so do the remarks behind them.
+        // Numbers are aligned right, and so are the remarks after them.
         let longest = if column.is_unbroken { remarks.max().unwrap_or(0) } else { 0 };
         let cells = table.cells(at).map(|cell| cell_text(cell, longest, notes)).collect();
         let unit = column.unit.map(unit).unwrap_or_default();
@@ -89,8 +88,8 @@ fn cell_text(cell: &Cell, longest: usize, notes: &mut Notes) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The table in one piece, or where it may be split and is too wide, with further columns in further pieces, whose rows
-/// carry the same labels.
+/// The table in one piece; if it is too wide and may be split, further columns are in further pieces, whose rows have
+/// the same labels.
 fn pieces(table: &Table, columns: &[GridColumn], width: u16) -> Vec<Vec<GridColumn>> {
     if table.pieces == 0 || grid::width(columns) <= width {
         return vec![columns.to_vec()];

@@ -1,4 +1,5 @@
-//! The judgements: the worst first, each with what was measured and what was wanted; what is met, in a line a criterion.
+//! The verdicts: the worst first, each with the measured value and the bound; those that are met, one line per
+//! criterion.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use crate::view::criteria::{Judgement, Places, criteria, table as view};
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::table::Cell;
 
-/// Beyond so many judgements those that are met are folded by criterion; and so many rows of either sort are shown.
+/// With more verdicts those that are met are folded by criterion; the limit of rows of either kind.
 const MOST_ROWS: usize = 24;
 
 pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
@@ -51,7 +52,7 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n") + &notes.flush(width)
 }
 
-/// The rows, and behind them how many there are more.
+/// The rows, followed by the number of those left out.
 fn text(
     rows: &[Judgement<'_>],
     more: impl Iterator<Item = (Verdict, usize)>,

@@ -1,4 +1,4 @@
-//! The cases of a benchmark: a row a case, a column a metric, and behind the headline its limit.
+//! The cases of a benchmark: a row per case, a column per metric, and after the headline its limit.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,16 +9,15 @@ use seatrial_model::{Outcome, Verdict};
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::{self, Label};
-use crate::number::{decimals, spread, whole_share};
+use crate::number::{decimals, plus_minus, whole_percent};
 use crate::words::{Badge, count, tone, unit};
 
-/// Limits of one metric that are told under a table; of more there is one a case.
+/// Limits of one metric that are listed below a table; with more there is one per case.
 const MOST_LIMITS: usize = 6;
 
-/// The heaviest judgement of every case that was judged, by its id.
+/// The heaviest verdict on every judged case, by its id.
 pub type Verdicts<'a> = HashMap<&'a str, Verdict>;
 
-/// The heaviest judgement of every case of `document` that was judged.
 pub fn verdicts(document: &Document) -> Verdicts<'_> {
     let mut heaviest: Verdicts<'_> = HashMap::new();
     for record in &document.verdicts {
@@ -33,18 +32,18 @@ pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
     document.results.iter().map(|record| (record.case.as_str(), record)).collect()
 }
 
-/// The cases without those of a study of factors, which have a table of their own.
+/// The cases without those of a study of factors, which have their own table.
 pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
     if results.iter().any(is_of_factors) {
         results.iter().filter(|case| !is_of_factors(case)).cloned().collect()
     } else {
-        // Of a fleet they are a lot.
+        // Avoids copies: fleets have many cases.
         results.into()
     }
 }
 
-/// Cases of one benchmark that report the same metrics, in the order of the first of each. Cases without numbers go
-/// with the first group of their benchmark.
+/// Cases of one benchmark with the same metrics, in the order of the first of each. Cases without numbers join the
+/// first group of their benchmark.
 pub fn groups<'a>(results: &[&'a CaseRecord]) -> Vec<(&'a str, Vec<&'a CaseRecord>)> {
     let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
     let (measured, others): (Vec<usize>, Vec<usize>) =
@@ -93,7 +92,6 @@ fn metrics_called<'a>(cases: &[&'a CaseRecord], name: &str) -> impl Iterator<Ite
     cases.iter().filter_map(move |case| case.metrics.get(name))
 }
 
-/// The table of `cases`, which are of one benchmark.
 pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
     let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
     let labels = Builder::new(title(cases), cases).labels(&all);
@@ -111,17 +109,17 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
         let column = Column::quantities(name, metrics_called(cases, name).map(|metric| metric.unit).next());
         let digits = decimals(metrics_called(cases, name).map(|metric| metric.median));
         let median = |metric: MetricRecord| {
-            Cell::number(Some(metric.median), digits).remark(spread(metric.median, metric.ci95))
+            Cell::number(Some(metric.median), digits).remark(plus_minus(metric.median, metric.ci95))
         };
-        // How the case ended stands beside what it is compared by.
+        // The outcome of the case stays beside the headline.
         let column = if at == 0 { column.joined() } else { column };
         table = table.column(column, |case| metric(case).map(median).unwrap_or_default());
         if Some(name) == limited {
-            // Where it is not that of the headline, its head says of which.
+            // If the limit is not that of the headline, the head names its metric.
             let head = if at == 0 { "limit".to_owned() } else { format!("limit of {name}") };
             let limit = |case: &&CaseRecord| metric(case)?.limit.value;
             let digits = decimals(cases.iter().filter_map(limit));
-            let share = |case: &&CaseRecord| Some(whole_share(metric(case)?.percent_of_limit()?));
+            let share = |case: &&CaseRecord| Some(whole_percent(metric(case)?.percent_of_limit()?));
             table = table
                 .column(Column::numbers(head).joined(), |case| Cell::number(limit(case), digits))
                 .column(Column::numbers("of it").joined(), share);
@@ -141,7 +139,7 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
     Table { forms: "CSV and JSON forms", pieces: usize::MAX, ..table.finish() }
 }
 
-/// Every metric of `case` with its spread, a row each.
+/// Every metric of `case` with its spread, one row each.
 pub fn in_full(case: &CaseRecord) -> Table {
     let metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
     let number = |metric: &MetricRecord, value: Option<f64>| {
@@ -153,9 +151,9 @@ pub fn in_full(case: &CaseRecord) -> Table {
         .words("metric", |(name, _)| name.as_str())
         .words("in", |(_, metric)| unit(metric.unit).trim().to_owned())
         .numbers("median", |(_, metric)| number(metric, Some(metric.median)))
-        .numbers("95 %", |(_, metric)| spread(metric.median, metric.ci95))
+        .numbers("95 %", |(_, metric)| plus_minus(metric.median, metric.ci95))
         .numbers("limit", |(_, metric)| number(metric, metric.limit.value))
-        .numbers("of it", |(_, metric)| metric.percent_of_limit().map(whole_share))
+        .numbers("of it", |(_, metric)| metric.percent_of_limit().map(whole_percent))
         .numbers("n", |(_, metric)| metric.n.to_string())
         .numbers("trials", |(_, metric)| metric.trials.to_string())
         .numbers("smallest", |(_, metric)| number(metric, Some(metric.min)))
@@ -166,7 +164,6 @@ pub fn in_full(case: &CaseRecord) -> Table {
         .finish()
 }
 
-/// The benchmark, and what all of its cases share.
 fn title(cases: &[&CaseRecord]) -> String {
     let shared = |text: fn(&CaseRecord) -> String| {
         let first = text(cases[0]);
@@ -183,7 +180,7 @@ fn title(cases: &[&CaseRecord]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// How a case was judged; how it ended, and why, where it was not measured.
+/// The verdict on a case, or its outcome and the reason if it was not measured.
 fn ended(case: &CaseRecord, verdict: Option<Verdict>) -> Cell {
     match (case.outcome, &case.retry_of) {
         (Outcome::Measured, Some(lost)) => Cell {
@@ -196,7 +193,7 @@ fn ended(case: &CaseRecord, verdict: Option<Verdict>) -> Cell {
     }
 }
 
-/// How the limit that is shown was derived, or why there is none.
+/// How the shown limit was derived, or why there is none.
 pub fn limits(cases: &[&CaseRecord]) -> Vec<String> {
     let Some(name) = limited(cases).or_else(|| headline(cases)) else { return Vec::new() };
     let mut notes: Vec<String> =

@@ -1,4 +1,4 @@
-//! The judgements: a row a judgement, or a row a criterion with the place that is furthest off.
+//! The verdicts: a row per verdict, or a row per criterion with its worst place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,23 +8,22 @@ use seatrial_model::{Verdict, VerdictRecord};
 use super::cases::by_id;
 use super::nodes::shortfall;
 use super::table::{Builder, Cell, Table};
-use crate::number::{half_width, signed_share};
+use crate::number::{half_width, signed_percent};
 use crate::words::{Badge, rounded};
 
-/// The judgements of a criterion by one bound.
+/// The verdicts on a criterion with one bound.
 pub struct Criterion<'a> {
-    /// The judgement that is furthest off.
     pub worst: &'a VerdictRecord,
-    /// Places in which it is met, those with a warning too, of all in which it applies.
+    /// Places in which it is met, including warnings, of all in which it applies.
     pub met: usize,
     pub all: usize,
-    /// What the places are: nodes, pairs, or anything of these.
+    /// The kind of the places: nodes, pairs, or others.
     noun: &'static str,
-    /// Whether the places that are met have the number that the worst has.
+    /// Whether all places that meet it have the same number as the worst.
     is_same: bool,
 }
 
-/// Where what is judged stands: the cases of a document by name.
+/// The cases of a document by name, to locate verdicts.
 pub struct Places<'a>(HashMap<&'a str, &'a CaseRecord>);
 
 impl<'a> Places<'a> {
@@ -32,7 +31,7 @@ impl<'a> Places<'a> {
         Self(by_id(document))
     }
 
-    /// The node, with what of it was judged: `n1`, `n1 nic:eth0`, `n1->n2`.
+    /// The node, with its judged part: `n1`, `n1 nic:eth0`, `n1->n2`.
     pub fn place(&self, record: &VerdictRecord) -> String {
         let subject = record.subject.as_str();
         match (&record.node, subject) {
@@ -52,7 +51,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Every criterion of `document` that `is_of` takes, in the order of its first judgement; the bound is part of what it is.
+/// Every criterion of `document` that `is_of` accepts, in the order of its first verdict; different bounds make
+/// different criteria.
 pub fn criteria<'a>(
     document: &'a Document,
     places: &Places<'_>,
@@ -95,7 +95,7 @@ fn of_group<'a>(
 }
 
 impl<'a> Criterion<'a> {
-    /// Its row: the judgement that is furthest off, and where that is; `all` where none is further off than another.
+    /// Its row: the worst verdict, and its place; `all` if all places are equal.
     pub fn row(&self, places: &Places<'_>) -> Judgement<'a> {
         let is_all = self.is_same && self.all > 1 && self.met == self.all;
         let noun = if self.all == 1 { self.noun.to_owned() } else { format!("{}s", self.noun) };
@@ -107,17 +107,13 @@ impl<'a> Criterion<'a> {
     }
 }
 
-/// A judgement, or the worst one of a criterion.
 #[derive(Clone, Debug)]
 pub struct Judgement<'a> {
     pub record: &'a VerdictRecord,
-    /// Where what is judged stands.
     pub place: String,
-    /// In how many places a criterion is met.
     pub met: Cell,
 }
 
-/// A row for each of `rows`, with their places where these differ or `has_places`.
 pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bool) -> Table {
     let differ = rows.iter().any(|row| row.place != rows[0].place);
     let on = if is_fleet { "on" } else { "subject" };
@@ -132,7 +128,7 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .words(on, place)
         .numbers("measured", |row| measured(row.record))
         .words("wanted", |row| short(&row.record.bound))
-        .numbers("margin", |row| row.record.margin_percent.map(signed_share))
+        .numbers("margin", |row| row.record.margin_percent.map(signed_percent))
         .words("why", |row| {
             Cell::default().notes([&row.record.reason, &row.record.waiver].into_iter().flatten())
         })
@@ -140,14 +136,13 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .finish()
 }
 
-/// What was measured, with its interval.
 pub fn measured(record: &VerdictRecord) -> Option<String> {
     let value = record.measured?;
     let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
     Some(rounded(value) + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
 }
 
-/// The bound in signs, which are read at a glance.
+/// The bound in signs.
 pub fn short(bound: &str) -> String {
     let mut text = bound.to_owned();
     for (words, sign) in

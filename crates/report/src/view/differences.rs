@@ -1,4 +1,4 @@
-//! Two runs side by side: what became better, what worse, what stayed, what cannot be told, and what else changed.
+//! Two runs compared: better, worse, the same, cannot tell, and other changes.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,11 @@ use seatrial_stats::Verdict;
 
 use super::table::{Builder, Cell, CellPlot, Column, Gain, Table};
 use crate::labels::{self, Label};
-use crate::number::{change, decimals, share};
+use crate::number::{change, decimals, percentage};
 use crate::words::{Badge, direction, in_unit, set_of, unit};
 
-/// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 60;
 
-/// What a difference is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Call {
     Worse,
@@ -28,7 +26,6 @@ impl Call {
     /// In the order of a summary.
     const ALL: [Self; 5] = [Self::Worse, Self::Better, Self::Same, Self::CannotTell, Self::NotComparable];
 
-    /// What `row` is called.
     pub fn of(row: &Difference) -> Self {
         match row.change.as_ref().map(|change| change.verdict) {
             Ok(Verdict::Worse) => Self::Worse,
@@ -39,7 +36,6 @@ impl Call {
         }
     }
 
-    /// Sign, word and colour.
     pub const fn badge(self) -> Badge {
         let (sign, word, tone) = match self {
             Self::Worse => ('▼', "worse", Tone::Fail),
@@ -51,7 +47,7 @@ impl Call {
         Badge { sign, word, tone }
     }
 
-    /// What is said of a number of them.
+    /// The words for several of them.
     const fn of_several(self) -> &'static str {
         match self {
             Self::Same => "the same",
@@ -67,7 +63,7 @@ fn gain(row: &Difference) -> Option<f64> {
     Some(if row.better == Better::Lower { -percent } else { percent })
 }
 
-/// The differences in the order that they are read in: what is worse first, and of several the one that lost most.
+/// The differences for reading: worse first, and of these the largest loss.
 pub fn worst_first(all: &[Difference]) -> Vec<&Difference> {
     let mut rows: Vec<&Difference> = all.iter().collect();
     let lost = |row: &Difference| gain(row).unwrap_or(0.0);
@@ -84,7 +80,7 @@ pub fn counts(comparison: &Comparison) -> String {
     listed(Call::ALL.map(|call| (number(call), call.of_several())))
 }
 
-/// What differs besides the metrics: `1 now failing, 2 changed beside them`.
+/// Differences besides the metrics: `1 now failing, 2 changed beside them`.
 pub fn beside(comparison: &Comparison) -> String {
     listed([
         (comparison.broken.len(), "now failing"),
@@ -99,44 +95,42 @@ fn listed<const N: usize>(numbers: [(usize, &str); N]) -> String {
     told.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Why nothing can be told of a difference: from which size on it could have been. None where something can.
+/// Why a result is unclear: the smallest difference that would have shown. `None` for a clear result.
 fn why(change: &Change) -> Option<String> {
     match change.verdict {
         Verdict::Worse | Verdict::Better | Verdict::Same => None,
         Verdict::CannotTell if change.may_be_chance => {
-            let why = "it would be called by itself, but among so many comparisons differences like it come by chance";
+            let why = "significant by itself, but among so many comparisons such differences come by chance";
             Some(why.to_owned())
         }
         Verdict::CannotTell => change.smallest_percent.map(|percent| {
             format!(
-                "a change below {} would not be seen, with trials that scatter like these",
-                share(percent)
+                "with trials that scatter like these, a change below {} cannot be seen",
+                percentage(percent)
             )
         }),
     }
 }
 
-/// The ends of the interval of a difference.
 fn interval(of: &Change) -> String {
     of.interval.map_or(String::new(), |(low, high)| format!("{} … {}", change(low), change(high)))
 }
 
-/// By which test the words were chosen; none where none was.
 pub fn test(comparison: &Comparison) -> Option<String> {
     comparison.differences.iter().find(|row| row.change.is_ok())?;
     let same = match comparison.same_within {
-        Some(within) => format!("same: shown to lie within {} of the first", share(100.0 * within)),
+        Some(within) => format!("same: shown to lie within {} of the first", percentage(100.0 * within)),
         None => "same: equal in every trial".to_owned(),
     };
     Some(format!(
-        "before and after: the geometric mean of the trials' medians, which change and interval are of. better and worse: \
-         Welch's t test over the trials, chosen so that of all that are called so {} at most are by \
-         chance; {same}. It speaks of these two runs: how runs of a machine differ by themselves, `seatrial history` shows",
-        share(100.0 * BY_CHANCE)
+        "before and after: the geometric mean of the trials' medians, from which change and interval follow. \
+         better and worse: Welch's t test over the trials, corrected so that at most {} of them are by \
+         chance; {same}. This is about two runs only: `seatrial history` shows how runs of one machine vary",
+        percentage(100.0 * BY_CHANCE)
     ))
 }
 
-/// The cases that ended in one run as they did not in the other.
+/// The cases that were measured in one run only.
 pub fn ended(comparison: &Comparison) -> Vec<(Badge, &Ended)> {
     let kinds = [
         (Badge { word: "fails now", ..Call::Worse.badge() }, &comparison.broken),
@@ -146,12 +140,11 @@ pub fn ended(comparison: &Comparison) -> Vec<(Badge, &Ended)> {
     kinds.into_iter().flat_map(|(badge, all)| all.iter().map(move |ended| (badge, ended))).collect()
 }
 
-/// Settings and inventory that are not as they were.
 pub fn changed(all: &[Changed]) -> Table {
     let nodes = |changed: &Changed| {
         set_of(&changed.nodes.iter().map(String::as_str).collect::<Vec<_>>(), LONGEST_SET)
     };
-    Builder::new("Settings and inventory that are not as they were", all)
+    Builder::new("Changed settings and inventory", all)
         .words("changed", |changed| changed.what.as_str())
         .words("before", |changed| changed.before.as_str())
         .words("after", |changed| changed.after.as_str())
@@ -166,7 +159,7 @@ pub fn some_of(cases: &[String], most: usize) -> String {
     if cases.len() > most { format!("{text} and {} more", cases.len() - most) } else { text }
 }
 
-/// What differences of a table have in common.
+/// The common key of the differences of a table.
 fn metric(row: &Difference) -> (&str, &str, Unit) {
     (&row.bench, &row.metric, row.unit)
 }
@@ -192,12 +185,12 @@ fn label(row: &Difference) -> Label {
     Label::new(&row.b.nodes, &row.subject, &row.params)
 }
 
-/// A row for each of `rows`: where they are of several metrics, each with its own.
+/// One row per difference; rows of several metrics name each metric.
 pub fn table(rows: &[&Difference]) -> Table {
     let is_mixed = rows.iter().any(|row| metric(row) != metric(rows[0]));
     let mut digits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for row in rows {
-        // Differences of a percent are what this table is for, so it shows a digit more than others.
+        // Differences of a percent matter in this table, so it shows one digit more than others.
         let own = 1 + decimals([row.a.value, row.b.value].into_iter().flatten());
         let known = digits.entry((&row.bench, &row.metric)).or_default();
         *known = own.max(*known);
@@ -218,7 +211,7 @@ pub fn table(rows: &[&Difference]) -> Table {
     let of = |row: &Difference, said: &dyn Fn(&Change) -> String| row.change.as_ref().ok().map(said);
     let note = |row: &Difference| row.change.as_ref().map_or_else(|why| Some(why.clone()), why);
     let table = table
-        // What it all comes to is never broken into lines.
+        // The result is never wrapped.
         .column(Column::words("verdict").unbroken(), |row| Cell::from(Call::of(row).badge()).notes(note(row)))
         .words("difference", |row| plot(row).map(Cell::from).unwrap_or_default())
         .numbers("before", |row| side(row, row.a.value))
@@ -226,7 +219,7 @@ pub fn table(rows: &[&Difference]) -> Table {
         .numbers("change", |row| of(row, &|of| change(of.percent)))
         .numbers("95 % interval", |row| of(row, &interval))
         .column(Column::numbers("not seen below").detail(), |row| {
-            of(row, &|of| of.smallest_percent.map_or(String::new(), |from| format!("±{}", share(from))))
+            of(row, &|of| of.smallest_percent.map_or(String::new(), |from| format!("±{}", percentage(from))))
         });
     let table = if is_mixed { table.words("in", |row| unit(row.unit).trim().to_owned()) } else { table };
     table
@@ -237,7 +230,6 @@ pub fn table(rows: &[&Difference]) -> Table {
         .finish()
 }
 
-/// A difference with its sign turned such that more is better.
 fn plot(row: &Difference) -> Option<CellPlot> {
     let of = row.change.as_ref().ok()?;
     let turn =
@@ -246,12 +238,12 @@ fn plot(row: &Difference) -> Option<CellPlot> {
     let badge = Call::of(row).badge();
     let ends = of.interval.map(|_| format!(", 95 % interval {}", interval(of))).unwrap_or_default();
     let from =
-        of.smallest_percent.map(|from| format!(", not seen below ±{}", share(from))).unwrap_or_default();
+        of.smallest_percent.map(|from| format!(", not seen below ±{}", percentage(from))).unwrap_or_default();
     let label = format!("{} {}: {}{ends}{from}", row.metric, badge.word, change(of.percent));
     Some(CellPlot::Gain { gain, tone: badge.tone, label })
 }
 
-/// What tells each row from the others of its benchmark: `n1 kernel=triad`.
+/// The labels of rows of one benchmark: `n1 kernel=triad`.
 fn names(rows: &[&Difference]) -> Vec<String> {
     let mut names = vec![String::new(); rows.len()];
     let mut of_bench: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -269,7 +261,7 @@ fn names(rows: &[&Difference]) -> Vec<String> {
             });
             names[*at] = told.collect::<Vec<_>>().join(" ");
         }
-        // Where nothing tells them apart but the metric, at least where they were measured.
+        // If only the metric differs, shows at least where they were measured.
         let is_told =
             columns.iter().any(|column| column.cells().iter().any(|cell| *cell != column.cells()[0]));
         if !is_told {

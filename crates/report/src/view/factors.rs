@@ -1,4 +1,4 @@
-//! What each factor of a study is worth: a row a factor, beside the baseline that it was taken from.
+//! The gain of each factor of a study: a row per factor, below the baseline.
 
 use seatrial_analysis::{Factors, Worth};
 use seatrial_model::{Better, Params};
@@ -7,13 +7,11 @@ use super::table::{Builder, Cell, Column, Table};
 use crate::number::decimals;
 use crate::words::{Badge, count};
 
-/// Where the factors were studied, and for which metric.
 pub fn title(study: &Factors) -> String {
     let place = format!("{} of {}", study.subject, study.nodes.join("+"));
-    format!("{} · {place} · {} · what each factor is worth", study.bench, study.metric)
+    format!("{} · {place} · {} · gain of each factor", study.bench, study.metric)
 }
 
-/// What a gain is.
 pub fn remark(study: &Factors) -> String {
     let ratio = match study.better {
         Better::Lower => "without the factor over with it",
@@ -21,12 +19,11 @@ pub fn remark(study: &Factors) -> String {
     };
     let lots = study.seed.map(|seed| format!(" (seed {seed})")).unwrap_or_default();
     format!(
-        "gain is the ratio {ratio}, within each of {}, whose order was drawn by lot{lots}",
+        "gain is the ratio {ratio}, within each of {} in random order{lots}",
         count(study.repeats, "repeat")
     )
 }
 
-/// The table of `study`.
 pub fn table(study: &Factors) -> Table {
     let worths = &study.worths;
     let decimals = decimals(worths.iter().filter_map(|worth| worth.value).chain(study.value));

@@ -1,4 +1,4 @@
-//! What was found, the worst first; the same thing found in several cases is told once.
+//! The findings, the worst first; the same finding of several cases is shown once.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,10 +8,9 @@ use seatrial_model::{Finding, Severity};
 use super::table::{Builder, Cell, Table};
 use crate::words::{Badge, count};
 
-/// Cases named one by one; more are counted.
+/// Listed cases; more are counted.
 const MOST_NAMES: usize = 2;
 
-/// A finding with the cases that it was found in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found<'a> {
     pub finding: &'a Finding,
@@ -19,7 +18,7 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What it is about: its cases, else its subject.
+    /// Its cases, else its subject.
     pub fn about(&self) -> String {
         match self.cases.as_slice() {
             [] => {
@@ -31,13 +30,11 @@ impl Found<'_> {
         }
     }
 
-    /// How much it matters.
     pub fn badge(&self) -> Badge {
         self.finding.severity.into()
     }
 }
 
-/// What was found, the worst first.
 pub fn found(document: &Document) -> Vec<Found<'_>> {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut places: BTreeMap<(&str, &str, Severity), usize> = BTreeMap::new();
@@ -46,7 +43,7 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
-    // Factors have a table of their own.
+    // Factors have their own table.
     let of_run = document.findings.iter().filter(|finding| finding.kind != "factor");
     let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
@@ -61,7 +58,7 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
     found
 }
 
-/// A row a finding. It is no verdict: it stays whatever verdicts are chosen.
+/// One row per finding. A finding is no verdict: verdict filters do not hide it.
 pub fn table(found: &[Found<'_>]) -> Table {
     Builder::new("Findings, the worst first", found)
         .words("kind", |found| found.finding.kind.as_str())

@@ -1,4 +1,4 @@
-//! How a run came out, in a line, and what stands around it.
+//! The result of a run in one line, with duration and nodes.
 
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Verdict};
@@ -6,10 +6,10 @@ use seatrial_model::{Finding, Outcome, Severity, Verdict};
 use super::findings::{self, Found};
 use crate::words::{count, span};
 
-/// Characters of the first line behind the verdict: a terminal of 80 columns shows it whole.
+/// Characters of the first line after the verdict: they fit a terminal of 80 columns.
 const MOST_CHARACTERS: usize = 68;
 
-/// How it came out, in a line: what was judged or measured, and the problems that were found.
+/// The result in one line: what was judged or measured, and the number of problems.
 pub fn said(document: &Document) -> String {
     let text = if document.verdict.is_some() { judged(document) } else { measured(document) };
     let found = findings::found(document);
@@ -26,7 +26,7 @@ pub fn said(document: &Document) -> String {
     if long.chars().count() > MOST_CHARACTERS { short } else { long }
 }
 
-/// How many criteria came out how, the heaviest first.
+/// Number of criteria by verdict, the heaviest first.
 fn judged(document: &Document) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
     let all = document.verdicts.len();
@@ -50,7 +50,6 @@ fn count_of_criteria(all: usize) -> String {
     if all == 1 { "the one criterion".to_owned() } else { format!("all {all} criteria") }
 }
 
-/// How many cases came out how.
 fn measured(document: &Document) -> String {
     let number = |outcome| document.results.iter().filter(|record| record.outcome == outcome).count();
     let all = document.results.len();
@@ -73,7 +72,7 @@ fn measured(document: &Document) -> String {
     )
 }
 
-/// `2 of 9 criteria not met, 1 could not be judged`: the first number says of what.
+/// `2 of 9 criteria not met, 1 could not be judged`: the first number has the total.
 pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
     let mut told = told.into_iter().filter(|(number, _)| *number > 0);
     let first = told.next().map(|(number, phrase)| {
@@ -87,7 +86,6 @@ pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -
     first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
 }
 
-/// How long a run took.
 pub fn took(run: &RunInfo) -> Result<String, String> {
     match &run.ended {
         None => Err("did not end".to_owned()),

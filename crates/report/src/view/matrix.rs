@@ -1,4 +1,4 @@
-//! A matrix of numbers: rows and columns by name, and how far each number is from the median.
+//! A matrix of numbers: named rows and columns, and the distance of each number from the median.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,19 @@ use seatrial_model::{Better, Unit};
 use seatrial_stats::Sorted;
 
 use super::table::{Builder, Cell, Column, Table};
-use crate::number::{decimals, whole_share};
+use crate::number::{decimals, whole_percent};
 use crate::words::unit;
 
 /// Steps of distance on either side of the median.
 const STEPS: f64 = 4.0;
 
-/// Distance from the median, as a part of it, that is the farthest step at least: noise is not to be seen.
+/// The smallest distance for the farthest step, as a share of the median: noise is not shown.
 const STRONGEST: f64 = 0.05;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// What it is about, with its unit.
     pub title: String,
-    /// What rows and columns are.
+    /// The kinds of rows and columns.
     pub names: (String, String),
     pub rows: Vec<String>,
     pub columns: Vec<String>,
@@ -27,20 +26,17 @@ pub struct Matrix {
     pub values: BTreeMap<(usize, usize), MatrixValue>,
     pub unit: Unit,
     pub better: Better,
-    /// What to know when reading it.
     pub note: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixValue {
     pub value: f64,
-    /// What else is said of it.
     pub more: String,
     pub case: Option<String>,
 }
 
 impl Matrix {
-    /// The decimals of its numbers.
     pub fn decimals(&self) -> usize {
         decimals(self.values.values().map(|value| value.value))
     }
@@ -51,12 +47,11 @@ impl Matrix {
         Sorted::new(&values).map_or(0.0, |sorted| sorted.median())
     }
 
-    /// What rows and columns are, for the corner.
+    /// The kinds of rows and columns, for the corner.
     pub fn corner(&self) -> String {
         format!("{} ↓  {} →", self.names.0, self.names.1)
     }
 
-    /// Its numbers as a table.
     pub fn table(&self) -> Table {
         let decimals = self.decimals();
         let rows: Vec<usize> = (0..self.rows.len()).collect();
@@ -69,13 +64,13 @@ impl Matrix {
         table.whole()
     }
 
-    /// All there is to say about the number at `at`, when the median is `median`.
+    /// Full text about the number at `at`; `median` is that of the matrix.
     pub fn detail(&self, at: (usize, usize), median: f64) -> String {
         let Some(found) = self.values.get(&at) else { return String::new() };
         let number = format!("{:.*}{}", self.decimals(), found.value, unit(self.unit));
         let off = if median == 0.0 { 0.0 } else { (found.value - median) / median.abs() };
         let side = if off < 0.0 { "below" } else { "above" };
-        let share = whole_share(100.0 * off.abs());
+        let share = whole_percent(100.0 * off.abs());
         let off = if off.abs() < 0.001 { String::new() } else { format!(", {share} {side} the median") };
         let more = if found.more.is_empty() { String::new() } else { format!(" · {}", found.more) };
         format!("{} → {}: {number}{off}{more}", self.rows[at.0], self.columns[at.1])

@@ -1,6 +1,6 @@
-//! What is shown of a record: tables, series, findings and the sentences about them, made once and rendered by the
-//! terminal and the page.
+//! Views of a record: tables, series, findings and their sentences, which the terminal and the page render.
 
+pub mod actions;
 pub mod cases;
 pub mod criteria;
 pub mod differences;

@@ -1,4 +1,4 @@
-//! How the nodes of a run came out: one row a node, the worst first.
+//! The results of the nodes of a run: one row per node, the worst first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,27 +9,23 @@ use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::table::{Builder, Cell, Column, Table};
-use crate::number::signed_share;
+use crate::number::signed_percent;
 use crate::words::{Badge, count, rounded, tone};
 
-/// Whether `document` is about several nodes.
 pub fn is_fleet(document: &Document) -> bool {
     document.run.nodes.len() > 1
 }
 
-/// How one node came out.
 pub struct NodeSummary<'a> {
     pub node: &'a str,
-    /// The roll-up; none when nothing was measured or judged there.
+    /// The verdict over all; `None` when nothing was measured or judged there.
     pub verdict: Option<Verdict>,
-    /// Judgements or cases that came out well, of how many.
+    /// Number of passed verdicts or measured cases, and of all.
     met: usize,
     all: usize,
-    /// What came out worst.
     worst: Option<Worst<'a>>,
-    /// Kinds of what was found about the node, besides what is only good to know.
+    /// Kinds of findings about the node, without those of severity info.
     found: Vec<&'a str>,
-    /// Whether one of them is that something is wrong.
     pub has_problem: bool,
 }
 
@@ -70,7 +66,7 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
                 (None, Some(case)) => {
                     spoken_of(case).for_each(|node| add(node, record.verdict, what));
                 }
-                // About the run as a whole.
+                // About the whole run.
                 (None, None) => {}
             }
         }
@@ -85,14 +81,14 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
             }
         }
     }
-    // Stable: nodes that are as bad stay in the order of the run.
+    // Stable: equal nodes stay in the order of the run.
     let bad = |summary: &NodeSummary<'_>| summary.verdict.max(summary.has_problem.then_some(Verdict::Fail));
     all.sort_by_key(|summary| (Reverse(bad(summary)), Reverse(summary.verdict), summary.margin()));
     all
 }
 
-/// The nodes that a case speaks about: those that were lost in it, or all. When a job ends every node is lost, whichever
-/// was the first to go in this case.
+/// The nodes that a case is about: the lost ones, or all. When a job ends every node is lost, whichever was first to
+/// go in this case.
 fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
     let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
     case.nodes.iter().filter(move |node| is_about_all || case.lost.contains(node))
@@ -117,7 +113,7 @@ impl<'a> NodeSummary<'a> {
         self.worst.map_or(0, margin)
     }
 
-    /// What came out worst, where that did not come out well.
+    /// The worst result, unless it is good.
     fn worst(&self) -> Option<Worst<'a>> {
         self.worst.filter(|worst| match worst {
             Worst::Judged(record) => record.verdict != Verdict::Pass,
@@ -132,8 +128,7 @@ impl<'a> NodeSummary<'a> {
         }
     }
 
-    /// How it came out; of a run that is not judged, how its cases ended, or that something is wrong though they have
-    /// numbers.
+    /// The verdict; for a run that is not judged, the outcome of its cases, or a problem although they have numbers.
     fn badge(&self, is_judged: bool) -> Badge {
         match self.verdict {
             Some(verdict) if is_judged => verdict.into(),
@@ -145,7 +140,6 @@ impl<'a> NodeSummary<'a> {
     }
 }
 
-/// How the cases of a node ended.
 fn of_cases(verdict: Option<Verdict>) -> Badge {
     match verdict {
         None => Badge { word: "nothing", ..Verdict::Unknown.into() },
@@ -156,7 +150,7 @@ fn of_cases(verdict: Option<Verdict>) -> Badge {
     }
 }
 
-/// Thousandths of a percent on the good side of the bound; integers order totally.
+/// Margin in thousandths of a percent on the good side of the bound; integers order totally.
 fn margin(what: Worst<'_>) -> i64 {
     match what {
         Worst::Judged(record) => shortfall(record),
@@ -164,7 +158,7 @@ fn margin(what: Worst<'_>) -> i64 {
     }
 }
 
-/// How far a judged number is on the good side, in thousandths of a percent. What failed without a number is furthest off.
+/// The margin of a judged number, in thousandths of a percent. A failure without a number is furthest off.
 pub fn shortfall(record: &VerdictRecord) -> i64 {
     match record.margin_percent {
         Some(percent) => (percent * 1000.0) as i64,
@@ -191,11 +185,11 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     format!("{}: {}", count(summaries.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
 }
 
-/// A row for each of `nodes`, which play `roles`.
+/// A row for each of `nodes`, with their `roles`.
 pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assignment>) -> Table {
     let is_judged = !document.verdicts.is_empty();
     let value = |node: &NodeSummary<'_>| node.judged()?.measured.map(rounded);
-    let margin = |node: &NodeSummary<'_>| node.judged()?.margin_percent.map(signed_share);
+    let margin = |node: &NodeSummary<'_>| node.judged()?.margin_percent.map(signed_percent);
     let (ended, met) = if is_judged { ("verdict", "met") } else { ("outcome", "measured") };
     Builder::new(title(document, nodes), nodes)
         .words(ended, |node| node.badge(is_judged))
@@ -214,7 +208,7 @@ pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assi
         .finish()
 }
 
-/// What came out worst on a node, by name.
+/// The worst result of a node, by name.
 fn worst(node: &NodeSummary<'_>) -> Cell {
     let named = |name: &str, subject: &Subject| match subject.as_str() {
         "node" => name.to_owned(),

@@ -1,4 +1,4 @@
-//! The numbers of a fleet that is too large for a row a case: a row a question and metric, over all nodes.
+//! The numbers of a fleet that is too large for a row per case: a row per question and metric, over all nodes.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,18 @@ use seatrial_stats::Sorted;
 
 use super::table::{Builder, Cell, CellPlot, Column, Table};
 use crate::labels::{self, Label};
-use crate::number::{decimals, signed_share};
+use crate::number::{decimals, signed_percent};
 use crate::words::unit;
 
-/// One metric of one question.
 struct Spread<'a> {
     label: Label,
     metric: &'a str,
     unit: Option<Unit>,
     better: Better,
     is_headline: bool,
-    /// With where it was measured, from the lowest.
+    /// With the case of each value, from the lowest.
     values: Vec<(f64, &'a CaseRecord)>,
     asked: usize,
-    /// Decimals of its metric.
     decimals: usize,
 }
 
@@ -35,16 +33,16 @@ impl Spread<'_> {
         Cell::number(self.value(part), self.decimals)
     }
 
-    /// The bad end, and where it was measured.
+    /// The worst value, and its case.
     fn worst(&self) -> Option<(f64, &CaseRecord)> {
         let end = if self.better == Better::Lower { self.values.last() } else { self.values.first() };
         end.copied()
     }
 
-    /// How far the bad end is off the median.
+    /// The distance of the worst value from the median.
     fn off(&self) -> Option<String> {
         let median = self.value(0.5).filter(|median| *median != 0.0)?;
-        Some(signed_share(100.0 * (self.worst()?.0 - median) / median.abs()))
+        Some(signed_percent(100.0 * (self.worst()?.0 - median) / median.abs()))
     }
 
     fn plot(&self) -> Cell {
@@ -58,7 +56,6 @@ impl Spread<'_> {
     }
 }
 
-/// The metrics of `cases`, which are of one benchmark, over nodes.
 pub fn table(cases: &[&CaseRecord]) -> Table {
     let spreads = spreads(cases);
     let labels: Vec<Label> = spreads.iter().map(|spread| spread.label.clone()).collect();
@@ -102,7 +99,7 @@ fn spreads<'a>(cases: &[&'a CaseRecord]) -> Vec<Spread<'a>> {
         for (name, metric) in &case.metrics {
             let known = own.iter().copied().find(|at| spreads[*at].metric == name);
             let at = known.unwrap_or_else(|| {
-                // A question that nobody answered yet has a row without a metric.
+                // A question without results has a row without a metric.
                 let open = own.iter().copied().find(|at| spreads[*at].metric.is_empty());
                 open.unwrap_or_else(|| {
                     spreads.push(Spread::of(label.clone()));

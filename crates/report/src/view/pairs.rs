@@ -1,4 +1,4 @@
-//! Pairs of nodes: a matrix of those measured one by one, and a table of flows that ran at the same time.
+//! Pairs of nodes: a matrix of pairs measured one by one, and a table of concurrent flows.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use seatrial_stats::Sorted;
 use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::named_params;
-use crate::number::{decimals, plain, signed_share, spread};
+use crate::number::{decimals, plain, plus_minus, signed_percent};
 use crate::words::{count, in_unit, quantity};
 
 /// Steps at most; of more the last ones are shown, which have the most flows.
 const MOST_STEPS: usize = 24;
 
-/// The matrices of `results` that say more than their cases do: a ring or a list of neighbours does not.
+/// The matrices of `results` that say more than the table of cases: not those of a ring or of neighbours.
 pub fn matrices(results: &[CaseRecord]) -> Vec<Pairs> {
     let mut matrices = seatrial_analysis::matrices(results);
     matrices.retain(|matrix| matrix.cells.len() > matrix.nodes.len());
@@ -28,7 +28,7 @@ fn title(words: &[&str], of: seatrial_model::Unit, what: &str) -> String {
     format!("{}{} · {what}", words.join(" · "), in_unit(of))
 }
 
-/// The numbers of `pairs` between its nodes; of more than `most` nodes those whose pairs are worst, with each other.
+/// The numbers of `pairs` between its nodes; with more than `most` nodes only the worst nodes, with each other.
 pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
     let is_of = |case: &&CaseRecord| {
         case.bench == pairs.bench && case.group == pairs.group && case.params == pairs.params
@@ -48,8 +48,8 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
     let value = |(at, value): (&(usize, usize), &f64)| {
         let case = cases.get(&(pairs.nodes[at.0].as_str(), pairs.nodes[at.1].as_str()));
         let metric = case.and_then(|case| case.metrics.get(&pairs.metric));
-        let more =
-            metric.map(|metric| format!("{} from {} samples", spread(metric.median, metric.ci95), metric.n));
+        let more = metric
+            .map(|metric| format!("{} from {} samples", plus_minus(metric.median, metric.ci95), metric.n));
         let case = case.map(|case| case.case.to_string());
         let found = MatrixValue { value: *value, more: more.unwrap_or_default(), case };
         Some(((place(at.0)?, place(at.1)?), found))
@@ -75,7 +75,7 @@ pub fn matrix(results: &[CaseRecord], pairs: &Pairs, most: usize) -> Matrix {
     }
 }
 
-/// The nodes with the medians of their pairs and the number of their partners, the worst first.
+/// The nodes with the medians of their pairs and their number of partners, the worst first.
 fn ranked(pairs: &Pairs) -> Vec<(usize, f64, usize)> {
     let of = |node| pairs.of_node(node).map(|(median, partners)| (node, median, partners));
     let mut ranked: Vec<(usize, f64, usize)> = (0..pairs.nodes.len()).filter_map(of).collect();
@@ -89,13 +89,13 @@ fn sign(pairs: &Pairs) -> f64 {
     if pairs.better == Better::Lower { -1.0 } else { 1.0 }
 }
 
-/// A row a node, the one whose pairs are worst first.
+/// A row per node, the node with the worst pairs first.
 pub fn by_node(pairs: &Pairs) -> Table {
     let rows = ranked(pairs);
     let medians: Vec<f64> = rows.iter().map(|(_, median, _)| *median).collect();
     let middle = Sorted::new(&medians).map_or(0.0, |sorted| sorted.median());
     let decimals = decimals(medians);
-    let off = |value: f64| (middle != 0.0).then(|| signed_share(100.0 * (value - middle) / middle.abs()));
+    let off = |value: f64| (middle != 0.0).then(|| signed_percent(100.0 * (value - middle) / middle.abs()));
     let slowest = |node: usize| {
         let own = pairs.cells.iter().filter(|(at, _)| at.0 == node || at.1 == node);
         let sign = sign(pairs);
@@ -112,7 +112,7 @@ pub fn by_node(pairs: &Pairs) -> Table {
         .finish()
 }
 
-/// A row a step of flows that ran at the same time.
+/// A row per step of concurrent flows.
 pub fn at_once(found: &AtOnce) -> Table {
     let left_out = found.steps.len().saturating_sub(MOST_STEPS);
     let steps = &found.steps[left_out..];
@@ -146,8 +146,8 @@ pub fn at_once(found: &AtOnce) -> Table {
     if let Some(line) = &found.line {
         let source = if line.is_limit { "its derived limit" } else { "the fastest of those that ran alone" };
         remarks.push(format!(
-            "a flow's line is {}, {source}; full is 0.9 of it or more, half 0.4 to 0.6, third 0.28 to 0.38, starved below \
-             0.1, in the repeat whose total is in the middle",
+            "a flow's line is {}, {source}; full is 0.9 of it or more, half 0.4 to 0.6, third 0.28 to 0.38, \
+             starved below 0.1, in the repeat with the median total",
             plain(line.rate)
         ));
     }
@@ -157,12 +157,11 @@ pub fn at_once(found: &AtOnce) -> Table {
         (None, None) => None,
     } {
         let links = count(links as usize, "link");
-        remarks.push(format!("hashed is what so many flows come to on average on {links} ({how})"));
+        remarks.push(format!("hashed is the average total of so many flows on {links} ({how})"));
     }
     Table { remarks, ..table.finish() }
 }
 
-/// How many flows of a step are of a class.
 fn class(of: fn(&Classes) -> u32) -> impl Fn(&Step) -> Option<String> {
     move |step| Some(of(&step.middle()?.classes?).to_string())
 }

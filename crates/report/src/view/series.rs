@@ -1,4 +1,4 @@
-//! The series of cases: over one axis a row a case, over two a matrix, over more a list.
+//! The series of cases: over one axis a row per case, over two a matrix, over more a list.
 
 use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
 use seatrial_model::{Unit, Value};
@@ -6,7 +6,7 @@ use seatrial_model::{Unit, Value};
 use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::Label;
-use crate::number::{decimals, spread};
+use crate::number::{decimals, plus_minus};
 
 /// Rows of a series by the values of one axis, in the order in which the values first appear.
 pub fn split<'a>(
@@ -38,7 +38,7 @@ pub fn title(name: &str, series: &SeriesRecord, axes: &[Axis]) -> String {
     format!("{name} · {} over {}", series.unit, axes.join(" and "))
 }
 
-/// A series over one axis of several cases: a row a case, a column a place.
+/// A series over one axis of several cases: a row per case, a column per value of the axis.
 pub fn over_one_axis(name: &str, with: &[(&CaseRecord, &SeriesRecord)]) -> Table {
     let Some((_, first)) = with.first() else { return Table::default() };
     let axis = &first.axes[0].name;
@@ -55,7 +55,7 @@ pub fn over_one_axis(name: &str, with: &[(&CaseRecord, &SeriesRecord)]) -> Table
     Table { pieces: usize::MAX, ..table.finish() }
 }
 
-/// A series over two axes: the outer one goes down, the inner one across.
+/// A series over two axes: the outer axis in rows, the inner axis in columns.
 pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: &[&SeriesRow]) -> Matrix {
     let (down, across) = axes;
     let names = |axis: &Axis| {
@@ -68,7 +68,7 @@ pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: 
     };
     let value = |row: &&SeriesRow| {
         let place = (at(row, &downs, down)?, at(row, &acrosses, across)?);
-        let spread = spread(row.summary.median, row.summary.ci95);
+        let spread = plus_minus(row.summary.median, row.summary.ci95);
         let more = format!("{spread} from {} samples", row.summary.n);
         Some((place, MatrixValue { value: row.summary.median, more, case: None }))
     };
@@ -84,7 +84,7 @@ pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: 
     }
 }
 
-/// A row a place of a series.
+/// A row per row of the series.
 pub fn list(title: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Table {
     let decimals = decimals(rows.iter().map(|row| row.summary.median));
     let mut table = Builder::new(title, rows);
@@ -96,7 +96,7 @@ pub fn list(title: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRo
         .column(Column::quantities("median", Some(series.unit)), |row| {
             Cell::number(Some(row.summary.median), decimals)
         })
-        .numbers("95 %", |row| spread(row.summary.median, row.summary.ci95))
+        .numbers("95 %", |row| plus_minus(row.summary.median, row.summary.ci95))
         .column(Column::numbers("n").detail(), |row| row.summary.n.to_string());
     Table { forms: "CSV and JSON forms", ..table.finish() }
 }

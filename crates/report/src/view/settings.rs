@@ -1,4 +1,4 @@
-//! What each setting is and what is wanted of it, a row a demand. Nodes that agree share a row.
+//! The values of settings and what a profile demands, a row per demand. Nodes that agree share a row.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -11,13 +11,11 @@ use super::criteria::short;
 use super::table::{Builder, Cell, Column, Table};
 use crate::words::{Badge, count, cut, set_of};
 
-/// Characters of a folded set of nodes.
 const LONGEST_SET: usize = 60;
 
-/// Characters of what a setting is.
 const LONGEST_VALUE: usize = 120;
 
-/// What a row says, but for the nodes it says it of.
+/// The content of a row, without its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SettingRow {
     pub verdict: Option<Verdict>,
@@ -28,12 +26,12 @@ pub struct SettingRow {
     by: String,
     change: String,
     notes: Vec<String>,
-    /// What is waived is always shown.
+    /// Waived rows are always shown.
     pub is_waived: bool,
 }
 
 impl SettingRow {
-    /// The setting, and the subject where that is not the whole node: `nic.mtu eth0`.
+    /// The setting, and the subject unless that is the whole node: `nic.mtu eth0`.
     fn name(&self) -> String {
         match self.subject.as_str() {
             "" | "node" => self.setting.clone(),
@@ -42,11 +40,11 @@ impl SettingRow {
     }
 }
 
-/// Rows that say the same, once, with the nodes they say it of.
+/// Rows with the same content, once, with their nodes.
 pub type SettingRows<'a> = Vec<(SettingRow, Vec<&'a str>)>;
 
-/// A row a demand. Where a profile judges, also those of its `verdicts` that found nothing to judge, the worst first;
-/// where none does, also a row a reading that nothing is wanted of.
+/// A row per demand. With a profile also those of its `verdicts` that found nothing to judge, the worst first;
+/// without a profile also a row per reading without a demand.
 pub fn rows<'a>(
     settings: &'a [AuditedSetting],
     verdicts: &'a [VerdictRecord],
@@ -69,7 +67,7 @@ pub fn rows<'a>(
     let without_subject = verdicts.iter().filter(is_new);
     rows.extend(without_subject.map(|record| (empty(record), record.node.as_deref().unwrap_or_default())));
     let mut rows = merged(rows);
-    // What one node has otherwise stands beside what the others have.
+    // Deviations of single nodes are placed beside the rows of the others.
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, (row, _)) in rows.iter().enumerate() {
         places.entry(row.setting.clone()).or_insert(at);
@@ -96,7 +94,6 @@ fn merged(rows: Vec<(SettingRow, &str)>) -> SettingRows<'_> {
     merged
 }
 
-/// One demand on one reading.
 fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRow {
     let mut row = SettingRow {
         verdict: Some(want.verdict),
@@ -109,7 +106,7 @@ fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRo
     if is_judged || want.verdict > Verdict::Pass {
         row.notes.extend(want.why.as_ref().map(|why| format!("wanted: {why}")));
     }
-    // What a fail says is told by what is present and how to change it.
+    // The present value and the remedy explain a fail.
     if want.verdict == Verdict::Unknown && setting.reading.present.why().is_none() {
         row.notes.extend(want.reason.clone());
     }
@@ -117,7 +114,6 @@ fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRo
     row
 }
 
-/// A reading by itself.
 fn read(setting: &AuditedSetting) -> SettingRow {
     let reading = &setting.reading;
     let present = match &reading.present {
@@ -146,7 +142,6 @@ fn empty(record: &VerdictRecord) -> SettingRow {
     }
 }
 
-/// The table of `rows`, of `nodes` nodes.
 pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
     let differ = rows.iter().any(|(_, of)| of.len() != nodes);
     Builder::new("Settings to look at", rows)
@@ -165,7 +160,7 @@ pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
         .finish()
 }
 
-/// The settings that are not as wanted or not the same everywhere, and a sentence about the others.
+/// The settings that differ from the demand or between nodes, and a sentence about the others.
 pub fn open_settings(all: &[AuditedSetting], nodes: usize, most: usize) -> (Table, String) {
     if all.is_empty() {
         return (Table::default(), "No settings were kept with this run.".to_owned());

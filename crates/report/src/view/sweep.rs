@@ -1,20 +1,20 @@
-//! Sweeps as a person draws them: the load goes down, another parameter across, a table for each way to set the rest.
+//! Sweeps as tables: the load in rows, another parameter in columns, a table per combination of the remaining
+//! parameters.
 
 use seatrial_analysis::{Cell as SweepCell, Table as Sweep};
 use seatrial_model::Outcome;
 
 use super::table::{Builder, Cell, Column, Table};
-use crate::number::{decimals, half_width, spread};
+use crate::number::{decimals, half_width, plus_minus};
 use crate::words::{Badge, count, in_unit};
 
-/// What stands above a sweep.
 pub fn title(sweep: &Sweep) -> String {
     let fixed = sweep.fixed.iter().map(|(name, value)| format!(" · {name}={value}")).collect::<String>();
     let place = format!("{} of {}", sweep.subject, sweep.nodes.join("+"));
     format!("{} · {place}{fixed} · {} over {}", sweep.bench, sweep.metric, sweep.down.0)
 }
 
-/// A row a load; what nobody asked for is blank.
+/// A row per load; combinations that were not planned are blank.
 pub fn table(sweep: &Sweep) -> Table {
     let decimals = decimals(sweep.cells.values().filter_map(|cell| cell.value));
     let peak = sweep.peak().map(|(at, _)| at);
@@ -28,7 +28,7 @@ pub fn table(sweep: &Sweep) -> Table {
             Some(found) => Cell {
                 is_best: peak == Some((*row, column)),
                 ..match found.value {
-                    Some(value) => Cell::number(Some(value), decimals).detail(spread(value, found.ci95)),
+                    Some(value) => Cell::number(Some(value), decimals).detail(plus_minus(value, found.ci95)),
                     None => without_number(found),
                 }
             }
@@ -52,7 +52,7 @@ pub fn table(sweep: &Sweep) -> Table {
     Table { remarks, ..table.finish() }
 }
 
-/// How a case ended, with the kind of it: `✗ failed hang`, `? denied`, `– skipped`.
+/// The outcome of a case without a number, with its cause: `✗ failed hang`, `? denied`, `– skipped`.
 fn without_number(cell: &SweepCell) -> Cell {
     let kind = cell.cause.map(seatrial_analysis::cause_word).unwrap_or_default();
     let badge = Badge::from(cell.outcome);

@@ -1,13 +1,12 @@
-//! The accessibility checker, from its package; kept in the target folder, never in the repository.
+//! The accessibility checker, from its package; stored in the target folder, not in the repository.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-/// The package and its version.
 const PACKAGE: &str = "axe-core@4.14.1";
 
-/// The checker's script, from where an earlier call has put it, or else fetched.
+/// The checker's script, stored by an earlier call or fetched.
 pub fn script() -> Result<String, String> {
     let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
     let place = store.join(PACKAGE).join("axe.min.js");
@@ -16,14 +15,14 @@ pub fn script() -> Result<String, String> {
         return Ok(script);
     }
     fs::create_dir_all(&store).map_err(|error| format!("making {}: {error}", store.display()))?;
-    // Of several tests at once one fetches, and the others find what it has put there.
+    // Of several concurrent tests one fetches, and the others find the file.
     let lock = File::create(store.join("lock")).map_err(|error| format!("making a lock: {error}"))?;
     lock.lock().map_err(|error| format!("locking: {error}"))?;
     if let Some(script) = read() {
         return Ok(script);
     }
     let fresh = store.join("new");
-    // What somebody left who was killed.
+    // Left over by a killed process.
     let _ = fs::remove_dir_all(&fresh);
     fs::create_dir_all(&fresh).map_err(|error| format!("making {}: {error}", fresh.display()))?;
     run(Command::new("npm").args(["pack", "--silent", PACKAGE]).current_dir(&fresh))?;

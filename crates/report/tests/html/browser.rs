@@ -8,7 +8,6 @@ use tempfile::TempDir;
 use super::chromium::{Chromium, skip};
 use super::{axe, compared, fixture, page_in, page_of, scripted};
 
-/// A page in a file.
 struct Saved {
     path: PathBuf,
     _folder: TempDir,
@@ -45,7 +44,7 @@ fn nothing_is_on_the_console_and_no_request_leaves_the_file() {
         browser.open(&page.path, 1280);
         let title = browser.value("document.title");
         assert!(title.as_str().is_some_and(|title| title.ends_with(" · Seatrial")), "{name}: {title}");
-        // Hover over everything there is to hover over, and go wherever a link leads.
+        // Hovers over all elements with tooltips, and follows every link.
         let visited = browser.value(
             "(() => { for (const at of document.querySelectorAll('g.pt, [data-d]')) at.dispatchEvent(new \
              PointerEvent('pointerover', { bubbles: true })); let links = 0; for (const link of \
@@ -58,7 +57,7 @@ fn nothing_is_on_the_console_and_no_request_leaves_the_file() {
     }
 }
 
-/// How many rows of the table of nodes are seen.
+/// The number of visible rows in the table of nodes.
 const SEEN: &str =
     "Array.from(document.querySelectorAll('#nodes tbody tr')).filter((row) => row.checkVisibility()).length";
 
@@ -95,7 +94,7 @@ fn filters_hide_what_is_not_wanted_and_give_it_back() {
     assert_eq!(browser.value(SEEN), 20);
 }
 
-/// The texts of the rows that are seen of the table of differences.
+/// The texts of the visible rows of the table of differences.
 const TOLD: &str = "Array.from(document.querySelectorAll('#compared-1 table:has(.gain) tbody tr')).filter((row) => \
                     row.checkVisibility()).map((row) => row.cells[2].textContent.trim().slice(2).replace(/ .[0-9].$/, '')).join()";
 
@@ -122,8 +121,8 @@ fn the_differences_of_a_comparison_are_filtered_by_node_and_by_what_they_are_cal
     );
 }
 
-/// Where the pictures of differences and their axis are: the left and right ends of each, then whether a row's words are
-/// above its picture, then how far the page reaches.
+/// Positions of the pictures of differences and of their axis: left and right ends of each, then whether a row's
+/// words are above its picture, then the width of the page.
 const DRAWN: &str = "(() => { const ends = (at) => { const box = at.getBoundingClientRect(); return [box.left, box.right]; }; \
                      const all = Array.from(document.querySelectorAll('#compared-1 .gain')); \
                      const above = (at) => { const head = at.closest('tr').cells[0]; return head.getBoundingClientRect().bottom \
@@ -141,7 +140,7 @@ fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
     assert_eq!(drawn["above"], true);
     let ends = drawn["ends"].as_array().expect("pictures");
     assert_eq!(ends.len(), 6, "the axis and five differences");
-    // A picture means nothing but on its axis.
+    // A picture has a meaning only on its axis.
     assert!(ends.iter().all(|picture| *picture == ends[0]), "{ends:?}");
     let (left, right) = (ends[0][0].as_f64().expect("a place"), ends[0][1].as_f64().expect("a place"));
     assert!(left >= 0.0 && right <= 390.0 && right - left > 300.0, "{left} to {right}");
@@ -149,7 +148,7 @@ fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
         "Array.from(document.querySelector('#compared-1 table:has(.gain) tbody tr').cells).map((cell) => \
          getComputedStyle(cell, '::before').content + cell.textContent.trim()).join(' ')",
     );
-    // Numbers say of themselves what their columns would.
+    // Cells name their columns.
     for word in ["\"change \"-40%", "\"before \"218.9", "\"after \"131.9"] {
         assert!(said.as_str().is_some_and(|said| said.contains(word)), "{word}: {said}");
     }
@@ -158,7 +157,7 @@ fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
     assert_eq!(wide["above"], false, "a table where there is room for one");
 }
 
-/// Of each case with one figure: whether its facts stand beside the figure.
+/// Per case with one figure: whether its facts are beside the figure.
 const BESIDE: &str = "Array.from(document.querySelectorAll('.case')).filter((one) => one.querySelectorAll('figure').length === \
                       1).map((one) => { const box = (of) => one.querySelector(of).getBoundingClientRect(); const [figure, facts] = \
                       [box('figure'), box(':scope > .facts')]; return facts.left >= figure.right && facts.top < figure.bottom; })";
@@ -173,11 +172,11 @@ fn paper_is_not_left_white_beside_and_under_figures() {
     let beside = beside.as_array().expect("cases");
     assert!(beside.len() > 3 && beside.iter().all(|is| *is == true), "{beside:?}");
     let (sheets, content) = browser.sheets();
-    // Nothing that moves to the next sheet as a whole leaves more than a tenth of one.
+    // Blocks that are not split leave at most a tenth of a sheet empty.
     assert!(sheets as f64 <= (1.1 * content).ceil(), "{sheets} sheets for {content:.2}");
 }
 
-/// The colour of the paper.
+/// The background colour.
 const PAPER: &str = "getComputedStyle(document.body).backgroundColor";
 
 #[test]
@@ -195,7 +194,7 @@ fn the_theme_follows_the_system_until_the_switch_says_otherwise() {
                      theme.dispatchEvent(new Event('change')); }})()"
                 ));
                 let paper = browser.value(PAPER);
-                // What is drawn has its colour by the same variables.
+                // Plots take their colours from the same variables.
                 let dot =
                     browser.value("getComputedStyle(document.querySelector('g.pt path[fill^=var]')).fill");
                 found.push((paper, dot));

@@ -1,5 +1,5 @@
-//! A headless Chromium, told what to do by its DevTools protocol over a pipe: one JSON text a message, each ended by a
-//! zero byte (`--remote-debugging-pipe`). It needs no port, and no crate.
+//! A headless Chromium, controlled by its DevTools protocol over a pipe: one JSON text per message, each ended by a
+//! zero byte (`--remote-debugging-pipe`). Needs no port, and no crate.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,20 +10,18 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What it is called.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// How long an answer may take: machines that test are busy.
+/// The timeout of an answer: test machines are busy.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What a sheet of A4 has between margins of 1 cm, in the units of a page (96 an inch).
+/// The width of A4 between margins of 1 cm, in CSS pixels (96 per inch).
 const SHEET_WIDTH: u32 = 718;
 const SHEET_HEIGHT: u32 = 1047;
 
-/// The browser reads descriptor 3 and writes descriptor 4; the shell puts our pipes there.
+/// The browser reads descriptor 3 and writes descriptor 4; the shell connects our pipes there.
 const START: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
 
-/// A browser with one page.
 pub struct Chromium {
     child: Child,
     to: ChildStdin,
@@ -35,7 +33,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Starts it; none where there is none, after saying so.
+    /// Starts the browser; `None` if it is not installed, after a message.
     pub fn start() -> Option<Self> {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let is_there =
@@ -90,7 +88,7 @@ impl Chromium {
         Some(browser)
     }
 
-    /// Asks and waits for the answer; events that come in between are kept.
+    /// Sends a request and waits for the answer; events in between are kept.
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let id = self.asked;
@@ -117,7 +115,7 @@ impl Chromium {
         }
     }
 
-    /// Opens a file, in a window of this width, and waits until it is there. Forgets what happened before.
+    /// Opens a file in a window of this width, and waits until it is loaded. Forgets earlier events.
     pub fn open(&mut self, path: &Path, width: u32) {
         self.events.clear();
         let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
@@ -130,13 +128,13 @@ impl Chromium {
         }
     }
 
-    /// What the system says of light and dark.
+    /// Sets the system's preference for light or dark.
     pub fn prefer(&mut self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.ask("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
-    /// Shows the page as it would stand on A4 with margins of 1 cm, without breaks.
+    /// Shows the page as printed on A4 with margins of 1 cm, without breaks.
     pub fn as_printed(&mut self) {
         let size =
             json!({ "width": SHEET_WIDTH, "height": SHEET_HEIGHT, "deviceScaleFactor": 1, "mobile": false });
@@ -145,7 +143,7 @@ impl Chromium {
         self.value("dispatchEvent(new Event('beforeprint')), new Promise((done) => setTimeout(done, 50))");
     }
 
-    /// How many sheets of A4 the page takes, and how many its content would fill without breaks.
+    /// The number of A4 sheets of the page, and the number that its content would fill without breaks.
     pub fn sheets(&mut self) -> (u64, f64) {
         self.as_printed();
         let height = self.value("document.body.getBoundingClientRect().height").as_f64().expect("a height");
@@ -176,7 +174,7 @@ impl Chromium {
         self.events.iter().filter_map(said).collect()
     }
 
-    /// What was asked of the network since the page was opened, the page itself left out.
+    /// Network requests since the page was opened, without the page itself.
     pub fn requests(&self) -> Vec<String> {
         let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let urls = asked.filter_map(|event| event["params"]["request"]["url"].as_str().map(str::to_owned));
@@ -192,7 +190,7 @@ impl Drop for Chromium {
     }
 }
 
-/// Says why nothing is tested; continuous integration has all of it.
+/// Prints why nothing is tested; continuous integration has all packages.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
 pub fn skip<T>(why: &str) -> Option<T> {
     assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");

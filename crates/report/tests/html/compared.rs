@@ -1,4 +1,4 @@
-//! Pages of runs that are held against each other, with exact numbers.
+//! Pages of compared runs, with exact numbers.
 
 use seatrial_analysis::{Changed, Comparison, compare};
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
@@ -8,7 +8,6 @@ use seatrial_report::html::{Compared, Run, write_comparison};
 use super::fixture;
 use super::scripted::{HOSTILE, case};
 
-/// A metric whose trials have these medians.
 fn metric(unit: Unit, better: Better, trials: &[f64]) -> MetricRecord {
     let median = trials[trials.len() / 2];
     let limit = LimitRecord::unknown("nothing states it");
@@ -17,7 +16,6 @@ fn metric(unit: Unit, better: Better, trials: &[f64]) -> MetricRecord {
     metric
 }
 
-/// A case of one kernel on `node` that measured a bandwidth.
 fn kernel(node: &str, kernel: &str, trials: &[f64]) -> CaseRecord {
     let mut record = case("mem.bandwidth", &[node], fixture::params(&[("kernel", kernel), ("store", "nt")]));
     let found = metric(Unit::GigabytesPerSecond, Better::Higher, trials);
@@ -45,7 +43,6 @@ fn document(id: &str, results: Vec<CaseRecord>) -> Document {
     document
 }
 
-/// The run that the others are held against.
 pub fn baseline() -> Document {
     let results = vec![
         kernel("n1", "copy", &[214.1, 214.2, 214.4]),
@@ -59,7 +56,7 @@ pub fn baseline() -> Document {
     document("20260921-083015-bcdf", results)
 }
 
-/// The same cases later: one is worse, one better, one the same; one nobody can tell, and one hangs.
+/// The same cases later: one is worse, one better, one the same, one cannot be told, and one hangs.
 pub fn candidate() -> Document {
     let results = vec![
         kernel("n1", "copy", &[214.2, 214.3, 214.5]),
@@ -73,7 +70,7 @@ pub fn candidate() -> Document {
     document("20260922-114502-ghjk", results)
 }
 
-/// What `seatrial compare` makes of two runs.
+/// The result of `seatrial compare` for two runs.
 pub fn between(a: &Document, b: &Document) -> Comparison {
     let nodes = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let changed = |what: &str, before: &str, after: &str, on: &[&str]| Changed {
@@ -96,7 +93,6 @@ fn run(document: &Document) -> Run<'_> {
     Run { name: &document.run.id, info: Some(&document.run) }
 }
 
-/// The page of `others` against `first`.
 pub fn page_of(first: &Document, others: &[&Document]) -> String {
     let comparisons: Vec<Comparison> = others.iter().map(|other| between(first, other)).collect();
     let compared: Vec<Compared<'_>> = others
@@ -110,12 +106,11 @@ pub fn page_of(first: &Document, others: &[&Document]) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// Two runs side by side.
 pub fn page() -> String {
     page_of(&baseline(), &[&candidate()])
 }
 
-/// Two runs in which everything that strangers may write is hostile.
+/// Two runs in which all untrusted text is hostile.
 pub fn hostile() -> String {
     let results = |rate: f64| -> Vec<CaseRecord> {
         let record = |(at, text): (usize, &&str)| {

@@ -1,4 +1,4 @@
-//! What stands in the page of a comparison, without a browser.
+//! The content of a comparison page, without a browser.
 
 use super::compared::{baseline, candidate, hostile, page, page_of};
 use super::page::between;
@@ -28,7 +28,7 @@ fn the_worst_stands_first_and_every_difference_has_its_picture() {
     for said in ["218.9", "131.9", "-40%", "var(--fail)", "mem.bandwidth"] {
         assert!(rows[0].contains(said), "no {said} in {}", rows[0]);
     }
-    // A round trip that takes less time is drawn on the good side of the middle.
+    // A shorter round trip is drawn on the good side of the middle.
     assert!(rows[4].contains("-19%") && rows[4].contains("var(--pass)"), "{}", rows[4]);
     let (before, _) = rows[4].split_once(" 11.0a").expect("a dot");
     let x: f64 = before.rsplit('M').next().expect("its place").parse().expect("a number");
@@ -72,7 +72,7 @@ fn each_of_several_runs_is_held_against_the_first() {
 fn runs_without_a_common_case_are_a_page_that_says_so() {
     let empty = super::fixture::document(&["n1"], Vec::new());
     let page = page_of(&baseline(), &[&empty]);
-    assert!(between(&page, "<h1>", "</h1>").contains("share no case"));
+    assert!(between(&page, "<h1>", "</h1>").contains("have no measured case in common"));
     assert!(!page.contains("<caption>The worst first"));
 }
 
@@ -99,7 +99,7 @@ fn two_runs_of_a_thousand_nodes_with_twenty_metrics_are_a_page_below_1_mb() {
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let rows = rows(&page);
     assert_eq!(rows.len(), 500);
-    // Ten nodes with twenty metrics each are half as fast, and nothing else goes before them.
+    // Ten nodes with twenty metrics each are half as fast, and come first.
     assert!(rows[..200].iter().all(|row| row.contains("-50%")), "{}", rows[0]);
     assert!(!rows[200].contains("-50%"), "{}", rows[200]);
     assert!(page.contains("19500 more rows in the JSON form"), "the others are not told of");

@@ -1,4 +1,4 @@
-//! The HTML page: what it says, what it keeps out, how large it gets, and what a real browser makes of it.
+//! The HTML page: its content, escaping, size, and behaviour in a real browser.
 
 mod axe;
 mod browser;
@@ -15,12 +15,11 @@ mod site;
 use seatrial_model::record::Document;
 use seatrial_report::html::{PageContext, write};
 
-/// The page of a record that nothing stands around.
+/// The page of a record without context.
 fn page_of(document: &Document) -> String {
     page_in(document, &PageContext::default())
 }
 
-/// The page of a record.
 fn page_in(document: &Document, context: &PageContext<'_>) -> String {
     let mut out = Vec::new();
     write(document, context, &mut out).expect("memory takes all");

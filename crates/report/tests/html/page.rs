@@ -1,4 +1,4 @@
-//! What stands in the page, without a browser.
+//! The content of the page, without a browser.
 
 use seatrial_model::PartRecord;
 use seatrial_model::record::Document;
@@ -7,7 +7,6 @@ use seatrial_report::html::PageContext;
 use super::scripted::{self, HOSTILE};
 use super::{fixture, page_in, page_of, site};
 
-/// The text between the first `start` and the `end` that follows.
 pub fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start:?}"));
     let rest = &page[from..];
@@ -54,7 +53,7 @@ fn names_of_strangers_stay_text() {
     for tag in ["<img", "<svg onload", "<b>out", "<script>document"] {
         assert!(!page.contains(tag), "{tag}");
     }
-    // Each of them is there all the same, as text.
+    // Each text is there, escaped.
     assert!(page.contains("&#60;script&#62;document.title") || page.contains("&lt;script&gt;document.title"));
     assert!(!page.contains('\u{202e}') && !page.contains('\u{0}'));
     assert_eq!(HOSTILE.len(), page.matches("<section id=\"bench-").count());
@@ -92,7 +91,7 @@ fn everything_is_open_before_the_script_folds_it() {
         .skip(1)
         .filter(|piece| !piece.split('>').next().is_some_and(|tag| tag.contains(" open")));
     assert_eq!(closed.count(), 0);
-    // Without a script there is nothing to filter with and nothing to hover.
+    // Without a script there are no filters and no tooltips.
     let hidden: Vec<&str> = page
         .split(" hidden>")
         .collect::<Vec<_>>()
@@ -178,7 +177,7 @@ fn a_thousand_nodes_with_twenty_metrics_stay_below_5_mb() {
     let document = scripted::fleet(1000, 20);
     let page = page_of(&document);
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
-    // Every node has its row, and those that fail lead it.
+    // Every node has its row, and those that fail come first.
     let nodes = between(&page, "id=\"nodes\"", "</section>");
     assert_eq!(nodes.matches("<tr data-n=").count(), 1000);
     assert!(page.matches("<details class=\"case\"").count() >= 40);
@@ -194,12 +193,12 @@ fn the_machines_and_settings_of_a_thousand_nodes_are_folded() {
     let page =
         page_in(&document, &PageContext { nodes: &nodes, settings: &settings, ..PageContext::default() });
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    // All are alike but for ten that lack a module.
+    // All are equal but for ten that lack a module.
     let inventory = between(&page, "id=\"inventory\"", "</section>");
     assert_eq!(inventory.matches("<details class=\"kind\"").count(), 2);
     let first = between(inventory, "<summary>", "</summary>");
     assert!(first.contains("0042-0140"), "the most frequent kind comes first: {first}");
-    // The setting that is not as wanted on twenty goes before the one that differs from node to node.
+    // The setting that differs from the demand on twenty nodes comes before the one that differs between nodes.
     let settings = between(&page, "id=\"settings\"", "</section>");
     let rows: Vec<&str> = settings.split("<tr").skip(2).collect();
     assert!(rows[0].contains("kernel.setting_01") && rows[1].contains("kernel.setting_01"), "{}", rows[0]);
@@ -220,14 +219,11 @@ fn a_run_that_did_not_end_says_so_and_how_to_go_on() {
     document.run.ended = None;
     let planned = PageContext { planned: Some(12), ..PageContext::default() };
     let killed = notice(&document, &planned);
-    assert!(
-        killed.contains("never said how it ended") && killed.contains("7 of 12 planned cases"),
-        "{killed}"
-    );
+    assert!(killed.contains("recorded no end") && killed.contains("7 of 12 planned cases"), "{killed}");
     assert!(killed.contains("seatrial check --resume 20260921-083015-bcdf"), "{killed}");
     let running = notice(&document, &PageContext { is_running: true, ..planned });
     assert!(running.contains("has not ended yet") && !running.contains("--resume"), "{running}");
-    // What was stopped before it began has no result.
+    // A run that was stopped before it began has no result.
     let stopped = notice(&fixture::mixed(), &PageContext { planned: Some(5), ..PageContext::default() });
     assert!(stopped.contains("stopped by SIGINT") && stopped.contains("4 of 5 planned cases"), "{stopped}");
     assert!(stopped.contains("seatrial run --resume"), "{stopped}");

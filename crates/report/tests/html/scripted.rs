@@ -10,7 +10,7 @@ use seatrial_model::{
 
 use super::fixture;
 
-/// Text that would run or load something, or close what it stands in, where it is not escaped.
+/// Text that would run or load something, or close its element, if it were not escaped.
 pub const HOSTILE: [&str; 8] = [
     "<script>document.title='hit'</script>",
     "\"><img src=x onerror=\"document.title='hit'\">",
@@ -22,7 +22,6 @@ pub const HOSTILE: [&str; 8] = [
     "--><!-- &amp;lt;script&amp;gt;",
 ];
 
-/// A case of `bench` on `nodes` with these parameters.
 pub fn case(bench: &str, nodes: &[&str], params: Params) -> CaseRecord {
     let node = nodes.join("+");
     let Ok(id) = format!("{bench}@{node}/node[{params}]").parse();
@@ -48,7 +47,6 @@ pub fn metric(unit: Unit, better: Better, median: f64, limit: LimitRecord) -> Me
     metric
 }
 
-/// A limit with the bounds of a network card.
 pub fn of_card() -> LimitRecord {
     let bound = |value: f64, formula: &str, provenance: &str| Bound {
         value: Quantity::new(value, Unit::GigabitsPerSecond).expect("finite"),
@@ -68,7 +66,7 @@ pub fn of_card() -> LimitRecord {
     }
 }
 
-/// So many nodes with one case each of so many metrics; every 23rd fails.
+/// `nodes` nodes with one case each of `metrics` metrics; every 23rd fails.
 pub fn fleet(nodes: usize, metrics: usize) -> Document {
     let names: Vec<String> = (1..=nodes).map(|number| format!("node{number:04}.cluster")).collect();
     let (mut results, mut verdicts) = (Vec::new(), Vec::new());
@@ -89,7 +87,7 @@ pub fn fleet(nodes: usize, metrics: usize) -> Document {
     fixture::checked(fixture::document(&nodes, results), verdicts)
 }
 
-/// Every pair of so many nodes, of which the second is slow.
+/// Every pair of `nodes` nodes, of which the second is slow.
 pub fn pairs(nodes: usize) -> Document {
     let names: Vec<String> = (1..=nodes).map(|number| format!("n{number}")).collect();
     let mut results = Vec::new();
@@ -181,7 +179,6 @@ pub fn ncsa(machine: &str) -> Document {
     document
 }
 
-/// Percentiles of round trips.
 pub fn latencies() -> Document {
     let mut results = Vec::new();
     for size in ["64 B", "64 KiB"] {
@@ -198,7 +195,7 @@ pub fn latencies() -> Document {
     fixture::document(&["n1", "n2"], results)
 }
 
-/// A record in which everything that strangers may write is hostile.
+/// A record in which all untrusted text is hostile.
 pub fn hostile() -> Document {
     let all: Vec<String> = HOSTILE.iter().map(|text| (*text).to_owned()).collect();
     let mut results = Vec::new();

@@ -1,4 +1,4 @@
-//! What stands around a record of many nodes: their machines and their settings.
+//! Machines and settings of many nodes.
 
 use seatrial_analysis::audit;
 use seatrial_model::machine::Machine;
@@ -11,7 +11,8 @@ use serde_json::json;
 /// Settings of a node.
 const SETTINGS: usize = 60;
 
-/// Nodes with two sockets and some of everything; every one has numbers of its own, and one in a hundred lacks a module.
+/// Nodes with two sockets and parts of every kind; each has its own serial numbers, and one in a hundred lacks a
+/// module.
 pub fn site(names: &[String]) -> Site {
     let node = |(at, name): (usize, &String)| {
         let settings = (0..SETTINGS).map(|number| reading(number, at)).collect();
@@ -40,7 +41,7 @@ fn machine(at: usize) -> Machine {
     serde_json::from_value(machine).expect("a machine")
 }
 
-/// The first setting differs from node to node, the second in one node of fifty; the others are the same everywhere.
+/// The first setting differs between all nodes, the second in one node of fifty; the others are the same everywhere.
 fn reading(number: usize, at: usize) -> SettingReading {
     let value = match number {
         0 => Value::from(format!("host {at}").as_str()),
@@ -56,7 +57,7 @@ fn reading(number: usize, at: usize) -> SettingReading {
     }
 }
 
-/// The settings of `site` beside what a profile wants: everything on.
+/// The settings of `site`; the profile demands that all are on.
 pub fn audited(site: &Site) -> Vec<AuditedSetting> {
     let rule = |number: usize| {
         let require = Requirement { equals: Some("on".into()), ..Requirement::default() };
@@ -71,7 +72,6 @@ pub fn audited(site: &Site) -> Vec<AuditedSetting> {
     audit(&[profile], site, &[], jiff::civil::date(2026, 9, 21)).settings
 }
 
-/// The machines of `site`.
 pub fn nodes(site: &Site) -> Vec<Node> {
     let node =
         |node: &SiteNode| Node { name: node.name.clone(), machine: node.machine.clone(), limits: Vec::new() };

@@ -83,7 +83,7 @@ fn worse_is_told_by_word_and_sign_not_by_colour_alone() {
 #[test]
 fn runs_without_a_common_case_say_so() {
     let text = render(NAMES, &Comparison::default(), TextStyle::default());
-    assert_eq!(text, "nothing to compare: bcdf and ghjk share no case\n");
+    assert_eq!(text, "nothing to compare: bcdf and ghjk have no measured case in common\n");
 }
 
 #[test]

@@ -161,7 +161,7 @@ pub fn document(nodes: &[&str], results: Vec<CaseRecord>) -> Document {
     }
 }
 
-/// Adds verdicts, their roll-up and the profile.
+/// Adds verdicts, the verdict over all, and the profile.
 pub fn checked(mut document: Document, verdicts: Vec<VerdictRecord>) -> Document {
     document.run.profile = Some(ProfileRef {
         id: "host".to_owned(),
@@ -248,8 +248,8 @@ pub fn fleet() -> Document {
     document
 }
 
-/// `check` of `count` nodes with three kernels each; nodes that fail are slow, the more the higher their number, and those
-/// that are unknown are gone.
+/// `check` of `count` nodes with three kernels each; nodes that fail are slow, the more the higher their number;
+/// unknown nodes are gone.
 pub fn fleet_of(count: usize, verdict: impl Fn(usize) -> Verdict) -> Document {
     let width = count.to_string().len();
     let names: Vec<String> = (1..=count).map(|number| format!("n{number:0width$}")).collect();
@@ -302,7 +302,7 @@ pub fn lost_partner() -> Document {
         "culprit",
         Severity::Problem,
         Subject::node(),
-        "n2 vanished while it was measured: the agent of server 1 on n2 was lost: its connection ended; look at its power, \
+        "n2 vanished during a measurement: the agent of server 1 on n2 was lost: its connection ended; check its power, \
          its kernel log and its links before it is used again",
     );
     culprit.node = Some("n2".to_owned());
@@ -311,7 +311,7 @@ pub fn lost_partner() -> Document {
     document
 }
 
-/// `run` with every way a case can end.
+/// `run` with every outcome of a case.
 pub fn mixed() -> Document {
     let limit = LimitRecord::unknown(NO_LIMIT);
     let crash = "worker 3 ended by SIGBUS in phase measure; the kernel log says: Memory failure: 0x1a2b3c: recovery \
@@ -367,7 +367,7 @@ pub fn matrix() -> Document {
     document(&["n1"], vec![record])
 }
 
-/// `run` of two pairs, one of them behind a shaper of 200 Mbit/s; both rates have it as their limit.
+/// `run` of two pairs, one of them behind a shaper of 200 Mbit/s, which is the limit of both rates.
 pub fn shaped() -> Document {
     let limit = |value: f64| LimitRecord {
         value: Some(value),
@@ -393,7 +393,7 @@ pub fn shaped() -> Document {
     document(&["n1", "n3", "n4"], vec![pair("n3", "n4", 0.155, 0.125), pair("n1", "n3", 0.16, 0.13)])
 }
 
-/// `check` of four nodes that meets all that is wanted, of their memory and of their interfaces.
+/// `check` of four nodes that meets all criteria, of their memory and of their interfaces.
 pub fn accepted() -> Document {
     let limit = limit(307.2);
     let names = ["n1", "n2", "n3", "n4"];

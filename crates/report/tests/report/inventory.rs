@@ -1,4 +1,4 @@
-//! What a machine is, in one screen.
+//! The inventory of a machine.
 
 use seatrial_model::machine::{
     Cache, CacheKind, Confinement, Cpu, CpuThread, Dimm, DimmSource, Dimms, Disk, DiskBus, FileSystem, Hca,

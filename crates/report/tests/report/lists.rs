@@ -1,4 +1,4 @@
-//! The list of runs, the list of benchmarks, and the page of one.
+//! The list of runs, the list of benchmarks, and the page of one benchmark.
 
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{

@@ -1,4 +1,4 @@
-//! Golden views of made-up records, and the contract of the machine-readable ones.
+//! Golden views of made-up records, and the contract of the machine-readable formats.
 
 mod comparing;
 mod fixture;
@@ -8,7 +8,7 @@ mod lists;
 mod settings;
 mod terminal;
 
-/// The golden text of a view stands in `snapshots/`; `INSTA_UPDATE=always cargo test` writes it anew.
+/// The golden texts are in `snapshots/`; `INSTA_UPDATE=always cargo test` writes them again.
 macro_rules! golden {
     ($name:literal, $text:expr) => {
         insta::assert_snapshot!($name, $text)

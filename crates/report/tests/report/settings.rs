@@ -60,7 +60,7 @@ fn value(value: impl Into<Value>) -> Present {
     Present::Value(value.into())
 }
 
-/// Adds a judgement to a reading, and to the list of verdicts.
+/// Adds a verdict to a reading, and to the list of verdicts.
 fn want(document: &mut SettingsDocument, index: usize, want: Wanted) {
     let setting = &mut document.settings[index];
     document.verdicts.push(VerdictRecord {
@@ -104,7 +104,7 @@ fn document(nodes: &[&str]) -> SettingsDocument {
     }
 }
 
-/// Two nodes that agree in some things and differ in others.
+/// Two nodes that agree in some settings and differ in others.
 fn judged() -> SettingsDocument {
     let mut document = document(&["n1", "n2"]);
     for node in ["n1", "n2"] {
@@ -189,7 +189,7 @@ fn many_rows_that_are_as_wanted_are_counted() {
 fn a_profile_without_settings_is_no_pass() {
     let mut document = document(&["n1"]);
     document.verdict = None;
-    assert!(plain(&document).starts_with("? UNKNOWN  the profile wants nothing of the settings\n"));
+    assert!(plain(&document).starts_with("? UNKNOWN  the profile has no [[setting]]\n"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The text of a terminal.
 
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn colour_changes_nothing_but_colour() {
     }
 }
 
-/// Takes out what stands from ESC to `m`.
+/// Removes text from ESC to `m`.
 fn without_escapes(text: &str) -> String {
     let mut pieces = text.split('\u{1b}');
     let first = pieces.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! `cpu.boost`: clocks above the nominal one. Two files of the kernel tell it, with opposite meanings.
+//! `cpu.boost`: CPU frequencies above the nominal one, by two files of the kernel with opposite meanings.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
@@ -20,11 +20,12 @@ pub struct Boost;
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "cpu.boost",
-    title: "clocks above the nominal one (turbo)",
-    doc: "With Turbo Boost or Core Performance Boost a core runs above its nominal clock while heat, power and the number of busy cores allow it. \
-          Results are higher with it, and depend on the temperature, on the neighbours and on how long the load \
-          lasts; without it they repeat. Acceptance tests often want it off, tuned's performance profiles turn it \
-          on: decide, and write it into the profile.",
+    title: "CPU frequency boost (turbo)",
+    doc: "With Turbo Boost or Core Performance Boost, a core runs above its nominal frequency as far as \
+          heat, power and the number of busy cores allow. Results are higher, but depend on temperature, on \
+          other cores and on the duration of the load; without boost they are repeatable. Acceptance tests \
+          often require it off, tuned's performance profiles turn it on: decide, and write it into the \
+          profile.",
     kind: Kind::Flag,
     unit: "",
     fields: &[],
@@ -46,8 +47,8 @@ const ABOUT: SettingAbout = SettingAbout {
         },
     ],
     privilege: Privilege::Root,
-    traps: "The two files have opposite meanings. The firmware may forbid what the file allows; the clock that \
-            results must be measured.",
+    traps: "The two files have opposite meanings. The firmware may forbid what the file allows; measure the \
+            resulting frequency.",
 };
 
 impl Setting for Boost {
@@ -61,14 +62,14 @@ impl Setting for Boost {
             (Ok(intel), Ok(generic)) if intel != generic => {
                 let (intel, generic) = (u8::from(!intel), u8::from(generic));
                 let why =
-                    format!("{NO_TURBO} is {intel} and {BOOST} is {generic}, which contradict each other");
+                    format!("{NO_TURBO} is {intel} and {BOOST} is {generic}: these contradict each other");
                 on_node(&ABOUT, Present::Unreadable(why))
             }
             (Err(ReadError::Missing { .. }), Err(ReadError::Missing { path })) => {
                 match missing(root, &path) {
                     Present::Absent(_) => {
                         let usual = if is_virtual(machine) {
-                            "; a virtual machine leaves the clock to its host"
+                            "; in a virtual machine the host controls the frequency"
                         } else {
                             ""
                         };
@@ -97,7 +98,7 @@ fn told_by(readings: Vec<SettingReading>, by: &str) -> Vec<SettingReading> {
     readings.into_iter().map(|reading| reading.with_fact("by", by)).collect()
 }
 
-/// On newer kernels a policy may be without boost while others have it; none has it while the common file says no.
+/// On newer kernels single policies may be without boost; no policy has boost while the common file is off.
 fn by_policy(root: &SysRoot, on: bool) -> Vec<SettingReading> {
     let policies = policies(root).unwrap_or_default();
     let of_policy = |folder: &str| match flag(root, &format!("{folder}/boost")) {

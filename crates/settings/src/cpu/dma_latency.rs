@@ -1,4 +1,4 @@
-//! `cpu.dma_latency`: the time to wake that programs on this host ask for.
+//! `cpu.dma_latency`: the wake-up latency limit that programs request (PM QoS).
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
@@ -10,7 +10,7 @@ use crate::found::{micros, on_node, present};
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// What the kernel answers when nobody asks for less, in microseconds (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
+/// Value without requests, in microseconds (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
 const NOBODY: &str = "2000000000";
 
 pub struct DmaLatency;
@@ -18,10 +18,10 @@ pub struct DmaLatency;
 // admin-guide/pm/cpuidle.rst, "Power Management Quality of Service for CPUs"; power/pm_qos_interface.rst.
 const ABOUT: SettingAbout = SettingAbout {
     id: "cpu.dma_latency",
-    title: "time to wake that programs tolerate",
-    doc: "A program that holds /dev/cpu_dma_latency open keeps all CPUs out of idle states that take longer to wake \
-          than it says; tuned's profiles for latency do so. It moves small messages and round trips, like \
-          cpu.cstates, and no idle state looks disabled meanwhile.",
+    title: "CPU wake-up latency limit (PM QoS)",
+    doc: "A program that holds /dev/cpu_dma_latency open keeps all CPUs out of idle states with a longer \
+          exit latency than it requests; tuned's latency profiles do so. It affects small messages and round \
+          trips, as cpu.cstates does, although no idle state is shown as disabled.",
     kind: Kind::Time(Nanos(0), Nanos::secs(2000)),
     unit: "",
     fields: &[],
@@ -29,11 +29,10 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: DEVICE,
-    // Ten characters: four would be taken for the bytes of the number.
+    // Ten characters: four would be read as a binary number.
     apply: &[ApplyCommand::always("exec 3> /dev/cpu_dma_latency; printf 0x%08x {value} >&3")],
     privilege: Privilege::Root,
-    traps: "Holds as long as the shell or program that opened the device lives, and ends by itself with it. Reading \
-            it takes root too.",
+    traps: "Holds until the shell or program closes the device or ends. Reading the value needs root too.",
 };
 
 impl Setting for DmaLatency {
@@ -46,7 +45,7 @@ impl Setting for DmaLatency {
     }
 }
 
-/// The device answers with a 32-bit number in the order of this machine. Opening it to read asks for nothing.
+/// The device returns a 32-bit number in host byte order. Opening it for reading makes no request.
 fn target(root: &SysRoot) -> Result<Value, ReadError> {
     let bytes = root.bytes(DEVICE)?;
     let garbage = || ReadError::garbage(DEVICE, &format!("{bytes:?}"), "four bytes that hold microseconds");
@@ -60,7 +59,7 @@ fn target(root: &SysRoot) -> Result<Value, ReadError> {
 fn told(reading: SettingReading) -> SettingReading {
     match &reading.present {
         Present::Value(value) if *value == Value::from(UNLIMITED) => {
-            reading.noting("no program asks for less")
+            reading.noting("no program requests a limit")
         }
         _ => reading,
     }

@@ -1,4 +1,4 @@
-//! `cpu.energy_performance_preference`: what a processor that chooses its own clock is told to prefer.
+//! `cpu.energy_performance_preference`: the hint for CPUs that choose their frequency.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -13,10 +13,10 @@ pub struct EnergyPreference;
 // admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints"; amd-pstate.rst has the same.
 const ABOUT: SettingAbout = SettingAbout {
     id: "cpu.energy_performance_preference",
-    title: "what a self-clocking processor prefers",
-    doc: "Processors that choose their clock themselves (intel_pstate with HWP, amd-pstate in active mode) take this \
-          hint. Towards `power` they raise the clock late and lower it early, which shows in latency, in message \
-          rates and in the scatter of short measurements.",
+    title: "energy vs. performance preference (EPP)",
+    doc: "A hint for CPUs that choose their frequency themselves (intel_pstate with HWP, amd-pstate in \
+          active mode). Towards `power` they raise the frequency late and lower it early, which costs \
+          latency and message rate and makes short measurements scatter.",
     kind: Kind::Choice(&["performance", "balance_performance", "default", "balance_power", "power"]),
     unit: "",
     fields: &[],
@@ -28,8 +28,8 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
     )],
     privilege: Privilege::Root,
-    traps: "While the governor is `performance` the driver allows nothing but `performance` here and answers EBUSY: \
-            set the governor first. Set for each policy by itself.",
+    traps: "While the governor is `performance` the driver allows only `performance` and answers EBUSY: set \
+            the governor first. Each policy has its own value.",
 };
 
 impl Setting for EnergyPreference {

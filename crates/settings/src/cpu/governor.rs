@@ -1,4 +1,4 @@
-//! The policies of CPU frequency scaling, and `cpu.governor`.
+//! CPU frequency scaling policies, and `cpu.governor`.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
@@ -10,18 +10,18 @@ use crate::Setting;
 use crate::found::{is_virtual, is_word, missing, on_node};
 use crate::group::{OfCpus, grouped};
 
-/// Where the kernel keeps them (admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs").
+/// Folder of the policies (admin-guide/pm/cpufreq.rst, "Policy Interface in sysfs").
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
 pub struct Governor;
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "cpu.governor",
-    title: "who chooses the clock of the CPUs",
-    doc: "`performance` asks for the highest clock at all times. Most others raise the clock only after load was \
-          seen, so that short and bursty work (message rates, latency, the first moments of every measurement) runs \
-          on a slow one, and results scatter. With intel_pstate or amd-pstate in active mode the processor itself \
-          chooses, and `powersave` there is not the slow governor of old, but a hint.",
+    title: "CPU frequency scaling governor",
+    doc: "`performance` requests the highest frequency at all times. Most other governors raise the \
+          frequency only after they have seen load, so short and bursty work (message rates, latency, the \
+          start of every measurement) runs at a low frequency, and results scatter. With intel_pstate or \
+          amd-pstate in active mode the CPU itself chooses, and `powersave` is only a hint.",
     kind: Kind::Choice(&["performance", "powersave", "schedutil", "ondemand", "conservative", "userspace"]),
     unit: "",
     fields: &[],
@@ -33,8 +33,9 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
     )],
     privilege: Privilege::Root,
-    traps: "Set for each policy by itself; note the old ones first, for they may differ. Put it back before \
-            cpu.energy_performance_preference. tuned, power-profiles-daemon and Slurm's --cpu-freq set it too.",
+    traps: "Each policy has its own value; note the old ones first, since they may differ. Restore the \
+            governor before cpu.energy_performance_preference. tuned, power-profiles-daemon and Slurm's \
+            --cpu-freq set it too.",
 };
 
 impl Setting for Governor {
@@ -46,24 +47,23 @@ impl Setting for Governor {
         per_policy(&ABOUT, root, machine, |folder| {
             let path = format!("{folder}/scaling_governor");
             let governor = word(root, &path)?;
-            // It is always one of those on offer; a list that lacks it is of another moment or another machine.
+            // The governor is always in the list; a list without it was read at another moment.
             match root.text(format!("{folder}/scaling_available_governors")) {
-                Ok(list) if !list.split_whitespace().any(|known| known == governor) => {
-                    Err(ReadError::garbage(path, &governor, &format!("one of those on offer: {list}")))
-                }
+                Ok(list) if !list.split_whitespace().any(|known| known == governor) => Err(
+                    ReadError::garbage(path, &governor, &format!("one of the available governors: {list}")),
+                ),
                 _ => Ok(Value::Text(governor)),
             }
         })
     }
 }
 
-/// A file that holds one word.
 pub(super) fn word(root: &SysRoot, path: &str) -> Result<String, ReadError> {
     let text = root.text(path)?;
     if is_word(&text) { Ok(text) } else { Err(ReadError::garbage(path, &text, "one word")) }
 }
 
-/// What `read` finds in the folder of each policy whose CPUs are online.
+/// The result of `read` for each policy with online CPUs.
 pub(super) fn per_policy(
     about: &SettingAbout,
     root: &SysRoot,
@@ -76,7 +76,8 @@ pub(super) fn per_policy(
         Err(error) => return on_node(about, Present::Unreadable(error.to_string())),
     };
     if policies.is_empty() {
-        let usual = if is_virtual(machine) { "; a virtual machine leaves the clock to its host" } else { "" };
+        let usual =
+            if is_virtual(machine) { "; in a virtual machine the host controls the frequency" } else { "" };
         return on_node(about, Present::Absent(format!("{FOLDER} holds no policy{usual}")));
     }
     let found: Vec<OfCpus> =
@@ -84,14 +85,13 @@ pub(super) fn per_policy(
     grouped(about, root, found)
 }
 
-/// The folders of the policies, each with its CPUs that are online. A policy that has none rests, and its files
-/// answer with errors.
+/// Folders of the policies with their online CPUs. The files of a policy without online CPUs answer with errors.
 pub(super) fn policies(root: &SysRoot) -> Result<Vec<(String, CpuSet)>, ReadError> {
     let mut policies = Vec::new();
     for number in root.numbered(FOLDER, "policy")? {
         let folder = format!("{FOLDER}/policy{number}");
         let cpus = match root.text(format!("{folder}/affected_cpus")) {
-            // Parted by blanks, unlike other lists of CPUs.
+            // Separated by blanks, unlike other lists of CPUs.
             Ok(text) => text.split_whitespace().filter_map(|cpu| cpu.parse().ok()).collect(),
             // A policy is named after its first CPU.
             Err(_) => CpuSet::of(number),

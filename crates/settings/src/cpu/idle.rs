@@ -1,4 +1,4 @@
-//! `cpu.cstates` and `cpu.idle_driver`: how deep idle CPUs sleep, and who decides it.
+//! `cpu.cstates` and `cpu.idle_driver`: idle states of CPUs (C-states), and their driver.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
@@ -21,11 +21,11 @@ pub struct IdleDriver;
 // admin-guide/pm/cpuidle.rst, "Idle States Representation" and "Power Management Quality of Service for CPUs".
 const C_STATES: SettingAbout = SettingAbout {
     id: "cpu.cstates",
-    title: "time to wake from the deepest idle state",
-    doc: "An idle CPU goes to sleep, and the deeper it sleeps the longer it takes to wake. That time adds to every \
-          message that meets a sleeping CPU: small messages, round trips and interrupts show it, streams hardly. The \
-          value is the exit latency that the driver declares for the deepest state that is enabled; what other \
-          programs ask for is cpu.dma_latency.",
+    title: "exit latency of the deepest C-state",
+    doc: "The deeper the idle state of a CPU, the longer it takes to wake up. That time is added to every \
+          message for an idle CPU: small messages, round trips and interrupts show it, streams hardly. The \
+          value is the exit latency that the driver declares for the deepest enabled state; limits set by \
+          programs are cpu.dma_latency.",
     kind: Kind::Time(Nanos(0), Nanos::secs(2000)),
     unit: "",
     fields: &[],
@@ -33,23 +33,23 @@ const C_STATES: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/cpu*/cpuidle/state*/{disable,latency} and cpu*/power/pm_qos_resume_latency_us",
-    // It disables every state whose latency is at least this, which leaves those below the bound.
+    // It disables every state with at least this latency, so states below the bound stay.
     apply: &[ApplyCommand::always("cpupower idle-set -D {value}")],
     privilege: Privilege::Root,
-    traps: "The idle CPU draws more power, and its siblings may boost less. `cpupower idle-set -E` enables all states \
-            again, also those that were disabled before. Lost at the next boot.",
+    traps: "Idle CPUs draw more power, and other cores may boost less. `cpupower idle-set -E` enables all \
+            states again, also those that were disabled before. Lost at the next boot.",
 };
 
 const IDLE_DRIVER: SettingAbout = SettingAbout {
     id: "cpu.idle_driver",
-    title: "driver that puts idle CPUs to sleep",
-    doc: "It decides which idle states there are: intel_idle and acpi_idle know those of the processor, haltpoll \
-          polls for a while before it hands a virtual CPU back to the host, none leaves it to the processor. Two \
-          nodes with different drivers have different latencies.",
+    title: "CPU idle driver (cpuidle)",
+    doc: "It defines the idle states: intel_idle and acpi_idle know those of the CPU, haltpoll polls for a \
+          while before it yields a virtual CPU to the host, none leaves it to the CPU. Two nodes with \
+          different drivers have different latencies.",
     kind: Kind::Text,
     source: DRIVER,
     apply: &[],
-    traps: "Chosen when the system starts, by the command line of the kernel (intel_idle.max_cstate=0, idle=poll).",
+    traps: "Selected at boot, by the kernel command line (intel_idle.max_cstate=0, idle=poll).",
     ..C_STATES
 };
 
@@ -80,14 +80,14 @@ impl Setting for CStates {
         }
         let why = match missing(root, CPUS) {
             Present::Unreadable(why) => return on_node(&C_STATES, Present::Unreadable(why)),
-            _ if is_virtual(machine) => "; a virtual machine may leave it to its host",
+            _ if is_virtual(machine) => "; in a virtual machine the host may control idle states",
             _ => "",
         };
         on_node(&C_STATES, Present::Absent(format!("no CPU has idle states in {CPUS}/cpu*/cpuidle{why}")))
     }
 }
 
-/// CPUs that are online: the states of others are old.
+/// Online CPUs: states of others are stale.
 fn online(root: &SysRoot) -> Result<CpuSet, ReadError> {
     let path = format!("{CPUS}/online");
     match root.text(&path) {
@@ -97,7 +97,7 @@ fn online(root: &SysRoot) -> Result<CpuSet, ReadError> {
     }
 }
 
-/// The longest exit latency among the states that this CPU may enter, and the name of that state.
+/// The longest exit latency of the enabled states of this CPU, and the name of that state.
 fn deepest(root: &SysRoot, cpu: u32) -> Result<(Value, Option<String>), ReadError> {
     let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
     let states = root.numbered(&folder, "state")?;
@@ -118,17 +118,17 @@ fn deepest(root: &SysRoot, cpu: u32) -> Result<(Value, Option<String>), ReadErro
     }
     let path = format!("{folder}/state0/disable");
     let (latency, name) =
-        deepest.ok_or_else(|| ReadError::garbage(&path, "1", "one state at least that is not disabled"))?;
+        deepest.ok_or_else(|| ReadError::garbage(&path, "1", "at least one enabled state"))?;
     let value =
         micros(latency).ok_or_else(|| ReadError::garbage(&folder, &latency.to_string(), "a latency"))?;
     Ok((value, Some(name)))
 }
 
-/// The exit latency in microseconds that this CPU was told to keep to; none when it was told nothing.
+/// The PM QoS latency limit of this CPU in microseconds; `None` without limit.
 fn tolerated(root: &SysRoot, cpu: u32) -> Result<Option<u64>, ReadError> {
     let path = format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us");
     match root.text(&path).as_deref() {
-        // "n/a" is no latency at all; 0 is any.
+        // "n/a" is no latency at all; 0 is any latency.
         Ok("n/a") => Ok(Some(0)),
         Ok("0") => Ok(None),
         Ok(text) => {

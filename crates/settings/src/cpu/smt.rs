@@ -1,4 +1,4 @@
-//! `cpu.smt`: whether cores run several hardware threads.
+//! `cpu.smt`: simultaneous multithreading (Hyper-Threading).
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
@@ -16,10 +16,11 @@ pub struct Smt;
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "cpu.smt",
-    title: "several hardware threads a core",
-    doc: "SMT, Hyper-Threading: two threads on one core share its execution units and its first caches. Memory bandwidth and one stream of \
-          a transfer rarely gain by it; latency and the fairness among pinned threads suffer when the sibling is \
-          busy; transfers of many streams and interrupt work may gain. Numbers of the two kinds do not compare.",
+    title: "simultaneous multithreading (SMT)",
+    doc: "With SMT (Hyper-Threading), two hardware threads share the execution units and first caches of a \
+          core. Memory bandwidth and single streams rarely gain; latency and pinned threads suffer when the \
+          sibling is busy; many streams and interrupt processing may gain. Results with and without SMT are \
+          not comparable.",
     kind: Kind::Flag,
     unit: "",
     fields: &[],
@@ -33,9 +34,9 @@ const ABOUT: SettingAbout = SettingAbout {
         words: &[("true", "on"), ("false", "off")],
     }],
     privilege: Privilege::Root,
-    traps: "Takes the second threads offline: cpusets, masks of interrupts and pinned programs lose these CPUs, and \
-            do not get them back when they return. Never inside a batch job. What the firmware turned off cannot be \
-            turned on while the system runs.",
+    traps: "Takes the second threads offline: cpusets, interrupt affinities and pinned programs lose these \
+            CPUs, and do not get them back later. Never do this inside a batch job. If the firmware disabled \
+            SMT, it cannot be enabled at run time.",
 };
 
 impl Setting for Smt {
@@ -53,19 +54,19 @@ impl Setting for Smt {
         match control.as_deref() {
             Ok("off" | "forceoff" | "notsupported" | "notimplemented") if active => {
                 let control = control.unwrap_or_default();
-                let why = format!("{ACTIVE} is 1 and {CONTROL} is {control}, which contradict each other");
+                let why = format!("{ACTIVE} is 1 and {CONTROL} is {control}: these contradict each other");
                 on_node(&ABOUT, Present::Unreadable(why))
             }
             Ok("notsupported" | "notimplemented") if is_virtual(machine) => {
-                let why = "a virtual machine is not told about the hardware threads of its host".to_owned();
+                let why = "a virtual machine does not see the hardware threads of its host".to_owned();
                 on_node(&ABOUT, Present::Absent(why))
             }
             Ok("forceoff") => {
-                noting(found, "turned off for good, by the command line of the kernel or the firmware")
+                noting(found, "disabled until the next boot, by the kernel command line or the firmware")
             }
-            Ok("notsupported") => noting(found, "the processors have none, or the firmware turned it off"),
-            Ok("on") if !active => noting(found, "it is allowed, and the second threads are offline"),
-            // A number is how many threads a core may use, on POWER.
+            Ok("notsupported") => noting(found, "not supported by the CPU, or disabled in the firmware"),
+            Ok("on") if !active => noting(found, "enabled, but the second threads are offline"),
+            // On POWER, a number of threads per core.
             Ok("on" | "off" | "notimplemented") => on_node(&ABOUT, found),
             Ok(text) if text.parse::<u32>().is_ok() => {
                 noting(found, &format!("{text} threads a core are in use"))
@@ -75,7 +76,7 @@ impl Setting for Smt {
                     ReadError::garbage(CONTROL, text, "on, off, forceoff, notsupported or notimplemented");
                 on_node(&ABOUT, Present::Unreadable(error.to_string()))
             }
-            // Linux 4.19 had the one without the other for some architectures.
+            // Linux 4.19 has only one of the files on some architectures.
             Err(_) => on_node(&ABOUT, found),
         }
     }

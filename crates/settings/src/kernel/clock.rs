@@ -1,4 +1,4 @@
-//! `kernel.clocksource`: what the kernel reads the time from.
+//! `kernel.clocksource`: the hardware counter that the kernel reads time from.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -13,14 +13,14 @@ pub struct ClockSource;
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "kernel.clocksource",
-    title: "what the kernel reads the time from",
+    title: "clock source",
     // admin-guide/kernel-parameters.txt, `clocksource=` and `tsc=`; timers/timekeeping.rst.
-    doc: "`tsc` on x86 and `arch_sys_counter` on Arm are counters of the processor, read in tens of nanoseconds without a \
-          system call; so are `kvm-clock` and `hyperv_clocksource_tsc_page` in virtual machines. When the kernel finds the \
-          counters of the cores apart, or a watchdog believes so, it falls back to `hpet` or `acpi_pm` until the next boot: \
-          a look at the clock is then a system call and a read of a timer of the board, one to several microseconds, and \
-          cores wait for one another at it. Everything that looks often suffers: latencies, message rates, databases, \
-          tracing. dmesg says why the kernel left the counter.",
+    doc: "`tsc` on x86 and `arch_sys_counter` on Arm are CPU counters, read in tens of nanoseconds without a \
+          system call; so are `kvm-clock` and `hyperv_clocksource_tsc_page` in virtual machines. When the \
+          kernel finds that the counters of the cores differ, or its watchdog reports it, it falls back to \
+          `hpet` or `acpi_pm` until the next boot: then each read takes a system call and one to several \
+          microseconds, and cores wait for each other. Latencies, message rates, databases and tracing \
+          suffer. dmesg says why the kernel changed it.",
     kind: Kind::Choice(&[
         "tsc",
         "arch_sys_counter",
@@ -42,9 +42,10 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
     )],
     privilege: Privilege::Root,
-    traps: "The kernel takes only what available_clocksource beside it lists; a counter that it found unstable is not there. \
-            tsc=reliable on the kernel's command line silences the watchdog: right where it erred, wrong where the counters of \
-            the sockets really differ, for then time goes backwards from one core to the next. Lost at the next boot.",
+    traps: "The kernel accepts only names in available_clocksource in the same folder; an unstable counter \
+            is not listed. tsc=reliable on the kernel command line disables the watchdog: right if it was \
+            wrong, harmful if the counters of the sockets really differ, since time then jumps back between \
+            cores. Lost at the next boot.",
 };
 
 impl Setting for ClockSource {

@@ -1,4 +1,4 @@
-//! `memory.transparent_huge_pages` and `memory.huge_pages`: large pages that come by themselves, and reserved ones.
+//! `memory.transparent_huge_pages` and `memory.huge_pages`: transparent and reserved huge pages.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -16,10 +16,11 @@ pub struct TransparentHugePages;
 // admin-guide/mm/transhuge.rst.
 const TRANSPARENT: SettingAbout = SettingAbout {
     id: "memory.transparent_huge_pages",
-    title: "large pages that the kernel gives by itself",
-    doc: "With `always` every large allocation gets pages of 2 MiB, where there are any, and with `madvise` only \
-          programs that ask. Fewer pages miss the TLB less: memory latency over large arrays and random access gain \
-          much, streams a little. Programs that do not ask run otherwise on two hosts that differ in this.",
+    title: "transparent huge pages (THP)",
+    doc: "With `always` every large allocation gets pages of 2 MiB, where available; with `madvise` only \
+          programs that ask for them. Huge pages cause fewer TLB misses: memory latency over large arrays \
+          and random access gain much, streams a little. Programs that do not ask perform differently on two \
+          hosts that differ in this.",
     kind: Kind::Choice(&["always", "madvise", "never"]),
     unit: "",
     fields: &[],
@@ -29,8 +30,8 @@ const TRANSPARENT: SettingAbout = SettingAbout {
     source: ENABLED,
     apply: &[ApplyCommand::always("echo {value} > /sys/kernel/mm/transparent_hugepage/enabled")],
     privilege: Privilege::Root,
-    traps: "Holds for memory that is allocated from now on. Lost at the next boot; transparent_hugepage= on the \
-            command line of the kernel keeps it.",
+    traps: "Holds for memory that is allocated from now on. Lost at the next boot unless \
+            transparent_hugepage= on the kernel command line sets it.",
 };
 
 impl Setting for TransparentHugePages {
@@ -58,15 +59,16 @@ fn enabled(root: &SysRoot) -> Result<Value, ReadError> {
 
 pub static HUGE_PAGES: Sysctl = Sysctl(&SettingAbout {
     id: "memory.huge_pages",
-    title: "reserved large pages of the usual size",
-    doc: "Pages set aside for programs that ask for them (MAP_HUGETLB): databases, packet frameworks, some MPI \
-          libraries, and benchmarks that are told to. Without a reservation such a request fails; what is \
-          reserved nobody else can use.",
+    title: "huge pages of the default size (hugetlb)",
+    doc: "Pages reserved for programs that ask for them (MAP_HUGETLB): databases, packet frameworks, some \
+          MPI libraries, and benchmarks with that option. Without a reservation the request fails; reserved \
+          pages cannot be used for anything else.",
     kind: COUNT,
     unit: "pages",
     source: "/proc/sys/vm/nr_hugepages",
     apply: by_sysctl!("vm.nr_hugepages"),
-    traps: "The kernel gives as many as it finds in one piece, which on a host that has run for long may be fewer: \
-            read it back. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
+    traps: "The kernel reserves as many as it finds contiguous memory for, which may be fewer on a host that \
+            has run for long: read the value back. Lost at the next boot unless a file in /etc/sysctl.d sets \
+            it.",
     ..ROW
 });

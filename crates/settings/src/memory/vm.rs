@@ -1,4 +1,4 @@
-//! How the kernel moves and takes back memory.
+//! Migration and reclaim of memory by the kernel.
 
 use seatrial_model::Kind;
 use seatrial_model::setting::SettingAbout;
@@ -7,41 +7,41 @@ use crate::sysctl::{ROW, Sysctl, by_sysctl};
 
 pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     id: "memory.numa_balancing",
-    title: "moving pages towards the CPUs using them",
-    doc: "1 lets the kernel take pages away for a moment to see who touches them, and move them or the thread (2 does \
-          so between tiers of memory). It helps programs that place nothing. For those that pin and bind, as \
-          benchmarks do, it adds page faults in the middle of the measurement and may undo a placement by first \
-          touch.",
-    // admin-guide/sysctl/kernel.rst: the bits 1 and 2 may both be set.
+    title: "automatic NUMA balancing",
+    doc: "With 1 the kernel unmaps pages for a moment to see which CPUs use them, and migrates pages or \
+          tasks (2 does so between memory tiers). It helps programs without NUMA placement. For programs \
+          that pin and bind, as benchmarks do, it adds page faults to the measurement and may undo a \
+          first-touch placement.",
+    // admin-guide/sysctl/kernel.rst: bits 1 and 2 may both be set.
     kind: Kind::Count(0, 3),
     source: "/proc/sys/kernel/numa_balancing",
     apply: by_sysctl!("kernel.numa_balancing"),
-    traps: "Pages that were moved stay where they are. Lost at the next boot unless a file in /etc/sysctl.d or \
-            numa_balancing= on the command line of the kernel says it too.",
+    traps: "Pages that were migrated stay where they are. Lost at the next boot unless a file in \
+            /etc/sysctl.d or numa_balancing= on the kernel command line sets it.",
     ..ROW
 });
 
 pub static SWAPPINESS: Sysctl = Sysctl(&SettingAbout {
     id: "memory.swappiness",
-    title: "how readily programs are swapped out",
-    doc: "Low values make the kernel drop cached file data before it swaps programs out. On nodes with swap, high \
-          values let a transfer or a benchmark of storage push idle programs out, which pay for it later. Without \
-          swap it changes next to nothing.",
+    title: "tendency to swap (vm.swappiness)",
+    doc: "With low values the kernel drops page cache before it swaps programs out. On nodes with swap, high \
+          values let a transfer or a storage benchmark push idle programs out, which are slow afterwards. \
+          Without swap it has almost no effect.",
     kind: Kind::Count(0, 200),
     source: "/proc/sys/vm/swappiness",
     apply: by_sysctl!("vm.swappiness"),
-    traps: "Control groups of version 1 have one of their own. Lost at the next boot unless a file in /etc/sysctl.d \
-            says it too.",
+    traps: "cgroups of version 1 have their own value. Lost at the next boot unless a file in /etc/sysctl.d \
+            sets it.",
     ..ROW
 });
 
 pub static ZONE_RECLAIM: Sysctl = Sysctl(&SettingAbout {
     id: "memory.zone_reclaim",
-    title: "freeing local memory before using remote",
-    doc: "0 takes memory from another node when the own one is full of cached files. Other values make the kernel \
-          drop those first: memory stays local, and allocation becomes slow while it does. It moves measurements \
-          of memory on nodes with much file cache.",
-    // admin-guide/sysctl/vm.rst: the bits 1, 2 and 4.
+    title: "zone reclaim mode (vm.zone_reclaim_mode)",
+    doc: "With 0 the kernel allocates memory on another NUMA node when the local one is full of page cache. \
+          With other values it drops local page cache first: memory stays local, but allocation is slow \
+          meanwhile. It affects memory measurements on nodes with much page cache.",
+    // admin-guide/sysctl/vm.rst: bits 1, 2 and 4.
     kind: Kind::Count(0, 7),
     source: "/proc/sys/vm/zone_reclaim_mode",
     apply: by_sysctl!("vm.zone_reclaim_mode"),

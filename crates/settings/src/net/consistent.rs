@@ -1,4 +1,4 @@
-//! `net.rmem_consistent` and `net.wmem_consistent`: a default buffer that is no larger than the largest.
+//! `net.rmem_consistent` and `net.wmem_consistent`: a default buffer size that does not exceed the maximum.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
@@ -9,7 +9,6 @@ use crate::Setting;
 use crate::found::{on_node, present};
 use crate::sysctl::ROW;
 
-/// Two files that must agree.
 pub struct Consistent {
     about: &'static SettingAbout,
     default: &'static str,
@@ -20,14 +19,14 @@ const ABOUT: SettingAbout = SettingAbout {
     doc: "The kernel accepts a default that is larger than the maximum. Programs that set a buffer then get less than \
           those that set none, which shows as datagrams lost by the careful program only.",
     kind: Kind::Flag,
-    traps: "Raises the maximum to the default. Lost at the next boot unless a file in /etc/sysctl.d says it too.",
+    traps: "Raises the maximum to the default. Lost at the next boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
 };
 
 pub static RMEM_CONSISTENT: Consistent = Consistent {
     about: &SettingAbout {
         id: "net.rmem_consistent",
-        title: "default receive buffer within the largest",
+        title: "rmem_default not above rmem_max",
         source: "/proc/sys/net/core/rmem_default and rmem_max",
         apply: &[ApplyCommand::always("sysctl -w net.core.rmem_max=$(sysctl -n net.core.rmem_default)")],
         ..ABOUT
@@ -39,7 +38,7 @@ pub static RMEM_CONSISTENT: Consistent = Consistent {
 pub static WMEM_CONSISTENT: Consistent = Consistent {
     about: &SettingAbout {
         id: "net.wmem_consistent",
-        title: "default send buffer within the largest",
+        title: "wmem_default not above wmem_max",
         source: "/proc/sys/net/core/wmem_default and wmem_max",
         apply: &[ApplyCommand::always("sysctl -w net.core.wmem_max=$(sysctl -n net.core.wmem_default)")],
         ..ABOUT
@@ -61,7 +60,9 @@ impl Setting for Consistent {
         let readings = on_node(self.about, Present::Value(Value::Flag(default <= most)));
         let told = |reading: SettingReading| match default <= most {
             true => reading,
-            false => reading.noting(format!("the default is {}, the most {}", Bytes(default), Bytes(most))),
+            false => {
+                reading.noting(format!("the default is {}, the maximum {}", Bytes(default), Bytes(most)))
+            }
         };
         readings.into_iter().map(told).collect()
     }

@@ -14,6 +14,6 @@ pub static ENABLED: Sysctl = Sysctl(&SettingAbout {
     source: "/proc/sys/net/mptcp/enabled",
     apply: by_sysctl!("net.mptcp.enabled"),
     traps: "Of each network namespace by itself. More paths than one also need `ip mptcp endpoint`. Lost at the next boot \
-            unless a file in /etc/sysctl.d says it too.",
+            unless a file in /etc/sysctl.d sets it.",
     ..ROW
 });

@@ -1,4 +1,4 @@
-//! What the driver of a card tells through ethtool: rings, interrupt moderation, flow control, queues, offloads.
+//! Settings of network drivers by ethtool: rings, coalescing, pause, channels, offloads.
 
 use seatrial_model::machine::{Machine, Nic};
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -11,7 +11,6 @@ use crate::Setting;
 use crate::devices::{self, Device, Found};
 use crate::found::micros;
 
-/// A setting that the driver is asked for through ethtool.
 pub struct EthtoolSetting {
     about: &'static SettingAbout,
     ask: fn(&Ethtool<'_>) -> Result<Value, ReadError>,
@@ -19,10 +18,10 @@ pub struct EthtoolSetting {
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "nic.rx_ring",
-    title: "received packets that a card can hold",
-    doc: "Descriptors of the ring that received packets wait in until the kernel takes them. A burst that is longer than \
-          the ring is dropped by the card and shows as rx_missed or rx_no_buffer: at 10 Gbit/s 512 packets of 1500 B are \
-          0.6 ms, less than a core may be busy with something else. UDP streams lose, TCP sends again.",
+    title: "RX ring size",
+    doc: "Number of receive descriptors, in which packets wait until the kernel takes them. A burst longer \
+          than the ring is dropped by the NIC and counted as rx_missed or rx_no_buffer: at 10 Gbit/s, 512 \
+          packets of 1500 B are 0.6 ms, and a core may be busy for longer. UDP loses data, TCP retransmits.",
     kind: Kind::Count(1, 1 << 20),
     unit: "packets",
     fields: &[],
@@ -32,8 +31,8 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "ethtool -g NAME",
     apply: &[ApplyCommand::always("ethtool -G {name} rx {value}")],
     privilege: Privilege::NetAdmin,
-    traps: "Most drivers take the link down for a moment. Very long rings can make a single stream slower, as its data \
-            no longer stays in the cache. Lost at the next boot.",
+    traps: "Most drivers take the link down for a moment. Very long rings can slow down a single stream, \
+            since its data no longer stays in the cache. Lost at the next boot.",
 };
 
 const SWITCH: &[(&str, &str)] = &[("true", "on"), ("false", "off")];
@@ -46,9 +45,9 @@ pub static RX_RING: EthtoolSetting = EthtoolSetting {
 pub static TX_RING: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_ring",
-        title: "packets to send that a card can hold",
-        doc: "Descriptors of the ring between the kernel's queue and the card. A full one makes packets wait in the \
-              queueing discipline above it, which knows better what to do with them.",
+        title: "TX ring size",
+        doc: "Number of transmit descriptors between the kernel's queue and the NIC. When the ring is full, \
+              packets wait in the queueing discipline above, which can schedule them.",
         apply: &[ApplyCommand::always("ethtool -G {name} tx {value}")],
         ..ABOUT
     },
@@ -58,10 +57,10 @@ pub static TX_RING: EthtoolSetting = EthtoolSetting {
 pub static RX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_usecs",
-        title: "interrupt delay of received packets",
-        doc: "Interrupt moderation. Each interrupt costs a core some microseconds, so that at 10 Gbit/s and more they must \
-              be bundled; every message that arrives alone waits this long for nothing, and a request and its response \
-              wait twice. Low for latency, 10 to 100 us for streams.",
+        title: "RX interrupt coalescing (rx-usecs)",
+        doc: "Delay of the receive interrupt. Each interrupt costs a core some microseconds, so at 10 Gbit/s \
+              and more they must be coalesced; but every single message waits this long, and a request with \
+              its response twice. Low for latency, 10 to 100 us for streams.",
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
@@ -75,14 +74,14 @@ pub static RX_USECS: EthtoolSetting = EthtoolSetting {
 pub static TX_USECS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_usecs",
-        title: "interrupt delay of sent packets",
-        doc: "The memory of sent packets is given back, and the next ones are let through, when the card tells that it is \
-              done. A long time with a small socket buffer holds up the sender.",
+        title: "TX interrupt coalescing (tx-usecs)",
+        doc: "Delay of the interrupt after packets were sent, which frees their memory and lets the next \
+              ones through. A long delay with a small socket buffer blocks the sender.",
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
         apply: &[ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}")],
-        traps: "Has no effect while the card chooses by itself (adaptive-tx). Lost at the next boot.",
+        traps: "Has no effect while the NIC chooses the delay (adaptive-tx). Lost at the next boot.",
         ..ABOUT
     },
     ask: |driver| driver.coalescing().map(|found| time(found.send_usecs)),
@@ -91,9 +90,9 @@ pub static TX_USECS: EthtoolSetting = EthtoolSetting {
 pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.adaptive_rx",
-        title: "a card chooses the interrupt delay itself",
-        doc: "Suits many loads a little, and makes latency differ from one minute to the next: it follows the traffic of \
-              the moment before.",
+        title: "adaptive RX coalescing (adaptive-rx)",
+        doc: "The driver adapts the receive interrupt delay to recent traffic. It suits many loads \
+              moderately, and makes latency vary from one minute to the next.",
         kind: Kind::Flag,
         unit: "",
         source: "ethtool -c NAME",
@@ -107,13 +106,15 @@ pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
 pub static CHANNELS: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.channels",
-        title: "queues of a card",
-        doc: "Each queue has an interrupt of its own, and connections are spread over the queues: with one, one core does \
-              the work of all of them. More queues than cores of the card's NUMA node bring the work to far cores.",
+        title: "combined channels (queues) of a NIC",
+        doc: "Each queue has its own interrupt, and connections are spread over the queues: with one queue, \
+              one core does all the work. With more queues than cores on the NIC's NUMA node, remote cores \
+              do a part of it.",
         unit: "queues",
         source: "ethtool -l NAME",
         apply: &[ApplyCommand::always("ethtool -L {name} combined {value}")],
-        traps: "Most drivers take the link down for a moment, and interrupts get new numbers. Lost at the next boot.",
+        traps: "Most drivers take the link down for a moment, and interrupts get new numbers. Lost at the \
+                next boot.",
         ..ABOUT
     },
     ask: |driver| driver.channels().map(|channels| Value::Count(channels.combined.into())),
@@ -121,15 +122,16 @@ pub static CHANNELS: EthtoolSetting = EthtoolSetting {
 
 const PAUSE: SettingAbout = SettingAbout {
     id: "nic.rx_pause",
-    title: "a card honours pause frames",
-    doc: "Ethernet's flow control (IEEE 802.3x): the switch, when its buffer is full, asks the card to stop for a moment \
-          instead of dropping. RoCE and storage over UDP rely on no loss; on a network of many hosts one slow receiver \
-          then stops others that only share the switch with it.",
+    title: "RX pause frames (flow control)",
+    doc: "Ethernet flow control (IEEE 802.3x): a switch with a full buffer asks the NIC to pause instead of \
+          dropping packets. RoCE and storage over UDP need a lossless network; on a network of many hosts, \
+          one slow receiver then stops others that only share the switch.",
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -a NAME",
     apply: &[ApplyCommand { by: "", command: "ethtool -A {name} rx {value}", words: SWITCH }],
-    traps: "The switch port must be set alike. Priority flow control (802.1Qbb) is another thing. Lost at the next boot.",
+    traps: "The switch port must have the same setting. Priority flow control (802.1Qbb) is a separate \
+            setting. Lost at the next boot.",
     ..ABOUT
 };
 
@@ -139,8 +141,9 @@ pub static RX_PAUSE: EthtoolSetting =
 pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_pause",
-        title: "a card sends pause frames",
-        doc: "The card asks the switch to stop for a moment when its ring is full, instead of dropping. See nic.rx_pause.",
+        title: "TX pause frames (flow control)",
+        doc: "The NIC asks the switch to pause when its ring is full, instead of dropping packets. See \
+              nic.rx_pause.",
         apply: &[ApplyCommand { by: "", command: "ethtool -A {name} tx {value}", words: SWITCH }],
         ..PAUSE
     },
@@ -149,14 +152,15 @@ pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
 
 const OFFLOAD: SettingAbout = SettingAbout {
     id: "nic.tso",
-    title: "a card cuts TCP's data into packets",
-    doc: "With it the kernel handles pieces of 64 KiB instead of packets of 1.5 kB: without it a core reaches some \
-          Gbit/s and is full.",
+    title: "TCP segmentation offload (TSO)",
+    doc: "The NIC splits data into packets, and the kernel handles pieces of 64 KiB instead of 1.5 kB: \
+          without TSO, a core reaches only some Gbit/s.",
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -k NAME",
     apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tso {value}", words: SWITCH }],
-    traps: "Off is a common cure for a broken driver that outlives the driver. Lost at the next boot.",
+    traps: "Often turned off because of a broken driver, and forgotten after the driver was fixed. Lost at \
+            the next boot.",
     ..ABOUT
 };
 
@@ -166,8 +170,9 @@ pub static TSO: EthtoolSetting =
 pub static GSO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gso",
-        title: "the kernel cuts data into packets late",
-        doc: "What nic.tso is for cards that cannot: one pass through the stack for many packets, of UDP too.",
+        title: "generic segmentation offload (GSO)",
+        doc: "Like nic.tso in software, for NICs without TSO and for UDP: many packets pass the network \
+              stack as one.",
         apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gso {value}", words: SWITCH }],
         ..OFFLOAD
     },
@@ -177,9 +182,9 @@ pub static GSO: EthtoolSetting = EthtoolSetting {
 pub static GRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.gro",
-        title: "the kernel joins received packets",
-        doc: "Packets of one connection that come together pass the stack as one: at 10 Gbit/s and more the receiver's \
-              core cannot keep up without it.",
+        title: "generic receive offload (GRO)",
+        doc: "The kernel merges received packets of one connection, which pass the network stack as one: at \
+              10 Gbit/s and more, the receiver's core cannot keep up without it.",
         apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gro {value}", words: SWITCH }],
         ..OFFLOAD
     },
@@ -189,11 +194,12 @@ pub static GRO: EthtoolSetting = EthtoolSetting {
 pub static LRO: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.lro",
-        title: "a card joins received packets",
-        doc: "As nic.gro, by the card instead of the kernel, and without keeping what is needed to send them on.",
+        title: "large receive offload (LRO)",
+        doc: "Like nic.gro, but done by the NIC, and without the information that is needed to forward the \
+              packets.",
         apply: &[ApplyCommand { by: "", command: "ethtool -K {name} lro {value}", words: SWITCH }],
-        traps: "Must be off on routers and bridges: packets that were joined this way cannot be sent on. Lost at the \
-                next boot.",
+        traps: "Must be off on routers and bridges: merged packets cannot be forwarded. Lost at the next \
+                boot.",
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::LargeReceive),
@@ -202,8 +208,9 @@ pub static LRO: EthtoolSetting = EthtoolSetting {
 pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.rx_checksum",
-        title: "a card checks received checksums",
-        doc: "Otherwise a core reads every byte once more, and packets cannot be joined (nic.gro).",
+        title: "RX checksum offload (rx-checksumming)",
+        doc: "The NIC verifies checksums of received packets. Without it a core reads every byte once more, \
+              and packets cannot be merged (nic.gro).",
         apply: &[ApplyCommand { by: "", command: "ethtool -K {name} rx {value}", words: SWITCH }],
         ..OFFLOAD
     },
@@ -213,8 +220,9 @@ pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
 pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     about: &SettingAbout {
         id: "nic.tx_checksum",
-        title: "a card computes the checksums it sends",
-        doc: "Otherwise a core reads every byte once more before it is sent, and nic.tso is off as well.",
+        title: "TX checksum offload (tx-checksumming)",
+        doc: "The NIC computes checksums of sent packets. Without it a core reads every byte once more, and \
+              nic.tso is off as well.",
         apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tx {value}", words: SWITCH }],
         ..OFFLOAD
     },
@@ -246,7 +254,7 @@ impl EthtoolSetting {
         match (self.ask)(&Ethtool::of(root, &nic.name)) {
             Ok(value) => Found::value(value),
             Err(ReadError::Missing { .. }) => Found::absent(&format!(
-                "the driver does not answer `{}`",
+                "the driver does not support `{}`",
                 self.about.source.replace("NAME", &nic.name)
             )),
             Err(error) => Found::unreadable(&error.to_string()),

@@ -1,4 +1,4 @@
-//! What every network interface has: `nic.mtu` and `nic.txqueuelen`.
+//! Settings of every network interface: `nic.mtu` and `nic.txqueuelen`.
 
 use seatrial_model::Kind;
 use seatrial_model::machine::{Machine, Nic, NicKind};
@@ -15,7 +15,7 @@ pub struct OfInterface {
     file: &'static str,
 }
 
-/// The facts of an interface besides `kind`, as `Nic::facts` names them.
+/// Facts of an interface besides `kind`, as in `Nic::facts`.
 pub(super) const FACTS: &[&str] = &[
     "name",
     "type",
@@ -32,11 +32,12 @@ pub(super) const FACTS: &[&str] = &[
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "nic.mtu",
-    title: "largest packet of an interface",
-    doc: "Counted without the header of the link. Larger packets carry more for the same work: fewer headers on the wire (9000 instead of 1500 is worth 4 to 5 \
-          % of the link), fewer interrupts and fewer passes through the stack, which at 10 Gbit/s and above decides \
-          whether one core can keep up. Every port, switch and host of the path must take them, or large packets \
-          vanish while small ones pass.",
+    title: "MTU of an interface",
+    doc: "Largest packet without the link-layer header. Larger packets carry more for the same work: fewer \
+          headers on the wire (9000 instead of 1500 gains 4 to 5 % of the link), fewer interrupts and fewer \
+          passes through the network stack, which at 10 Gbit/s and above decides whether one core can keep \
+          up. Every port, switch and host of the path must accept them, or large packets vanish while small \
+          ones pass.",
     kind: Kind::Count(68, 65535),
     unit: "bytes",
     fields: &[],
@@ -46,9 +47,9 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/class/net/NAME/mtu",
     apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
-    traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own again. Prove \
-            the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge bounds that of \
-            what stands on it.",
+    traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own \
+            value again. Test the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a \
+            bond or bridge limits interfaces on top of it.",
 };
 
 pub static MTU: OfInterface = OfInterface { about: &ABOUT, file: "mtu" };
@@ -56,14 +57,15 @@ pub static MTU: OfInterface = OfInterface { about: &ABOUT, file: "mtu" };
 pub static TXQUEUELEN: OfInterface = OfInterface {
     about: &SettingAbout {
         id: "nic.txqueuelen",
-        title: "packets that may wait to be sent",
-        doc: "Queueing disciplines without a limit of their own (pfifo_fast, mq of them) take this one. A short queue \
-              drops the bursts of a fast sender, a long one adds latency. fq and fq_codel do not look at it.",
+        title: "transmit queue length (txqueuelen)",
+        doc: "The queue limit of queueing disciplines without their own limit (pfifo_fast, also under mq). A \
+              short queue drops the bursts of a fast sender, a long one adds latency. fq and fq_codel ignore \
+              it.",
         kind: Kind::Count(0, u32::MAX as u64),
         unit: "packets",
         source: "/sys/class/net/NAME/tx_queue_len",
         apply: &[ApplyCommand::always("ip link set dev {name} txqueuelen {value}")],
-        traps: "Lost when the interface is made anew, and at the next boot.",
+        traps: "Lost when the interface is created again, and at the next boot.",
         ..ABOUT
     },
     file: "tx_queue_len",
@@ -75,7 +77,7 @@ impl Setting for OfInterface {
     }
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        let none = "there is no network interface besides the loopback";
+        let none = "there is no network interface but loopback";
         devices::readings(self.about, &machine.nics, none, |nic| {
             (nic.kind != NicKind::Loopback).then(|| Device::nic(nic, self.of(nic, root)))
         })

@@ -1,4 +1,4 @@
-//! What the inventory already knows of an interface: its queue, its interrupts, its bond, its mode over InfiniBand.
+//! Settings of interfaces from the inventory: qdiscs, interrupts, bonds, IP over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -9,10 +9,9 @@ use super::interface::FACTS;
 use crate::Setting;
 use crate::devices::{self, Device, Found};
 
-/// A setting of some interfaces that the inventory already knows.
 pub struct InventorySetting {
     about: &'static SettingAbout,
-    /// Which interfaces have it, and what to say where none is of that sort.
+    /// The interfaces that have it, and the reason when there are none.
     among: fn(&Nic) -> bool,
     none: &'static str,
     find: fn(&Nic, &Machine) -> Found,
@@ -20,10 +19,11 @@ pub struct InventorySetting {
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "nic.qdisc",
-    title: "queueing discipline of an interface",
-    doc: "What packets wait in before the card takes them. fq spaces the packets of each flow and keeps pacing rates, which \
-          spares shallow switch buffers; pfifo_fast and fq_codel do not. A shaper (tbf, htb, cake) holds everything below \
-          its rate, and is forgotten easily. A card of many queues has mq on top and one discipline for each queue.",
+    title: "queueing discipline (qdisc)",
+    doc: "Packets wait in it until the NIC takes them. fq paces the packets of each flow, which spares \
+          shallow switch buffers; pfifo_fast and fq_codel do not. A shaper (tbf, htb, cake) limits the rate \
+          of all traffic, and is easily forgotten. A NIC with many queues has mq at the root and one \
+          discipline per queue.",
     kind: Kind::Text,
     unit: "",
     fields: &[],
@@ -33,14 +33,14 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "tc qdisc show dev NAME",
     apply: &[ApplyCommand::always("tc qdisc replace dev {name} root {value}")],
     privilege: Privilege::NetAdmin,
-    traps: "Packets that wait are lost. In the place of mq it makes all queues share one lock: set \
-            net.core.default_qdisc and make the interface anew instead. Lost at the next boot.",
+    traps: "Waiting packets are lost. In place of mq, it makes all queues share one lock: set \
+            net.core.default_qdisc and create the interface again instead. Lost at the next boot.",
 };
 
 pub static QDISC: InventorySetting = InventorySetting {
     about: &ABOUT,
     among: |nic| nic.kind != NicKind::Loopback,
-    none: "there is no network interface besides the loopback",
+    none: "there is no network interface but loopback",
     find: |nic, _| match &nic.queueing {
         Known::Known(all) => match all.iter().find(|queue| queue.root) {
             Some(root) => {
@@ -62,10 +62,10 @@ pub static QDISC: InventorySetting = InventorySetting {
 pub static IRQ_LOCAL: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.irq_local",
-        title: "interrupts of a card on its own NUMA node",
-        doc: "A card whose interrupts go to CPUs of another socket has every packet cross the link between the sockets, \
-              once for its descriptor and once for its data. It costs one flow on a fast card most, \
-              and which CPUs they are changes from boot to boot, or every ten seconds with irqbalance.",
+        title: "interrupts on the NIC's own NUMA node",
+        doc: "When interrupts of a NIC go to CPUs of another socket, every packet crosses the link between \
+              the sockets, once for its descriptor and once for its data. A single flow on a fast NIC \
+              suffers most. The CPUs change from boot to boot, or every ten seconds with irqbalance.",
         kind: Kind::Flag,
         source: "/proc/irq/N/effective_affinity_list of the interrupts of /sys/class/net/NAME/device/msi_irqs",
         apply: &[ApplyCommand {
@@ -75,8 +75,8 @@ pub static IRQ_LOCAL: InventorySetting = InventorySetting {
             words: &[("true", "local_cpulist"), ("false", "/sys/devices/system/cpu/online")],
         }],
         privilege: Privilege::Root,
-        traps: "irqbalance moves them again: stop it, or ban it from these interrupts. Drivers that manage the affinity of \
-                their interrupts themselves refuse it. Lost at the next boot.",
+        traps: "irqbalance moves them again: stop it, or exclude these interrupts. Drivers that manage the \
+                affinity themselves refuse the change. Lost at the next boot.",
         ..ABOUT
     },
     among: |nic| nic.kind.is_device(),
@@ -87,18 +87,18 @@ pub static IRQ_LOCAL: InventorySetting = InventorySetting {
 fn irq_local(nic: &Nic, machine: &Machine) -> Found {
     let (cpus, node) = match (&nic.irq_cpus, nic.numa_node()) {
         (Known::Known(cpus), Known::Known(node)) => (cpus, node),
-        // A machine of one node has nothing to tell apart.
+        // On a machine of one node, all CPUs are on it.
         (Known::Known(_), Known::Unknown(_)) if machine.numa.len() == 1 => {
             return Found::value(Value::Flag(true));
         }
         (Known::Unknown(why), _) => return Found::unreadable(why),
-        (_, Known::Unknown(why)) => return Found::unreadable(&format!("its NUMA node is not known: {why}")),
+        (_, Known::Unknown(why)) => return Found::unreadable(&format!("its NUMA node is unknown: {why}")),
     };
     let node_of = |cpu: &u32| {
         machine.cpu.threads.iter().find(|thread| thread.id == *cpu).and_then(|thread| thread.node)
     };
     let Some(nodes) = cpus.iter().map(node_of).collect::<Option<Vec<u32>>>() else {
-        return Found::unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is not known"));
+        return Found::unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is unknown"));
     };
     let away: Vec<String> = cpus
         .iter()
@@ -107,40 +107,40 @@ fn irq_local(nic: &Nic, machine: &Machine) -> Found {
         .map(|(cpu, of)| format!("CPU {cpu} of node {of}"))
         .collect();
     let note =
-        (!away.is_empty()).then(|| format!("the card is at node {node}, and interrupts {}", away.join(", ")));
+        (!away.is_empty()).then(|| format!("the NIC is on node {node}, its interrupts {}", away.join(", ")));
     Found::value(Value::Flag(away.is_empty())).noted(note)
 }
 
 pub static IPOIB_MODE: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.ipoib_mode",
-        title: "mode of IP over InfiniBand",
-        doc: "connected makes a reliable connection of each pair of hosts and allows an MTU of 65520, which saves most of \
-              the work for TCP in bulk; datagram has the fabric's MTU (2044 or 4092), and the card's offloads and several \
-              queues, which newer cards are faster with, and loses nothing with UDP and multicast.",
+        title: "IPoIB mode (datagram or connected)",
+        doc: "connected uses a reliable connection between each pair of hosts and allows an MTU of 65520, \
+              which saves most of the CPU time of bulk TCP. datagram has the MTU of the fabric (2044 or \
+              4092), offloads and several queues, which are faster on newer adapters, and does not lose UDP \
+              or multicast.",
         kind: Kind::Choice(&["datagram", "connected"]),
         source: "/sys/class/net/NAME/mode",
         apply: &[ApplyCommand::always("echo {value} > /sys/class/net/{name}/mode")],
         privilege: Privilege::Root,
-        traps: "Both ends must agree; set nic.mtu afterwards. Enhanced IPoIB (ipoib_enhanced=1 of mlx5) knows datagram \
-                only. Lost at the next boot.",
+        traps: "Both ends must use the same mode; set nic.mtu afterwards. Enhanced IPoIB (ipoib_enhanced=1 \
+                of mlx5) has only datagram. Lost at the next boot.",
         ..ABOUT
     },
     among: |nic| nic.ipoib_mode.is_some(),
-    none: "there is no interface of IP over InfiniBand",
+    none: "there is no IPoIB interface",
     find: |nic, _| match &nic.ipoib_mode {
         Some(mode) => Found::known(mode.as_ref().map(|mode| Value::from(mode.as_str()))),
-        None => Found::absent("it is not an interface of IP over InfiniBand"),
+        None => Found::absent("it is not an IPoIB interface"),
     },
 };
 
-/// What the settings of bonds share.
 const BOND: SettingAbout = SettingAbout {
     id: "nic.bond_mode",
-    title: "how a bond uses its members",
-    doc: "802.3ad and balance-xor keep each flow on one member, so that one flow is as fast as one member and only several \
-          flows are faster. balance-rr spreads every flow over all and reorders its packets. active-backup uses one \
-          member and gains nothing but a spare.",
+    title: "bonding mode",
+    doc: "802.3ad and balance-xor send each flow over one member, so one flow is as fast as one member and \
+          only several flows are faster. balance-rr spreads every flow over all members and reorders \
+          packets. active-backup uses one member, and the others only after a failure.",
     kind: Kind::Choice(&[
         "balance-rr",
         "active-backup",
@@ -152,8 +152,9 @@ const BOND: SettingAbout = SettingAbout {
     ]),
     source: "/sys/class/net/NAME/bonding/mode",
     apply: &[ApplyCommand::always("ip link set dev {name} type bond mode {value}")],
-    traps: "Only of a bond that is down and has no members. 802.3ad needs a group of the same ports on the switch. Lost at \
-            the next boot unless the configuration of the interface says it.",
+    traps: "Can only be set while the bond is down and has no members. 802.3ad needs a link aggregation \
+            group of the same ports on the switch. Lost at the next boot unless the configuration of the \
+            interface sets it.",
     ..ABOUT
 };
 
@@ -169,15 +170,15 @@ pub static BOND_MODE: InventorySetting = InventorySetting {
 pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_hash_policy",
-        title: "what chooses a member of a bond",
-        doc: "layer2 and layer2+3 send everything between two hosts over one member, however many flows there are; layer3+4 \
-              takes the ports into account, so that several flows between two hosts can use several members. What comes \
-              back is spread by the switch, which has a policy of its own.",
+        title: "bonding transmit hash policy",
+        doc: "layer2 and layer2+3 send everything between two hosts over one member, whatever the number of \
+              flows; layer3+4 includes the ports, so several flows between two hosts can use several \
+              members. The policy of the switch spreads the traffic in the other direction.",
         kind: Kind::Choice(&["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"]),
         source: "/sys/class/net/NAME/bonding/xmit_hash_policy",
         apply: &[ApplyCommand::always("ip link set dev {name} type bond xmit_hash_policy {value}")],
-        traps: "Has no effect in balance-rr, active-backup and broadcast. Flows that are under way may be reordered once. \
-                Lost at the next boot unless the configuration of the interface says it.",
+        traps: "Has no effect in balance-rr, active-backup and broadcast. May reorder flows once. Lost at \
+                the next boot unless the configuration of the interface sets it.",
         ..BOND
     },
     among: is_bond,
@@ -188,13 +189,14 @@ pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
 pub static BOND_MIIMON: InventorySetting = InventorySetting {
     about: &SettingAbout {
         id: "nic.bond_miimon",
-        title: "how often a bond looks at its links",
-        doc: "At 0, the default of the kernel, a member whose link fails keeps its share of the flows, which then stall for \
-              good; 100 ms is usual. It costs next to nothing.",
+        title: "bonding link monitoring interval (miimon)",
+        doc: "With 0, the kernel's default, a member with a failed link keeps its share of the flows, which \
+              then stall; 100 ms is usual. It costs almost nothing.",
         kind: Kind::Time(Nanos(0), Nanos::secs(60)),
         source: "/sys/class/net/NAME/bonding/miimon",
         apply: &[ApplyCommand::always("echo $(({value} / 1000)) > /sys/class/net/{name}/bonding/miimon")],
-        traps: "Switches ARP monitoring off. Lost at the next boot unless the configuration of the interface says it.",
+        traps: "Turns ARP monitoring off. Lost at the next boot unless the configuration of the interface \
+                sets it.",
         ..BOND
     },
     among: is_bond,

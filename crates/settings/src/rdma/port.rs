@@ -1,5 +1,5 @@
-//! What the inventory knows of RDMA ports: `rdma.port_state`, `rdma.port_rate`, `rdma.mtu`, `rdma.relaxed_ordering` and
-//! `rdma.firmware`.
+//! Settings of RDMA ports from the inventory: `rdma.port_state`, `rdma.port_rate`, `rdma.mtu`,
+//! `rdma.relaxed_ordering` and `rdma.firmware`.
 
 use seatrial_model::machine::{Hca, HcaPort, Known, Machine};
 use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
@@ -9,13 +9,12 @@ use seatrial_sys::root::SysRoot;
 use crate::Setting;
 use crate::devices::{self, Device, Found};
 
-/// Something that every RDMA port has.
 pub struct OfPort {
     about: &'static SettingAbout,
     find: fn(&Hca, &HcaPort) -> Found,
 }
 
-/// The facts of a port besides `kind`, as `Hca::facts` names them.
+/// Facts of a port besides `kind`, as in `Hca::facts`.
 const FACTS: &[&str] = &[
     "name",
     "port",
@@ -36,8 +35,9 @@ const FACTS: &[&str] = &[
 const ABOUT: SettingAbout = SettingAbout {
     id: "rdma.port_state",
     title: "state of an RDMA port",
-    doc: "Data passes in ACTIVE only. DOWN is not a link: the cable, the transceiver or the other end. INIT on InfiniBand is a \
-          link that no subnet manager has configured, ARMED one that it has not released yet.",
+    doc: "Data passes only in ACTIVE. DOWN means no link: check cable, transceiver and the far end. INIT on \
+          InfiniBand is a link without subnet manager, ARMED a link that the subnet manager has not \
+          activated yet.",
     kind: Kind::Choice(&["NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"]),
     unit: "",
     fields: &[],
@@ -47,8 +47,8 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/class/infiniband/NAME/ports/PORT/state",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "A port comes up by its cable, its switch and, on InfiniBand, a running subnet manager; nothing on this host sets \
-            it. On Ethernet it follows the network interface.",
+    traps: "A port comes up with its cable, its switch and, on InfiniBand, a running subnet manager; no \
+            setting of this host changes it. On Ethernet it follows the network interface.",
 };
 
 pub static PORT_STATE: OfPort = OfPort {
@@ -59,15 +59,16 @@ pub static PORT_STATE: OfPort = OfPort {
 pub static PORT_RATE: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.port_rate",
-        title: "rate that an RDMA port came up with",
-        doc: "As the kernel tells it, in Gbit/s; up to QDR it counts the bits of the line code too. A port below what its \
-              adapter can do lost lanes or agreed on a slower class: a bad cable, a cable of another class, or the other \
-              end. Everything that is measured over it is bound by this rate.",
+        title: "rate of an RDMA port",
+        doc: "Negotiated rate in Gbit/s as the kernel reports it; up to QDR with line coding. A port below \
+              the rate of its adapter has lost lanes or negotiated a lower speed: a bad cable, a cable of a \
+              lower class, or the far end. The rate limits everything that is measured over the port.",
         kind: Kind::Number(0.0, 100_000.0),
         unit: "Gbit/s",
         source: "/sys/class/infiniband/NAME/ports/PORT/rate",
-        traps: "The ends agree on it when the link comes up: reseat the cable, look at both ends and at the switch's \
-                configuration. What the port supports stands in no file; ibportstate and mlxlink ask the adapter.",
+        traps: "Both ends negotiate it when the link comes up: reseat the cable, check both ends and the \
+                configuration of the switch. No file shows what the port supports; ibportstate and mlxlink \
+                query the adapter.",
         ..ABOUT
     },
     find: rate,
@@ -76,20 +77,21 @@ pub static PORT_RATE: OfPort = OfPort {
 pub static MTU: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.mtu",
-        title: "largest payload of an RDMA packet",
-        doc: "Every packet carries headers of 26 bytes on InfiniBand and 82 on Ethernet, and costs the adapter the same \
-              work: 1024 instead of 4096 takes 6 % of the rate of an Ethernet port, and more of its message rate. On \
-              Ethernet it follows the interface's own MTU, of which 96 bytes are set aside: 1500 gives 1024, and 4096 \
-              takes 4200.",
+        title: "active MTU of an RDMA port",
+        doc: "Every packet has headers of 26 bytes on InfiniBand and 82 on Ethernet, and costs the adapter \
+              the same work: 1024 instead of 4096 takes 6 % of the rate of an Ethernet port, and more of its \
+              message rate. On Ethernet it follows the MTU of the interface less 96 bytes: 1500 gives 1024, \
+              and 4096 needs 4200.",
         kind: Kind::Count(256, 4096),
         unit: "bytes",
         source: "libibverbs (ibv_query_port)",
-        traps: "On Ethernet set nic.mtu of the interface under it, and of every switch on the way; on InfiniBand it is the \
-                subnet manager's to set, by partition. Both ends of a connection use the smaller one.",
+        traps: "On Ethernet set nic.mtu of the interface below, and the MTU of every switch of the path; on \
+                InfiniBand the subnet manager sets it by partition. A connection uses the smaller MTU of \
+                both ends.",
         ..ABOUT
     },
     find: |_, port| {
-        let most = port.max_mtu.known().map(|most| format!("the port can do {most}"));
+        let most = port.max_mtu.known().map(|most| format!("the port supports {most}"));
         Found::known(port.active_mtu.as_ref().map(|&mtu| Value::Count(mtu.into()))).noted(most)
     },
 };
@@ -97,14 +99,14 @@ pub static MTU: OfPort = OfPort {
 pub static RELAXED_ORDERING: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.relaxed_ordering",
-        title: "writes of an adapter may overtake others",
-        doc: "Whether the adapter may mark its writes to memory as ones that need not wait for each other. Hosts with many \
-              cores or several dies keep strict order slowly, so that a fast port stays below its rate without it; a \
-              program has to ask for it too when it registers memory.",
+        title: "PCI relaxed ordering of an RDMA adapter",
+        doc: "Whether the adapter may mark its writes to memory as relaxed, so that they need not wait for \
+              each other. On hosts with many cores or several dies strict ordering is slow, and a fast port \
+              stays below its rate; programs must request it too when they register memory.",
         kind: Kind::Flag,
         source: "/sys/class/infiniband/NAME/device/config: Device Control of PCI Express, bit 4",
-        traps: "Set by firmware and kernel at boot (the adapter's PCI_WR_ORDERING, and the BIOS); some processors are kept \
-                from it by the kernel because they get it wrong.",
+        traps: "Set by firmware and kernel at boot (PCI_WR_ORDERING of the adapter, and the BIOS); the \
+                kernel disables it for some CPUs with errata.",
         ..ABOUT
     },
     find: |hca, _| Found::known(hca.relaxed_ordering.as_ref().map(|&allowed| Value::Flag(allowed))),
@@ -113,17 +115,18 @@ pub static RELAXED_ORDERING: OfPort = OfPort {
 pub static FIRMWARE: OfPort = OfPort {
     about: &SettingAbout {
         id: "rdma.firmware",
-        title: "firmware of an RDMA adapter",
-        doc: "Adapters of one fleet should have one version: congestion control, adaptive routing and defects differ from \
-              version to version, and single slow nodes often turn out to have another one.",
+        title: "firmware version of an RDMA adapter",
+        doc: "All adapters of a cluster should have one version: congestion control, adaptive routing and \
+              bugs differ between versions, and single slow nodes often have a different one.",
         kind: Kind::Text,
         source: "/sys/class/infiniband/NAME/fw_ver",
-        traps: "Burnt by the vendor's tool (mstflint, bnxtnvm), and in force after the adapter was reset or the host booted.",
+        traps: "Written by the vendor's tool (mstflint, bnxtnvm); takes effect after a reset of the adapter \
+                or a reboot.",
         ..ABOUT
     },
     find: |hca, _| {
         let board = hca.board_id.known().map(|board| format!("of a card {board}"));
-        let none = "software plays the device, which has no firmware";
+        let none = "a software device has no firmware";
         match hca.is_software {
             true => Found::unreadable(none),
             false => {
@@ -133,8 +136,8 @@ pub static FIRMWARE: OfPort = OfPort {
     },
 };
 
-/// Adapters of a family by their PCI device id in the kernel's `hca_type` (pci.ids), and the rate in Gbit/s that the fastest
-/// build of the family does on one port.
+/// Adapter families by PCI device id in the kernel's `hca_type` (pci.ids), with the rate in Gbit/s of the fastest
+/// card of the family on one port.
 const FAMILIES: [(&str, &str, u32); 8] = [
     ("MT4115", "ConnectX-4", 100),
     ("MT4119", "ConnectX-5", 100),
@@ -148,17 +151,17 @@ const FAMILIES: [(&str, &str, u32); 8] = [
 
 fn rate(hca: &Hca, port: &HcaPort) -> Found {
     if hca.is_software {
-        return Found::unreadable("software plays the device, and its rate is made up");
+        return Found::unreadable("a software device has no real rate");
     }
-    // A port that is down shows the rate it would begin with.
+    // A port that is down shows the rate that it would start with.
     let found = match port.is_active() {
-        Known::Known(false) => Known::unknown("the port is not active, so no rate is agreed upon"),
+        Known::Known(false) => Known::unknown("the port is not active, so no rate is negotiated"),
         _ => port.rate_gbit_s.as_ref().map(|&gbit| Value::Number(gbit)),
     };
     let lanes = port.rate_text.known().map(|text| format!("'{text}'"));
     let family = FAMILIES.iter().find(|(code, ..)| hca.model.known().is_some_and(|model| model == code));
     let family = family.map(|(_, name, most)| {
-        format!("builds of {name} go up to {most} Gbit/s a port, and not every one does")
+        format!("cards of {name} have up to {most} Gbit/s per port, depending on the model")
     });
     let words: Vec<String> = [lanes, family].into_iter().flatten().collect();
     Found::known(found).noted((!words.is_empty()).then(|| words.join("; ")))

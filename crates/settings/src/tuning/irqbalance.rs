@@ -1,4 +1,4 @@
-//! `tuning.irqbalance`: whether interrupts are moved around while we measure.
+//! `tuning.irqbalance`: whether irqbalance runs.
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{ApplyCommand, Present, SettingAbout, SettingReading};
@@ -13,10 +13,10 @@ pub struct IrqBalance;
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "tuning.irqbalance",
-    title: "irqbalance moves interrupts between CPUs",
-    doc: "irqbalance spreads interrupts by load, every ten seconds. That suits a host with many jobs, and it \
-          overwrites whatever was bound by hand for a fast network card, so that the same transfer runs on other \
-          CPUs from one trial to the next.",
+    title: "irqbalance daemon",
+    doc: "irqbalance spreads interrupts by load, every ten seconds. That suits a host with many jobs, but \
+          overwrites interrupt affinities set for a fast NIC, so the same transfer runs on other CPUs from \
+          one trial to the next.",
     kind: Kind::Flag,
     source: "the names of the processes in /proc",
     apply: &[ApplyCommand {
@@ -24,7 +24,8 @@ const ABOUT: SettingAbout = SettingAbout {
         command: "systemctl {value} --now irqbalance",
         words: &[("true", "enable"), ("false", "disable")],
     }],
-    traps: "Interrupts stay where they were last. IRQBALANCE_BANNED_CPUS and --banirq except some of them instead.",
+    traps: "Interrupts stay where they were last. IRQBALANCE_BANNED_CPUS and --banirq exclude some of them \
+            instead.",
     ..tuned::ABOUT
 };
 

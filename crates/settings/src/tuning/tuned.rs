@@ -14,10 +14,9 @@ pub struct TunedProfile;
 
 pub(super) const ABOUT: SettingAbout = SettingAbout {
     id: "tuning.tuned_profile",
-    title: "the profile that tuned keeps up",
-    doc: "tuned sets the governor, boost, idle states, large pages, sysctls and more, and sets them again when it \
-          starts. What is changed by hand against it does not last, and two nodes with different profiles differ in \
-          all of it.",
+    title: "active tuned profile",
+    doc: "tuned sets governor, boost, idle states, huge pages, sysctls and more, and sets them again when it \
+          starts. Manual changes do not last, and two nodes with different profiles differ in all of these.",
     kind: Kind::Text,
     unit: "",
     fields: &[],
@@ -41,9 +40,9 @@ impl Setting for TunedProfile {
             Err(error) => return on_node(&ABOUT, present(root, Err(error))),
         };
         if text.is_empty() {
-            return on_node(&ABOUT, Present::Absent("tuned has no profile active".to_owned()));
+            return on_node(&ABOUT, Present::Absent("tuned has no active profile".to_owned()));
         }
-        // Several profiles may be merged; one line holds them all.
+        // Several profiles may be merged, in one line.
         if text.contains(|c: char| c.is_control()) {
             return on_node(
                 &ABOUT,
@@ -53,8 +52,8 @@ impl Setting for TunedProfile {
         let readings = on_node(&ABOUT, Present::Value(Value::Text(text)));
         match is_running(root, machine, "tuned") {
             Ok(true) => readings,
-            Ok(false) => noting(readings, "tuned is not running, so it may not be in force"),
-            Err(why) => noting(readings, &format!("whether tuned is running is not known: {why}")),
+            Ok(false) => noting(readings, "tuned is not running, so the profile may not be in force"),
+            Err(why) => noting(readings, &format!("it is unknown whether tuned is running: {why}")),
         }
     }
 }
@@ -66,16 +65,16 @@ fn noting(readings: Vec<SettingReading>, note: &str) -> Vec<SettingReading> {
 /// Whether a process of this name (proc_pid_comm(5)) runs on the host.
 pub(super) fn is_running(root: &SysRoot, machine: &Machine, name: &str) -> Result<bool, String> {
     let processes = root.numbered("/proc", "").map_err(|error| error.to_string())?;
-    // A process may end while we look.
+    // A process may end meanwhile.
     let is_it = |pid: u32| root.text(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == name);
     if processes.into_iter().any(is_it) {
         return Ok(true);
     }
     if machine.virtualization.known().is_some_and(|layers| layers.container.is_some()) {
-        return Err("a container sees its own processes only".to_owned());
+        return Err("a container sees only its own processes".to_owned());
     }
     match root.text("/proc/1/comm") {
         Ok(_) => Ok(false),
-        Err(error) => Err(format!("{error}: /proc may hide the processes of others")),
+        Err(error) => Err(format!("{error}: /proc may hide processes of other users")),
     }
 }

@@ -1,4 +1,4 @@
-//! What every setting owes: walked over the registry, so that a new one is held to it without a line here.
+//! Rules for every setting, checked over the registry.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ fn what_sysctl_sets_is_the_file_that_is_read() {
     assert!(rows > 10, "{rows}");
 }
 
-/// Whatever this host is: every setting has a reading, and every value is one that a profile could ask for.
+/// On any host: every setting has a reading, and every value could be in a profile.
 #[test]
 fn this_host_is_read_in_full_and_twice_alike() {
     let machine = Machine { nics: Known::Known(Vec::new()), ..Machine::default() };

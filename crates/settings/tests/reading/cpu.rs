@@ -1,10 +1,9 @@
-//! Clocks, hardware threads and idle states.
+//! CPU frequency, hardware threads and idle states.
 
 use crate::tree::Tree;
 
 const CPU: &str = "/sys/devices/system/cpu";
 
-/// A policy of frequency scaling with its CPUs.
 fn policy(tree: Tree, number: u32, cpus: &str, files: &[(&str, &str)]) -> Tree {
     let folder = format!("{CPU}/cpufreq/policy{number}");
     tree.file(&format!("{folder}/affected_cpus"), cpus).files(&folder, files)
@@ -16,7 +15,6 @@ fn governors(governors: &[&str]) -> Tree {
     })
 }
 
-/// An idle state of a CPU, with what its files hold.
 fn state(tree: Tree, cpu: u32, state: u32, name: &str, latency: &str, disable: &str) -> Tree {
     let folder = format!("{CPU}/cpu{cpu}/cpuidle/state{state}");
     tree.files(&folder, &[("name", name), ("latency", latency), ("disable", disable)])
@@ -80,7 +78,7 @@ fn garbage_of_one_policy_leaves_the_others_known() {
 fn a_virtual_machine_has_no_policies_and_no_boost() {
     let tree = Tree::new().virtual_machine();
     std::fs::create_dir(tree.root().locate(format!("{CPU}/cpufreq"))).expect("made");
-    let usual = "; a virtual machine leaves the clock to its host";
+    let usual = "; in a virtual machine the host controls the frequency";
     assert_eq!(tree.line("cpu.governor"), format!("node: absent: {CPU}/cpufreq holds no policy{usual}"));
     assert_eq!(
         tree.line("cpu.boost"),
@@ -147,13 +145,13 @@ fn hardware_threads_are_on_off_or_not_there() {
     assert_eq!(line("0\n", "off\n"), "node: false");
     assert_eq!(
         line("0\n", "forceoff\n"),
-        "node: false (turned off for good, by the command line of the kernel or the firmware)"
+        "node: false (disabled until the next boot, by the kernel command line or the firmware)"
     );
     assert_eq!(
         line("0\n", "notsupported\n"),
-        "node: false (the processors have none, or the firmware turned it off)"
+        "node: false (not supported by the CPU, or disabled in the firmware)"
     );
-    assert_eq!(line("0\n", "on\n"), "node: false (it is allowed, and the second threads are offline)");
+    assert_eq!(line("0\n", "on\n"), "node: false (enabled, but the second threads are offline)");
     assert_eq!(line("1\n", "4\n"), "node: true (4 threads a core are in use)");
     assert_eq!(
         smt("1\n", "on\n").command("cpu.smt", "false").expect("a way"),
@@ -164,7 +162,7 @@ fn hardware_threads_are_on_off_or_not_there() {
 #[test]
 fn hardware_threads_behind_a_hypervisor_are_not_known() {
     let line = smt("0\n", "notsupported\n").virtual_machine().line("cpu.smt");
-    assert_eq!(line, "node: absent: a virtual machine is not told about the hardware threads of its host");
+    assert_eq!(line, "node: absent: a virtual machine does not see the hardware threads of its host");
     assert_eq!(smt("1\n", "on\n").virtual_machine().line("cpu.smt"), "node: true");
 }
 
@@ -203,14 +201,14 @@ fn what_a_cpu_was_told_to_tolerate_keeps_it_from_deep_states() {
 fn idle_states_that_are_gone_or_garbage_are_told() {
     assert!(Tree::new().line("cpu.cstates").starts_with("node: absent: no CPU has idle states in "));
     let tree = Tree::new().file(&format!("{CPU}/online"), "0\n").virtual_machine();
-    assert!(tree.line("cpu.cstates").ends_with("a virtual machine may leave it to its host"));
+    assert!(tree.line("cpu.cstates").ends_with("in a virtual machine the host may control idle states"));
     for (latency, disable) in [("", "0\n"), ("133\n", ""), ("-1\n", "0\n"), ("deep\n", "0\n")] {
         let tree = state(state(idle(), 0, 2, "C6\n", latency, disable), 1, 2, "C6\n", latency, disable);
         let line = tree.line("cpu.cstates");
         assert!(line.starts_with("node: unreadable: ") && line.contains("state2/"), "{line}");
     }
     let all_off = (0..3).fold(idle(), |tree, number| state(tree, 0, number, "C\n", "1\n", "1\n"));
-    assert!(all_off.lines("cpu.cstates")[0].contains("one state at least that is not disabled"));
+    assert!(all_off.lines("cpu.cstates")[0].contains("at least one enabled state"));
     assert!(idle().file(&format!("{CPU}/online"), "all\n").line("cpu.cstates").contains("a list of CPUs"));
 }
 
@@ -232,7 +230,7 @@ fn the_idle_driver_is_a_word() {
 #[test]
 fn the_latency_that_programs_ask_for_comes_as_four_bytes() {
     let device = |bytes: &[u8]| Tree::new().file("/dev/cpu_dma_latency", bytes).line("cpu.dma_latency");
-    assert_eq!(device(&2_000_000_000_i32.to_ne_bytes()), "node: unlimited (no program asks for less)");
+    assert_eq!(device(&2_000_000_000_i32.to_ne_bytes()), "node: unlimited (no program requests a limit)");
     assert_eq!(device(&3_i32.to_ne_bytes()), "node: 3 us");
     assert_eq!(device(&0_i32.to_ne_bytes()), "node: 0 ns");
     for wrong in [&(-1_i32).to_ne_bytes()[..], b"", b"12", b"12345"] {

@@ -35,7 +35,7 @@ fn a_container_without_sys_could_not_look_which_is_not_the_same_as_no_knob() {
     assert_eq!(with.line("net.core.rmem_max"), "node: absent: /proc/sys/net/core/rmem_max does not exist");
 }
 
-/// Files that settings read, one of each sort.
+/// One file of each kind that settings read.
 const FILES: &[(&str, &str)] = &[
     ("cpu.governor", "/sys/devices/system/cpu/cpufreq/policy0/scaling_governor"),
     ("cpu.boost", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
@@ -49,7 +49,7 @@ const FILES: &[(&str, &str)] = &[
     ("tuning.tuned_profile", "/etc/tuned/active_profile"),
 ];
 
-/// Runs `test` on a thread that may not pass over file permissions, as root otherwise does.
+/// Runs `test` on a thread without the root privilege to ignore file permissions.
 fn without_privilege_over_files(test: impl FnOnce() + Send + 'static) {
     let confined = thread::spawn(|| {
         let over_files = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;

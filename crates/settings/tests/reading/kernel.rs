@@ -22,7 +22,7 @@ fn the_clock_source_is_one_word_and_a_host_without_one_has_none() {
     };
     let id = "kernel.clocksource";
     assert_eq!(with("hpet\n").line(id), "node: hpet");
-    // A kernel may have sources that our list lacks.
+    // A kernel may have clock sources that our list lacks.
     assert_eq!(with("pit_of_tomorrow\n").line(id), "node: pit_of_tomorrow");
     assert!(with("tsc hpet\n").line(id).contains("expected one word"));
     assert!(Tree::new().line(id).starts_with("node: absent: /sys/devices/system/clocksource"));

@@ -25,11 +25,11 @@ fn the_limit_in_force_counts_and_the_hard_one_is_noted() {
     assert_eq!(process(Some(0), Some(0), NONE, FIRST).line("limits.rtprio"), "node: 0");
     assert_eq!(
         process(Some(0), Some(50), NONE, FIRST).line("limits.rtprio"),
-        "node: 0 (a program may raise it to 50 itself)"
+        "node: 0 (a program can raise it to 50 itself)"
     );
     assert_eq!(
         process(Some(8 << 20), None, NONE, FIRST).line("limits.memlock"),
-        "node: 8 MiB (a program may raise it to unlimited itself)"
+        "node: 8 MiB (a program can raise it to unlimited itself)"
     );
     assert_eq!(process(None, None, NONE, FIRST).line("limits.memlock"), "node: unlimited");
 }

@@ -1,5 +1,5 @@
-//! Settings read from trees of files: those of whole machines, and files that are missing, empty, garbage, denied or
-//! in contradiction. All trees are composed by hand, after the kernel's documentation.
+//! Settings read from trees of files, composed from the kernel's documentation: whole machines, and files that are
+//! missing, empty, garbage, denied or contradictory.
 
 mod conformance;
 mod cpu;

@@ -1,4 +1,4 @@
-//! Buffers and queues of the network stack, and the scheduler's one sysctl.
+//! Buffers and queues of the network stack, and TCP settings.
 
 use crate::tree::Tree;
 
@@ -53,7 +53,7 @@ fn switches_of_tcp_are_numbers_or_flags_as_the_kernel_has_them() {
     let tree = Tree::new()
         .files(IPV4, &[("tcp_timestamps", "0\n"), ("tcp_sack", "1\n"), ("tcp_window_scaling", "0\n")])
         .file("/proc/sys/net/mptcp/enabled", "1\n");
-    // What a TCP stream's limit looks for is the number.
+    // The limit of a TCP stream looks for this number.
     assert_eq!(tree.line("net.ipv4.tcp_timestamps"), "node: 0");
     assert_eq!(tree.line("net.ipv4.tcp_sack"), "node: true");
     assert_eq!(tree.line("net.ipv4.tcp_window_scaling"), "node: false");
@@ -78,7 +78,7 @@ fn a_default_above_the_most_is_inconsistent() {
         |default: &str, most: &str| Tree::new().files(CORE, &[("rmem_default", default), ("rmem_max", most)]);
     assert_eq!(with("212992\n", "212992\n").line("net.rmem_consistent"), "node: true");
     let wrong = with("16777216\n", "212992\n");
-    assert_eq!(wrong.line("net.rmem_consistent"), "node: false (the default is 16 MiB, the most 208 KiB)");
+    assert_eq!(wrong.line("net.rmem_consistent"), "node: false (the default is 16 MiB, the maximum 208 KiB)");
     assert_eq!(
         wrong.command("net.rmem_consistent", "true").as_deref(),
         Some("sysctl -w net.core.rmem_max=$(sysctl -n net.core.rmem_default)")

@@ -63,7 +63,7 @@ fn interfaces_that_nobody_could_list_are_unreadable_and_none_are_absent() {
     let unlisted = Tree::new().machine(|machine| machine.nics = Known::unknown("Permission denied"));
     assert_eq!(unlisted.line("nic.mtu"), "nic: unreadable: Permission denied");
     let alone = tree(vec![nic("lo", NicKind::Loopback, None)]);
-    assert_eq!(alone.line("nic.mtu"), "nic: absent: there is no network interface besides the loopback");
+    assert_eq!(alone.line("nic.mtu"), "nic: absent: there is no network interface but loopback");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_card_is_asked_for_its_rings_moderation_flow_control_and_offloads() {
         ("nic.tx_pause", "nic:ens1: true"),
         ("nic.tso", "nic:ens1: true"),
         ("nic.gro", "nic:ens1: false"),
-        ("nic.lro", "nic:ens1: absent: the driver does not answer `ethtool -k ens1`"),
+        ("nic.lro", "nic:ens1: absent: the driver does not support `ethtool -k ens1`"),
     ] {
         assert_eq!(tree.line(setting), line, "{setting}");
     }
@@ -138,9 +138,9 @@ fn interrupts_are_held_against_the_node_of_their_card() {
         tree.line("nic.irq_local")
     };
     assert_eq!(with(Known::Known(vec![4, 5]), Some(1)), "nic:eth0: true");
-    let away = "nic:eth0: false (the card is at node 1, and interrupts CPU 3 of node 0)";
+    let away = "nic:eth0: false (the NIC is on node 1, its interrupts CPU 3 of node 0)";
     assert_eq!(with(Known::Known(vec![3, 4]), Some(1)), away);
-    assert!(with(Known::Known(vec![0]), None).contains("unreadable: its NUMA node is not known"));
+    assert!(with(Known::Known(vec![0]), None).contains("unreadable: its NUMA node is unknown"));
     assert!(with(Known::Known(vec![99]), Some(0)).contains("unreadable"));
     assert_eq!(with(Known::unknown("EPERM"), Some(0)), "nic:eth0: unreadable: EPERM");
     let tree = tree(vec![nic("eth0", NicKind::Physical, None)]);
@@ -176,5 +176,5 @@ fn bonds_and_infiniband_are_told_where_there_are_some() {
     assert_eq!(miimon, "echo $((100000 / 1000)) > /sys/class/net/bond0/bonding/miimon");
     let none = tree(vec![nic("eth0", NicKind::Physical, None)]);
     assert_eq!(none.line("nic.bond_mode"), "nic: absent: there is no bond");
-    assert_eq!(none.line("nic.ipoib_mode"), "nic: absent: there is no interface of IP over InfiniBand");
+    assert_eq!(none.line("nic.ipoib_mode"), "nic: absent: there is no IPoIB interface");
 }

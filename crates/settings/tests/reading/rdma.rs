@@ -38,12 +38,15 @@ fn every_port_has_its_own_reading_with_what_its_adapter_could_do() {
     let rates = tree.read("rdma.port_rate");
     assert_eq!(
         rates[0].note.as_deref(),
-        Some("'50 Gb/sec (1X HDR)'; builds of ConnectX-6 go up to 200 Gbit/s a port, and not every one does")
+        Some(
+            "'50 Gb/sec (1X HDR)'; cards of ConnectX-6 have up to 200 Gbit/s per port, depending on the \
+              model"
+        )
     );
     let lines = tree.lines("rdma.port_rate");
     assert!(lines[0].starts_with("hca:mlx5_0/1: 50"), "{lines:?}");
     assert!(lines[1].contains("unreadable: the port is not active"), "{lines:?}");
-    assert_eq!(tree.read("rdma.mtu")[0].note.as_deref(), Some("the port can do 4096"));
+    assert_eq!(tree.read("rdma.mtu")[0].note.as_deref(), Some("the port supports 4096"));
     assert!(tree.lines("rdma.firmware")[0].starts_with("hca:mlx5_0/1: 20.39.1002"));
     assert!(tree.lines("rdma.relaxed_ordering")[0].contains("unreadable: config ends at 64 bytes"));
     assert_eq!(rates[0].facts.text("kind"), Ok("hca"));
@@ -58,7 +61,7 @@ fn software_has_neither_rate_nor_firmware() {
     });
     for setting in ["rdma.port_rate", "rdma.firmware"] {
         let lines = tree.lines(setting);
-        assert!(lines[0].contains("unreadable: software plays the device"), "{lines:?}");
+        assert!(lines[0].contains("unreadable: a software device"), "{lines:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A tree of files that stands in for a host.
+//! A tree of files for a host.
 
 use std::fs;
 
@@ -6,14 +6,13 @@ use seatrial_model::machine::{Known, Machine, Virtualization};
 use seatrial_model::setting::{Present, SettingReading};
 use seatrial_sys::root::SysRoot;
 
-/// Files below a temporary folder; removed on drop.
 pub struct Tree {
     dir: tempfile::TempDir,
     machine: Machine,
 }
 
 impl Tree {
-    /// A host of which nothing is there but the roots of `/sys` and `/proc/sys`.
+    /// A host with only the roots of `/sys` and `/proc/sys`.
     pub fn new() -> Self {
         let tree = Self::bare();
         for folder in ["/sys/devices/system/cpu", "/proc/sys"] {
@@ -49,7 +48,6 @@ impl Tree {
         self
     }
 
-    /// With a machine that `change` describes.
     pub fn machine(mut self, change: impl FnOnce(&mut Machine)) -> Self {
         change(&mut self.machine);
         self
@@ -59,7 +57,6 @@ impl Tree {
         SysRoot::at(self.dir.path())
     }
 
-    /// The readings of one setting.
     pub fn read(&self, setting: &str) -> Vec<SettingReading> {
         let registry = seatrial_settings::registry();
         let found = registry.find(setting).unwrap_or_else(|| panic!("no setting {setting}"));
@@ -72,12 +69,11 @@ impl Tree {
         seatrial_settings::read_all(&self.root(), &self.machine)
     }
 
-    /// The readings of one setting, each in a line: `node: performance`, `node: absent: why`, with notes in brackets.
+    /// The readings of one setting, one line each: `node: performance`, `node: absent: why`, with notes in brackets.
     pub fn lines(&self, setting: &str) -> Vec<String> {
         self.read(setting).iter().map(line).collect()
     }
 
-    /// The only one of them.
     #[track_caller]
     pub fn line(&self, setting: &str) -> String {
         let mut lines = self.lines(setting);
@@ -85,7 +81,6 @@ impl Tree {
         lines.remove(0)
     }
 
-    /// The command that sets the only reading of `setting` to `wanted`.
     #[track_caller]
     pub fn command(&self, setting: &str, wanted: &str) -> Option<String> {
         let registry = seatrial_settings::registry();

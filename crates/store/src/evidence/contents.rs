@@ -1,4 +1,4 @@
-//! What the files of an archive say, read as those of a run folder are.
+//! Parses the files of an archive, as those of a run folder.
 
 use std::path::Path;
 
@@ -15,36 +15,31 @@ use crate::tool::{Tool, ToolFile};
 use crate::write::text_of;
 use crate::{Damage, Files, Piece, State};
 
-/// Everything but the samples, which are handed out one case at a time.
+/// Everything but samples, which are passed on one case at a time.
 #[derive(Debug, Default)]
 pub struct Contents {
     pub info: Option<RunInfo>,
     pub plan: Option<Plan>,
-    /// What it was judged against.
     pub profile: Option<Profile>,
-    /// What each node is, in the order of the file names.
+    /// Nodes, in the order of file names.
     pub nodes: Vec<SiteNode>,
-    /// The last record of every case, in the order they ended.
+    /// Last record of every case, in the order that cases ended.
     pub results: Vec<CaseRecord>,
-    /// The records that it was judged against, when there was such a run.
     pub reference: Option<Vec<CaseRecord>>,
-    /// The binaries that measured, in turn.
+    /// The binaries that measured, in order.
     pub tools: Vec<Tool>,
-    /// `verdicts.json`, byte for byte; none when the run was not judged.
+    /// `verdicts.json`, byte for byte; `None` when the run was not judged.
     pub judged: Option<Vec<u8>>,
-    /// Conclusions over cases and groups.
     pub findings: Vec<Finding>,
     pub verdicts: Vec<VerdictRecord>,
     pub verdict: Option<Verdict>,
-    /// What cannot be read, though its sum is right: it was so in the run folder already, or another version wrote it.
+    /// What cannot be read although its checksum is right: damaged in the run folder already, or of another version.
     pub damage: Vec<Damage>,
 }
 
-/// The raw samples of a case, of all its trials.
 #[derive(Debug)]
 pub struct Samples {
     pub case: CaseId,
-    /// What its parts said.
     pub parts: Vec<PartRecord>,
 }
 
@@ -52,12 +47,12 @@ pub struct Samples {
 pub fn judged_text(findings: &[Finding], verdicts: &[VerdictRecord], verdict: Option<Verdict>) -> Vec<u8> {
     let judged =
         JudgedFile { schema: SCHEMA, findings: findings.to_vec(), verdicts: verdicts.to_vec(), verdict };
-    // A record that was read has a form in JSON.
+    // A record that was parsed has a JSON form.
     text_of(&judged).unwrap_or_default()
 }
 
 impl Contents {
-    /// Takes a file in; gives it back when it holds samples.
+    /// Parses a file; returns it when it holds samples.
     pub fn take(&mut self, path: &str, text: Vec<u8>) -> Option<Samples> {
         let files = Files::of("");
         let is = |known: std::path::PathBuf| Path::new(path) == known;
@@ -96,7 +91,6 @@ impl Contents {
         None
     }
 
-    /// The nodes in the order of the run.
     pub fn site(&self) -> Site {
         let names = self.info.iter().flat_map(|info| &info.nodes);
         let node = |name: &String| self.nodes.iter().find(|node| node.name == *name).cloned();

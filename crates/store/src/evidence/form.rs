@@ -1,20 +1,18 @@
-//! The bytes of the tar archive around the contents: all of them follow from names and sizes.
+//! Bytes of the tar archive around the contents, all of which follow from names and sizes.
 
 use std::io;
 
 use tar::{Builder, EntryType, Header};
 
-/// Bytes of a block: everything begins at a multiple of it.
+/// Block size; every entry begins at a multiple.
 pub const BLOCK: usize = 512;
 
-/// The end of an archive: two blocks of zeros (POSIX, pax, "ustar Interchange Format").
+/// End of an archive: two blocks of zeros (POSIX, pax, "ustar Interchange Format").
 pub const END: usize = 2 * BLOCK;
 
-/// The time of every file: 1980-01-01 00:00 UTC in seconds. When something was measured stands in the files; GNU tar
-/// complains of the year 1970.
+/// Time of every file: 1980-01-01 00:00 UTC in seconds, since GNU tar warns about the year 1970.
 const TIME: u64 = 315_532_800;
 
-/// What stands before the contents of a file of `bytes` bytes.
 pub fn preamble(name: &str, bytes: u64) -> io::Result<Vec<u8>> {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
@@ -24,7 +22,7 @@ pub fn preamble(name: &str, bytes: u64) -> io::Result<Vec<u8>> {
     header.set_uid(0);
     header.set_gid(0);
     let mut builder = Builder::new(Vec::new());
-    // Names of more than 100 characters get an entry of their own first, in the form of GNU tar.
+    // Names of more than 100 characters get an extra entry before, in the GNU tar format.
     builder.append_data(&mut header, name, io::empty())?;
     Ok(builder.get_ref().clone())
 }
@@ -35,7 +33,7 @@ pub const fn padding(bytes: u64) -> usize {
     (BLOCK - over) % BLOCK
 }
 
-/// What stands in `found` instead of the preamble of `name` with `bytes` bytes, in words.
+/// How `found` differs from the header of `name` with `bytes` bytes, in words.
 pub fn difference(found: &[u8], name: &str, bytes: u64) -> String {
     let Some(block) = found.get(..BLOCK) else { return "it is missing".to_owned() };
     if block.iter().all(|byte| *byte == 0) {
@@ -49,15 +47,15 @@ pub fn difference(found: &[u8], name: &str, bytes: u64) -> String {
         EntryType::Symlink | EntryType::Link => {
             let to = header.link_name_bytes().map(|to| String::from_utf8_lossy(&to).into_owned());
             let to = to.unwrap_or_default();
-            return format!("a link, {shown} to '{}', stands in its place", to.escape_default());
+            return format!("its place is taken by a link, {shown} to '{}'", to.escape_default());
         }
-        EntryType::Directory => return format!("a folder, {shown}, stands in its place"),
-        other => return format!("something that is not a file, {shown} ({other:?}), stands in its place"),
+        EntryType::Directory => return format!("its place is taken by a folder, {shown}"),
+        other => return format!("its place is taken by {shown}, which is not a file ({other:?})"),
     }
     if there != name && header.entry_type() == EntryType::Regular {
         let leads = there.starts_with('/') || there.split('/').any(|part| part == "..");
-        let outside = if leads { ", a path that leads elsewhere," } else { "" };
-        return format!("{shown}{outside} stands in its place");
+        let outside = if leads { ", a path outside of the run" } else { "" };
+        return format!("its place is taken by {shown}{outside}");
     }
     match header.size() {
         Ok(size) if header.entry_type() == EntryType::Regular && size != bytes => {

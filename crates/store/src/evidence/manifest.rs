@@ -1,58 +1,53 @@
-//! `manifest.json`: which files there are, how large, and their sums.
+//! `manifest.json`: names, sizes and checksums of all files.
 
 use serde::{Deserialize, Serialize};
 
 use super::Fault;
 
-/// Rises when an older Seatrial would misread the form of the archive.
+/// Raised when an older Seatrial would misread the archive.
 pub const SCHEMA: u32 = 1;
 
-/// What the first key of the manifest says.
+/// First key of the manifest.
 const FORMAT: &str = "seatrial-evidence";
 
-/// The name of the manifest in the archive.
 pub const NAME: &str = "manifest.json";
 
-/// Bytes of a manifest at most: room for some hundred thousand files.
+/// Largest manifest in bytes: room for some hundred thousand files.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// Bytes of one file at most. A file is in memory while it is looked at, and what is read of it some times over. The largest
-/// is the one with all records, of some 10 kB each: this is room for a hundred thousand cases.
+/// Largest file in bytes. Files are parsed in memory. The largest holds all records, of about 10 kB each: room for a
+/// hundred thousand cases.
 const MOST_OF_FILE: u64 = 1 << 30;
 
-/// Bytes of all files at most: as much as can be unpacked and summed up in some minutes. The samples of a hundred thousand
-/// cases, of some 100 kB each, are a sixth of it.
+/// Largest sum of all files in bytes: unpacked and checked in some minutes. Samples of a hundred thousand cases, of
+/// about 100 kB each, are a sixth of it.
 const MOST_OF_ALL: u64 = 64 << 30;
 
-/// How many times as large as the compressed archive its contents may be. Samples compress ten to a hundred times; what was
-/// made to fill a disk or a memory, ten thousand times and more.
+/// Largest compression ratio: samples reach ten to a hundred, decompression bombs ten thousand and more.
 const MOST_EXPANSION: u64 = 2000;
 
-/// Contents up to this size are taken however well they compress, in bytes.
+/// Contents up to this size in bytes are accepted at any compression ratio.
 const ALWAYS_TAKEN: u64 = 64 << 20;
 
-/// Characters of a path at most.
+/// Longest path in characters.
 const LONGEST: usize = 300;
 
-/// What an evidence file holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What sort of archive it is.
     pub format: String,
-    /// The version of its form.
     pub schema: u32,
-    /// The id of the run, which is also the folder that everything in the archive is in.
+    /// Id of the run, and folder of all files in the archive.
     pub run: String,
-    /// Every other file, by the bytes of its path.
+    /// All other files, sorted by the bytes of their paths.
     pub files: Vec<Listed>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// Path within the run folder.
+    /// Path in the run folder.
     pub path: String,
     pub bytes: u64,
-    /// SHA-256 of its contents, in lower-case hexadecimal.
+    /// SHA-256 of the contents, in lower-case hexadecimal.
     pub sha256: String,
 }
 
@@ -63,27 +58,25 @@ struct Version {
 }
 
 impl Manifest {
-    /// The manifest of these files.
     pub fn new(run: String, mut files: Vec<Listed>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Self { format: FORMAT.to_owned(), schema: SCHEMA, run, files }
     }
 
-    /// Its bytes in the archive.
     pub fn text(&self) -> Vec<u8> {
-        // Strings and numbers always have a form in JSON.
+        // Strings and numbers always have a JSON form.
         let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
         text.push(b'\n');
         text
     }
 
-    /// Reads a manifest out of an archive of so many bytes, and refuses whatever no export writes.
+    /// Parses the manifest of an archive of `archive_bytes` bytes, and refuses whatever no export writes.
     pub fn read(text: &[u8], archive_bytes: u64) -> Result<Self, Refused> {
         let refuse = |text: String| Refused::Fault(Fault::of(NAME, text));
         let version: Version =
             serde_json::from_slice(text).map_err(|error| refuse(format!("it is not a manifest: {error}")))?;
         if version.format != FORMAT {
-            return Err(refuse(format!("it is of another sort of archive, '{}'", version.format)));
+            return Err(refuse(format!("it is of another type of archive, '{}'", version.format)));
         }
         if version.schema > SCHEMA {
             return Err(Refused::Newer(version.schema));
@@ -115,7 +108,7 @@ impl Manifest {
                 return Err(format!("it lists {} twice", pair[0].path));
             }
             if pair[0].path > pair[1].path {
-                return Err(format!("it lists {} behind {}", pair[1].path, pair[0].path));
+                return Err(format!("it lists {} after {}", pair[1].path, pair[0].path));
             }
         }
         Ok(())
@@ -123,40 +116,35 @@ impl Manifest {
 
     fn require_sizes(&self, archive_bytes: u64) -> Result<(), String> {
         if let Some(file) = self.files.iter().find(|file| file.bytes > MOST_OF_FILE) {
-            return Err(format!(
-                "{} is to have {} B; a file of a run is never so large",
-                file.path, file.bytes
-            ));
+            return Err(format!("{} has {} B; a file of a run is never so large", file.path, file.bytes));
         }
         let total = self.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
         if total > MOST_OF_ALL {
-            return Err(format!("its files are to have {total} B; no run has more than {MOST_OF_ALL} B"));
+            return Err(format!("its files have {total} B; no run has more than {MOST_OF_ALL} B"));
         }
         if total > ALWAYS_TAKEN.max(archive_bytes.saturating_mul(MOST_EXPANSION)) {
             return Err(format!(
-                "{archive_bytes} B are to unpack to {total} B, more than {MOST_EXPANSION} times as much; it was made to \
-                 fill what it is unpacked in"
+                "{archive_bytes} B unpack to {total} B, more than {MOST_EXPANSION} times as much: a \
+                 decompression bomb"
             ));
         }
         Ok(())
     }
 }
 
-/// Why a manifest is not taken.
 pub enum Refused {
-    /// It breaks the form.
     Fault(Fault),
-    /// Of a form that this build does not know.
+    /// A format version that this build does not know.
     Newer(u32),
 }
 
-/// Whether `path` names a file in the run folder or in a folder of it, and nothing else.
+/// Whether `path` names a file in the run folder or a folder of it.
 pub fn is_path(path: &str) -> bool {
     let mut names = path.split('/');
     path.len() <= LONGEST && names.clone().count() <= 2 && names.all(is_plain)
 }
 
-/// Whether `name` is one name that means the same everywhere.
+/// Whether `name` is one plain file name on every system.
 pub fn is_plain(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !name.is_empty() && !name.starts_with('.') && name.chars().all(fits)

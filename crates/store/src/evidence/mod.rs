@@ -1,16 +1,16 @@
-//! An evidence file: one run with everything that its verdicts rest on, in a form in which a changed byte is found.
+//! Evidence files: one run with everything that its verdicts rest on, in which every changed byte is found.
 //!
-//! It is a tar archive compressed by gzip, so that anybody can look into it without Seatrial (`tar -xzf FILE`); older builds
-//! compressed by zstd, which is still read. Three things keep it honest:
+//! A tar archive compressed by gzip, readable without Seatrial (`tar -xzf FILE`); older builds compressed by zstd,
+//! which is still read. Three things protect it:
 //!
-//! - `manifest.json`, its first file, has the size and the SHA-256 sum of every other one;
-//! - every byte of the archive follows from the manifest and the contents (sorted names, one time, no owner), so that the
-//!   same run gives the same file, and a reader can hold each header against the one that the writer would have written:
-//!   a link, a path that leads elsewhere, a file twice, one too many or too few cannot be in it;
-//! - the seal at its end is the SHA-256 sum of everything before it, in a form that decompressors pass over.
+//! - `manifest.json`, its first file, has size and SHA-256 of every other file;
+//! - every byte of the archive follows from the manifest and the contents (sorted names, one time, no owner): the
+//!   same run gives the same file, and the reader compares each header with the one it would write, so links, foreign
+//!   paths, duplicate, missing and extra files are found;
+//! - the seal at the end is the SHA-256 of everything before, in a form that decompressors ignore.
 //!
-//! That tells whether anything was changed since, not who made it: whoever can change a file can make new sums. A site that
-//! must know signs the file.
+//! This shows whether anything was changed, not who made it: anybody can compute new checksums. A site that must know
+//! signs the file.
 
 mod contents;
 mod form;
@@ -34,29 +34,19 @@ pub use write::{Exported, export};
 
 use crate::StoreError;
 
-/// Why an evidence file could not be written or read at all. What is wrong inside of one is a [`Fault`].
+/// Why an evidence file could not be written or read. Errors inside a file are [`Fault`]s.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// The run cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{tried} {}: {source}", path.display())]
-    Io {
-        tried: &'static str,
-        path: PathBuf,
-        /// What the system answered.
-        source: io::Error,
-    },
-    /// Where the evidence file is to go takes no more.
+    Io { tried: &'static str, path: PathBuf, source: io::Error },
+    /// The target of the evidence file cannot be written.
     #[error("writing the evidence file: {0}")]
     Out(io::Error),
     /// The run folder holds something that cannot be evidence.
     #[error("{} cannot go into an evidence file: {why}", path.display())]
-    Unfit {
-        path: PathBuf,
-        /// Why not, as a fragment.
-        why: String,
-    },
+    Unfit { path: PathBuf, why: String },
 }
 
 impl EvidenceError {
@@ -65,12 +55,11 @@ impl EvidenceError {
     }
 }
 
-/// Something that is not as it was exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The file in the archive, where one is concerned; none for the archive as a whole.
+    /// The file in the archive; `None` for the archive as a whole.
     pub file: Option<String>,
-    /// What is wrong, as a sentence without its full stop.
+    /// What is wrong, as a sentence without full stop.
     pub text: String,
 }
 

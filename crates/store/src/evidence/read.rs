@@ -1,5 +1,5 @@
-//! Reading an evidence file, whoever made it: nothing of it is believed before it was held against the manifest, nothing is
-//! written anywhere, and no more than one file of it is in memory.
+//! Reads evidence files of anybody: everything is checked against the manifest before use, nothing is written, and
+//! one file at a time is in memory.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -13,22 +13,21 @@ use super::seal::{Summed, sha256};
 use super::unpack::{Packing, Unpacker};
 use super::{EvidenceError, Fault};
 
-/// What was found in an evidence file.
+/// Result of reading an evidence file.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// What it says that it holds; none when not even that can be read.
     pub manifest: Option<Manifest>,
-    /// What is wrong with it, in the order found. Behind one of the form, nothing more can be told.
+    /// What is wrong, in order. After a fault of the format, nothing more can be checked.
     pub faults: Vec<Fault>,
-    /// The version of its form, when this build does not know that.
+    /// Version of the format, when this build does not know it.
     pub newer: Option<u32>,
 }
 
-/// Looks through the evidence file at `path`. As long as nothing is wrong, `each` gets every file whose contents have the
-/// sum of the manifest, in the order of their names.
+/// Checks the evidence file at `path`. As long as nothing is wrong, `each` gets every file whose contents match the
+/// manifest, in the order of names.
 ///
 /// # Errors
-/// When the system does not let it be read. What is wrong with it is no error; it stands in [`Looked::faults`].
+/// I/O errors only; what is wrong with the file is in [`Looked::faults`].
 pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, EvidenceError> {
     let failed = |source| EvidenceError::io("reading", path, source);
     let mut looked = Looked::default();
@@ -44,12 +43,10 @@ pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, 
     let mut end = Vec::new();
     file.by_ref().take(seal + 1).read_to_end(&mut end).map_err(failed)?;
     if read < body || !packing.is_seal(&end) {
-        let text = "it has no seal at its end: it was cut short, or is not an evidence file of Seatrial";
+        let text = "it has no seal at its end: it was truncated, or is not an evidence file of Seatrial";
         looked.faults.push(Fault::whole(text));
     } else if end != packing.seal(&sum) {
-        looked
-            .faults
-            .push(Fault::whole("its seal is broken: bytes of it were changed since it was exported"));
+        looked.faults.push(Fault::whole("its seal is broken: it was changed since it was exported"));
     }
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let found = Unpacker::new(packing, file.take(body))
@@ -64,7 +61,7 @@ pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, 
     Ok(looked)
 }
 
-/// The sum of the first `bytes` bytes, and how many there were.
+/// Checksum of the first `bytes` bytes, and their number.
 fn sum_of(file: &mut File, bytes: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut summed = Summed::new(BufReader::with_capacity(1 << 16, file.by_ref().take(bytes)));
     io::copy(&mut summed, &mut io::sink())?;
@@ -103,7 +100,7 @@ impl Archive {
         self.end()
     }
 
-    /// The manifest, whose header is the only one that is not known before it is read.
+    /// The manifest, the only file whose header is not known in advance.
     fn manifest(&mut self, compressed: u64) -> Result<Manifest, Refused> {
         let mut first = [0; BLOCK];
         self.fill(&mut first, NAME)?;
@@ -134,7 +131,6 @@ impl Archive {
         if found == wanted { Ok(()) } else { Err(fault(file, difference(&found, &name, bytes))) }
     }
 
-    /// The contents of a file, and the zeros behind it.
     fn contents(&mut self, file: &str, bytes: u64) -> Result<Vec<u8>, Refused> {
         let mut contents = Vec::new();
         let read = self.inner.by_ref().take(bytes).read_to_end(&mut contents);
@@ -145,12 +141,11 @@ impl Archive {
         let mut zeros = vec![0; padding(bytes)];
         self.fill(&mut zeros, file)?;
         if zeros.iter().any(|byte| *byte != 0) {
-            return Err(fault(file, "something stands behind its end".to_owned()));
+            return Err(fault(file, "there is data after its end".to_owned()));
         }
         Ok(contents)
     }
 
-    /// Insists that nothing else follows.
     fn end(&mut self) -> Result<(), Refused> {
         let mut last = [0; END];
         self.inner
@@ -159,18 +154,18 @@ impl Archive {
         if last.iter().any(|byte| *byte != 0) {
             let header = Header::from_byte_slice(&last[..BLOCK]);
             let name = String::from_utf8_lossy(&header.path_bytes()).escape_default().to_string();
-            return Err(whole(format!("'{name}' stands behind the last file that the manifest lists")));
+            return Err(whole(format!("'{name}' comes after the last file of the manifest")));
         }
         let mut more = [0];
         match self.inner.read(&mut more) {
             Ok(0) => {}
-            Ok(_) => return Err(whole("something stands behind the end of the archive".to_owned())),
+            Ok(_) => return Err(whole("there is data after the end of the archive".to_owned())),
             Err(error) => return Err(whole(format!("the end of the archive: {error}"))),
         }
         if self.inner.is_at_end() {
             Ok(())
         } else {
-            Err(whole("something stands between the archive and its seal".to_owned()))
+            Err(whole("there is data between the archive and its seal".to_owned()))
         }
     }
 
@@ -188,5 +183,5 @@ fn whole(text: String) -> Refused {
 }
 
 fn unreadable(file: &str, error: &io::Error) -> Refused {
-    fault(file, format!("from here on nothing can be unpacked: {error}"))
+    fault(file, format!("decompression fails from here on: {error}"))
 }

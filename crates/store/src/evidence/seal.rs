@@ -1,4 +1,4 @@
-//! The seal: the sum of everything before it, in a form that decompressors pass over.
+//! The seal: the checksum of everything before, in a form that decompressors ignore.
 
 use std::io::{self, Read, Write};
 
@@ -6,17 +6,16 @@ use sha2::{Digest, Sha256};
 
 use super::unpack::Packing;
 
-/// What stands before the sum in a file of gzip: a member without contents, and the sum as a field of its header, of which a
-/// reader needs to know nothing (RFC 1952, 2.3.1.1). "seatrial" tells it from somebody else's.
+/// Before the checksum in a gzip file: a member without contents, with the checksum in an extra field of its header,
+/// which readers ignore (RFC 1952, 2.3.1.1). "seatrial" marks it as ours.
 const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x2c\0St\x28\0seatrial";
 
-/// What stands behind it: an empty block, its sum and its length.
+/// After it: an empty block, CRC and length.
 const GZIP_TAIL: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0";
 
-/// What stands before the sum in a file of zstd: number and length of a frame that is skipped (RFC 8878, 3.1.2).
+/// Before the checksum in a zstd file: magic number and length of a skippable frame (RFC 8878, 3.1.2).
 const ZSTD_HEAD: &[u8] = b"\x5e\x2a\x4d\x18\x28\0\0\0seatrial";
 
-/// Bytes of a sum.
 const SUM: usize = 32;
 
 impl Packing {
@@ -37,14 +36,13 @@ impl Packing {
         [head, sum, tail].concat()
     }
 
-    /// Whether these bytes are a seal on anything at all.
     pub fn is_seal(self, bytes: &[u8]) -> bool {
         let (head, tail) = self.around_the_sum();
         bytes.len() == self.seal_bytes() && bytes.starts_with(head) && bytes.ends_with(tail)
     }
 }
 
-/// Passes bytes on and sums them up.
+/// Passes bytes on and computes their checksum.
 pub struct Summed<T> {
     inner: T,
     sum: Sha256,
@@ -52,12 +50,11 @@ pub struct Summed<T> {
 }
 
 impl<T> Summed<T> {
-    /// Nothing has passed yet.
     pub fn new(inner: T) -> Self {
         Self { inner, sum: Sha256::new(), bytes: 0 }
     }
 
-    /// What passed has this sum; what it went to or came from.
+    /// The checksum of the bytes that passed, and the inner reader or writer.
     pub fn finish(self) -> (Vec<u8>, T) {
         (self.sum.finalize().to_vec(), self.inner)
     }
@@ -85,7 +82,7 @@ impl<T: Read> Read for Summed<T> {
     }
 }
 
-/// The sum of all that can be read, in hexadecimal.
+/// SHA-256 of all that can be read, in hexadecimal.
 pub fn sum_of(from: &mut dyn Read) -> io::Result<String> {
     let mut summed = Summed::new(from);
     let mut buffer = vec![0; 1 << 16];
@@ -93,12 +90,10 @@ pub fn sum_of(from: &mut dyn Read) -> io::Result<String> {
     Ok(hexadecimal(&summed.finish().0))
 }
 
-/// The sum of some bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Bytes in lower-case hexadecimal.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

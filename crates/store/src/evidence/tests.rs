@@ -1,4 +1,4 @@
-//! Evidence files that were made well, changed anywhere, or made to do harm.
+//! Evidence files that are correct, changed anywhere, or malicious.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -23,7 +23,7 @@ use crate::lock::{Locking, take};
 
 const RUN: &str = "20260921-083015-bcdf";
 
-/// A run folder with a few files, whose contents are of no importance here.
+/// A run folder with a few files, of any contents.
 fn folder() -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let run = home.path().join(RUN);
@@ -59,7 +59,6 @@ fn exported(run: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What is found in `bytes`, and the files that were handed out.
 fn looked(bytes: &[u8]) -> (Looked, Vec<String>) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -77,7 +76,6 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
     decompressed(&bytes[..bytes.len() - Packing::Gzip.seal_bytes()])
 }
 
-/// An archive as somebody packs it who knows how evidence is sealed.
 fn packed(archive: &[u8]) -> Vec<u8> {
     sealed(compressed(archive))
 }
@@ -88,7 +86,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// All members of it, as any other program unpacks them.
+/// All gzip members, as any other program unpacks them.
 fn decompressed(bytes: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     MultiGzDecoder::new(bytes).read_to_end(&mut all).unwrap();
@@ -119,7 +117,7 @@ fn the_same_run_gives_the_same_bytes_and_nothing_is_wrong_with_them() {
 fn others_can_unpack_it_with_tar_and_gzip() {
     let (_home, run) = folder();
     let bytes = exported(&run);
-    // The seal is a member without contents to any decompressor.
+    // To decompressors, the seal is an empty member.
     let archive = decompressed(&bytes);
     let into = tempfile::tempdir().unwrap();
     tar::Archive::new(archive.as_slice()).unpack(into.path()).unwrap();
@@ -129,7 +127,7 @@ fn others_can_unpack_it_with_tar_and_gzip() {
     assert!(!into.path().join(RUN).join("lock").exists());
 }
 
-/// A small run as a build wrote it that compressed by zstd.
+/// A small run of a build that compressed by zstd.
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/old.tar.zst");
 
 #[test]
@@ -144,7 +142,7 @@ fn what_an_older_build_compressed_by_zstd_is_read_and_a_change_of_it_found() {
         changed[random.bits() as usize % OLD.len()] ^= 1 << (random.bits() % 8);
         assert!(!faults(&changed).is_empty());
         assert!(!faults(&changed[..random.bits() as usize % OLD.len()]).is_empty());
-        // Whoever can change it can make a new seal.
+        // Whoever changes the file can make a new seal.
         let body = changed.len() - Packing::Zstd.seal_bytes();
         let sum = Sha256::digest(&changed[..body]).to_vec();
         changed.truncate(body);
@@ -155,7 +153,7 @@ fn what_an_older_build_compressed_by_zstd_is_read_and_a_change_of_it_found() {
 
 #[test]
 fn a_window_that_is_more_memory_than_any_export_needs_is_refused() {
-    // A frame of 2 GiB of window (RFC 8878, 3.1.1.1.2), of which an archive may follow.
+    // A frame with a window of 2 GiB (RFC 8878, 3.1.1.1.2), followed by an archive.
     let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (31 - 10) << 3];
     body.extend([0; 64]);
     let sum = Sha256::digest(&body).to_vec();
@@ -205,7 +203,7 @@ fn a_changed_byte_of_what_is_in_it_is_found_and_the_file_is_named_though_all_is_
         let is_found = !found.faults.is_empty() || found.newer.is_some();
         assert!(is_found, "byte {position} of {}", archive.len());
     }
-    // Where the contents of a file stand, that file is named.
+    // A change in the contents of a file is reported for that file.
     let text = archive.windows(4).position(|window| window == b"aaaa").unwrap();
     for _ in 0..20 {
         let mut changed = archive.clone();
@@ -216,7 +214,6 @@ fn a_changed_byte_of_what_is_in_it_is_found_and_the_file_is_named_though_all_is_
     }
 }
 
-/// An archive with these files under these names, with a manifest that lists `listed` of them.
 fn archive(listed: &[(&str, &str)], entries: &[(&str, &str)]) -> Vec<u8> {
     let files = listed.iter().map(|(path, text)| Listed {
         path: (*path).to_owned(),
@@ -250,12 +247,12 @@ fn files_that_are_missing_too_many_twice_or_in_another_order_are_named() {
     let (a, b) = (("a.json", "1"), ("b.json", "2"));
     assert_eq!(faults(&packed(&archive(&[a, b], &[a, b]))), [""; 0]);
     refused(&archive(&[a, b], &[a]), "b.json: it is missing");
-    refused(&archive(&[a, b], &[b]), "a.json: '20260921-083015-bcdf/b.json' stands in its place");
-    refused(&archive(&[a, b], &[b, a]), "a.json: '20260921-083015-bcdf/b.json' stands in its place");
-    refused(&archive(&[a], &[a, b]), "'20260921-083015-bcdf/b.json' stands behind the last file");
-    refused(&archive(&[a], &[a, a]), "'20260921-083015-bcdf/a.json' stands behind the last file");
+    refused(&archive(&[a, b], &[b]), "a.json: its place is taken by '20260921-083015-bcdf/b.json'");
+    refused(&archive(&[a, b], &[b, a]), "a.json: its place is taken by '20260921-083015-bcdf/b.json'");
+    refused(&archive(&[a], &[a, b]), "'20260921-083015-bcdf/b.json' comes after the last file");
+    refused(&archive(&[a], &[a, a]), "'20260921-083015-bcdf/a.json' comes after the last file");
     refused(&archive(&[a, a], &[a, a]), "manifest.json: it lists a.json twice");
-    refused(&archive(&[b, a], &[b, a]), "manifest.json: it lists a.json behind b.json");
+    refused(&archive(&[b, a], &[b, a]), "manifest.json: it lists a.json after b.json");
     refused(&archive(&[("a.json", "11")], &[a]), "a.json: it has 1 B, the manifest says 2 B");
     refused(&archive(&[("a.json", "3")], &[a]), "a.json: its contents were changed");
 }
@@ -266,7 +263,7 @@ fn a_path_that_leads_elsewhere_is_refused_wherever_it_stands() {
         refused(&archive(&[(path, "1")], &[]), "not a path within a run folder");
     }
     let mut outside = preamble("x", 1).unwrap();
-    // The builder of the tar crate refuses such a name, a hand does not.
+    // The builder of the tar crate refuses such a name.
     let name = b"../../etc/passwd";
     outside[..name.len()].copy_from_slice(name);
     let mut header = tar::Header::from_byte_slice(&outside).clone();
@@ -275,7 +272,7 @@ fn a_path_that_leads_elsewhere_is_refused_wherever_it_stands() {
     whole.truncate(whole.len() - END);
     whole.extend(header.as_bytes());
     whole.extend([0; 2 * END]);
-    refused(&whole, "a.json: '../../etc/passwd', a path that leads elsewhere, stands in its place");
+    refused(&whole, "a.json: its place is taken by '../../etc/passwd', a path outside of the run");
     let manifest = Manifest { run: "..".to_owned(), ..Manifest::new(String::new(), Vec::new()) };
     refused(&archive_of(&manifest, &[]), "'..' is not the id of a run");
 }
@@ -284,11 +281,11 @@ fn a_path_that_leads_elsewhere_is_refused_wherever_it_stands() {
 fn links_folders_and_devices_are_refused_by_name() {
     use tar::EntryType;
     for (kind, word) in [
-        (EntryType::Symlink, "a link, '20260921-083015-bcdf/a.json' to '/etc/shadow', stands in its place"),
-        (EntryType::Link, "a link, '20260921-083015-bcdf/a.json' to '/etc/shadow', stands in its place"),
-        (EntryType::Directory, "a folder, '20260921-083015-bcdf/a.json', stands in its place"),
-        (EntryType::Char, "something that is not a file"),
-        (EntryType::XHeader, "something that is not a file"),
+        (EntryType::Symlink, "its place is taken by a link, '20260921-083015-bcdf/a.json' to '/etc/shadow'"),
+        (EntryType::Link, "its place is taken by a link, '20260921-083015-bcdf/a.json' to '/etc/shadow'"),
+        (EntryType::Directory, "its place is taken by a folder, '20260921-083015-bcdf/a.json'"),
+        (EntryType::Char, "which is not a file"),
+        (EntryType::XHeader, "which is not a file"),
     ] {
         let mut header =
             tar::Header::from_byte_slice(&preamble(&format!("{RUN}/a.json"), 1).unwrap()).clone();
@@ -311,7 +308,7 @@ fn what_was_made_to_fill_a_disk_or_a_memory_is_refused_before_it_is_unpacked() {
         archive_of(&Manifest::new(RUN.to_owned(), files), &[])
     };
     refused(&bomb(u64::MAX), "a file of a run is never so large");
-    refused(&bomb(1 << 30), "it was made to fill what it is unpacked in");
+    refused(&bomb(1 << 30), "a decompression bomb");
     let many =
         (0..65).map(|at| Listed { path: format!("{at:02}.json"), bytes: 1 << 30, sha256: sha256(b"") });
     let many = archive_of(&Manifest::new(RUN.to_owned(), many.collect()), &[]);
@@ -320,10 +317,10 @@ fn what_was_made_to_fill_a_disk_or_a_memory_is_refused_before_it_is_unpacked() {
     let mut endless = preamble(&format!("{RUN}/{NAME}"), 1 << 40).unwrap();
     endless.extend(vec![b' '; 1 << 20]);
     refused(&endless, "no manifest is so large");
-    // Zeros that no manifest speaks of are not read to their end.
+    // Zeros that are not in the manifest are not read to their end.
     let mut zeros = archive(&[], &[]);
     zeros.extend(vec![0; 8 << 20]);
-    refused(&zeros, "something stands behind the end of the archive");
+    refused(&zeros, "there is data after the end of the archive");
 }
 
 #[test]
@@ -333,7 +330,7 @@ fn nothing_can_stand_between_the_archive_and_its_seal() {
     let more = compressed(b"more");
     for extra in [more.as_slice(), b"x", &compressed(b"")] {
         let found = faults(&sealed([body.as_slice(), extra].concat()));
-        assert_eq!(found, ["something stands between the archive and its seal"]);
+        assert_eq!(found, ["there is data between the archive and its seal"]);
     }
 }
 
@@ -343,7 +340,7 @@ fn a_newer_form_is_told_apart_and_another_sort_of_archive_is_refused() {
     let (found, _) = looked(&packed(&archive_of(&newer, &[])));
     assert_eq!((found.newer, found.faults), (Some(2), Vec::new()));
     let other = Manifest { format: "backup".to_owned(), ..Manifest::new(RUN.to_owned(), Vec::new()) };
-    refused(&archive_of(&other, &[]), "another sort of archive, 'backup'");
+    refused(&archive_of(&other, &[]), "another type of archive, 'backup'");
     for bytes in [b"".as_slice(), b"{}", &[0x28, 0xb5, 0x2f, 0xfd], &[0; 4096]] {
         assert!(!faults(bytes).is_empty());
     }

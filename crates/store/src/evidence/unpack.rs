@@ -1,4 +1,4 @@
-//! Taking the archive out of its compressed form: gzip (RFC 1952), or zstd (RFC 8878) of files that older builds wrote.
+//! Decompresses the archive: gzip (RFC 1952), or zstd (RFC 8878) of older builds.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Take};
@@ -6,29 +6,27 @@ use std::io::{self, BufReader, Read, Take};
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The form that an evidence file is packed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     Gzip,
-    /// What was written before.
+    /// Of older builds.
     Zstd,
 }
 
-/// What a frame of zstd begins with.
+/// Magic number of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The largest window that is decompressed with, in bytes: twice that of any file that was written. It is memory, and the
-/// file says how much.
+/// Largest window for decompression in bytes: twice that of any file that was written. The file decides how much
+/// memory the window takes.
 const WINDOW: u64 = 8 << 20;
 
-/// Reads the archive in an evidence file.
 pub enum Unpacker {
     Gzip(Box<GzDecoder<BufReader<Take<File>>>>),
     Zstd(Box<StreamingDecoder<BufReader<Take<File>>, FrameDecoder>>),
 }
 
 impl Packing {
-    /// The form of a file that begins so.
+    /// The compression of a file with these first bytes.
     pub fn of(first: &[u8]) -> Self {
         if first.starts_with(&ZSTD) { Self::Zstd } else { Self::Gzip }
     }
@@ -47,8 +45,7 @@ impl Unpacker {
         })
     }
 
-    /// Whether nothing follows the archive, of which all was read. Another member or frame would be unpacked as well by
-    /// other programs, and shown to nobody here.
+    /// Whether nothing follows: other programs would unpack another member or frame, unseen by this reader.
     pub fn is_at_end(&mut self) -> bool {
         let rest = match self {
             Self::Gzip(decoder) => decoder.get_mut(),

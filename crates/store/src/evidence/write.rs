@@ -1,4 +1,4 @@
-//! Exporting a run.
+//! Exports a run as evidence.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -15,26 +15,23 @@ use super::unpack::Packing;
 use crate::folder::LOCK_FILE;
 use crate::{RunFolder, State, StoreError};
 
-/// How hard to compress: samples are numbers in text, of which higher levels make little less in more time.
+/// Compression level: for samples, numbers in text, higher levels save little for more time.
 const LEVEL: Compression = Compression::new(6);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
     pub run: String,
-    /// Files in it, without the manifest.
     pub files: usize,
-    /// Bytes of them all.
     pub contents: u64,
-    /// Bytes of the evidence file.
     pub bytes: u64,
 }
 
 /// Writes the run at `folder` as one evidence file to `out`. The same run gives the same bytes.
 ///
-/// Everything in the folder goes in, but its lock, what was not finished, and pages that are made from the rest.
+/// Contains everything in the folder but the lock, unfinished files and pages made from the rest.
 ///
 /// # Errors
-/// When the run still runs, or cannot be read; when something in its folder is no plain file; when `out` takes no more.
+/// When the run still runs, or cannot be read; when the folder holds anything but plain files; when `out` fails.
 pub fn export(folder: &Path, out: &mut dyn Write) -> Result<Exported, EvidenceError> {
     let run = RunFolder::open(folder)?;
     let id = run.info()?.id.clone();
@@ -61,7 +58,6 @@ pub fn export(folder: &Path, out: &mut dyn Write) -> Result<Exported, EvidenceEr
     })
 }
 
-/// The paths of what goes in, not yet in order.
 fn files_of(folder: &Path) -> Result<Vec<String>, EvidenceError> {
     let mut found = Vec::new();
     let mut below = Vec::new();
@@ -84,13 +80,13 @@ fn files_of(folder: &Path) -> Result<Vec<String>, EvidenceError> {
     match found.iter().find(|path| !is_path(path) || *path == NAME) {
         Some(path) => Err(EvidenceError::Unfit {
             path: folder.join(path),
-            why: "no run has a file of that name".to_owned(),
+            why: "a run has no file of that name".to_owned(),
         }),
         None => Ok(found),
     }
 }
 
-/// The lock of the run, what a crash left half written, what a file system keeps for itself, and pages made of the rest.
+/// The lock, temporary files of a crash, files of the file system, and pages made from the rest.
 fn is_left_out(name: &str) -> bool {
     name == LOCK_FILE || name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".html")
 }
@@ -100,7 +96,7 @@ fn entries(folder: &Path) -> Result<Vec<(String, fs::FileType)>, EvidenceError> 
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // Of the entry itself: a link is not followed.
+        // Of the entry itself: links are not followed.
         found.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type().map_err(failed)?));
     }
     Ok(found)
@@ -114,7 +110,6 @@ fn require_file(path: &Path, kind: fs::FileType) -> Result<(), EvidenceError> {
     Err(EvidenceError::Unfit { path: path.to_owned(), why: why.to_owned() })
 }
 
-/// Writes the archive; how large it became.
 fn write(folder: &Path, manifest: &Manifest, out: &mut dyn Write) -> Result<u64, EvidenceError> {
     let mut archive = GzEncoder::new(Summed::new(out), LEVEL);
     let text = manifest.text();
@@ -144,7 +139,7 @@ fn write(folder: &Path, manifest: &Manifest, out: &mut dyn Write) -> Result<u64,
     Ok(bytes + seal.len() as u64)
 }
 
-/// Gives the contents of the file `from` to `put`, piece by piece; their size and sum.
+/// Passes the contents of the file `from` to `put`, piece by piece; returns size and checksum.
 fn copy(
     from: &Path,
     put: &mut dyn FnMut(&[u8]) -> Result<(), EvidenceError>,

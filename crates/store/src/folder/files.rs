@@ -1,4 +1,4 @@
-//! The files of a run folder: their names, and the versioned form of what they hold.
+//! Files of a run folder: names and versioned contents.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,21 @@ use seatrial_model::record::{CaseRecord, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Finding, Nanos, PartRecord, SiteNode, Verdict, VerdictRecord};
 use serde::{Deserialize, Serialize};
 
-/// The schema of the record. Readers tolerate keys they do not know and keys that are missing.
+/// Schema of the record. Readers tolerate unknown and missing keys.
 pub const SCHEMA: u32 = SCHEMA_VERSION;
 
 /// The file that makes a folder a run.
 pub const RUN_FILE: &str = "run.json";
 
-/// The file that a process which writes the run holds a lock on.
+/// Locked by the process that writes the run.
 pub const LOCK_FILE: &str = "lock";
 
-/// Paths of the files of a run folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// The files of the run at `folder`.
     pub fn of(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -33,32 +31,31 @@ impl Files {
         &self.folder
     }
 
-    /// Version, command, profile, nodes and times; written at the start and at the end.
+    /// Version, command, profile, nodes and times; written at start and end.
     pub fn run(&self) -> PathBuf {
         self.folder.join(RUN_FILE)
     }
 
-    /// The cases of every round, with where and how long each runs.
+    /// Cases of every round, with placement and time.
     pub fn plan(&self) -> PathBuf {
         self.folder.join("plan.json")
     }
 
-    /// The profile judged against, as merged when the run began.
+    /// The profile, as merged when the run began.
     pub fn profile(&self) -> PathBuf {
         self.folder.join("profile.json")
     }
 
-    /// The records of the run that this one is judged against, where one was named.
     pub fn reference(&self) -> PathBuf {
         self.folder.join("reference.json")
     }
 
-    /// One line a case, on storage as soon as the case ended.
+    /// One line per case, on storage when the case has ended.
     pub fn results(&self) -> PathBuf {
         self.folder.join("results.jsonl")
     }
 
-    /// What happened when, for people and progress; without samples and records.
+    /// Events for users and progress, without samples and records.
     pub fn events(&self) -> PathBuf {
         self.folder.join("events.jsonl")
     }
@@ -71,17 +68,15 @@ impl Files {
         self.folder.join("tool.json")
     }
 
-    /// What a list of runs shows of this one: made from the others, and no part of the record.
+    /// Summary for the list of runs, made from the other files; not part of the record.
     pub fn summary(&self) -> PathBuf {
         self.folder.join(".summary.json")
     }
 
-    /// Held while a process writes the run.
     pub fn lock(&self) -> PathBuf {
         self.folder.join(LOCK_FILE)
     }
 
-    /// The folder with one file a node.
     pub fn inventories(&self) -> PathBuf {
         self.folder.join("inventory")
     }
@@ -90,77 +85,66 @@ impl Files {
         self.inventories().join(format!("{}.json", file_stem(node)))
     }
 
-    /// The folder with one file a case.
     pub fn all_samples(&self) -> PathBuf {
         self.folder.join("samples")
     }
 
-    /// The raw samples of `case`.
     pub fn samples(&self, case: &CaseId) -> PathBuf {
         self.all_samples().join(format!("{}.json", case.file_stem()))
     }
 }
 
-/// A name for a file of `node`: the name itself where it is one, else its readable characters and its bytes in
-/// hexadecimal, so that no node can name a file outside the folder and no two nodes share one.
+/// File name for `node`: the name where it is a file name, else its readable characters and its bytes in hexadecimal,
+/// so that no node names a file outside the folder and no two nodes share one.
 fn file_stem(node: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     if !node.is_empty() && node.len() <= 200 && !node.starts_with('.') && node.chars().all(is_plain) {
         return node.to_owned();
     }
-    // The hash of a case id serves here too: the readable part is cut short and the rest told apart by 64 bits.
+    // As for case ids: cut short, with a hash of 64 bits.
     let Ok(id) = node.parse::<CaseId>();
     format!("node-{}", id.file_stem())
 }
 
-/// `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunFile {
     pub schema: u32,
     pub run: RunInfo,
 }
 
-/// `plan.json`: what was planned, round by round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Version of the writer's files.
     pub schema: u32,
-    /// In the order they ran.
     pub rounds: Vec<Round>,
 }
 
-/// Cases that ran one after the other before the study looked at them.
+/// Cases that ran before the study looked at their results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     pub cases: Vec<Case>,
-    /// The estimated time of all of them.
+    /// Estimated time of the round.
     pub estimate: Nanos,
 }
 
-/// `profile.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProfileFile {
     pub schema: u32,
     pub profile: Profile,
 }
 
-/// `reference.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReferenceFile {
     pub schema: u32,
-    /// The id of the run they are from.
     pub run: String,
     pub results: Vec<CaseRecord>,
 }
 
-/// `inventory/NODE.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NodeFile {
     pub schema: u32,
     pub node: SiteNode,
 }
 
-/// `samples/CASE.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SamplesFile {
     pub schema: u32,
@@ -168,7 +152,6 @@ pub struct SamplesFile {
     pub parts: Vec<PartRecord>,
 }
 
-/// `verdicts.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgedFile {
     pub schema: u32,
@@ -177,17 +160,16 @@ pub struct JudgedFile {
     pub verdict: Option<Verdict>,
 }
 
-/// A line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoggedEvent {
-    /// When, by the clock of the controller, which may be set while a run lasts.
+    /// Clock of the controller, which may be set during a run.
     pub at: Timestamp,
-    /// A `model::Event` without what stands in other files: samples, records and planned cases.
+    /// A `model::Event` without samples, records and planned cases, which other files hold.
     pub event: serde_json::Value,
 }
 
 impl Plan {
-    /// Adds a round. A resumed run plans again what it planned before: such cases are replaced where they stand.
+    /// Adds a round. A resumed run plans cases again, which replace the earlier ones.
     pub(crate) fn add(&mut self, cases: Vec<Case>, estimate: Nanos) {
         let mut fresh = Vec::new();
         for case in cases {
@@ -202,7 +184,7 @@ impl Plan {
         }
     }
 
-    /// Every planned case once, in the order planned.
+    /// Every planned case once, in order.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         self.rounds.iter().flat_map(|round| &round.cases)
     }

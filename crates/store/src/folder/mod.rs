@@ -1,4 +1,4 @@
-//! The folder of one run: its files, how it is made, and how it is read back.
+//! The folder of one run: files, creation, reading.
 
 mod files;
 mod read;

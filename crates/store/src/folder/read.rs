@@ -1,4 +1,4 @@
-//! Reading a run back, whatever state it was left in.
+//! Reads a run back, in any state.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -15,41 +15,36 @@ use super::files::{
 use crate::write::whole_lines;
 use crate::{Damage, Piece, StoreError, lock};
 
-/// What a run is doing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// A process is writing it.
+    /// A process writes it.
     Running,
-    /// It said how it ended.
+    /// Its end is recorded.
     Ended,
-    /// Nobody writes it and it never said how it ended: killed, or the machine went down.
+    /// No process writes it and its end is not recorded: killed, or the machine crashed.
     Killed,
-    /// It never said how it ended, and the file system cannot tell whether a process still writes it.
+    /// Its end is not recorded, and the file system cannot tell whether a process writes it.
     Unclear,
 }
 
-/// Everything of a run that can still be read. The bulk of it (samples, inventories, events) is read when asked for.
+/// What can be read of a run. Samples, inventories and events are read on demand.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
     files: Files,
-    /// What the run is doing now.
     pub state: State,
     pub info: Piece<RunInfo>,
     pub plan: Piece<Plan>,
-    /// The last record of every case, in the order they ended.
+    /// Last record of every case, in the order that cases ended.
     pub results: Vec<CaseRecord>,
-    /// Conclusions over cases and groups.
     pub findings: Vec<Finding>,
-    /// Judgements; empty before the run was judged.
+    /// Empty before the run was judged.
     pub verdicts: Vec<VerdictRecord>,
-    /// The roll-up; none before the run was judged, or when nothing was to be judged.
+    /// `None` before the run was judged, or when nothing was judged.
     pub verdict: Option<Verdict>,
-    /// What should have been readable and was not.
     pub damage: Vec<Damage>,
 }
 
 impl State {
-    /// The word for lists.
     pub const fn word(self) -> &'static str {
         match self {
             State::Running => "running",
@@ -59,7 +54,6 @@ impl State {
         }
     }
 
-    /// The state of the run of `files`, which said how it ended or not.
     pub(crate) fn of(files: &Files, has_ended: bool) -> Self {
         match (has_ended, lock::is_held(&files.lock())) {
             (_, Some(true)) => State::Running,
@@ -71,10 +65,8 @@ impl State {
 }
 
 impl StoredRun {
-    /// Reads the run of `files`; damage is reported, not an error.
-    ///
-    /// # Errors
-    /// [`StoreError::NotARun`] without a folder, [`StoreError::TooNew`] when a newer Seatrial wrote it.
+    /// Reads the run of `files`. Damage is reported in the result; an error is [`StoreError::NotARun`] without a
+    /// folder, [`StoreError::TooNew`] for files of a newer Seatrial.
     pub(super) fn read(files: Files) -> Result<Self, StoreError> {
         if !files.folder().is_dir() {
             return Err(StoreError::NotARun { path: files.folder().to_owned() });
@@ -94,12 +86,11 @@ impl StoredRun {
         Ok(Self { files, state, info, plan, results, findings, verdicts, verdict, damage })
     }
 
-    /// Where the files are.
     pub fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The name of the folder, which is the run's id unless someone renamed it.
+    /// Name of the folder: the run id, unless it was renamed.
     pub fn name(&self) -> String {
         let name = self.files.folder().file_name();
         name.map_or_else(
@@ -108,15 +99,15 @@ impl StoredRun {
         )
     }
 
-    /// The records that stand: every case that ended and is not to be run again. A case that was interrupted is, and
-    /// so is a planned one that the node never came to, since a job ran out of its time or an agent was lost before, and one
-    /// whose samples did not reach storage before the power went: of two files, the later may be there alone.
+    /// Records of cases that ended and are not run again. Open cases are those interrupted, those never run because a
+    /// job ran out of time or an agent was lost, and those whose samples did not reach storage before a power failure
+    /// (the later of two files may be there alone).
     pub fn finished(&self) -> impl Iterator<Item = &CaseRecord> {
         let open = self.open();
         self.results.iter().filter(move |record| !open.contains(&record.case))
     }
 
-    /// The cases that are to be run again, and those that stand in for them, which are needed no more.
+    /// Cases to run again, and their retries, which are void.
     pub fn open(&self) -> HashSet<CaseId> {
         let planned: HashSet<&CaseId> =
             self.plan.present().into_iter().flat_map(Plan::cases).map(|case| &case.id).collect();
@@ -130,7 +121,7 @@ impl StoredRun {
         };
         let mut open: HashSet<CaseId> =
             self.results.iter().filter(is_open).map(|record| record.case.clone()).collect();
-        // A second partner that was lost too has somebody who stands in for it.
+        // A second partner that was lost has a retry too.
         loop {
             let stands_in = |record: &&CaseRecord| {
                 !open.contains(&record.case)
@@ -145,15 +136,12 @@ impl StoredRun {
         }
     }
 
-    /// The cases that resuming leaves alone.
+    /// Cases that resuming does not run.
     pub fn done(&self) -> BTreeSet<CaseId> {
         self.finished().map(|record| record.case.clone()).collect()
     }
 
-    /// The run as one document.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreadable`] when `run.json` is not to be read: nothing is made up in its place.
+    /// The run as one document; [`StoreError::Unreadable`] without a readable `run.json`.
     pub fn document(&self) -> Result<Document, StoreError> {
         let run = self.info().cloned()?;
         Ok(Document {
@@ -166,10 +154,7 @@ impl StoredRun {
         })
     }
 
-    /// The invocation.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreadable`] when `run.json` is not to be read.
+    /// The run; [`StoreError::Unreadable`] without a readable `run.json`.
     pub fn info(&self) -> Result<&RunInfo, StoreError> {
         let why = match &self.info {
             Piece::Present(info) => return Ok(info),
@@ -179,26 +164,16 @@ impl StoredRun {
         Err(StoreError::Unreadable { id: self.name(), why })
     }
 
-    /// The profile that it was judged against, as it was then.
-    ///
-    /// # Errors
-    /// [`StoreError::TooNew`].
+    /// The profile as of the run.
     pub fn profile(&self) -> Result<Piece<Profile>, StoreError> {
         Ok(versioned::<ProfileFile>(&self.files.profile(), |file| file.schema)?.map(|file| file.profile))
     }
 
-    /// What `node` was when the run began.
-    ///
-    /// # Errors
-    /// [`StoreError::TooNew`].
+    /// Inventory and settings of `node` as of the start of the run.
     pub fn node(&self, node: &str) -> Result<Piece<SiteNode>, StoreError> {
         Ok(versioned::<NodeFile>(&self.files.inventory(node), |file| file.schema)?.map(|file| file.node))
     }
 
-    /// The nodes whose inventory can be read, in the order of the run.
-    ///
-    /// # Errors
-    /// [`StoreError::TooNew`].
     pub fn site(&self) -> Result<Site, StoreError> {
         let names = self.info.present().map(|info| info.nodes.as_slice()).unwrap_or_default();
         let mut site = Site::default();
@@ -208,24 +183,15 @@ impl StoredRun {
         Ok(site)
     }
 
-    /// The records of the run that this one is judged against.
-    ///
-    /// # Errors
-    /// [`StoreError::TooNew`].
     pub fn reference(&self) -> Result<Piece<Vec<CaseRecord>>, StoreError> {
         let file = versioned::<ReferenceFile>(&self.files.reference(), |file| file.schema)?;
         Ok(file.map(|file| file.results))
     }
 
-    /// The raw samples of `case`, of all trials.
-    ///
-    /// # Errors
-    /// [`StoreError::TooNew`].
     pub fn samples(&self, case: &CaseId) -> Result<Piece<Vec<PartRecord>>, StoreError> {
         Ok(versioned::<SamplesFile>(&self.files.samples(case), |file| file.schema)?.map(|file| file.parts))
     }
 
-    /// What happened when, as far as it can be read.
     pub fn events(&self) -> Vec<LoggedEvent> {
         lines(&self.files.events(), State::Running, &mut Vec::new())
     }
@@ -241,7 +207,6 @@ impl<T> Piece<T> {
     }
 }
 
-/// Reads a whole file that says its version.
 pub(crate) fn versioned<T: DeserializeOwned>(
     path: &Path,
     schema: fn(&T) -> u32,
@@ -255,14 +220,13 @@ pub(crate) fn versioned<T: DeserializeOwned>(
     parsed(path, &text, schema)
 }
 
-/// Reads the text of a whole file that says its version.
 pub(crate) fn parsed<T: DeserializeOwned>(
     path: &Path,
     text: &[u8],
     schema: fn(&T) -> u32,
 ) -> Result<Piece<T>, StoreError> {
     let damaged = |why: String| Piece::Damaged(Damage { file: path.to_owned(), line: None, why });
-    // The version is looked at first: a newer form may not even parse as this one.
+    // The version first: a newer file may not even parse.
     let newer = serde_json::from_slice::<Version>(text).map_or(0, |version| version.schema);
     if newer > SCHEMA {
         return Err(StoreError::TooNew { path: path.to_owned(), schema: newer, known: SCHEMA });
@@ -279,7 +243,7 @@ struct Version {
     schema: u32,
 }
 
-/// Reads lines of JSON. A last line without its line feed was torn, or is being written right now by a running run.
+/// Reads lines of JSON. A last line without line feed is torn, or being written by a running process.
 fn lines<T: DeserializeOwned>(path: &Path, state: State, damage: &mut Vec<Damage>) -> Vec<T> {
     match fs::read(path) {
         Ok(text) => parsed_lines(path, &text, state, damage),
@@ -291,7 +255,6 @@ fn lines<T: DeserializeOwned>(path: &Path, state: State, damage: &mut Vec<Damage
     }
 }
 
-/// Reads the text of a file of lines of JSON.
 pub(crate) fn parsed_lines<T: DeserializeOwned>(
     path: &Path,
     text: &[u8],
@@ -310,13 +273,13 @@ pub(crate) fn parsed_lines<T: DeserializeOwned>(
         }
     }
     if !torn.is_empty() && state != State::Running {
-        report(Some(count + 1), "torn in the middle of writing; dropped".to_owned());
+        report(Some(count + 1), "incomplete last line; dropped".to_owned());
     }
     values
 }
 
-/// A resumed run may hold two records of a case: interrupted, then measured. The later one stands. With a case that has lost
-/// nobody in the end goes what stood in for it before.
+/// A resumed run may hold two records of a case: interrupted, then measured. The later one counts. When a case has
+/// lost no partner in the end, its earlier retry is dropped.
 pub(crate) fn last_of_each_case(mut records: Vec<CaseRecord>) -> Vec<CaseRecord> {
     let mut seen = HashSet::new();
     records.reverse();

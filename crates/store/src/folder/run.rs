@@ -1,4 +1,4 @@
-//! Making a run folder, and going on with one.
+//! Creates and resumes run folders.
 
 use std::fs;
 use std::io;
@@ -14,25 +14,21 @@ use crate::lock::{self, Locking};
 use crate::write::{replace, sync_folder};
 use crate::{Home, Journal, StoreError, id};
 
-/// Attempts to find a free name before giving up; each draws new letters.
+/// Attempts to find a free name; each draws new letters.
 const ATTEMPTS: u32 = 64;
 
-/// The folder of one run. It names the three ways in.
+/// The folder of one run: create, open, resume.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFolder;
 
-/// A run that goes on.
 #[derive(Debug)]
 pub struct Resumed {
-    /// Writes the rest of it.
     pub journal: Journal,
-    /// What it holds already.
     pub run: StoredRun,
 }
 
 impl RunFolder {
-    /// Makes the folder of a new run in `home` and writes `run.json`. `info.id` is replaced by the id of the folder,
-    /// which no other run has; read it back from [`Journal::info`].
+    /// Creates the folder of a new run in `home`, and replaces `info.id` by its unique id; see [`Journal::info`].
     pub fn create(home: &Home, mut info: RunInfo) -> Result<Journal, StoreError> {
         let runs = home.runs();
         fs::create_dir_all(&runs).map_err(|source| StoreError::io("making", &runs, source))?;
@@ -49,7 +45,7 @@ impl RunFolder {
             lock::take(&files.lock()).map_err(|source| StoreError::io("locking", &files.lock(), source))?;
         let lock = match locking {
             Locking::Held(lock) => Some(lock),
-            // Without locks the run is as good; only `history` cannot tell whether it is still running.
+            // Without locks, only `history` cannot tell whether the run is still running.
             Locking::Unsupported(_) => None,
             Locking::Taken => return Err(StoreError::Running { id: info.id }),
         };
@@ -58,23 +54,20 @@ impl RunFolder {
         Journal::open(files, info, None, lock)
     }
 
-    /// Reads the run at `path` back, whatever state it was left in.
-    ///
-    /// # Errors
-    /// [`StoreError::NotARun`] when there is no folder, [`StoreError::TooNew`] when a newer Seatrial wrote it. Damage
-    /// is no error; it stands in [`StoredRun::damage`].
+    /// Reads the run at `path`, in any state. Damage is reported in [`StoredRun::damage`]; an error is
+    /// [`StoreError::NotARun`] without a folder, [`StoreError::TooNew`] for files of a newer Seatrial.
     pub fn open(path: &Path) -> Result<StoredRun, StoreError> {
         StoredRun::read(Files::of(path))
     }
 
-    /// Goes on with the run at `path`, which must have stopped. What a crash tore off is cut, and `run.json` says
-    /// again that the run has not ended.
+    /// Resumes the run at `path`: cuts torn lines, and marks `run.json` as not ended.
     ///
     /// # Errors
-    /// [`StoreError::Running`] while a process writes it, [`StoreError::NoLocks`] where that cannot be told,
-    /// [`StoreError::NotOwn`] when it is another user's, [`StoreError::Unreadable`] without a readable `run.json`, and whatever keeps the folder from being written.
+    /// [`StoreError::Running`] while a process writes it, [`StoreError::NoLocks`] where that is unknown,
+    /// [`StoreError::NotOwn`] for another user's run, [`StoreError::Unreadable`] without a readable `run.json`, and
+    /// errors of writing.
     pub fn resume(path: &Path) -> Result<Resumed, StoreError> {
-        // What it goes on with stands in its record, the commands by which nodes are reached among it.
+        // The record contains commands, by which nodes are reached.
         if fs::metadata(path).is_ok_and(|folder| folder.uid() != geteuid().as_raw()) {
             return Err(StoreError::NotOwn { path: path.to_owned() });
         }
@@ -89,10 +82,10 @@ impl RunFolder {
                 return Err(StoreError::NoLocks { id: info.id, path: at, source });
             }
         };
-        // Read again under the lock: another process may have gone on with it in the meantime.
+        // Read again under the lock: another process may have resumed it meanwhile.
         let run = Self::open(path)?;
         info.clone_from(run.info()?);
-        // A run that was killed has its last event instead of an end.
+        // A killed run has its last event instead of an end.
         let stopped = info.ended.as_ref().map(|end| end.at).or_else(|| Some(run.events().last()?.at));
         let paused: f64 = stopped.map_or(0.0, |at| jiff::Timestamp::now().duration_since(at).as_secs_f64());
         info.paused_seconds += paused.max(0.0);
@@ -109,7 +102,7 @@ pub fn write_info(files: &Files, info: &RunInfo) -> Result<(), StoreError> {
     replace(&files.run(), &RunFile { schema: SCHEMA, run: info.clone() })
 }
 
-/// Makes the folder: mkdir(2) fails when the name exists, on NFS too, so that two runs at once never share one.
+/// Creates the folder: mkdir(2) fails when the name exists, on NFS too, so runs never share a folder.
 fn make_exclusively(
     runs: &Path,
     mut fresh: impl FnMut() -> Result<String, StoreError>,

@@ -1,4 +1,4 @@
-//! A made-up run, and what the tests of the store do with it.
+//! A made-up run, and helpers of the tests.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use seatrial_model::{
 };
 use seatrial_store::{Home, Journal, RunFolder};
 
-/// A home in a folder that goes away with the test.
 pub fn home() -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
@@ -129,7 +128,6 @@ pub fn finding() -> Finding {
     Finding::new("knee", Severity::Info, Subject::node(), "two threads fill the memory")
 }
 
-/// Records a case from plan to record.
 pub fn record_case(journal: &mut Journal, record: CaseRecord) {
     let id = record.case.clone();
     journal.record(Event::CaseStarted { case: id.clone() }).unwrap();
@@ -143,7 +141,7 @@ pub fn plan(journal: &mut Journal, cases: &[Case]) {
     journal.record(Event::RoundPlanned { cases: cases.to_vec(), estimate: Nanos::secs(8) }).unwrap();
 }
 
-/// A run that holds something in every file: copy and triad measured, judged, not ended.
+/// A run with something in every file: copy and triad measured, judged, not ended.
 pub fn small_run(home: &Home) -> Journal {
     let mut journal = RunFolder::create(home, info()).unwrap();
     let node = SiteNode::new("n1", Default::default());

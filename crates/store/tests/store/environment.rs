@@ -1,6 +1,5 @@
-//! No space, no permission, a read-only home: errors that name the path and the next step.
-//!
-//! The file systems are mounted in a mount namespace of the test's own thread and vanish with it. That needs root.
+//! No space, no permission, a read-only home: errors with path and next step. File systems are mounted in a private
+//! mount namespace, which needs root.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +17,7 @@ pub fn skipped(why: &str) {
     println!("skipped: {why}");
 }
 
-/// Runs `test` in a thread that sees `size` bytes of fresh memory file system on a folder of its own.
+/// Runs `test` on a thread that sees a new tmpfs of `size` bytes on a folder of its own.
 fn on_tmpfs(size: &str, test: impl FnOnce(&Path) + Send + 'static) {
     let options = std::ffi::CString::new(format!("size={size}")).unwrap();
     let run = thread::spawn(move || {
@@ -77,7 +76,7 @@ fn space_that_runs_out_in_mid_run_loses_only_the_case_that_did_not_fit() {
         drop(journal);
         let run = RunFolder::open(&path).unwrap();
         assert_eq!(run.damage, []);
-        // A record whose event could not be logged any more stands all the same.
+        // A record counts even if its event could not be logged.
         assert_eq!(run.results[..kept.len()], kept);
         assert!(run.results.len() <= kept.len() + 1);
     });
@@ -111,7 +110,7 @@ fn a_line_that_did_not_fit_spoils_no_later_one() {
         journal.record(note("first")).unwrap();
         let ballast = folder.join("ballast");
         fs::write(&ballast, vec![0; 65536]).unwrap_err();
-        // What is left of the file's last page takes a part of a line, and the line fails half-way.
+        // The rest of the file's last page takes a part of a line, and the line fails half-way.
         let long = note(&"x".repeat(700));
         let fitted = (0..100).take_while(|_| journal.record(long.clone()).is_ok()).count();
         assert!(fitted < 100, "a page holds no hundred such lines");
@@ -140,7 +139,7 @@ fn a_read_only_home_lists_and_opens_its_runs_but_takes_no_new_one() {
 
 #[test]
 fn a_home_of_somebody_else_is_denied() {
-    // Root passes over permissions by two capabilities, which this thread gives up.
+    // Root ignores permissions by two capabilities, which this thread drops.
     let test = thread::spawn(|| {
         let mut sets = capabilities(None).unwrap();
         sets.effective &= !(CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH);

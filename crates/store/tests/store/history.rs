@@ -1,4 +1,4 @@
-//! The list of runs: whatever happens to the summaries that it is kept quick by, it says what the folders say.
+//! The list of runs shows what the folders say, whatever happens to stored summaries.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,7 +20,7 @@ fn home_with_runs(count: usize) -> (tempfile::TempDir, Home) {
     (folder, home)
 }
 
-/// What the folders say, read without any summary.
+/// The list, read without summaries.
 fn truth(home: &Home) -> Vec<RunRow> {
     let (copy, _) = super::common::home();
     let copied = Home::at(copy.path());
@@ -54,7 +54,7 @@ fn a_run_that_was_gone_on_with_took_what_its_parts_took() {
     let (_folder, home) = home_with_runs(1);
     let seconds = || home.history().unwrap()[0].summary.seconds.expect("it has ended");
     assert_eq!(seconds(), 44.75);
-    // It was stopped in September; since then it has run for as long as this test.
+    // Stopped in September; since resumed, it has run for as long as this test.
     let resumed = RunFolder::resume(&home.find("last").unwrap()).unwrap();
     resumed.journal.end(RunEnd { at: Timestamp::now(), ..end() }).unwrap();
     assert!((44.75..86_400.0).contains(&seconds()), "{}", seconds());

@@ -1,4 +1,4 @@
-//! A run may be killed at any byte: what it holds is still read, and nothing is made up.
+//! A run may be killed at any byte: what it holds is read, and nothing is invented.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Whether `damaged` says nothing that `whole` does not say.
+/// Requires that `damaged` has nothing that `whole` does not have.
 fn assert_nothing_is_made_up(damaged: &StoredRun, whole: &StoredRun, what: &str) {
     let mut rest = whole.results.iter();
     for record in &damaged.results {
@@ -119,7 +119,7 @@ fn a_torn_line_is_reported_and_a_spoiled_one_costs_only_itself() {
     assert_eq!(run.results.len(), 2);
     let lines: Vec<_> = run.damage.iter().map(|damage| damage.line).collect();
     assert_eq!(lines, [Some(2), Some(4)], "{:?}", run.damage);
-    assert!(run.damage[1].to_string().contains("torn in the middle"), "{}", run.damage[1]);
+    assert!(run.damage[1].to_string().contains("incomplete last line"), "{}", run.damage[1]);
 }
 
 /// Set for the child that [`a_killed_process_leaves_a_run_that_is_gone_on_with`] starts and kills.
@@ -136,7 +136,6 @@ fn victim() {
     }
 }
 
-/// A process that writes a run; it never outlives its test.
 struct Victim(Child);
 
 impl Victim {

@@ -1,4 +1,4 @@
-//! The store from outside: runs, kills, the list of runs, and environments that refuse.
+//! The store from outside: runs, kills, lists, and environments that refuse.
 
 mod common;
 mod environment;

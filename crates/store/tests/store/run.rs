@@ -1,4 +1,4 @@
-//! A run is written, read back and gone on with.
+//! A run is written, read back and resumed.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -121,7 +121,7 @@ fn resume_goes_on_with_planned_cases_that_no_node_came_to() {
     let path = journal.path().to_owned();
     let [lost, absent] = ["copy", "triad"].map(case);
     plan(&mut journal, std::slice::from_ref(&lost));
-    // The agent of the first was lost before it; the node of the second was not there when the plan was made.
+    // The agent of the first was lost before; the node of the second was missing when the plan was made.
     for case in [&lost, &absent] {
         record_case(&mut journal, unmeasured(case, Cause::NeverReached));
     }

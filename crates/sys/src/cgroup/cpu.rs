@@ -4,25 +4,22 @@ use super::locate::{Groups, Version, groups};
 use crate::cpuset::CpuSet;
 use crate::root::{ReadError, SysRoot};
 
-/// A limit on CPU time: `quota_us` of running in every `period_us` of time, over all CPUs together.
+/// A limit on CPU time: `quota_us` of CPU time in every `period_us` of wall time, over all CPUs together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuQuota {
     /// Folder of the group below its mount point; `/` for the mount point itself.
     pub group: String,
-    /// Running time allowed in a period, in microseconds.
     pub quota_us: u64,
-    /// Length of a period in microseconds.
     pub period_us: u64,
 }
 
 impl CpuQuota {
-    /// How many CPUs can be kept busy by it.
     pub fn cpus(&self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
     }
 }
 
-/// The tightest quota of all groups around this process; none where no group sets one.
+/// The tightest quota of all groups around this process; `None` without a quota.
 pub fn cpu_quota(root: &SysRoot) -> Result<Option<CpuQuota>, ReadError> {
     let hierarchies = match groups(root, "cpu") {
         Err(error) if error.is_missing() => return Ok(None),
@@ -69,7 +66,7 @@ fn quota(root: &SysRoot, groups: &Groups, path: &str) -> Result<Option<CpuQuota>
     Ok(Some(CpuQuota { group, quota_us, period_us }))
 }
 
-/// The CPUs of our cpuset as the kernel grants them; none where no cpuset confines this process.
+/// The CPUs of our cpuset as the kernel grants them; `None` where no cpuset confines this process.
 pub fn cpus(root: &SysRoot) -> Result<Option<CpuSet>, ReadError> {
     let hierarchies = match groups(root, "cpuset") {
         Err(error) if error.is_missing() => return Ok(None),

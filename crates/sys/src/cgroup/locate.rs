@@ -1,13 +1,10 @@
-//! Finds the folders of the control groups that a controller has this process in.
+//! Finds the directories of the control groups that this process is in, for each controller.
 
 use crate::root::{ReadError, SysRoot};
 
-/// Which of the two interfaces a controller is mounted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// One hierarchy a controller.
     V1,
-    /// One hierarchy for all controllers.
     V2,
 }
 
@@ -21,7 +18,6 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// A file of one group.
     pub fn file(&self, path: &str, name: &str) -> String {
         format!("{}{path}/{name}", self.mount)
     }
@@ -29,8 +25,8 @@ impl Groups {
 
 /// The hierarchies that may hold `controller` for this process: version 1 where it is mounted, then version 2.
 ///
-/// A controller belongs to exactly one of them; in a mixed layout the unified hierarchy is there too but lacks the
-/// controller's files, so a caller takes the first hierarchy in which it finds them.
+/// A controller belongs to exactly one hierarchy. In a mixed layout the unified hierarchy exists too but lacks the
+/// controller's files, so callers take the first hierarchy that has the files.
 pub fn groups(root: &SysRoot, controller: &str) -> Result<Vec<Groups>, ReadError> {
     let membership = root.text("/proc/self/cgroup")?;
     let mounts = root.text("/proc/self/mountinfo")?;
@@ -41,7 +37,7 @@ pub fn groups(root: &SysRoot, controller: &str) -> Result<Vec<Groups>, ReadError
         };
         for mount in mounts.lines().filter_map(Mount::parse).filter(|m| m.carries(version, controller)) {
             let own = inside(path, &mount.root);
-            // Behind a namespace or a bind mount the path may not exist here: what is mounted is then our view.
+            // Behind a namespace or a bind mount the path may not exist here: then the mount point is our group.
             let own = if root.exists(format!("{}{own}", mount.point)) { own } else { "" };
             found.push(Groups { version, mount: mount.point, paths: upwards(own) });
         }
@@ -49,7 +45,7 @@ pub fn groups(root: &SysRoot, controller: &str) -> Result<Vec<Groups>, ReadError
     Ok(found)
 }
 
-/// `4:memory:/a/b` or `0::/a/b`: the path, if the line is of that hierarchy.
+/// The path of `4:memory:/a/b` or `0::/a/b`, if the line is of that hierarchy.
 fn member<'a>(line: &'a str, version: Version, controller: &str) -> Option<&'a str> {
     let mut fields = line.splitn(3, ':');
     let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -91,11 +87,11 @@ fn unescape(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }
 
-/// `path` as seen from a mount of the subtree `mounted`: `` for its top, or where it lies outside.
+/// `path` relative to a mount of the subtree `mounted`: `` for its top, or where `path` lies outside.
 fn inside<'a>(path: &'a str, mounted: &str) -> &'a str {
     let mounted = mounted.trim_end_matches('/');
     let rest = path.strip_prefix(mounted).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    // A namespace shows groups outside of its root as `/../…`.
+    // A cgroup namespace shows groups outside of its root as `/../…`.
     rest.filter(|rest| !rest.split('/').any(|part| part == ".."))
         .map_or("", |rest| rest.trim_end_matches('/'))
 }

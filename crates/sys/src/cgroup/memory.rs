@@ -1,33 +1,28 @@
-//! The memory limit that binds this process first.
+//! The control group memory limit with the least room left for this process.
 
 use super::locate::{Groups, Version, groups};
 use crate::root::{ReadError, SysRoot};
 
-/// A limit on memory, set by a control group that this process is in. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
-    /// Interface the limit is set with.
     pub version: Version,
     /// Folder of the group below its mount point; `/` for the mount point itself.
     pub group: String,
     pub limit_bytes: u64,
-    /// What the group uses, page cache included.
     pub used_bytes: u64,
-    /// The part of the use that the kernel gives back under pressure (inactive file pages).
+    /// Bytes that the kernel reclaims under pressure (inactive file pages).
     pub reclaimable_bytes: u64,
 }
 
 impl MemoryLimit {
-    /// What the group can still take.
     pub const fn left_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes.saturating_sub(self.reclaimable_bytes))
     }
 }
 
-/// The limit that leaves the least, of all groups around this process; none where no group sets one.
+/// The limit with the least room left, of all groups around this process; `None` without a limit or without cgroups.
 ///
-/// It is the one that leaves least and not the smallest: a parent with a larger limit and other children can be
-/// closer to its end. Without control groups in the kernel there is no limit either.
+/// Not the smallest limit: a parent with a larger limit and other children can be closer to its limit.
 pub fn memory_limit(root: &SysRoot) -> Result<Option<MemoryLimit>, ReadError> {
     let hierarchies = match groups(root, "memory") {
         Err(error) if error.is_missing() => return Ok(None),
@@ -47,14 +42,14 @@ fn limit(root: &SysRoot, groups: &Groups, path: &str) -> Result<Option<MemoryLim
         Version::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
         Version::V2 => ("memory.max", "memory.current", "inactive_file"),
     };
-    // The topmost group of version 2 has no such file, and neither has a hierarchy without the controller.
+    // The root group of version 2 has no such file, nor has a hierarchy without the controller.
     let Some(mut limit_bytes) = bytes(root, &groups.file(path, limit))? else { return Ok(None) };
     if groups.version == Version::V2 {
-        // Above `high` the kernel does not kill but brakes, which spoils a measurement just as well.
+        // Above `memory.high` the kernel throttles allocations, which spoils a measurement as well.
         limit_bytes = limit_bytes.min(bytes(root, &groups.file(path, "memory.high"))?.unwrap_or(u64::MAX));
     }
     let stat = statistics(root, &groups.file(path, "memory.stat"))?;
-    // Version 1 says what its ancestors allow even where they are not mounted here.
+    // Version 1 reports the limits of ancestors even where they are not mounted here.
     limit_bytes = limit_bytes.min(stat("hierarchical_memory_limit").unwrap_or(u64::MAX));
     if limit_bytes >= UNLIMITED {
         return Ok(None);
@@ -71,7 +66,7 @@ fn limit(root: &SysRoot, groups: &Groups, path: &str) -> Result<Option<MemoryLim
 /// Version 1 writes "no limit" as the largest number of whole pages, which depends on the page size.
 const UNLIMITED: u64 = 1 << 62;
 
-/// A number of bytes or `max`; none where the file is missing.
+/// A number of bytes or `max`; `None` where the file is missing.
 fn bytes(root: &SysRoot, path: &str) -> Result<Option<u64>, ReadError> {
     match root.text(path) {
         Err(error) if error.is_missing() => Ok(None),
@@ -81,7 +76,6 @@ fn bytes(root: &SysRoot, path: &str) -> Result<Option<u64>, ReadError> {
     }
 }
 
-/// The counters of a memory.stat; none of them where the file is missing.
 fn statistics(root: &SysRoot, path: &str) -> Result<impl Fn(&str) -> Option<u64> + use<>, ReadError> {
     let text = match root.text(path) {
         Err(error) if error.is_missing() => String::new(),

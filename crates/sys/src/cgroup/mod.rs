@@ -1,7 +1,7 @@
-//! What the control groups around this process let it have: memory, CPU time, CPUs.
+//! Limits that control groups set on this process: memory, CPU time, CPUs.
 //!
-//! Both interfaces, alone or side by side (Linux Documentation: admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst).
-//! Every group on the way from ours up to the mount point counts, since any of them may be the one that binds.
+//! Versions 1 and 2, alone or mixed (Linux Documentation: admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). Every
+//! group from ours up to the mount point counts, since any of them may be the tightest.
 
 mod cpu;
 mod locate;
@@ -17,7 +17,6 @@ mod tests {
     use crate::root::SysRoot;
     use std::fs;
 
-    /// A tree of the files given, composed for one test.
     pub(super) fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a temporary folder");
         for (path, text) in files {

@@ -1,4 +1,4 @@
-//! A device that this process works with.
+//! A GPU attached to this process.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use super::driver::Context;
 use super::{Driver, GpuError, Properties};
 
 thread_local! {
-    /// The number of the attachment whose context this thread entered last, so that entering it again costs nothing. A
-    /// context that was given back and had again may have the same handle, and is another one.
+    /// The attachment whose context this thread entered last, so that entering the same context again costs nothing.
+    /// A context released and attached again may have the same handle and is a different attachment.
     static ENTERED: Cell<u64> = const { Cell::new(0) };
 }
 
 static ATTACHED: AtomicU64 = AtomicU64::new(0);
 
-/// A device, attached; clones share it.
+/// An attached device; clones share the attachment.
 #[derive(Clone, Debug)]
 pub struct Gpu(Arc<Attached>);
 
@@ -29,10 +29,8 @@ struct Attached {
 }
 
 impl Gpu {
-    /// Attaches the device at a PCI address, in the kernel's form.
-    ///
-    /// # Errors
-    /// When the driver shows no such device to this process (then `Ok(None)`), or does not let us have it.
+    /// Attaches the device at a PCI address in the kernel's form. `Ok(None)` when the driver shows no such device to
+    /// this process.
     pub fn at(driver: &Arc<dyn Driver>, pci_address: &str) -> Result<Option<Self>, GpuError> {
         for device in 0..driver.device_count()? {
             let properties = driver.properties(device)?;
@@ -53,12 +51,11 @@ impl Gpu {
         &self.0.properties
     }
 
-    /// Free and total memory in bytes.
     pub fn memory(&self) -> Result<(u64, u64), GpuError> {
         self.entered()?.memory()
     }
 
-    /// Lets kernels and copies of this device reach the memory of `peer`. `false` when the hardware cannot.
+    /// Enables peer access from this device to the memory of `peer`. `false` when the hardware cannot.
     pub fn reach(&self, peer: &Self) -> Result<bool, GpuError> {
         let driver = self.entered()?;
         if !driver.reaches(self.0.device, peer.0.device)? {
@@ -70,7 +67,6 @@ impl Gpu {
         }
     }
 
-    /// The driver, with this device's context entered on the calling thread.
     pub(super) fn entered(&self) -> Result<&dyn Driver, GpuError> {
         let driver = &*self.0.driver;
         if ENTERED.get() != self.0.number {

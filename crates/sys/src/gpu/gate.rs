@@ -1,4 +1,4 @@
-//! A gate that holds any number of streams, of any number of devices, and lets them go at the same moment.
+//! A gate that holds any number of streams on any number of devices and releases them at the same moment.
 #![expect(unsafe_code, reason = "a word that devices read while the host writes it")]
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Gpu, GpuError, PinnedMemory};
 use crate::memory::{MapRequest, Mapping, Pages, Place};
 
-/// One word in pinned memory. Streams wait until it counts as far as they were told.
+/// One word in pinned memory. Streams wait until its counter reaches their value.
 #[derive(Debug)]
 pub struct Gate {
     word: Arc<PinnedMemory>,
@@ -15,7 +15,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate for streams of every device of this process; `gpu` is one of them.
+    /// A gate for streams of every device of this process; `gpu` is any one of these devices.
     pub fn new(gpu: &Gpu) -> Result<Arc<Self>, GpuError> {
         let bytes = rustix::param::page_size();
         let request = MapRequest { bytes, cap_bytes: bytes, pages: &[Pages::Base], place: Place::Local };
@@ -29,22 +29,18 @@ impl Gate {
         Ok(Arc::new(Self { word: PinnedMemory::pin(gpu, map)?, wanted: AtomicU32::new(0) }))
     }
 
-    /// Closes it for streams that come from now on.
     pub fn close(&self) {
         self.wanted.store(self.word().load(Ordering::Acquire).wrapping_add(1), Ordering::Release);
     }
 
-    /// Lets all go that wait.
     pub fn open(&self) {
         self.word().store(self.wanted.load(Ordering::Acquire), Ordering::Release);
     }
 
-    /// The number that opens it.
     pub fn wanted(&self) -> u32 {
         self.wanted.load(Ordering::Acquire)
     }
 
-    /// The word's address, as devices see it.
     pub fn address(&self) -> u64 {
         self.word.address()
     }

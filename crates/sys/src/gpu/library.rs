@@ -1,21 +1,18 @@
-//! Shared libraries that may or may not be there.
-#![expect(unsafe_code, reason = "dlopen, dlsym and dlerror")]
+//! Shared libraries that may or may not be installed.
+#![expect(unsafe_code, reason = "libraries are loaded and their symbols looked up")]
 
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// Why a library could not be had.
+use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
-    /// No file of that name in the places where the linker looks.
+    /// No file of that name where the dynamic linker looks.
     #[error("{name} not found")]
-    NotFound {
-        /// The name that was looked for.
-        name: String,
-    },
-    /// There is one, and the linker refuses it.
+    NotFound { name: String },
     #[error("{name} cannot be loaded: {why}")]
     Refused { name: String, why: String },
 }
@@ -23,75 +20,58 @@ pub enum LibraryError {
 /// A loaded library. It is never unloaded: drivers leave threads and handlers behind that point into it.
 #[derive(Debug)]
 pub struct Library {
-    handle: NonNull<c_void>,
+    handle: ManuallyDrop<Handle>,
 }
 
-// SAFETY: the handle is only given to dlsym, which any thread may call at any time (dlsym(3), "MT-Safe").
-unsafe impl Send for Library {}
-// SAFETY: as above.
-unsafe impl Sync for Library {}
-
 impl Library {
-    /// Loads the library called `name`, looked for where the dynamic linker looks (dlopen(3)).
+    /// Loads the library called `name` from where the dynamic linker looks (dlopen(3)).
     pub fn open(name: &str) -> Result<Self, LibraryError> {
-        Self::load(name.as_bytes(), name)
+        Self::load(name.as_ref())
     }
 
-    /// Loads the library at `path`.
     pub fn open_at(path: &Path) -> Result<Self, LibraryError> {
-        Self::load(path.as_os_str().as_bytes(), &path.display().to_string())
+        Self::load(path.as_os_str())
     }
 
-    fn load(file: &[u8], name: &str) -> Result<Self, LibraryError> {
-        let refused = |why: String| LibraryError::Refused { name: name.to_owned(), why };
-        let file = CString::new(file).map_err(|_| refused("its name holds a zero byte".to_owned()))?;
-        // SAFETY: the name is a C string; loading runs the library's initialisers, which is what we are here for.
-        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        NonNull::new(handle).map(|handle| Self { handle }).ok_or_else(|| {
-            let why = last_error();
-            // glibc and musl have no code for it, only these words.
-            match why.contains("No such file") && why.starts_with(name) {
-                true => LibraryError::NotFound { name: name.to_owned() },
-                false => refused(why),
+    fn load(file: &OsStr) -> Result<Self, LibraryError> {
+        // SAFETY: loading runs the library's initialisers, which is what a driver's library is loaded for.
+        let loaded = unsafe { Handle::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
+        loaded.map(|handle| Self { handle: ManuallyDrop::new(handle) }).map_err(|error| {
+            let name = file.to_string_lossy().into_owned();
+            let why = match error {
+                libloading::Error::DlOpen { source } => source.to_string(),
+                other => other.to_string(),
+            };
+            // glibc and musl have no code for a missing file, only these words.
+            match why.contains("No such file") && why.starts_with(&name) {
+                true => LibraryError::NotFound { name },
+                false => LibraryError::Refused { name, why },
             }
         })
     }
 
     /// The address of the first of `symbols` that the library has.
     pub(crate) fn first(&self, symbols: &[&CStr]) -> Option<NonNull<c_void>> {
-        // SAFETY: the handle is of a library that is never closed, and the names are C strings.
-        symbols
-            .iter()
-            .find_map(|symbol| NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), symbol.as_ptr()) }))
+        // SAFETY: the symbol is only asked for its address.
+        let address = |symbol: &&CStr| unsafe { self.handle.get::<*mut c_void>(*symbol) }.ok();
+        symbols.iter().find_map(|symbol| NonNull::new(address(symbol)?.as_raw_ptr()))
     }
-}
-
-fn last_error() -> String {
-    // SAFETY: the text belongs to this thread and stays until its next call of the dl functions.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return "the linker gives no reason".to_owned();
-    }
-    // SAFETY: not null, so it is a C string.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// A function of a library, if the library has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<F> {
-    /// Its name, without the number of its form.
     pub symbol: &'static str,
     pub function: Option<F>,
 }
 
-/// The name of a function for people: the headers define it to one of its numbered forms.
+/// The name of a function without its version suffix.
 pub(super) fn plain(symbol: &'static CStr) -> &'static str {
     let symbol = symbol.to_str().unwrap_or("a function");
     symbol.strip_suffix("_v2").or(symbol.strip_suffix("_v3")).unwrap_or(symbol)
 }
 
-/// Declares a table of functions of a library, each with the names it goes by, newest first. Functions that the
-/// library lacks are `None`.
+/// Declares a table of functions of a library, each with its symbols, newest first. Missing functions are `None`.
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($field:ident($($arg:ty),* $(,)?) = $first:literal $(, $older:literal)*;)* }) => {
         $(#[$doc])*
@@ -121,9 +101,8 @@ macro_rules! table {
 }
 pub(super) use table;
 
-/// What a library wrote, up to the zero behind it.
 pub(super) fn text(written: &[c_char]) -> String {
-    // A character has a sign on x86-64 and none on Arm.
+    // `c_char` is signed on x86-64 and unsigned on Arm.
     let bytes = written.iter().map(|character| character.to_ne_bytes()[0]);
     String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<_>>()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Memory of a device, and pinned memory of the host that devices can reach.
+//! Device memory, and pinned host memory that devices can access.
 #![expect(unsafe_code, reason = "gives back what the driver handed out")]
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Gpu, GpuError};
 use crate::memory::Mapping;
 
-/// Memory on a device; given back on drop. Streams that use it keep it until they are finished.
+/// Device memory; freed on drop. Streams that use it keep it alive until they are finished.
 #[derive(Debug)]
 pub struct DeviceMemory {
     gpu: Gpu,
@@ -15,13 +15,12 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Takes `bytes` on the device. Their content is whatever was there.
+    /// Allocates `bytes` on the device, uninitialised.
     pub fn take(gpu: &Gpu, bytes: usize) -> Result<Arc<Self>, GpuError> {
         let address = gpu.entered()?.allocate(bytes)?;
         Ok(Arc::new(Self { gpu: gpu.clone(), address, bytes }))
     }
 
-    /// The address of the first byte, as devices see it.
     pub const fn address(&self) -> u64 {
         self.address
     }
@@ -30,7 +29,6 @@ impl DeviceMemory {
         self.bytes
     }
 
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -49,8 +47,8 @@ impl Drop for DeviceMemory {
     }
 }
 
-/// Memory of the host, pinned, which every device can reach. Streams that use it keep it until they are finished, so
-/// who holds it alone can look at it: see [`Self::words`] and [`Self::words_mut`].
+/// Pinned host memory that every device can access. Streams that use it keep it alive until they are finished, so
+/// that its only holder can read it: see [`Self::words`] and [`Self::words_mut`].
 #[derive(Debug)]
 pub struct PinnedMemory {
     gpu: Gpu,
@@ -59,10 +57,7 @@ pub struct PinnedMemory {
 }
 
 impl PinnedMemory {
-    /// Pins `map`.
-    ///
-    /// # Errors
-    /// When the system does not let so much be pinned (`RLIMIT_MEMLOCK`, a control group), or the driver refuses.
+    /// Pins `map`, within `RLIMIT_MEMLOCK` and the control group.
     pub fn pin(gpu: &Gpu, mut map: Mapping) -> Result<Arc<Self>, GpuError> {
         let start = map.as_mut_slice::<u8>().as_mut_ptr();
         // SAFETY: the mapping is ours and stays until after `unpin` in `drop`.
@@ -70,7 +65,6 @@ impl PinnedMemory {
         Ok(Arc::new(Self { gpu: gpu.clone(), map, address }))
     }
 
-    /// The address of the first byte, as devices see it.
     pub const fn address(&self) -> u64 {
         self.address
     }
@@ -79,7 +73,6 @@ impl PinnedMemory {
         self.map.len()
     }
 
-    /// Always false: there is no mapping of nothing.
     pub const fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
@@ -89,7 +82,6 @@ impl PinnedMemory {
         Arc::get_mut(this).map(|alone| alone.map.as_slice())
     }
 
-    /// The content, to write; `None` while a stream may still use it.
     pub fn words_mut(this: &mut Arc<Self>) -> Option<&mut [u64]> {
         Arc::get_mut(this).map(|alone| alone.map.as_mut_slice())
     }
@@ -109,17 +101,14 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// A place in memory that a device can reach.
 #[derive(Clone, Copy, Debug)]
 pub enum Span<'a> {
-    /// From a byte of a device's memory on.
     Device(&'a Arc<DeviceMemory>, usize),
-    /// From a byte of pinned memory on.
     Pinned(&'a Arc<PinnedMemory>, usize),
 }
 
 impl Span<'_> {
-    /// The address as devices see it, when `bytes` from there on are all there.
+    /// The device address; an error unless `bytes` from there on exist.
     pub fn address(&self, bytes: usize) -> Result<u64, GpuError> {
         let (start, offset, size) = match self {
             Self::Device(memory, offset) => (memory.address, *offset, memory.bytes),

@@ -1,8 +1,7 @@
-//! Graphics processors, through the libraries of their drivers, which are looked for at run time.
+//! GPUs, through the vendors' driver libraries, which are loaded at run time.
 //!
-//! Nothing of a vendor's toolkit is needed to build. A library or a function that is not there is a value: an error
-//! that names it. [`Driver`] is what a vendor's library has to offer; [`cuda::Cuda`] offers it. Everything above works
-//! on [`Gpu`], [`Stream`], [`Event`] and memory, which are safe to use.
+//! Building needs no vendor toolkit. A missing library or function is an error that names it. [`Driver`] is the
+//! interface to a vendor's library; [`cuda::Cuda`] implements it. [`Gpu`], [`Stream`], [`Event`] and memory are safe.
 
 pub mod cuda;
 mod device;

@@ -1,4 +1,4 @@
-//! Kernels, translated by the driver from text.
+//! Kernels that the driver compiles from text.
 #![expect(unsafe_code, reason = "hands handles to the driver")]
 
 use std::ffi::CStr;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::{Gpu, GpuError};
 
-/// Kernels that are ready to run on a device; clones share them.
 #[derive(Clone, Debug)]
 pub struct Module(Arc<Loaded>);
 
@@ -17,16 +16,13 @@ struct Loaded {
 }
 
 impl Module {
-    /// Translates `text`, which is PTX for CUDA.
-    ///
-    /// # Errors
-    /// [`GpuFault::CodeRefused`](super::GpuFault::CodeRefused) when the driver does not understand it, with its words.
+    /// Compiles `text`, which is PTX for CUDA; [`GpuFault::CodeRefused`](super::GpuFault::CodeRefused) has the
+    /// driver's log.
     pub fn load(gpu: &Gpu, text: &CStr) -> Result<Self, GpuError> {
         let raw = gpu.entered()?.load(text)?;
         Ok(Self(Arc::new(Loaded { gpu: gpu.clone(), raw })))
     }
 
-    /// The kernel of this name.
     pub fn function(&self, name: &CStr) -> Result<Function, GpuError> {
         // SAFETY: the module is loaded, and stays so while the function lives.
         let raw = unsafe { self.0.gpu.entered()?.function(self.0.raw, name)? };
@@ -51,7 +47,6 @@ pub struct Function {
 }
 
 impl Function {
-    /// The device it is translated for.
     pub fn gpu(&self) -> &Gpu {
         &self.module.0.gpu
     }

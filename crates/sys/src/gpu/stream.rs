@@ -1,4 +1,4 @@
-//! Queues of work on a device, and marks in them.
+//! Streams of a device and events in them.
 #![expect(unsafe_code, reason = "hands addresses to the driver")]
 
 use std::any::Any;
@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::{DeviceMemory, Function, Gate, Gpu, GpuError, Span};
 
-/// A queue of work. What it uses is kept until it is finished; on drop its gates are opened and it is finished first.
+/// A stream. It keeps the memory that its work uses until the work is finished; drop opens its gates and finishes it.
 ///
-/// One thread at a time uses it: what another thread queued while this one waits in [`Stream::finish`] would be let go of
-/// too early.
+/// Only one thread may use it: [`Stream::finish`] would release the memory of work that another thread queued
+/// meanwhile.
 ///
 /// ```compile_fail,E0277
 /// fn is_shared<T: Sync>() {}
@@ -31,7 +31,6 @@ struct Kept {
 }
 
 impl Stream {
-    /// A queue of its own.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let raw = gpu.entered()?.stream()?;
         Ok(Self { gpu: gpu.clone(), raw, kept: RefCell::default() })
@@ -41,10 +40,8 @@ impl Stream {
         &self.gpu
     }
 
-    /// Lets everything that is queued from now on wait for the gate.
-    ///
-    /// # Errors
-    /// [`GpuFault::NotSupported`](super::GpuFault::NotSupported) where streams cannot wait for memory; a kernel can then.
+    /// Makes all work queued from now on wait for the gate; without support,
+    /// [`GpuFault::NotSupported`](super::GpuFault::NotSupported).
     pub fn hold(&self, gate: &Arc<Gate>) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
         self.keep_gate(gate);
@@ -52,10 +49,6 @@ impl Stream {
         unsafe { driver.hold(self.raw, gate.address(), gate.wanted()) }
     }
 
-    /// Queues a copy of `bytes`.
-    ///
-    /// # Errors
-    /// When it would reach beyond the memory, or the driver refuses.
     pub fn copy(&self, to: Span<'_>, from: Span<'_>, bytes: usize) -> Result<(), GpuError> {
         let (there, here) = (to.address(bytes)?, from.address(bytes)?);
         let driver = self.gpu.entered()?;
@@ -65,7 +58,6 @@ impl Stream {
         unsafe { driver.copy(there, here, bytes, self.raw) }
     }
 
-    /// Queues a copy between the memories of two devices.
     pub fn copy_between(
         &self,
         to: (&Arc<DeviceMemory>, usize),
@@ -82,7 +74,6 @@ impl Stream {
         unsafe { driver.copy_between(there, here, bytes, self.raw) }
     }
 
-    /// Copies plain memory to the device and waits for the end of it.
     pub fn copy_in(&self, to: Span<'_>, from: &[u8]) -> Result<(), GpuError> {
         let there = to.address(from.len())?;
         let driver = self.gpu.entered()?;
@@ -92,7 +83,6 @@ impl Stream {
         self.finish().and(queued)
     }
 
-    /// Copies from the device to plain memory and waits for the end of it.
     pub fn copy_out(&self, to: &mut [u8], from: Span<'_>) -> Result<(), GpuError> {
         let here = from.address(to.len())?;
         let driver = self.gpu.entered()?;
@@ -102,7 +92,6 @@ impl Stream {
         self.finish().and(queued)
     }
 
-    /// Queues setting every byte to `value`.
     pub fn set(&self, at: Span<'_>, value: u8, bytes: usize) -> Result<(), GpuError> {
         let there = at.address(bytes)?;
         let driver = self.gpu.entered()?;
@@ -114,8 +103,8 @@ impl Stream {
     /// Queues a kernel.
     ///
     /// # Safety
-    /// The arguments are what the kernel takes, as 64-bit numbers, and it keeps to the memory of `spans`, `gates` and
-    /// what else the caller keeps until the stream is finished.
+    /// The arguments match the kernel's parameters, as 64-bit numbers, and the kernel accesses only the memory of
+    /// `spans` and `gates`, and memory that the caller keeps until the stream is finished.
     pub unsafe fn launch(
         &self,
         function: &Function,
@@ -134,12 +123,12 @@ impl Stream {
         unsafe { driver.launch(function.raw(), blocks, threads, &mut pointers, self.raw) }
     }
 
-    /// Waits until everything is done, and lets go of what was kept.
+    /// Waits until all work is done, and releases the memory that it used.
     pub fn finish(&self) -> Result<(), GpuError> {
         let driver = self.gpu.entered()?;
         // SAFETY: the stream is ours.
         unsafe { driver.finish(self.raw) }?;
-        // Not after an error: the device may use it still.
+        // Not after an error: the device may still use it.
         self.kept.take();
         Ok(())
     }
@@ -179,7 +168,6 @@ impl Drop for Stream {
     }
 }
 
-/// A mark in a stream.
 #[derive(Debug)]
 pub struct Event {
     gpu: Gpu,
@@ -187,15 +175,10 @@ pub struct Event {
 }
 
 impl Event {
-    /// A mark that is nowhere yet.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Ok(Self { gpu: gpu.clone(), raw: gpu.entered()?.event()? })
     }
 
-    /// Puts it at the end of the stream.
-    ///
-    /// # Errors
-    /// When the stream is of another device, or the driver refuses.
     pub fn record(&self, stream: &Stream) -> Result<(), GpuError> {
         if !self.gpu.is(&stream.gpu) {
             return Err(GpuError::Stranger { what: "the event" });

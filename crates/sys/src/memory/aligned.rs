@@ -1,12 +1,11 @@
-//! Memory of the allocator that begins with a page.
+//! Page-aligned memory of the allocator.
 
 use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
 
-/// Bytes of the smallest page there is.
 pub const SMALLEST_PAGE: usize = 4096;
 
-/// Bytes that begin with a page, where those of an allocator may begin anywhere: glibc puts large pieces 16 bytes behind one.
+/// Page-aligned bytes. An allocator aligns less: glibc puts large pieces 16 bytes behind a page.
 #[derive(Debug, Default)]
 pub struct Aligned {
     memory: Vec<u8>,
@@ -15,19 +14,18 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// `len` bytes, each of them `byte`, written once, so that every page is there.
+    /// `len` bytes of value `byte`, written once, so that every page is resident.
     pub fn filled(len: usize, byte: u8) -> Result<Self, TryReserveError> {
         let mut memory = Vec::new();
-        // Sizes near the end of the address space are refused here and not in the addition.
+        // Sizes near the end of the address space must not overflow.
         let needed = len.saturating_add(SMALLEST_PAGE);
         memory.try_reserve_exact(needed)?;
         memory.resize(needed, byte);
-        // Never more than a page for a type of one byte.
+        // For a type of one byte the offset is never more than a page.
         let start = memory.as_ptr().align_offset(SMALLEST_PAGE).min(SMALLEST_PAGE);
         Ok(Self { memory, start, len })
     }
 
-    /// Where it begins, without a look at what is there.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.memory.as_mut_ptr().wrapping_add(self.start)
     }

@@ -1,4 +1,4 @@
-//! The plain numbers that memory may be looked at as.
+//! Numeric types that raw memory may be viewed as.
 #![expect(unsafe_code, reason = "a promise about bit patterns that only unsafe traits can carry")]
 
 mod sealed {

@@ -1,4 +1,4 @@
-//! Memory to measure with: of the pages asked for where they can be had, in the place asked for, resident.
+//! Memory to measure with: resident, with the page kind and NUMA node asked for.
 #![expect(unsafe_code, reason = "views bytes as numbers")]
 
 use super::policy::bind;
@@ -7,46 +7,32 @@ use super::residency::parse;
 use super::{Element, Pages, Place, Placement, PolicyError, Residency, placement};
 use crate::root::{ReadError, SysRoot};
 
-/// What memory is wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct MapRequest<'a> {
-    /// Bytes that will be used.
     pub bytes: usize,
-    /// The most that may be taken in bytes, rounding up to whole pages included. The caller knows what is free;
-    /// a request above is refused before the kernel is asked.
+    /// The most that may be taken in bytes, rounded up to whole pages. Requests above are refused before any system
+    /// call.
     pub cap_bytes: usize,
-    /// Kinds of pages in the order of preference.
     pub pages: &'a [Pages],
-    /// Where the pages shall come from.
     pub place: Place,
 }
 
-/// Why no memory could be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {
-    /// Nothing was asked for.
     #[error("a mapping of 0 bytes")]
     Empty,
-    /// More was asked for than the caller allows.
     #[error("a mapping of {bytes} bytes is more than the {cap} bytes allowed")]
-    TooLarge {
-        bytes: usize,
-        /// The cap in bytes.
-        cap: usize,
-    },
-    /// The memory could not be bound to the node asked for.
+    TooLarge { bytes: usize, cap: usize },
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// Every kind of pages was refused.
     #[error("no pages for {bytes} bytes: {}", refusals(.refused))]
     Refused {
         bytes: usize,
-        /// Each kind with its reason, in the order tried.
+        /// Each page kind with its reason, in the order tried.
         refused: Vec<Refusal>,
     },
 }
 
-/// A kind of pages that could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub pages: Pages,
@@ -58,7 +44,7 @@ fn refusals(refused: &[Refusal]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// Anonymous, private, zeroed, resident memory; given back on drop.
+/// Anonymous, private, zeroed, resident memory; unmapped on drop.
 #[derive(Debug)]
 pub struct Mapping {
     region: Region,
@@ -69,11 +55,11 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps, binds and populates memory of the first kind of pages that can be had.
+    /// Maps, binds and populates memory of the first page kind that can be had.
     ///
-    /// Call it on the thread that will use the memory, once that is pinned: pages of [`Place::Local`] come from
-    /// the node it runs on. The memory control group is not asked: a populate beyond its limit ends in the
-    /// kernel's killer, so `cap_bytes` has to respect it.
+    /// Call it on the thread that will use the memory, after pinning: pages of [`Place::Local`] come from the node it
+    /// runs on. `cap_bytes` must respect the memory control group: a populate beyond its limit ends in the OOM
+    /// killer.
     pub fn map(request: &MapRequest<'_>) -> Result<Self, MapError> {
         let &MapRequest { bytes, cap_bytes: cap, pages, place } = request;
         if bytes == 0 {
@@ -99,38 +85,35 @@ impl Mapping {
         Err(MapError::Refused { bytes, refused })
     }
 
-    /// Size in bytes, as asked for.
     pub const fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Always false: there is no mapping of nothing.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// The address of the first byte, aligned to 2 MiB at least.
+    /// The address of the first byte, aligned to at least 2 MiB.
     pub fn address(&self) -> usize {
         self.region.start().addr().get()
     }
 
-    /// The kind of pages that was granted.
     pub const fn pages(&self) -> Pages {
         self.pages
     }
 
-    /// The kinds that were preferred and refused, in the order tried.
+    /// The preferred page kinds that were refused, in the order tried.
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
     }
 
-    /// Why [`Place::Local`] could not be set, if it could not: then the policy that the process was started under
-    /// holds, which is local too unless somebody chose another.
+    /// Why [`Place::Local`] could not be set: then the policy that the process was started under holds, which is
+    /// local by default.
     pub const fn unbound(&self) -> Option<PolicyError> {
         self.unbound
     }
 
-    /// The memory as numbers; a rest smaller than one is left out.
+    /// The memory as numbers; a remainder smaller than a number is left out.
     pub const fn as_slice<T: Element>(&self) -> &[T] {
         // SAFETY: the region holds at least `bytes` bytes, page-aligned, and `T` is a plain number (see `Element`).
         unsafe {
@@ -138,19 +121,17 @@ impl Mapping {
         }
     }
 
-    /// The memory as numbers to write; a rest smaller than one is left out.
     pub const fn as_mut_slice<T: Element>(&mut self) -> &mut [T] {
         let len = self.bytes / size_of::<T>();
         // SAFETY: as in `as_slice`; the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.region.bytes_mut().as_mut_ptr().cast(), len) }
     }
 
-    /// Asks the kernel on which nodes the pages are; `at_most` that many, evenly spread, or all of them.
+    /// NUMA nodes of `at_most` pages, evenly spread, or of all pages.
     pub fn placement(&self, at_most: Option<usize>) -> Result<Placement, PolicyError> {
         placement::of(&self.region.bytes()[..self.bytes], at_most)
     }
 
-    /// Asks the kernel how much is resident and how much of that in huge pages.
     pub fn residency(&self) -> Result<Residency, ReadError> {
         let smaps = SysRoot::live().text("/proc/self/smaps")?;
         parse(&smaps, self.address(), self.address() + self.region.len())

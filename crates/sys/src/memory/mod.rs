@@ -1,4 +1,4 @@
-//! Memory whose pages, place and size are chosen, and can be proven afterwards.
+//! Memory of chosen page kind, NUMA node and size, with proof of all three.
 
 mod aligned;
 mod element;

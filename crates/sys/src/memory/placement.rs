@@ -1,4 +1,5 @@
-//! Where the pages of a mapping really are.
+//! NUMA nodes of the pages of a mapping, by move_pages(2).
+
 #![expect(unsafe_code, reason = "move_pages, which neither libc nor rustix wraps")]
 
 use std::collections::BTreeMap;
@@ -7,35 +8,30 @@ use rustix::io::Errno;
 
 use super::PolicyError;
 
-/// Pages asked for in one call.
 const BATCH: usize = 4096;
 
-/// On which nodes the pages of a mapping lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// Base pages found on each node.
     pub nodes: BTreeMap<u32, u64>,
-    /// Base pages that are nowhere: never touched, or swapped out.
+    /// Base pages that are not resident: never touched, or swapped out.
     pub absent: u64,
-    /// Base pages of which the kernel would not tell.
     pub refused: u64,
-    /// Base pages the mapping has; more than were asked about if only a sample was.
+    /// Base pages of the mapping; more than were queried if only a sample was.
     pub total: u64,
 }
 
 impl Placement {
-    /// Base pages asked about.
     pub fn asked(&self) -> u64 {
         self.nodes.values().sum::<u64>() + self.absent + self.refused
     }
 
-    /// The part of the pages asked about that lie on `node`, 0 to 1.
+    /// The fraction of the queried pages on `node`, 0 to 1.
     pub fn share(&self, node: u32) -> f64 {
         let here = self.nodes.get(&node).copied().unwrap_or(0);
         if self.asked() == 0 { 0.0 } else { here as f64 / self.asked() as f64 }
     }
 
-    /// The one node that holds every page asked about.
+    /// The node that holds all queried pages.
     pub fn only_node(&self) -> Option<u32> {
         let mut nodes = self.nodes.keys();
         let first = nodes.next().copied();
@@ -51,7 +47,7 @@ impl Placement {
     }
 }
 
-/// Asks for the node of up to `at_most` pages, spread evenly over `memory` (move_pages(2) with no target nodes).
+/// Queries the node of up to `at_most` pages, spread evenly over `memory` (move_pages(2) with no target nodes).
 pub(super) fn of(memory: &[u8], at_most: Option<usize>) -> Result<Placement, PolicyError> {
     let page = rustix::param::page_size();
     let pages = memory.len().div_ceil(page);

@@ -1,4 +1,4 @@
-//! Where the pages of a mapping shall come from.
+//! NUMA policy of a mapping.
 #![expect(unsafe_code, reason = "mbind, which neither libc nor rustix wraps")]
 
 use rustix::io::Errno;
@@ -8,42 +8,26 @@ const MPOL_LOCAL: libc::c_int = 4;
 /// More nodes than any kernel is built for (`MAX_NUMNODES` is at most 1024).
 const MAX_NODE: u32 = 4095;
 
-/// Where the pages of a mapping shall come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Place {
     /// The node of the CPU that touches them first, whatever policy the process was started under.
     #[default]
     Local,
-    /// This NUMA node and no other.
     Node(u32),
 }
 
-/// Why memory could not be bound, or its place not be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// A sandbox forbids the call, as container runtimes do without `CAP_SYS_NICE`.
     #[error("{call}: {errno}; a container or security module forbids it")]
-    Denied {
-        call: &'static str,
-        /// What the kernel answered.
-        errno: Errno,
-    },
-    /// The kernel was built without NUMA.
+    Denied { call: &'static str, errno: Errno },
     #[error("{call}: the kernel does not have this call")]
     Unsupported { call: &'static str },
-    /// There is no such node, it has no memory, or the cpuset leaves it out.
+    /// The node does not exist, has no memory, or is outside the cpuset.
     #[error("{call}: node {node} has no memory that this process may use")]
-    NoSuchNode {
-        call: &'static str,
-        /// The node asked for.
-        node: u32,
-    },
+    NoSuchNode { call: &'static str, node: u32 },
     #[error("{call}: {errno}")]
-    Other {
-        call: &'static str,
-        /// What the kernel answered.
-        errno: Errno,
-    },
+    Other { call: &'static str, errno: Errno },
 }
 
 impl PolicyError {
@@ -57,7 +41,6 @@ impl PolicyError {
     }
 }
 
-/// Sets the policy of memory that nobody has touched yet.
 pub(super) fn bind(memory: &[u8], place: Place) -> Result<(), PolicyError> {
     let (mode, mask, node) = match place {
         Place::Local => (MPOL_LOCAL, Vec::new(), None),
@@ -70,7 +53,7 @@ pub(super) fn bind(memory: &[u8], place: Place) -> Result<(), PolicyError> {
             (MPOL_BIND, mask, Some(node))
         }
     };
-    // The kernel takes one bit less than it is told (get_nodes() in mm/mempolicy.c).
+    // The kernel uses one bit less than the length says (get_nodes() in mm/mempolicy.c).
     let bits = if mask.is_empty() { 0 } else { mask.len() * 64 + 1 };
     // SAFETY: the range is mapped and ours, the mask holds `bits - 1` bits, and a policy changes no content.
     let rc = unsafe {

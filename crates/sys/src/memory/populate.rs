@@ -1,4 +1,4 @@
-//! Bringing pages in ahead of use, with an error instead of a signal where one cannot be had.
+//! Populates pages ahead of use, with an error instead of a signal where a page cannot be had.
 #![expect(unsafe_code, reason = "madvise")]
 
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::io::Read;
 use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 
-/// Gives every page of `memory` a physical page, on the node that the memory's policy or the calling thread says.
+/// Gives every page of `memory`, which starts at a page, a physical page under the NUMA policy in force.
 ///
-/// Touching a page of an exhausted pool or node kills the process with SIGBUS; the kernel doing it for us answers
-/// an error (madvise(2), `MADV_POPULATE_WRITE`, since Linux 5.14). `memory` starts at a page.
+/// Touching a page of an exhausted pool or node kills the process with SIGBUS; populating returns an error
+/// (madvise(2), `MADV_POPULATE_WRITE`, since Linux 5.14).
 pub(super) fn populate(memory: &mut [u8]) -> Result<(), Errno> {
     // SAFETY: the range is ours, exclusively borrowed and mapped; populating does not change its content.
     match unsafe { madvise(memory.as_mut_ptr().cast(), memory.len(), Advice::LinuxPopulateWrite) } {
@@ -19,8 +19,8 @@ pub(super) fn populate(memory: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// The same for older kernels: a read(2) into each page, where a fault that fails is EFAULT. It zeroes the first
-/// byte of every base page, which is what fresh memory holds anyway.
+/// For older kernels: a read(2) into each page, where a failed fault is EFAULT. It zeroes the first byte of every
+/// base page, which is zero in fresh memory anyway.
 fn by_reads(memory: &mut [u8]) -> Result<(), Errno> {
     let error = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
     let mut zero = File::open("/dev/zero").map_err(error)?;

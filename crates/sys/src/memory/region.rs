@@ -1,4 +1,4 @@
-//! A raw piece of address space that gives itself back.
+//! An owned mapping with guard pages.
 #![expect(unsafe_code, reason = "mmap, mprotect, madvise and munmap")]
 
 use std::ffi::c_void;
@@ -10,51 +10,33 @@ use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anony
 use super::Pages;
 use super::populate::populate;
 
-/// The alignment of every region that is not made of larger explicit pages: one huge page on x86-64 and on Arm
-/// with 4 KiB base pages, so that transparent huge pages fit from the first byte.
+/// Alignment of regions outside hugetlb: a huge page on x86-64 and on Arm with 4 KiB base pages, so that transparent
+/// huge pages fit from the first byte.
 const ALIGN: usize = 2 << 20;
 
-/// Why no region of one kind of pages could be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegionError {
-    /// Rounded up to whole pages it would be larger than allowed.
     #[error("{rounded} bytes after rounding up to whole pages, more than the {cap} allowed")]
-    Rounding {
-        /// Size in whole pages, in bytes.
-        rounded: usize,
-        /// The cap, in bytes.
-        cap: usize,
-    },
-    /// The address space was refused; for explicit pages the pool is too small or absent.
+    Rounding { rounded: usize, cap: usize },
+    /// mmap failed; for hugetlb pages the pool is too small or absent.
     #[error("mmap of {bytes} bytes: {errno}")]
-    Map {
-        bytes: usize,
-        /// What the kernel answered.
-        errno: Errno,
-    },
-    /// The kind of page was refused.
+    Map { bytes: usize, errno: Errno },
     #[error("madvise: {0}")]
     Advise(Errno),
-    /// The pages themselves could not be had.
     #[error("populating {bytes} bytes: {errno}")]
-    Populate {
-        bytes: usize,
-        /// What the kernel answered.
-        errno: Errno,
-    },
+    Populate { bytes: usize, errno: Errno },
 }
 
-/// Address space to reserve for `len` bytes, wherever it comes to lie: alignment and both rims fit.
+/// Address space to reserve for `len` bytes with alignment and both guards.
 const fn reservation(len: usize) -> usize {
     len.saturating_add(2 * ALIGN)
 }
 
-/// Where the open middle of a reservation at this address begins: aligned, behind a rim of a page at least.
+/// Start of the accessible middle of a reservation: aligned, behind a guard of at least a page.
 fn middle(reserved: usize) -> usize {
     (reserved + rustix::param::page_size()).next_multiple_of(ALIGN)
 }
 
-/// Readable and writable anonymous memory, unmapped on drop.
 #[derive(Debug)]
 pub(super) struct Region {
     reserved: NonNull<c_void>,
@@ -69,7 +51,7 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps at least `bytes` of the given kind; the pages come at the first touch or by [`Self::populate`].
+    /// Maps at least `bytes` of the page kind; pages come at first touch or by [`Self::populate`].
     pub fn map(bytes: usize, cap: usize, pages: Pages) -> Result<Self, RegionError> {
         let grain = match pages {
             Pages::Base => rustix::param::page_size(),
@@ -88,8 +70,8 @@ impl Region {
         }
     }
 
-    /// Reserves more than needed without access and opens an aligned middle: the closed rims catch an overrun and
-    /// keep the kernel from merging neighbours into this mapping's entry in smaps.
+    /// Reserves more than needed without access and opens an aligned middle: the guards catch an overrun and keep the
+    /// kernel from merging neighbours into this mapping's entry in smaps.
     fn between_guards(len: usize, advice: Advice) -> Result<Self, RegionError> {
         let reserved_len = reservation(len);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -107,7 +89,7 @@ impl Region {
         // SAFETY: as above; the advice changes no content.
         match unsafe { madvise(start.as_ptr().cast(), len, advice) } {
             Ok(()) => Ok(region),
-            // A kernel without transparent huge pages knows neither advice, and has base pages only.
+            // A kernel without transparent huge pages refuses both advices, and has base pages only.
             Err(Errno::INVAL) if advice == Advice::LinuxNoHugepage => Ok(region),
             Err(errno) => Err(RegionError::Advise(errno)),
         }
@@ -122,7 +104,7 @@ impl Region {
         Ok(Self { reserved: start, reserved_len: len, start: start.cast(), len })
     }
 
-    /// Brings every page in, so that a page that cannot be had is an error here and not a signal later.
+    /// Populates every page, so that a missing page is an error here and not a signal later.
     pub fn populate(&mut self) -> Result<(), RegionError> {
         populate(self.bytes_mut()).map_err(|errno| RegionError::Populate { bytes: self.len, errno })
     }
@@ -159,7 +141,7 @@ impl Drop for Region {
 mod tests {
     use super::*;
 
-    /// The access rights of the mappings that end at `from` and begin at `to`.
+    /// Permissions of the mappings that end at `from` and begin at `to`.
     fn neighbours(from: usize, to: usize) -> (Option<String>, Option<String>) {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let rights = |line: &str| line.split_whitespace().nth(1).map(str::to_owned);

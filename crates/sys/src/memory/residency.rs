@@ -1,28 +1,23 @@
-//! How much of a mapping is resident, and how much of that in huge pages, by the kernel's own account.
-//!
-//! Source: `/proc/self/smaps`, proc_pid_smaps(5).
+//! Resident memory and huge pages of a mapping (`/proc/self/smaps`, proc_pid_smaps(5)).
 
 use crate::root::ReadError;
 
 const SMAPS: &str = "/proc/self/smaps";
 
-/// What the kernel accounts to a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
-    /// Bytes that have a physical page.
     pub resident_bytes: u64,
-    /// Bytes in huge pages, transparent or explicit.
+    /// Bytes in huge pages, transparent or hugetlb.
     pub huge_bytes: u64,
 }
 
 impl Residency {
-    /// The part of the resident memory that is in huge pages, 0 to 1.
+    /// The fraction of the resident memory in huge pages, 0 to 1.
     pub fn huge_share(&self) -> f64 {
         if self.resident_bytes == 0 { 0.0 } else { self.huge_bytes as f64 / self.resident_bytes as f64 }
     }
 }
 
-/// Sums the entries of an smaps text that lie within `from..to`.
 pub(crate) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, ReadError> {
     let mut sum = Residency::default();
     let mut seen = false;
@@ -39,7 +34,7 @@ pub(crate) fn parse(smaps: &str, from: usize, to: usize) -> Result<Residency, Re
             match key {
                 "Rss:" => add(&mut sum.resident_bytes, bytes()?),
                 "AnonHugePages:" => add(&mut sum.huge_bytes, bytes()?),
-                // Explicit pages are left out of Rss.
+                // Rss excludes hugetlb pages.
                 "Private_Hugetlb:" | "Shared_Hugetlb:" => {
                     add(&mut sum.resident_bytes, bytes()?);
                     add(&mut sum.huge_bytes, bytes()?);
@@ -56,7 +51,6 @@ fn add(sum: &mut u64, bytes: u64) {
     *sum = sum.saturating_add(bytes);
 }
 
-/// `7f00-7f80 rw-p …` as its two addresses.
 fn header(line: &str) -> Option<(usize, usize)> {
     let (start, end) = line.split_whitespace().next()?.split_once('-')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))

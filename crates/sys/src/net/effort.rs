@@ -1,4 +1,4 @@
-//! What moving data costs: the time of a thread, and of the whole machine with its interrupts.
+//! CPU time of a thread, and of the whole machine with its interrupts.
 #![expect(unsafe_code, reason = "getrusage of the calling thread")]
 
 use crate::libc_info::ticks_per_second;
@@ -11,13 +11,12 @@ const NANOS: u64 = 1_000_000_000;
 const SCHEDSTAT: &str = "/proc/thread-self/schedstat";
 const STAT: &str = "/proc/stat";
 
-/// Times of a thread since it began, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
     pub user_ns: u64,
-    /// In the kernel; of interrupts what was not accounted elsewhere.
+    /// In the kernel, with interrupts that are not accounted elsewhere.
     pub system_ns: u64,
-    /// Ready to run, while its CPU ran something else; none where the kernel does not count it.
+    /// Runnable, waiting for a CPU; `None` where the kernel does not count it.
     pub waited_ns: Option<u64>,
 }
 
@@ -40,7 +39,6 @@ impl ThreadTime {
         })
     }
 
-    /// What it took since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
@@ -50,34 +48,29 @@ impl ThreadTime {
     }
 }
 
-/// The second of three numbers: time on the CPU, time waiting for it, times it was given one
+/// The second of three numbers: time on the CPU, time waiting for a CPU, time slices
 /// (Documentation/scheduler/sched-stats.rst).
 fn waited(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Times of all CPUs together since the machine was started, in nanoseconds (proc_stat(5)).
+/// CPU time of all CPUs since boot, in nanoseconds (proc_stat(5)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTime {
-    /// In processes, in user mode.
     pub user_ns: u64,
-    /// In the kernel on behalf of processes.
     pub system_ns: u64,
     pub irq_ns: u64,
-    /// In what interrupts leave for later: the protocol stack's receiving side.
+    /// In softirqs: the receiving side of the protocol stack.
     pub softirq_ns: u64,
     pub idle_ns: u64,
-    /// Given to somebody else by the hypervisor.
     pub steal_ns: u64,
 }
 
 impl HostTime {
-    /// All but idle time.
     pub fn busy_ns(&self) -> u64 {
         [self.system_ns, self.irq_ns, self.softirq_ns].into_iter().fold(self.user_ns, u64::saturating_add)
     }
 
-    /// What passed since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = |field: fn(&Self) -> u64| field(self).saturating_sub(field(earlier));
         Self {
@@ -91,7 +84,7 @@ impl HostTime {
     }
 }
 
-/// The machine's times now. The kernel counts them in ticks, of which a CPU has a hundred a second.
+/// The kernel counts in ticks, usually 100 per second.
 pub fn host_time(root: &SysRoot) -> Result<HostTime, ReadError> {
     let text = root.text(STAT)?;
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "));

@@ -1,7 +1,6 @@
-//! Stream sockets: the ways to move data through one, what the kernel tells of a connection, and what it costs.
+//! Stream sockets: ways to send and receive, kernel counters of a connection, CPU cost.
 //!
-//! All of it works on a descriptor that somebody else owns and has set up: blocking, with deadlines for sending and
-//! receiving (`SO_SNDTIMEO`, `SO_RCVTIMEO`), so that no call lasts longer than the caller can wait.
+//! The caller owns the socket: blocking, with `SO_SNDTIMEO` and `SO_RCVTIMEO`, so that no call waits longer.
 
 pub mod datagram;
 mod effort;

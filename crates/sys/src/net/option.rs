@@ -1,4 +1,4 @@
-//! Socket options and facts that the usual libraries leave out.
+//! Stream socket options that rustix lacks.
 #![expect(unsafe_code, reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE and SO_RCVLOWAT")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,8 +9,8 @@ use crate::root::{ReadError, SysRoot};
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Paces what the socket sends to so many bytes a second at most (socket(7), `SO_MAX_PACING_RATE`). TCP does it by
-/// itself since Linux 4.13, without the queueing discipline `fq`.
+/// Limits the sending rate (socket(7), `SO_MAX_PACING_RATE`). TCP paces by itself since Linux 4.13, without the
+/// queueing discipline `fq`.
 pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(), Errno> {
     // SAFETY: the pointer is to a number of the length that is told.
     let rc = unsafe {
@@ -25,7 +25,7 @@ pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// The rate that the kernel paces the socket to at most, in bytes a second; none when it does not.
+/// The pacing limit in bytes per second; `None` without a limit.
 pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
     let mut rate = 0_u64;
     let mut length = size_of::<u64>() as libc::socklen_t;
@@ -40,15 +40,15 @@ pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
         )
     };
     match rc {
-        // An old kernel fills in 32 bits.
+        // Old kernels fill in 32 bits.
         0 if length as usize == size_of::<u32>() && rate == u64::from(u32::MAX) => Ok(None),
         0 => Ok(Some(rate).filter(|rate| *rate != u64::MAX)),
         _ => Err(last_errno()),
     }
 }
 
-/// Lets a blocked receiver sleep until `bytes` have come, or its deadline (socket(7), `SO_RCVLOWAT`; the kernel counts
-/// none as one). A receiver that is woken for every packet costs the sender time as well, who does the waking.
+/// Lets a blocked receiver sleep until `bytes` have come, or its deadline (socket(7), `SO_RCVLOWAT`; the kernel
+/// treats 0 as 1). Waking the receiver for every packet also costs the sender CPU time.
 pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: the pointer is to a number of the length that is told.
@@ -64,12 +64,11 @@ pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno>
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// Bytes that have come and were not read yet.
 pub fn unread(socket: impl AsFd) -> Result<u64, Errno> {
     rustix::io::ioctl_fionread(socket)
 }
 
-/// The congestion controls that any process may choose now; others come with their module.
+/// The congestion controls that any process may choose now, without loading modules.
 pub fn available_congestion_controls(root: &SysRoot) -> Result<Vec<String>, ReadError> {
     Ok(root.text(AVAILABLE)?.split_whitespace().map(str::to_owned).collect())
 }
@@ -89,7 +88,6 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
         assert_eq!(max_pacing_rate(&ours), Ok(None));
-        // More than 32 bits hold.
         set_max_pacing_rate(&ours, 10_000_000_000).expect("set");
         assert_eq!(max_pacing_rate(&ours), Ok(Some(10_000_000_000)));
         let (theirs, _) = listener.accept().expect("accepted");

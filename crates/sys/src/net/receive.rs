@@ -1,4 +1,4 @@
-//! The ways to take data from a stream socket.
+//! Ways to receive from a stream socket.
 #![expect(unsafe_code, reason = "recv with MSG_TRUNC, and pages of the network mapped into the process")]
 
 use std::ffi::c_void;
@@ -14,24 +14,19 @@ use super::option::last_errno;
 use super::ring::SocketRing;
 use super::room::Room;
 
-/// One way to take data from a stream socket.
 pub trait Pull: Send {
-    /// Takes what has come, waiting for it no longer than the socket's `SO_RCVTIMEO`; how many bytes. None at all is
-    /// the end of the stream.
-    ///
-    /// # Errors
-    /// `EAGAIN` when nothing came in time, else what the kernel answers.
+    /// Receives what has come, within `SO_RCVTIMEO` (then `EAGAIN`); returns the bytes, 0 at the end of the stream.
     fn pull(&mut self) -> Result<usize, Errno>;
 
-    /// The bytes that the last call took, as far as they came into our memory.
+    /// The bytes of the last call, as far as they were copied or mapped.
     fn last(&self) -> &[u8];
 
-    /// Ends what is under way, before another way is taken; how many bytes it took by then.
+    /// Ends a pending request before another way is used; returns the bytes that it received.
     fn settle(&mut self) -> Result<usize, Errno> {
         Ok(0)
     }
 
-    /// Bytes that came by having their pages mapped; none for ways that map none.
+    /// Bytes received by mapping pages; `None` for ways that map none.
     fn mapped(&self) -> Option<u64> {
         None
     }
@@ -41,7 +36,6 @@ fn own(socket: &impl AsFd) -> Result<OwnedFd, Errno> {
     socket.as_fd().try_clone_to_owned().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// `recv`: the kernel copies into a buffer.
 #[derive(Debug)]
 pub struct ReadPlain {
     socket: OwnedFd,
@@ -49,7 +43,6 @@ pub struct ReadPlain {
 }
 
 impl ReadPlain {
-    /// Takes at most `room` bytes a call, from byte `total` of the stream on.
     pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, room: Room::new(room, total)? })
     }
@@ -67,8 +60,8 @@ impl Pull for ReadPlain {
     }
 }
 
-/// `recv` with `MSG_TRUNC`: the kernel throws the data away without a copy (tcp(7)). What is measured is the network
-/// and the protocol stack, without what every program that wants the data has to pay.
+/// `recv` with `MSG_TRUNC`: the kernel discards the data without a copy (tcp(7)). This measures the network and the
+/// protocol stack without the copy that real receivers pay.
 #[derive(Debug)]
 pub struct ReadTruncated {
     socket: OwnedFd,
@@ -76,7 +69,6 @@ pub struct ReadTruncated {
 }
 
 impl ReadTruncated {
-    /// Takes at most `room` bytes a call.
     pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, room: room.max(1) })
     }
@@ -108,7 +100,7 @@ struct ZeroCopyReceive {
 const _: () = assert!(size_of::<ZeroCopyReceive>() == 16);
 
 /// `TCP_ZEROCOPY_RECEIVE`: whole pages of payload are mapped instead of copied, the rest is copied. Pages are whole
-/// when the card splits headers from payload and the segments are multiples of a page long, which is rare.
+/// when the card splits headers from payload and segments are multiples of a page, which is rare.
 #[derive(Debug)]
 pub struct ReadMapped {
     socket: OwnedFd,
@@ -124,7 +116,6 @@ pub struct ReadMapped {
 unsafe impl Send for ReadMapped {}
 
 impl ReadMapped {
-    /// Takes at most `room` bytes a call.
     pub fn new(socket: &impl AsFd, room: usize) -> Result<Self, Errno> {
         let room = room.next_multiple_of(rustix::param::page_size()).max(rustix::param::page_size());
         let socket = own(socket)?;
@@ -133,7 +124,7 @@ impl ReadMapped {
         Ok(Self { socket, map, room, buffer: vec![0; room], last: (0, false), mapped: 0 })
     }
 
-    /// Maps what can be mapped: bytes mapped, and bytes that must be copied before more can be.
+    /// Maps what can be mapped: bytes mapped, and bytes that must be copied first.
     fn map(&mut self) -> Result<(usize, usize), Errno> {
         let mut wanted =
             ZeroCopyReceive { address: self.map as u64, length: self.room as u32, recv_skip_hint: 0 };
@@ -152,7 +143,6 @@ impl ReadMapped {
         match rc {
             0 => Ok((wanted.length as usize, wanted.recv_skip_hint as usize)),
             _ => match last_errno() {
-                // The stream has ended, which a read tells.
                 Errno::IO => Ok((0, 1)),
                 error => Err(error),
             },
@@ -177,7 +167,8 @@ impl Pull for ReadMapped {
                 if poll(&mut ready, Some(&span))? == 0 {
                     return Err(Errno::AGAIN);
                 }
-                // What has just come is mapped by the next call; less than a page, or the end, is only told by a read.
+                // Data that has just come is mapped by the next call; only a read reports less than a page, or the
+                // end.
                 match self.map()? {
                     (0, hint) => self.copy(hint.max(1), RecvFlags::DONTWAIT),
                     (mapped, _) => Ok(self.took(mapped)),
@@ -217,7 +208,7 @@ impl Drop for ReadMapped {
     }
 }
 
-/// `IORING_OP_RECV` through io_uring, one at a time.
+/// `IORING_OP_RECV` through io_uring, one request at a time.
 #[derive(Debug)]
 pub struct ReadRing {
     ring: SocketRing,
@@ -225,10 +216,7 @@ pub struct ReadRing {
 }
 
 impl ReadRing {
-    /// Takes at most `room` bytes a call, from byte `total` of the stream on.
-    ///
-    /// # Errors
-    /// When the kernel has no io_uring, or refuses it to us, and when there is no memory left.
+    /// Receives at most `room` bytes per call, from byte `total` of the stream on.
     pub fn new(socket: &impl AsFd, room: usize, total: u64) -> Result<Self, Errno> {
         Ok(Self { ring: SocketRing::new(own(socket)?)?, room: Room::new(room, total)? })
     }
@@ -250,7 +238,6 @@ impl Pull for ReadRing {
 
     fn settle(&mut self) -> Result<usize, Errno> {
         let took = self.ring.settle()?;
-        // What a call before took is given up.
         self.room.place();
         self.room.took(took);
         Ok(took)
@@ -260,7 +247,7 @@ impl Pull for ReadRing {
 impl Drop for ReadRing {
     fn drop(&mut self) {
         if self.ring.settle().is_err() {
-            // The kernel may still write to it: better lost than used by somebody else.
+            // The kernel may still write to the memory: leak it rather than reuse it.
             std::mem::forget(std::mem::take(&mut self.room));
         }
     }

@@ -1,4 +1,4 @@
-//! One socket behind an io_uring, with one request under way at a time.
+//! A socket behind an io_uring, with one request at a time.
 #![expect(unsafe_code, reason = "requests that point to memory")]
 
 use std::io;
@@ -12,30 +12,30 @@ use rustix::io::Errno;
 use super::zero_copied::ZeroCopied;
 use crate::clock::now_ns;
 
-/// Entries of the queue of requests. Two are needed; completions get twice as many, for notifications that wait.
+/// Submission queue entries. Two are needed; the completion queue gets twice as many, for pending notifications.
 const ENTRIES: u32 = 32;
 
-/// How long a call waits for its request, in nanoseconds: as long as a call on the socket itself would.
+/// How long a call waits for its request, in nanoseconds, like a call on the socket itself.
 const PATIENCE_NS: u32 = 10_000_000;
 
-/// How long a request may take to be cancelled, and the pause before it is asked again.
+/// How long a cancellation may take, and the pause before it is repeated.
 const SETTLED_WITHIN_NS: u64 = 7_000_000_000;
 const SETTLE_PAUSE: Duration = Duration::from_millis(1);
 
-/// Names of requests: transfers are the only ones that are waited for.
+/// `user_data` values: only transfers are waited for.
 const TRANSFER: u64 = 1;
 const CANCEL: u64 = 2;
 
-/// The result of a notification says here that the data was copied (`IORING_NOTIF_USAGE_ZC_COPIED`).
+/// Result flag of a notification: the kernel copied the data (`IORING_NOTIF_USAGE_ZC_COPIED`).
 const COPIED: u32 = 1 << 31;
 
-/// Makes notifications say so (`IORING_SEND_ZC_REPORT_USAGE`).
+/// Makes notifications report a copy (`IORING_SEND_ZC_REPORT_USAGE`).
 const REPORT_USAGE: u16 = 1 << 3;
 
 pub(super) struct SocketRing {
     ring: IoUring,
     socket: OwnedFd,
-    /// Whether the memory that is sent from was registered, so that its pages are not looked up for each request.
+    /// Whether the send memory is registered, which saves the page lookup of each request.
     fixed: bool,
     under_way: bool,
     seen: ZeroCopied,
@@ -51,13 +51,10 @@ impl std::fmt::Debug for SocketRing {
 }
 
 impl SocketRing {
-    /// A ring for `socket`; to be used on the thread that makes it.
-    ///
-    /// # Errors
-    /// `ENOSYS` or `EPERM` when the kernel has none or refuses it, `EOPNOTSUPP` when it cannot wait with a deadline
-    /// (before Linux 5.11).
+    /// A ring for the calling thread: `ENOSYS` or `EPERM` without io_uring, `EOPNOTSUPP` before Linux 5.11
+    /// (deadlines).
     pub fn new(socket: OwnedFd) -> Result<Self, Errno> {
-        // Completions are then handled when we ask, not by interrupting us (Linux 6.1).
+        // Completions are handled when we wait, without interrupting us (Linux 6.1).
         let own = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(ENTRIES);
         let ring = own.or_else(|_| IoUring::new(ENTRIES)).map_err(errno)?;
         if !ring.params().is_feature_ext_arg() {
@@ -66,11 +63,7 @@ impl SocketRing {
         Ok(Self { ring, socket, fixed: false, under_way: false, seen: ZeroCopied::default() })
     }
 
-    /// Sees whether the kernel can send without a copy, and registers what is sent from as far as it lets us (the
-    /// limit on locked memory counts).
-    ///
-    /// # Errors
-    /// `EOPNOTSUPP` when it cannot send (before Linux 6.0).
+    /// Registers `source` for zero-copy send, as far as RLIMIT_MEMLOCK permits; `EOPNOTSUPP` before Linux 6.0.
     pub fn lend(&mut self, source: &[u8]) -> Result<(), Errno> {
         let mut probe = io_uring::Probe::new();
         self.ring.submitter().register_probe(&mut probe).map_err(errno)?;
@@ -84,8 +77,8 @@ impl SocketRing {
         Ok(())
     }
 
-    /// Sends; waits for at most [`PATIENCE_NS`]. After `EAGAIN` the same bytes are still under way: the next call must
-    /// be with them. They must be those that were lent.
+    /// Sends bytes of the memory given to [`Self::lend`]; waits at most [`PATIENCE_NS`]. After `EAGAIN` the same
+    /// bytes are still in flight: the next call must pass them again.
     pub fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         if !self.under_way {
             let request =
@@ -111,16 +104,14 @@ impl SocketRing {
         self.wait()
     }
 
-    /// What became of sends.
     pub fn zero_copied(&self) -> ZeroCopied {
         self.seen
     }
 
-    /// Cancels what is under way and waits until it is over; what it moved by then.
+    /// Cancels the pending request and waits for its end; returns the bytes that it moved.
     ///
-    /// A cancellation may miss: a request that is about to be tried again is nowhere to be found, and then waits anew. A
-    /// request that a thread of the kernel's waits with ends with the socket's own deadline. So it is asked again until
-    /// the request has really ended.
+    /// A cancellation may miss a request that is just being retried, or one in a kernel worker thread, which ends
+    /// with the socket's own deadline. So it is repeated until the request has ended.
     pub fn settle(&mut self) -> Result<usize, Errno> {
         let deadline = now_ns() + SETTLED_WITHIN_NS;
         while self.under_way {
@@ -129,7 +120,6 @@ impl SocketRing {
             }
             self.start(opcode::AsyncCancel::new(TRANSFER).build().user_data(CANCEL))?;
             match self.wait() {
-                // A miss comes back at once.
                 Err(Errno::AGAIN) => std::thread::sleep(SETTLE_PAUSE),
                 Err(Errno::CANCELED | Errno::INTR) => {}
                 other => return other,
@@ -146,7 +136,6 @@ impl SocketRing {
         Ok(())
     }
 
-    /// Submits what was started and waits for the transfer.
     fn wait(&mut self) -> Result<usize, Errno> {
         if let Some(ended) = self.look() {
             return ended;
@@ -156,7 +145,7 @@ impl SocketRing {
         match self.ring.submitter().submit_with_args(1, &arguments) {
             Ok(_) => {}
             Err(error) => match errno(error) {
-                // Nothing within the time, a signal, or completions to be taken first.
+                // Timeout, signal, or completions to reap first.
                 Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN => {}
                 other => return Err(other),
             },
@@ -164,7 +153,7 @@ impl SocketRing {
         self.look().unwrap_or(Err(Errno::AGAIN))
     }
 
-    /// Takes completions; the result of the transfer if it is among them.
+    /// Reaps completions; returns the result of the transfer if it is among them.
     fn look(&mut self) -> Option<Result<usize, Errno>> {
         let mut ended = None;
         for completion in self.ring.completion() {

@@ -1,4 +1,4 @@
-//! The ways to hand data to a stream socket.
+//! Ways to send to a stream socket.
 #![expect(unsafe_code, reason = "send, sendfile and the error queue of MSG_ZEROCOPY")]
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -12,27 +12,23 @@ use super::ring::SocketRing;
 use super::source::Source;
 use super::zero_copied::ZeroCopied;
 
-/// One way to hand the bytes of a [`Source`] to a stream socket.
 pub trait Push: Send {
-    /// Hands over the bytes of the source from `from` on, at most `len`; how many were taken. To be called again with
-    /// the same place and length after an error.
-    ///
-    /// # Errors
-    /// `EAGAIN` when nothing could be handed over within the socket's `SO_SNDTIMEO`, else what the kernel answers.
+    /// Sends the bytes of the source from `from` on, at most `len`, within `SO_SNDTIMEO` (then `EAGAIN`); returns how
+    /// many were taken. After an error, repeat the call with the same arguments.
     fn push(&mut self, from: usize, len: usize) -> Result<usize, Errno>;
 
-    /// Ends what is under way, before another way is taken; how many bytes it handed over by then.
+    /// Ends a pending request before another way is used; returns the bytes that it sent.
     fn settle(&mut self) -> Result<usize, Errno> {
         Ok(0)
     }
 
-    /// What became of the pages that were lent; none for ways that lend none.
+    /// Completed zero-copy sends; `None` for other ways.
     fn zero_copied(&self) -> Option<ZeroCopied> {
         None
     }
 }
 
-/// A descriptor for the socket of our own, so that it lives as long as the way to use it.
+/// A descriptor of our own for the socket, with our lifetime.
 fn own(socket: &impl AsFd) -> Result<OwnedFd, Errno> {
     socket.as_fd().try_clone_to_owned().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
@@ -41,7 +37,6 @@ fn count(result: isize) -> Result<usize, Errno> {
     usize::try_from(result).map_err(|_| last_errno())
 }
 
-/// `send`: the kernel copies.
 #[derive(Debug)]
 pub struct SendPlain {
     socket: OwnedFd,
@@ -49,7 +44,6 @@ pub struct SendPlain {
 }
 
 impl SendPlain {
-    /// Sends `source` to `socket`.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, source })
     }
@@ -65,7 +59,6 @@ impl Push for SendPlain {
     }
 }
 
-/// `sendfile`: the kernel sends the pages of the file.
 #[derive(Debug)]
 pub struct SendFile {
     socket: OwnedFd,
@@ -73,7 +66,6 @@ pub struct SendFile {
 }
 
 impl SendFile {
-    /// Sends `source` to `socket`.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         Ok(Self { socket: own(socket)?, source })
     }
@@ -89,7 +81,7 @@ impl Push for SendFile {
     }
 }
 
-/// `send` with `MSG_ZEROCOPY`: the kernel pins our pages and tells on the error queue when it no longer needs them
+/// `send` with `MSG_ZEROCOPY`: the kernel pins our pages and reports on the error queue when it releases them
 /// (Documentation/networking/msg_zerocopy.rst).
 #[derive(Debug)]
 pub struct SendPinned {
@@ -99,8 +91,8 @@ pub struct SendPinned {
     seen: ZeroCopied,
 }
 
-/// Sends between two looks at the error queue. The kernel merges neighbouring notifications, so that the queue stays
-/// short; each outstanding one takes of the socket's `optmem`.
+/// Sends between two reads of the error queue. The kernel merges adjacent notifications, so the queue stays short;
+/// each outstanding one uses the socket's `optmem`.
 const SENDS_A_LOOK: u32 = 32;
 
 /// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
@@ -108,7 +100,6 @@ const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_ZEROCOPY_COPIED: u8 = 1;
 
 impl SendPinned {
-    /// Sends `source` to `socket`.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         let socket = own(socket)?;
         let on: libc::c_int = 1;
@@ -128,7 +119,6 @@ impl SendPinned {
         Ok(Self { socket, source, since_look: 0, seen: ZeroCopied::default() })
     }
 
-    /// Takes what the error queue holds.
     fn look(&mut self) {
         self.since_look = 0;
         while let Some((sends, copied)) = notification(&self.socket) {
@@ -150,7 +140,7 @@ impl Push for SendPinned {
         let sent =
             count(unsafe { libc::send(self.socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) });
         if sent == Err(Errno::NOBUFS) {
-            // Too many notifications wait, or too many pages are pinned: both get less as sends end.
+            // Too many notifications or pinned pages: both shrink as sends complete.
             self.look();
             std::thread::sleep(std::time::Duration::from_micros(200));
             return Err(Errno::AGAIN);
@@ -168,9 +158,8 @@ impl Push for SendPinned {
     }
 }
 
-/// The next notification: how many sends it is about, and whether their data was copied after all.
+/// The next notification: the number of sends, and whether their data was copied after all.
 fn notification(socket: &OwnedFd) -> Option<(u64, bool)> {
-    /// Room for one control message, aligned for its header.
     #[repr(C, align(8))]
     struct Room([u8; 128]);
     let mut room = Room([0; 128]);
@@ -198,7 +187,7 @@ fn notification(socket: &OwnedFd) -> Option<(u64, bool)> {
     Some((sends, error.ee_code & CODE_ZEROCOPY_COPIED != 0))
 }
 
-/// `IORING_OP_SEND_ZC` through io_uring, one at a time: the order of sends that are under way together is not promised.
+/// `IORING_OP_SEND_ZC` through io_uring, one at a time: io_uring does not order concurrent sends.
 #[derive(Debug)]
 pub struct SendRing {
     ring: SocketRing,
@@ -206,10 +195,7 @@ pub struct SendRing {
 }
 
 impl SendRing {
-    /// Sends `source` to `socket`.
-    ///
-    /// # Errors
-    /// When the kernel has no io_uring, refuses it to us, or is older than 6.0.
+    /// Fails when the kernel lacks or refuses io_uring, or is older than 6.0.
     pub fn new(socket: &impl AsFd, source: Arc<Source>) -> Result<Self, Errno> {
         let mut ring = SocketRing::new(own(socket)?)?;
         ring.lend(&source)?;
@@ -233,7 +219,7 @@ impl Push for SendRing {
 
 impl Drop for SendRing {
     fn drop(&mut self) {
-        // Before the source goes, in case it is the last to hold it.
+        // Before the source is dropped, in case this is its last holder.
         let _ = self.ring.settle();
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes that are sent again and again, as memory and as a file.
+//! Bytes to send repeatedly, as memory and as a file.
 #![expect(unsafe_code, reason = "a mapping of a file that nobody changes any more")]
 
 use std::ffi::c_void;
@@ -11,8 +11,7 @@ use std::ptr::{self, NonNull};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Bytes that never change, mapped from a sealed file in memory: the same pages can be written, sent by `sendfile`, and
-/// lent to the kernel without a copy for as long as it likes.
+/// Immutable bytes, mapped from a sealed memfd: the same pages serve `write`, `sendfile` and zero-copy sends.
 #[derive(Debug)]
 pub struct Source {
     file: File,
@@ -26,12 +25,11 @@ unsafe impl Send for Source {}
 unsafe impl Sync for Source {}
 
 impl Source {
-    /// A copy of `bytes`.
     pub fn new(bytes: &[u8]) -> std::io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let mut file = File::from(memfd_create("seatrial-source", flags)?);
         file.write_all(bytes)?;
-        // What is sealed cannot shrink under the mapping, which would end the process by SIGBUS.
+        // A sealed file cannot shrink under the mapping, which would end the process by SIGBUS.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL)?;
         let len = bytes.len().max(1);
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that anybody has.

@@ -1,4 +1,4 @@
-//! What the kernel counts of a TCP connection (`TCP_INFO`, tcp(7)).
+//! Kernel counters of a TCP connection (`TCP_INFO`, tcp(7)).
 #![expect(unsafe_code, reason = "getsockopt of a structure that grows from kernel to kernel")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -7,60 +7,48 @@ use rustix::io::Errno;
 
 use super::option::last_errno;
 
-/// Room for the structure of this kernel and of some to come.
+/// Room for this kernel's structure and longer ones to come.
 const ROOM: usize = 512;
 
-/// The state of a connection at one moment. What the kernel is too old to tell is none.
+/// The state of a connection at one moment; `None` where the kernel is too old.
 ///
-/// Names and meanings are those of `struct tcp_info` in `linux/tcp.h`, whose fields never move: a kernel appends to it,
-/// and the length that it returns says how much it knows.
+/// Names and meanings are those of `struct tcp_info` in `linux/tcp.h`: kernels only append fields, and the returned
+/// length says how many they know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Segments that it sends are of so many bytes of payload at most.
+    /// Payload bytes of a sent segment at most.
     pub snd_mss: Option<u32>,
-    /// Path MTU in bytes.
     pub pmtu: Option<u32>,
-    /// Smoothed round trip time in microseconds.
     pub rtt_us: Option<u32>,
-    /// Smallest round trip time seen lately, in microseconds.
     pub min_rtt_us: Option<u32>,
-    /// Congestion window in segments.
     pub snd_cwnd: Option<u32>,
-    /// Slow start threshold in segments.
     pub snd_ssthresh: Option<u32>,
-    /// Window that the receiver offers, in bytes.
+    /// Window offered by the receiver, in bytes.
     pub snd_wnd: Option<u32>,
-    /// Window that this end offers, in bytes.
     pub rcv_wnd: Option<u32>,
-    /// Segments sent again since the connection began.
     pub total_retrans: Option<u32>,
-    /// Segments with data sent, retransmissions among them.
+    /// Data segments sent, retransmissions included.
     pub data_segs_out: Option<u32>,
-    /// Segments that arrived, by what their acknowledgements say.
     pub delivered: Option<u32>,
-    /// Segments of these that were marked for congestion.
+    /// Delivered segments with an ECN congestion mark.
     pub delivered_ce: Option<u32>,
     pub bytes_acked: Option<u64>,
     pub bytes_received: Option<u64>,
     pub bytes_retrans: Option<u64>,
-    /// Segments that the receiver says came twice, so that sending them again was for nothing (RFC 2883).
+    /// Segments that the receiver got twice: spurious retransmissions (RFC 2883).
     pub dsack_dups: Option<u32>,
-    /// The kernel's pacing in bytes a second.
     pub pacing_rate: Option<u64>,
-    /// Rate at which data was delivered lately, in bytes a second.
     pub delivery_rate: Option<u64>,
-    /// Time with data unsent or unacknowledged, in microseconds; the next two are parts of it.
+    /// Microseconds with data unsent or unacknowledged; the next two are parts of it.
     pub busy_us: Option<u64>,
-    /// Time in which the receiver's window held sending up, in microseconds.
+    /// Microseconds in which the receiver's window limited sending.
     pub rwnd_limited_us: Option<u64>,
-    /// Time in which the send buffer held sending up, in microseconds.
+    /// Microseconds in which the send buffer limited sending.
     pub sndbuf_limited_us: Option<u64>,
-    /// Segments that came out of order.
     pub rcv_ooopack: Option<u32>,
 }
 
 impl TcpInfo {
-    /// Reads the structure as far as the kernel has filled it.
     pub fn parse(bytes: &[u8]) -> Self {
         let four = |at: usize| {
             bytes.get(at..at + 4).map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]))
@@ -69,7 +57,7 @@ impl TcpInfo {
             let eight = bytes.get(at..at + 8)?;
             Some(u64::from_ne_bytes(eight.try_into().ok()?))
         };
-        // Offsets of linux/tcp.h: eight bytes, then numbers of 32 bits, and from 104 on of 64 bits in between.
+        // Offsets of linux/tcp.h: eight bytes, then 32-bit numbers, and from 104 on 64-bit numbers in between.
         Self {
             snd_mss: four(16),
             pmtu: four(60),
@@ -80,7 +68,7 @@ impl TcpInfo {
             pacing_rate: eight(104),
             bytes_acked: eight(120),
             bytes_received: eight(128),
-            // The kernel says "none yet" with the largest number.
+            // The kernel writes all ones for "no value yet".
             min_rtt_us: four(148).filter(|us| *us != u32::MAX),
             data_segs_out: four(156),
             delivery_rate: eight(160),
@@ -98,7 +86,6 @@ impl TcpInfo {
     }
 }
 
-/// Asks the kernel.
 pub fn tcp_info(socket: impl AsFd) -> Result<TcpInfo, Errno> {
     let mut room = [0_u8; ROOM];
     let mut length = ROOM as libc::socklen_t;
@@ -133,7 +120,6 @@ mod tests {
         theirs.read_exact(&mut [0; 5000]).expect("read");
         assert_eq!(tcp_info(&theirs).expect("told").bytes_received, Some(5000));
         let ours = tcp_info(&ours).expect("told");
-        // The last acknowledgement may be on its way still.
         assert!(ours.bytes_acked.is_some_and(|bytes| bytes <= 5001), "{ours:?}");
         assert!(ours.snd_mss.is_some_and(|mss| mss > 500) && ours.snd_cwnd.is_some_and(|cwnd| cwnd > 0));
         assert!(ours.data_segs_out.is_some_and(|count| (1..=12).contains(&count)), "{ours:?}");

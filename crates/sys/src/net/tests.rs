@@ -9,7 +9,6 @@ use rustix::net::sockopt;
 
 use super::*;
 
-/// Two ends of a connection that wait for 10 ms at most.
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
@@ -42,7 +41,7 @@ const RECEIVES: [(&str, Makes<dyn Pull>); 4] = [
     ("uring", |socket, _| Ok(Box::new(ReadRing::new(socket, 70_000, 0)?))),
 ];
 
-/// The answer to a call that no signal cuts short. A ring that was dropped ends in its thread's next call, like a signal.
+/// Repeats a call that a signal interrupts. A dropped ring interrupts its thread's next call, like a signal.
 fn uninterrupted(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
     loop {
         match call() {
@@ -52,12 +51,10 @@ fn uninterrupted(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize
     }
 }
 
-/// Whether the kernel has no io_uring for us, which is told and not a fault.
 fn refused(error: Errno) -> bool {
     matches!(error, Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP | Errno::NOMEM)
 }
 
-/// Sends the source's bytes from `from` on, and gives what came.
 fn moved(push: &mut dyn Push, pull: &mut dyn Pull, source: &[u8], copies: bool) {
     let wanted = source.len();
     let (mut sent, mut came) = (0, Vec::new());
@@ -116,7 +113,6 @@ fn nobody_waits_for_longer_than_he_may() {
     for (name, make) in RECEIVES {
         let (_ours, theirs) = pair();
         let Ok(mut pull) = make(&theirs, &source) else { continue };
-        // Ways of io_uring leave the request under way and take it back.
         assert_eq!(uninterrupted(|| pull.pull()), Err(Errno::AGAIN), "{name}");
         assert_eq!(pull.settle(), Ok(0), "{name}");
     }
@@ -153,7 +149,7 @@ fn what_is_under_way_is_taken_back_though_the_peer_reads_now_and_then() {
     let source = source();
     for _ in 0..20 {
         let (ours, theirs) = pair();
-        // What is lent to the kernel counts as locked memory, of which a plain user has a few MiB.
+        // Zero-copy memory counts as locked memory, of which an ordinary user has a few MiB.
         sockopt::set_socket_send_buffer_size(&ours, 1 << 17).expect("set");
         sockopt::set_socket_recv_buffer_size(&theirs, 1 << 17).expect("set");
         let Ok(mut push) = SENDS[3].1(&ours, &source) else { return };
@@ -169,7 +165,7 @@ fn what_is_under_way_is_taken_back_though_the_peer_reads_now_and_then() {
             return;
         }
         assert_eq!(full, Errno::AGAIN, "after {sent} bytes");
-        // Room for the request that waits: it is tried again while it is being cancelled.
+        // Room for the pending request: it is retried while being cancelled.
         let mut received = uninterrupted(|| pull.pull()).expect("there");
         sent += push.settle().expect("ends");
         drop(push);
@@ -188,7 +184,7 @@ fn lent_pages_are_told_when_they_are_free_again() {
         let (ours, theirs) = pair();
         let Ok(mut push) = make(&ours, &source) else { continue };
         let mut pull = ReadPlain::new(&theirs, 1 << 20, 0).expect("made");
-        // The kernel may tell late; the loopback copies all of it in the end.
+        // Notifications may be late; the loopback copies everything in the end.
         for _ in 0..20 {
             moved(&mut *push, &mut pull, &source, true);
         }

@@ -1,10 +1,8 @@
-//! How much of what was sent the kernel did not copy.
+//! Copied and completed zero-copy sends.
 
-/// What the kernel says of sends without a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ZeroCopied {
-    /// Sends that are over.
     pub ended: u64,
-    /// Sends of these whose data the kernel copied in the end, as it does on the loopback.
+    /// Completed sends whose data the kernel copied after all, as on the loopback.
     pub copied: u64,
 }

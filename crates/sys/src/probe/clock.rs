@@ -1,11 +1,11 @@
-//! What a look at the clock costs: where each operation is timed by itself, its time holds about one look.
+//! Cost of reading the clock: an operation that is timed by itself includes about one clock read.
 
 use super::{Counters, Counting};
 use crate::clock::{CLOCK_SOURCE, now_ns};
 use crate::root::SysRoot;
 
-/// Level `look_ns`: time of a look at the clock in nanoseconds, rounded up; tens of them where the processor's own counter is
-/// read without a system call, a microsecond and more where the kernel must ask a timer of the board.
+/// Level `look_ns`: nanoseconds of one clock read, rounded up; tens with a counter of the CPU, a microsecond and more
+/// with a timer of the board, which takes a system call.
 pub(super) struct ClockProbe;
 
 impl Counting for ClockProbe {
@@ -15,7 +15,7 @@ impl Counting for ClockProbe {
 
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
-        // Of another host's tree nothing can be timed: what has no clock source is none.
+        // Below a test root nothing can be timed: a missing clock source is no error.
         match root.text(CLOCK_SOURCE) {
             Ok(_) => counters.level("look_ns", look_ns()),
             Err(error) => counters.unreadable(error),
@@ -24,8 +24,8 @@ impl Counting for ClockProbe {
     }
 }
 
-/// The cheapest of a few batches, since interruptions only ever add: 3 us in all of a good clock, below a millisecond of a
-/// slow one.
+/// The cheapest of a few batches, since interruptions only add time: 3 us with a good clock, below 1 ms with a slow
+/// one.
 fn look_ns() -> u64 {
     const BATCHES: u32 = 4;
     const LOOKS: u64 = 32;

@@ -1,4 +1,4 @@
-//! What a probe read, and what changed between two readings.
+//! Readings of a probe, and the difference of two readings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,37 +6,31 @@ use std::fmt;
 use super::Line;
 use crate::root::{ReadError, SysRoot};
 
-/// One reading of a probe. Names carry their unit where they have one: `steal_ns`.
+/// One reading of a probe. Names carry their unit: `steal_ns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Numbers that only grow; their difference is what happened.
     pub counts: BTreeMap<String, u64>,
-    /// Numbers that go up and down, such as a queue's length; they are kept as they are.
+    /// Gauges, such as a queue's length, by name.
     pub levels: BTreeMap<String, u64>,
-    /// Why something could not be read.
     pub unreadable: Vec<String>,
 }
 
-/// What changed between two readings of a probe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// How far each counter advanced; those that are in both readings.
+    /// Increase of each counter that is in both readings.
     pub counts: BTreeMap<String, u64>,
-    /// The later reading of each level.
     pub levels: BTreeMap<String, u64>,
-    /// Lines that a log gained, in the order of their numbers.
     pub lines: Vec<Line>,
-    /// Lines that it gained beyond those, left out because they are many.
     pub lines_left_out: u64,
-    /// Counters that went backwards, having been reset or wrapped: nothing can be said about them.
+    /// Counters that decreased, having been reset or wrapped: nothing can be said about them.
     pub backwards: Vec<String>,
-    /// Counters that are in only one of the readings, and what either could not read.
+    /// Counters that are in only one of the readings, and errors of either reading.
     pub unreadable: Vec<String>,
 }
 
 impl Counters {
-    /// What the lines of a file count: `add` adds what the line of that number counts, none when it is not `wanted`, which
-    /// is noted. `empty` says what a file without anything means.
+    /// Counters from the lines of a file: `add` adds a line's counters, and an unwanted line is noted. `empty` is the
+    /// note for a file without any.
     pub(super) fn of_lines(
         root: &SysRoot,
         path: &str,
@@ -69,12 +63,10 @@ impl Counters {
         self.levels.insert(name.into(), value);
     }
 
-    /// Notes why something is not there.
     pub fn unreadable(&mut self, why: impl fmt::Display) {
         self.unreadable.push(why.to_string());
     }
 
-    /// What changed since an earlier reading of the same probe.
     pub fn since(&self, earlier: &Self) -> Difference {
         let mut difference = Difference { levels: self.levels.clone(), ..Difference::default() };
         for (name, &now) in &self.counts {

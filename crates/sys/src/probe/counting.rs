@@ -1,17 +1,15 @@
-//! Probes that are two readings of counters and what lies between them.
+//! Probes that read counters at the start and at the end.
 
 use super::{Counters, Difference, Probe, Watch};
 use crate::root::SysRoot;
 
-/// A probe that can be read at any moment: most are.
 pub trait Counting: Sync {
-    /// Its name in records.
     fn id(&self) -> &'static str;
 
-    /// Reads all of its counters. What cannot be read is noted with the reason, never counted as 0.
+    /// Reads all counters. Unreadable counters are noted with the reason, never counted as 0.
     fn read(&self, root: &SysRoot) -> Counters;
 
-    /// What happened between two readings. A probe that reads more than belongs into a record sums it up here.
+    /// The difference of two readings, summed up where a probe reads more than a record should hold.
     fn between(&self, before: &Counters, after: &Counters) -> Difference {
         after.since(before)
     }
@@ -27,7 +25,6 @@ impl<T: Counting> Probe for T {
     }
 }
 
-/// The reading at the start, and what the second one needs.
 struct Between<'a, T> {
     probe: &'a T,
     root: SysRoot,
@@ -44,7 +41,6 @@ impl<T: Counting> Watch for Between<'_, T> {
 mod tests {
     use super::*;
 
-    /// Counts the bytes of a file.
     struct Size;
 
     impl Counting for Size {

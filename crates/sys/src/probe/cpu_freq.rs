@@ -1,4 +1,4 @@
-//! The clock that the kernel says the CPUs run at.
+//! CPU clock frequencies as the kernel reports them.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use crate::root::{ReadError, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Time that a reading may take. Kernels 4.14 to 5.17 on x86 sleep 10 ms for a CPU whose last sample is old
-/// (Linux arch/x86/kernel/cpu/aperfmperf.c), which on a machine of hundreds of CPUs would take seconds.
+/// Time limit of a reading. Kernels 4.14 to 5.17 on x86 sleep 10 ms for a CPU whose last sample is old (Linux
+/// arch/x86/kernel/cpu/aperfmperf.c): seconds on a machine of hundreds of CPUs.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Levels `min_khz`, `median_khz` and `max_khz` over the CPUs asked, and `cpus`, how many answered.
+/// Levels `min_khz`, `median_khz` and `max_khz` over the CPUs read, and `cpus`, how many answered.
 ///
-/// `scaling_cur_freq` is what the driver measured last or, with some drivers, what it asked for; `cpuinfo_cur_freq` is
-/// what the hardware says, for root only (Linux Documentation/admin-guide/pm/cpufreq.rst). CPUs are asked in an order
-/// that is spread over all of them, until time is up.
+/// `scaling_cur_freq` is what the driver measured last or, with some drivers, requested; `cpuinfo_cur_freq` is the
+/// hardware's value, for root only (Linux Documentation/admin-guide/pm/cpufreq.rst). CPUs are read in an order spread
+/// over all of them, until time is up.
 pub(super) struct CpuFreq;
 
 impl Counting for CpuFreq {
@@ -64,11 +64,11 @@ impl Counting for CpuFreq {
 
 fn current_khz(root: &SysRoot, cpu: u32) -> Result<u64, ReadError> {
     let at = |file: &str| root.value(format!("{CPUS}/cpu{cpu}/cpufreq/{file}"));
-    // A driver that does not know writes "<unknown>" into one of them.
+    // A driver that does not know writes "<unknown>" into one of the files.
     at("scaling_cur_freq").or_else(|error| at("cpuinfo_cur_freq").map_err(|_: ReadError| error))
 }
 
-/// The CPUs in steps of about 0.618 of their number, the golden section: any first few are spread over all.
+/// The CPUs in steps of about 0.618 of their number (golden section): any first few are spread over all.
 fn spread(cpus: &[u32]) -> impl Iterator<Item = u32> {
     let count = cpus.len();
     let near = (count as f64 * 0.618) as usize;
@@ -87,7 +87,6 @@ mod tests {
 
     use super::*;
 
-    /// A composed tree: what each file of each CPU holds.
     fn read(files: &[(u32, &str, &str)]) -> Counters {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());

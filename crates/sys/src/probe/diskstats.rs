@@ -1,4 +1,4 @@
-//! What block devices moved: the kernel's own count, which a benchmark's bytes are held against.
+//! Bytes and operations of block devices, to compare with a benchmark's own.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,11 @@ use crate::root::SysRoot;
 
 const PATH: &str = "/proc/diskstats";
 
-/// Unit of the counters, whatever the disk's own (Documentation/block/stat.rst).
+/// Unit of the counters on every disk (Documentation/block/stat.rst).
 const SECTOR: u64 = 512;
 
-/// Whole block devices: bytes and operations that ended, reading and writing, each under its name and the device's:
-/// `read_bytes sda` (Documentation/admin-guide/iostats.rst).
-///
-/// Devices that were idle are left out: a server of disks has hundreds. So is what belongs to partitions, whose disk
-/// counts it again.
+/// Completed bytes and operations of whole block devices, such as `read_bytes sda`
+/// (Documentation/admin-guide/iostats.rst). Idle devices are left out, and partitions, whose disk counts the same.
 pub(super) struct DiskStats;
 
 impl Counting for DiskStats {
@@ -52,7 +49,7 @@ struct Device<'a> {
 }
 
 impl<'a> Device<'a> {
-    /// Reads a line: major, minor, name, then requests, merged ones, sectors and milliseconds of reading, the same of
+    /// Parses a line: major, minor, name, then requests, merges, sectors and milliseconds of reading, the same of
     /// writing, and more that differs between kernels.
     fn read(line: &'a str) -> Option<Self> {
         let mut fields = line.split_whitespace().skip(2);
@@ -64,7 +61,7 @@ impl<'a> Device<'a> {
         Some(Self { name, reads, read_sectors, writes, written_sectors })
     }
 
-    /// Whether sysfs knows it as a part of a disk. The two name devices alike but for slashes, which sysfs cannot have.
+    /// Whether sysfs has the device as a partition. sysfs replaces the slashes of device names.
     fn is_partition(&self, root: &SysRoot) -> bool {
         root.exists(format!("/sys/class/block/{}/partition", self.name.replace('/', "!")))
     }
@@ -87,7 +84,6 @@ mod tests {
 
     use super::*;
 
-    /// Composed: a disk with a partition, an idle loop, a device of an old kernel with 11 numbers.
     const BEFORE: &str = "\
    8       0 sda 100 5 2000 40 50 1 800 90 0 70 130 0 0 0 0 3 9
    8       1 sda1 90 5 1900 38 50 1 800 90 0 70 130 0 0 0 0 0 0

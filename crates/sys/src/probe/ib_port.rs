@@ -1,15 +1,15 @@
-//! What RDMA ports moved, and what went wrong on them: counters of the port and of the adapter's own.
+//! Traffic and errors of RDMA ports: port counters and the adapter's own counters.
 //!
-//! Source: ABI/stable/sysfs-class-infiniband; of the adapters' own counters, each driver's list (mlx5: drivers/infiniband/hw/mlx5/
-//! counters.c; soft-RoCE: drivers/infiniband/sw/rxe/rxe_hw_counters.c).
+//! Source: ABI/stable/sysfs-class-infiniband; for the adapters' own counters, each driver's list (mlx5:
+//! drivers/infiniband/hw/mlx5/counters.c; soft-RoCE: drivers/infiniband/sw/rxe/rxe_hw_counters.c).
 
 use super::{Counters, Counting, Difference};
 use crate::root::{ReadError, SysRoot};
 
 const CLASS: &str = "/sys/class/infiniband";
 
-/// Counters of the port that are read, and our names for them where they count something else than their name says:
-/// data comes in words of four octets, headers included. The first four are called as those of network interfaces are.
+/// Port counters, and our names and factors where the kernel's names mislead: data counts in words of four octets,
+/// headers included. The first four are named like those of network interfaces.
 const OF_PORT: [(&str, &str, u64); 17] = [
     ("port_xmit_data", "tx_bytes", 4),
     ("port_rcv_data", "rx_bytes", 4),
@@ -30,24 +30,22 @@ const OF_PORT: [(&str, &str, u64); 17] = [
     ("VL15_dropped", "VL15_dropped", 1),
 ];
 
-/// Told of every port, idle ones too: that a port moved nothing is what path proof asks for.
+/// Reported even for idle ports: path proof needs a port's zero.
 const ALWAYS: [&str; 4] = ["tx_bytes", "rx_bytes", "tx_packets", "rx_packets"];
 
-/// A file among the adapter's counters that is none: for how many milliseconds they are kept.
+/// Not a counter but how many milliseconds the counters are cached.
 const NO_COUNTER: &str = "lifespan";
 
-/// Where a counter of 32 bits stays once it is there, as those of ports without extended counters do (InfiniBand
-/// Architecture Specification, volume 1, `PortCounters`): at 100 Gbit/s after less than two seconds.
+/// A 32-bit counter without extended counters stays at its maximum (InfiniBand Architecture Specification, volume 1,
+/// `PortCounters`): at 100 Gbit/s after less than two seconds.
 const FULL: u64 = u32::MAX as u64;
 
-/// What the kernel writes for a counter that the port does not have.
+/// What the kernel writes for a counter that the port lacks.
 const NOT_THERE: &str = "N/A";
 
-/// Ports read at most.
 const MOST_PORTS: usize = 64;
 
-/// Counters of every RDMA port, by device and port: `tx_bytes mlx5_0/1`, `out_of_sequence mlx5_0/1`; and what advanced of
-/// the others.
+/// Counters of every RDMA port, by device and port: `tx_bytes mlx5_0/1`; of the others those that increased.
 pub(super) struct IbPort;
 
 impl Counting for IbPort {
@@ -98,7 +96,6 @@ impl Counting for IbPort {
     }
 }
 
-/// Reads the counters of a port; whether it has any.
 fn of_port(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters) -> bool {
     if !root.exists(format!("{folder}/counters")) {
         return false;
@@ -111,7 +108,6 @@ fn of_port(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters) ->
             Ok(Some(value)) => counters.count(format!("{name} {port}"), value.saturating_mul(factor)),
             Ok(None) => {}
             Err(error) => {
-                // The others would say the same.
                 counters.unreadable(error);
                 break;
             }
@@ -120,12 +116,12 @@ fn of_port(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters) ->
     true
 }
 
-/// Reads the adapter's own counters of a port, whatever they are called; whether it has any.
+/// Reads all of the adapter's own counters of a port; false without any.
 fn of_adapter(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters) -> bool {
     let Ok(files) = root.list(format!("{folder}/hw_counters")) else { return false };
     for file in files.iter().filter(|file| *file != NO_COUNTER) {
         match number(root, &format!("{folder}/hw_counters/{file}")) {
-            // Some drivers count a thing under the port's name for it as well: that one stands.
+            // Where a driver repeats a port counter, the port's value is kept.
             Ok(Some(value)) if !counters.counts.contains_key(&format!("{file} {port}")) => {
                 counters.count(format!("{file} {port}"), value);
             }
@@ -139,7 +135,6 @@ fn of_adapter(root: &SysRoot, folder: &str, port: &str, counters: &mut Counters)
     true
 }
 
-/// A counter; none where the port does not have it.
 fn number(root: &SysRoot, path: &str) -> Result<Option<u64>, ReadError> {
     let text = match root.text(path) {
         Err(error) if error.is_missing() => return Ok(None),

@@ -1,4 +1,4 @@
-//! What the kernel complained of: lines of its log of level `warning` and worse.
+//! Kernel log lines of level `warning` and worse.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,10 +11,9 @@ use crate::root::{ReadError, SysRoot};
 
 const PATH: &str = "/dev/kmsg";
 
-/// The gravest level that is no trouble is 5, `notice`.
+/// The least severe level kept, `warning`; 5 is `notice`.
 const WORST_KEPT: u8 = 4;
 
-/// Lines kept; more are counted.
 const MOST_LINES: usize = 50;
 
 /// Characters of a line that are kept. The kernel's own lines end at about a thousand.
@@ -23,14 +22,14 @@ const MOST_CHARS: usize = 300;
 /// Records read at most. The whole log holds some ten thousand, and reading one takes about a microsecond.
 const MOST_RECORDS: usize = 20_000;
 
-/// Larger than any record: the kernel refuses a smaller buffer than the record at hand with EINVAL, and its own buffer
-/// for one (`PRINTKRB_RECORD_MAX`, formerly `CONSOLE_EXT_LOG_MAX`) is no larger.
+/// Larger than any record (`PRINTKRB_RECORD_MAX`, formerly `CONSOLE_EXT_LOG_MAX`): the kernel refuses a smaller
+/// buffer with EINVAL.
 const RECORD: usize = 8192;
 
-/// Lines of the kernel itself, not those that programs write into its log, by their sequence numbers.
+/// Lines of the kernel itself, not of programs that write into its log, by sequence number.
 ///
-/// The log is opened when the watch begins, at its end, so that nothing older is ever read. A file can stand in for the
-/// device: it holds records as the device gives them (Linux Documentation/ABI/testing/dev-kmsg).
+/// The log is opened at its end when the watch begins, so older lines are never read. Below a test root the log is a
+/// file of records in the device's format (Linux Documentation/ABI/testing/dev-kmsg).
 pub(super) struct KernelLog;
 
 impl Probe for KernelLog {
@@ -60,7 +59,7 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// The log, open where it ended when the watch began; or why not.
+/// The log, open at its end when the watch began, or the error.
 struct Tail(Result<File, ReadError>);
 
 impl Watch for Tail {
@@ -68,7 +67,7 @@ impl Watch for Tail {
         match self.0 {
             Ok(file) => read(file),
             Err(error) => {
-                // The kernel's answer to everybody else where kernel.dmesg_restrict is set.
+                // The kernel's answer without CAP_SYSLOG where kernel.dmesg_restrict is set.
                 let denied =
                     matches!(error, ReadError::Unreadable { errno: Errno::PERM | Errno::ACCESS, .. });
                 let remedy = if denied { ": run as root, or with CAP_SYSLOG" } else { "" };
@@ -78,7 +77,6 @@ impl Watch for Tail {
     }
 }
 
-/// Reads what the log gained, without ever waiting for more.
 pub(crate) fn read(mut log: impl Read) -> Difference {
     let mut text = Vec::new();
     let mut lost = false;
@@ -90,13 +88,13 @@ pub(crate) fn read(mut log: impl Read) -> Difference {
             break;
         }
         match log.read(&mut buffer) {
-            // The end of a file that stands in for the device; the device itself says EAGAIN there.
+            // The end of a file below a test root; the device answers EAGAIN.
             Ok(0) => break,
             Ok(count) => text.extend_from_slice(&buffer[..count]),
             Err(error) => match errno(&error) {
                 Errno::AGAIN => break,
                 Errno::INTR => {}
-                // The next read goes on with the oldest record there is.
+                // Overwritten records were lost; the next read returns the oldest record left.
                 Errno::PIPE => lost = true,
                 errno => {
                     unreadable.push(ReadError::Unreadable { path: PATH.to_owned(), errno }.to_string());
@@ -121,7 +119,6 @@ pub(crate) fn read(mut log: impl Read) -> Difference {
     difference
 }
 
-/// A record's head: `4,815,5121312,-`.
 struct Head {
     sequence: u64,
     level: u8,
@@ -130,26 +127,25 @@ struct Head {
 }
 
 impl Head {
-    /// Of a head, its fields: priority (the level in the lowest three bits, the facility above), sequence number,
-    /// microseconds and flags; kernels may add more fields.
+    /// Parses priority (level in the lowest three bits, facility above), sequence number, microseconds and flags, as
+    /// in `4,815,5121312,-`; kernels may add more fields.
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.split(',');
         let priority: u32 = fields.next()?.parse().ok()?;
         let sequence = fields.next()?.parse().ok()?;
         let _microseconds: u64 = fields.next()?.parse().ok()?;
         let flags = fields.next()?;
-        // Nobody but the kernel can write with facility 0.
+        // Only the kernel can write with facility 0.
         let (level, from_kernel) = ((priority & 7) as u8, priority >> 3 == 0);
         Some(Self { sequence, level, from_kernel, continues: flags.contains(['c', '+']) })
     }
 }
 
-/// The lines worth keeping, in their order.
 fn complaints(text: &str, unreadable: &mut Vec<String>) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::new();
     let mut last_was_kept = false;
     for record in text.lines() {
-        // Below the text stand properties of it, such as ` SUBSYSTEM=pci`; a new line inside the text is escaped.
+        // Property lines such as ` SUBSYSTEM=pci` follow the text; a new line inside the text is escaped.
         if record.starts_with(' ') || record.is_empty() {
             continue;
         }
@@ -162,8 +158,7 @@ fn complaints(text: &str, unreadable: &mut Vec<String>) -> Vec<Line> {
             last_was_kept = false;
             continue;
         };
-        // A fragment that goes on with the line before has that line's level; its own is the kernel's default,
-        // `warning`, whatever it says.
+        // A continuation has the level of the line before; its own field is always the default, `warning`.
         if head.continues {
             if let (true, Some(line)) = (last_was_kept, kept.last_mut()) {
                 line.text = shortened(&(std::mem::take(&mut line.text) + &plain(text)));
@@ -178,7 +173,7 @@ fn complaints(text: &str, unreadable: &mut Vec<String>) -> Vec<Line> {
     kept
 }
 
-/// The text with `\xNN` turned back into the bytes that the kernel escaped, as far as they make printable characters.
+/// Decodes `\xNN`, as far as the bytes are printable characters.
 fn plain(escaped: &str) -> String {
     let mut bytes = Vec::with_capacity(escaped.len());
     let mut rest = escaped;
@@ -211,7 +206,6 @@ mod tests {
 
     use super::*;
 
-    /// A log of one old line, and the root it stands below.
     fn log() -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(dir.path().join("dev")).expect("made");
@@ -220,7 +214,6 @@ mod tests {
         (dir, root)
     }
 
-    /// What the log gains from `records`.
     fn gained(records: &str) -> Difference {
         let (_dir, root) = log();
         let watch = KernelLog.watch(&root);
@@ -292,7 +285,6 @@ mod tests {
         assert_eq!(found.unreadable.len(), 2);
     }
 
-    /// Answers every read from a list, as the device does: a record each, or an error.
     struct Device(Vec<Result<&'static str, Errno>>);
 
     impl Read for Device {
@@ -323,7 +315,7 @@ mod tests {
     fn the_device_itself_is_never_waited_for() {
         let start = Instant::now();
         let found = KernelLog.watch(&SysRoot::live()).end();
-        // A blocking read would last until the kernel says something, which may take hours.
+        // A blocking read would last until the kernel logs something, which may take hours.
         assert!(start.elapsed() < Duration::from_secs(60));
         assert!(found.unreadable.iter().all(|why| why.contains(PATH)), "{:?}", found.unreadable);
     }

@@ -1,4 +1,4 @@
-//! Work on this machine, ours and everybody's, so that the difference tells who else was busy.
+//! CPU time of this process and of all others on the machine.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use crate::libc_info::ticks_per_second;
 use crate::net::{HostTime, host_time};
 use crate::root::{ReadError, SysRoot};
 
-/// Counters `busy_ns` (CPU time of everybody, all CPUs), `own_ns` (of the process that reads, its threads and
-/// the children it has reaped), `ours_ns` (of all processes of its name: parts of the same case, also those of other nodes
-/// that run on this kernel), `kernel_ns` (of interrupts and of the kernel's own threads that can be seen; what ended
-/// meanwhile is missing), `elapsed_ns`, and `process:NAME` (of the processes of one name that took most, other than those
-/// of our own name); levels `running` (threads that run or want to), `blocked` (threads waiting for a
-/// device) and `load_1min_percent` (the load average times 100). What
-/// other processes took is `busy_ns - own_ns - kernel_ns`: a thread of the kernel works for whoever asked, which with a file
-/// on a loop device or an encrypted disk is us, and interrupts are of the device under test as a rule.
+/// Counters: `busy_ns` (CPU time of all processes and CPUs); `own_ns` (of this process, its threads and reaped
+/// children); `ours_ns` (of all processes of its name: parts of the same case, also of other nodes on this kernel);
+/// `kernel_ns` (interrupts and the visible kernel threads, without those that ended meanwhile); `elapsed_ns`;
+/// `process:NAME` (of the busiest process name other than ours). Levels: `running` (runnable threads), `blocked`
+/// (threads waiting for a device), `load_1min_percent` (load average times 100). Other processes took `busy_ns -
+/// own_ns - kernel_ns`: kernel threads work for other processes, which with a loop device or an encrypted disk is us,
+/// and interrupts mostly come from the device under test.
 pub(super) struct Load;
 
 impl Counting for Load {
@@ -52,7 +51,7 @@ impl Counting for Load {
         counters
     }
 
-    /// Of the processes the one that took most; the others are too many for a record.
+    /// Only the busiest process name; all of them are too many for a record.
     fn between(&self, before: &Counters, after: &Counters) -> Difference {
         let is_process = |name: &String| name.starts_with(PROCESS_PREFIX);
         let rest = |counters: &Counters| {
@@ -87,7 +86,6 @@ fn load_average(root: &SysRoot) -> Result<u64, ReadError> {
         .ok_or_else(|| ReadError::garbage(PATH, &text, "a load average"))
 }
 
-/// User and system time of the process and of its reaped children.
 fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     const PATH: &str = "/proc/self/stat";
     let text = root.text(PATH)?;
@@ -96,17 +94,13 @@ fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     Ok(nanoseconds(stat.ticks.iter().copied().fold(0, u64::saturating_add)))
 }
 
-/// What ran on the machine beside this process.
 struct Tasks {
-    /// User and system time of all threads of the kernel.
     kernel_ns: u64,
-    /// The same of the processes that are called like this one, and what those took that this one has reaped.
+    /// CPU time of the processes with our name, and of their reaped children.
     ours_ns: u64,
-    /// The same of all processes of a name, without those that are called like this one: they are parts of the same case.
     processes: BTreeMap<String, u64>,
 }
 
-/// All tasks; one that ends while we look is none.
 fn tasks(root: &SysRoot) -> Result<Tasks, ReadError> {
     let own = root.text("/proc/self/stat").ok().and_then(|text| Stat::of(&text));
     let reaped = own.as_ref().map_or(0, |stat| nanoseconds(stat.ticks[2].saturating_add(stat.ticks[3])));
@@ -127,17 +121,13 @@ fn tasks(root: &SysRoot) -> Result<Tasks, ReadError> {
     Ok(tasks)
 }
 
-/// A thread of the kernel (include/linux/sched.h).
 const PF_KTHREAD: u64 = 0x0020_0000;
 
-/// What stands before the name of processes in their counter.
 const PROCESS_PREFIX: &str = "process:";
 
-/// What we need of proc_pid_stat(5).
 struct Stat {
-    /// Field 2.
+    /// Field 2 of proc_pid_stat(5).
     name: String,
-    /// Field 9.
     flags: u64,
     /// Fields 14 to 17: user and system time, and those of reaped children.
     ticks: [u64; 4],

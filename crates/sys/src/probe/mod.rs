@@ -1,5 +1,4 @@
-//! What else happens on the machine while a case is measured: counters that grow, levels that move, lines that a log
-//! gains.
+//! Probes of what else happens on the machine while a case is measured: counters, levels, log lines.
 //!
 //! A probe is one file here and one line in [`PROBES`].
 
@@ -27,20 +26,16 @@ pub use line::Line;
 
 use crate::root::SysRoot;
 
-/// Something that can be watched over a span of time.
-///
-/// Most probes read counters twice; they implement [`Counting`] and are probes by that.
+/// A probe. Most probes read counters twice and implement [`Counting`], which implements this trait.
 pub trait Probe: Sync {
-    /// Its name in records: `steal`, `load`, `vmstat`.
+    /// The name in records: `steal`, `load`, `vmstat`.
     fn id(&self) -> &'static str;
 
-    /// Begins to watch. What cannot be seen is told by [`Watch::end`], never counted as 0.
+    /// Starts a watch. [`Watch::end`] reports what is unreadable, never as 0.
     fn watch<'a>(&'a self, root: &SysRoot) -> Box<dyn Watch + 'a>;
 }
 
-/// A span of time that a probe watches.
 pub trait Watch {
-    /// Ends it: what happened since it began.
     fn end(self: Box<Self>) -> Difference;
 }
 

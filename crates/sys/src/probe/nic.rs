@@ -1,4 +1,4 @@
-//! What network interfaces moved and lost: the kernel's counters, and the driver's own of packets that never got there.
+//! Traffic and losses of network interfaces: kernel counters, and the driver's own loss counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use crate::root::{ReadError, SysRoot};
 
 const CLASS: &str = "/sys/class/net";
 
-/// A file of the bonding driver that stands among the interfaces.
+/// A file of the bonding driver beside the interfaces.
 const NO_INTERFACE: &str = "bonding_masters";
 
-/// The kernel's counters that are read (Documentation/networking/statistics.rst, ABI/testing/sysfs-class-net-statistics)
-/// and our names for them.
+/// The kernel's counters (Documentation/networking/statistics.rst, ABI/testing/sysfs-class-net-statistics) and our
+/// names.
 const FILES: [(&str, &str); 12] = [
     ("rx_bytes", "rx_bytes"),
     ("tx_bytes", "tx_bytes"),
@@ -28,16 +28,16 @@ const FILES: [(&str, &str); 12] = [
     ("tx_carrier_errors", "tx_carrier"),
 ];
 
-/// How often its link went away, and those of a member by the count of its bond (ABI/testing/sysfs-class-net;
-/// Documentation/networking/bonding.rst). Not every kernel, and not every interface, has them.
+/// Link losses of an interface, and of a bond member (ABI/testing/sysfs-class-net;
+/// Documentation/networking/bonding.rst). Not all kernels and interfaces have them.
 const LOSSES: [(&str, &str); 2] =
     [("carrier_down_count", "carrier_losses"), ("bonding_slave/link_failure_count", "link_failures")];
 
-/// Told of every interface, idle ones too: that an interface moved nothing is what path proof asks for.
+/// Reported even for idle interfaces: path proof needs an interface's zero.
 const ALWAYS: [&str; 2] = ["rx_bytes", "tx_bytes"];
 
-/// Parts of names that drivers give what is lost or held back. Everything else a driver counts is left out: one has
-/// thousands, most of them for a queue each.
+/// Parts of names that drivers use for losses and stalls. All other driver counters are left out: there can be
+/// thousands, mostly per queue.
 const TELLING: [&str; 15] = [
     "drop",
     "discard",
@@ -56,17 +56,15 @@ const TELLING: [&str; 15] = [
     "allowance_exceeded",
 ];
 
-/// Interfaces read at most: those with a device first. A host of containers has hundreds of pairs.
+/// Interfaces read at most, those with a device first. A host of containers has hundreds of veth pairs.
 const MOST_INTERFACES: usize = 64;
 
-/// Counters of a driver that stand in a difference at most, of each interface.
 const MOST_OF_DRIVER: usize = 16;
 
-/// What starts the name of a driver's counter.
 const DRIVER: &str = "driver:";
 
-/// Counters of every interface of this network namespace: `rx_bytes eth0`, and what advanced of the others, the driver's
-/// own as `driver:rx_out_of_buffer eth0`. Names of drivers have their blanks replaced.
+/// Counters of every interface of this network namespace: `rx_bytes eth0`, and those of the others that increased,
+/// the driver's own as `driver:rx_out_of_buffer eth0`. Blanks in driver names are replaced.
 pub(super) struct Nic;
 
 impl Counting for Nic {
@@ -85,7 +83,6 @@ impl Counting for Nic {
         };
         names.retain(|name| name != NO_INTERFACE);
         let has_device = |name: &String| root.exists(format!("{CLASS}/{name}/device"));
-        // The sort is stable: names stay in their order.
         names.sort_by_key(|name| !has_device(name));
         if names.len() > MOST_INTERFACES {
             let more = names.len() - MOST_INTERFACES;
@@ -135,7 +132,6 @@ fn of_kernel(root: &SysRoot, interface: &str, counters: &mut Counters) {
         match root.value(format!("{CLASS}/{interface}/statistics/{file}")) {
             Ok(value) => counters.count(format!("{name} {interface}"), value),
             Err(error) => {
-                // The others would say the same.
                 counters.unreadable(error);
                 return;
             }
@@ -153,7 +149,6 @@ fn of_kernel(root: &SysRoot, interface: &str, counters: &mut Counters) {
 fn of_driver(root: &SysRoot, interface: &str, counters: &mut Counters) {
     let all = match Ethtool::of(root, interface).statistics() {
         Ok(all) => all,
-        // A driver that counts nothing of its own.
         Err(ReadError::Missing { .. }) => return,
         Err(error) => {
             counters.unreadable(error);
@@ -165,7 +160,7 @@ fn of_driver(root: &SysRoot, interface: &str, counters: &mut Counters) {
         if TELLING.iter().any(|part| lower.contains(part)) {
             let name = name.split_whitespace().collect::<Vec<_>>().join("_");
             let name = format!("{DRIVER}{name} {interface}");
-            // Some drivers give several counters one name.
+            // Some drivers give several counters the same name.
             let so_far = counters.counts.get(&name).copied().unwrap_or(0);
             counters.count(name, so_far.saturating_add(value));
         }

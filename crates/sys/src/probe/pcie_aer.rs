@@ -1,4 +1,4 @@
-//! Errors on PCI Express links that the devices reported (Advanced Error Reporting).
+//! PCI Express errors that devices reported (Advanced Error Reporting).
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,17 @@ use crate::root::{ReadError, SysRoot};
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-/// Files of a device, and the name of their sum. Their last line is the number of messages, `TOTAL_ERR_COR 2`; the
-/// lines above it may add up to more, since one message can report several errors (Linux
+/// Files of a device, and our name for their total. The last line is the number of messages, `TOTAL_ERR_COR 2`; the
+/// lines above may add up to more, since a message can report several errors (Linux
 /// Documentation/ABI/testing/sysfs-bus-pci-devices-aer).
 const FILES: [(&str, &str); 3] =
     [("aer_dev_correctable", "correctable"), ("aer_dev_nonfatal", "nonfatal"), ("aer_dev_fatal", "fatal")];
 
-/// Devices named in a difference at most; the others are in the sums.
+/// Devices in a difference at most; the totals include all.
 const MOST_DEVICES: usize = 16;
 
-/// Counts `correctable`, `nonfatal` and `fatal` over all devices, and of each that reported something also
-/// `correctable 0000:3b:00.0`. The device that counts is the one that saw the error, which may be the other end of the
-/// link of the one that is at fault.
+/// Counts `correctable`, `nonfatal` and `fatal` over all devices, and of each device with errors, such as
+/// `correctable 0000:3b:00.0`. The reporting device saw the error; the fault may be at the other end of its link.
 pub(super) struct PcieAer;
 
 impl Counting for PcieAer {
@@ -26,7 +25,7 @@ impl Counting for PcieAer {
         "pcie_aer"
     }
 
-    /// Every device's counters: one that starts to count must have been seen at 0.
+    /// Reads devices at 0 too: a later increase needs an earlier reading.
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
         let devices = match root.list(DEVICES) {
@@ -40,7 +39,6 @@ impl Counting for PcieAer {
             for (file, name) in FILES {
                 match total(root, &format!("{DEVICES}/{device}/{file}")) {
                     Ok(count) => counters.count(format!("{name} {device}"), count),
-                    // A device that cannot report errors has none of the files.
                     Err(ReadError::Missing { .. }) => {}
                     Err(error) => counters.unreadable(error),
                 }
@@ -99,7 +97,6 @@ mod tests {
         fs::write(place.join(file), text).expect("written");
     }
 
-    /// In the form of the kernel's documentation, cut to a few lines.
     fn correctable(count: u64) -> String {
         format!("Receiver Error {count}\nBad TLP 0\nReplay Timer Timeout {count}\nTOTAL_ERR_COR {count}\n")
     }

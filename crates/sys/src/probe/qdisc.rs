@@ -1,11 +1,11 @@
-//! What queues on the way out dropped and held back.
+//! Drops and delays of queueing disciplines.
 
 use super::{Counters, Counting, Difference};
 use crate::net::datagram::all_qdiscs;
 use crate::root::SysRoot;
 
-/// Counts `dropped eth0` (packets) and `overlimits eth0` (times that a packet had to wait for a shaper) of the
-/// disciplines that packets come to first; idle interfaces are left out.
+/// Counts `dropped eth0` (packets) and `overlimits eth0` (times that a shaper held a packet back) of root
+/// disciplines; idle interfaces are left out.
 pub(super) struct QdiscProbe;
 
 impl Counting for QdiscProbe {
@@ -18,7 +18,7 @@ impl Counting for QdiscProbe {
         match all_qdiscs(root) {
             Ok(all) => {
                 for (interface, queues) in all {
-                    // A discipline with others below it counts what they drop as its own.
+                    // A discipline with children includes their drops in its own.
                     for queue in queues.iter().filter(|queue| queue.is_root) {
                         counters.count(format!("dropped {interface}"), queue.dropped);
                         counters.count(format!("overlimits {interface}"), queue.overlimits);

@@ -1,17 +1,17 @@
-//! What the protocols counted: datagrams without room, segments sent again, fragments.
+//! Protocol counters: datagrams without buffer space, retransmitted segments, fragments.
 
 use std::collections::BTreeMap;
 
 use super::{Counters, Counting};
 use crate::root::{ReadError, SysRoot};
 
-/// Of the network namespace of the calling thread, which need not be that of the process.
+/// Of the network namespace of the calling thread, which may differ from the process's.
 const SNMP: &str = "/proc/thread-self/net/snmp";
 const NETSTAT: &str = "/proc/thread-self/net/netstat";
 const SNMP6: &str = "/proc/thread-self/net/snmp6";
 
-/// Our name, then the file, protocol and field (Documentation/networking/snmp_counter.rst). What IPv6 counts by itself
-/// is added, under the field of `snmp6`; TCP's counters are of both.
+/// Our name, then the file, protocol and field (Documentation/networking/snmp_counter.rst). IPv6 has counters of its
+/// own, which are added under the field of `snmp6`; TCP's counters cover both.
 const FIELDS: &[(&str, &str, &str, &str, &str)] = &[
     ("udp_in_errors", SNMP, "Udp", "InErrors", "Udp6InErrors"),
     ("udp_receive_buffer_full", SNMP, "Udp", "RcvbufErrors", "Udp6RcvbufErrors"),
@@ -42,7 +42,7 @@ const FIELDS: &[(&str, &str, &str, &str, &str)] = &[
     ("congestion_marks", NETSTAT, "IpExt", "InCEPkts", ""),
 ];
 
-/// Counters of IP, UDP and TCP of this network namespace. Others in the namespace count in them, too.
+/// Counters of IP, UDP and TCP of the network namespace, of all its processes.
 pub(super) struct Snmp;
 
 impl Counting for Snmp {
@@ -53,7 +53,7 @@ impl Counting for Snmp {
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
         let six = root.text(SNMP6).unwrap_or_else(|error| {
-            // No IPv6 in this kernel, or nobody may look.
+            // No IPv6 in this kernel, or no permission.
             if !error.is_missing() {
                 counters.unreadable(error);
             }
@@ -64,7 +64,6 @@ impl Counting for Snmp {
             match root.text(path).and_then(|text| table(path, &text)) {
                 Ok(table) => {
                     for (name, _, protocol, field, of_six) in FIELDS.iter().filter(|row| row.1 == path) {
-                        // A kernel that is older than the field does not count it.
                         if let Some(count) = table.get(&(*protocol, *field)) {
                             let more = six.get(of_six).copied().unwrap_or(0);
                             counters.count(*name, count.saturating_add(more));
@@ -78,8 +77,8 @@ impl Counting for Snmp {
     }
 }
 
-/// Every second line holds the numbers for the names in the line before: `Udp: InDatagrams NoPorts`, `Udp: 7 0`. A few
-/// fields, none of ours, may be negative.
+/// Each line of names is followed by one of numbers: `Udp: InDatagrams NoPorts`, `Udp: 7 0`. A few fields, none of
+/// ours, may be negative.
 fn table<'a>(path: &str, text: &'a str) -> Result<BTreeMap<(&'static str, &'static str), u64>, ReadError> {
     let garbage = || ReadError::garbage(path, text, "lines of names, each with a line of numbers behind it");
     let mut found: BTreeMap<(&'a str, &'a str), &'a str> = BTreeMap::new();
@@ -104,7 +103,6 @@ fn table<'a>(path: &str, text: &'a str) -> Result<BTreeMap<(&'static str, &'stat
     if table.is_empty() { Err(garbage()) } else { Ok(table) }
 }
 
-/// Lines of a name and a number.
 fn pairs(text: &str) -> BTreeMap<&str, u64> {
     text.lines()
         .filter_map(|line| {
@@ -119,7 +117,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Composed after the form of Linux 6.1, cut to a few fields.
     const FOUR: &str = "\
 Ip: Forwarding DefaultTTL InDiscards ReasmReqds ReasmFails FragFails FragCreates
 Ip: 2 64 0 40 2 1 15

@@ -1,24 +1,23 @@
-//! Packets that came in faster than the CPUs took them.
+//! Received packets that exceeded what CPUs could process.
 
 use super::{Counters, Counting, Difference};
 use crate::root::SysRoot;
 
 const PATH: &str = "/proc/net/softnet_stat";
 
-/// The columns that are read, and what their sums are called (net/core/net-procfs.c, `softnet_seq_show`): packets
-/// taken, packets that found the CPU's queue full, rounds that ended with work left, packets that the flow limit
-/// refused. Numbers are in hexadecimal.
+/// Columns and our names (net/core/net-procfs.c, `softnet_seq_show`), in hexadecimal: packets processed, packets
+/// dropped at a full backlog, rounds that ended with work left, packets refused by the flow limit.
 const COLUMNS: [(usize, &str); 4] =
     [(0, "processed"), (1, "dropped"), (2, "time_squeezed"), (10, "flow_limited")];
 
-/// The column of the CPU's number, since Linux 5.10; before, lines are those of the CPUs online, in their order.
+/// The CPU's number, since Linux 5.10; before, lines are the online CPUs in order.
 const CPU: usize = 12;
 
-/// CPUs named in a difference at most; the others are in the sums.
+/// CPUs in a difference at most; the totals include all.
 const MOST_CPUS: usize = 16;
 
-/// Counts of the whole machine, whatever the network namespace: `processed`, `dropped`, `time_squeezed` and
-/// `flow_limited` over all CPUs, and of each CPU that dropped something also `dropped cpu3`.
+/// Counts of the whole machine, over all network namespaces: `processed`, `dropped`, `time_squeezed` and
+/// `flow_limited`, and of each CPU with drops `dropped cpu3`.
 pub(super) struct Softnet;
 
 impl Counting for Softnet {
@@ -26,14 +25,12 @@ impl Counting for Softnet {
         "softnet"
     }
 
-    /// Every CPU's counters, under the name of the sum and the CPU.
     fn read(&self, root: &SysRoot) -> Counters {
         let empty = "a line for each CPU belongs there";
         Counters::of_lines(root, PATH, "hexadecimal numbers", empty, |counters, at, line| {
             let numbers = numbers(line)?;
             let cpu = numbers.get(CPU).copied().unwrap_or(at as u64);
             for (column, name) in COLUMNS {
-                // Old kernels have fewer columns.
                 if let Some(value) = numbers.get(column) {
                     counters.count(format!("{name} cpu{cpu}"), *value);
                 }
@@ -71,7 +68,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Two CPUs in the form of Linux 6.1, of which the second is number 5.
     fn line(processed: u64, dropped: u64, squeezed: u64, cpu: u64) -> String {
         format!(
             "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 00000000 00000000 00000000 \

@@ -1,10 +1,10 @@
-//! Time that the hypervisor gave to somebody else while our CPUs wanted to run.
+//! Steal time: `steal_ns` over all CPUs (proc_stat(5)), which the hypervisor gave to others while our CPUs were
+//! runnable.
 
 use super::{Counters, Counting};
 use crate::net::host_time;
 use crate::root::SysRoot;
 
-/// Steal time, summed over all CPUs: `steal_ns` (proc_stat(5)).
 pub(super) struct Steal;
 
 impl Counting for Steal {

@@ -1,4 +1,4 @@
-//! Throttling by heat: how often and for how long the CPU lowered its own clock.
+//! Thermal throttling: how often and how long the CPU lowered its clock.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::root::{ReadError, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Files in `cpuN/thermal_throttle`, whose counters they are, and what their difference is called. Counts since
-/// Linux 2.6.20 or so, times since 5.5 (Linux Documentation/ABI/testing/sysfs-devices-system-cpu).
+/// Files in `cpuN/thermal_throttle`, their owner and our name. Counts since Linux 2.6.20 or so, times since 5.5
+/// (Linux Documentation/ABI/testing/sysfs-devices-system-cpu).
 const FILES: [(&str, Owner, &str); 4] = [
     ("core_throttle_count", Owner::Core, "core_throttles"),
     ("core_throttle_total_time_ms", Owner::Core, "core_throttled_ms"),
@@ -23,10 +23,10 @@ enum Owner {
 }
 
 /// Counts `core_throttles` and `core_throttled_ms`, summed over cores; `package_throttles` and
-/// `package_throttled_ms`, summed over packages. Only Intel's CPUs have these counters.
+/// `package_throttled_ms`, summed over packages. Intel CPUs only.
 ///
-/// Each hardware thread counts what it hears: one event of a package is counted by all threads of the package that the
-/// interrupt reaches. So an owner's difference is the largest of its threads' differences, not their sum.
+/// Each hardware thread that gets the interrupt counts the event, so the difference of a core or package is the
+/// largest of its threads' differences, not their sum.
 pub(super) struct ThrottleProbe;
 
 impl Counting for ThrottleProbe {
@@ -34,7 +34,6 @@ impl Counting for ThrottleProbe {
         "throttle"
     }
 
-    /// Every thread's counters, under the name of the difference, the owner and the thread.
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
         let cpus = match root.numbered(CPUS, "cpu") {
@@ -83,7 +82,7 @@ impl Counting for ThrottleProbe {
 }
 
 impl Owner {
-    /// Names the core or package of the CPU at `base`. A CPU that does not tell is an owner of its own.
+    /// The core or package of the CPU at `base`; the CPU itself where topology is unreadable.
     fn name(self, root: &SysRoot, base: &str) -> String {
         let file = match self {
             // The older name of `core_cpus_list`, which all kernels have.
@@ -100,7 +99,6 @@ mod tests {
 
     use super::*;
 
-    /// A composed machine: two packages of two cores of two threads, as Intel's are numbered.
     fn machine(root: &SysRoot) {
         for cpu in 0..8_u32 {
             let (package, core) = (cpu / 2 % 2, cpu % 4);

@@ -5,7 +5,7 @@ use crate::root::SysRoot;
 
 const PATH: &str = "/proc/vmstat";
 
-/// The events kept, by the kernel's names (Linux mm/vmstat.c). A kernel without NUMA or huge pages lacks some.
+/// Events by the kernel's names (Linux mm/vmstat.c), since boot. A kernel without NUMA or huge pages lacks some.
 const KEPT: [&str; 13] = [
     "compact_stall",
     "numa_foreign",
@@ -22,7 +22,6 @@ const KEPT: [&str; 13] = [
     "thp_fault_fallback",
 ];
 
-/// Events since boot, over the whole machine.
 pub(super) struct VmStat;
 
 impl Counting for VmStat {

@@ -1,4 +1,4 @@
-//! Handing an open descriptor to a child, and taking it over there.
+//! Passes an open descriptor to a child process.
 #![expect(unsafe_code, reason = "a hook between fork and exec; taking over a descriptor by its number")]
 
 use std::io;
@@ -10,36 +10,29 @@ use std::sync::Mutex;
 
 use rustix::io::{Errno, FdFlags, fcntl_getfd, fcntl_setfd};
 
-/// Why a descriptor could not be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InheritError {
-    /// The number is one of the standard streams, or negative.
     #[error("descriptor {0} is not one that a supervisor hands over")]
     Reserved(RawFd),
-    /// Nothing is open under the number.
     #[error("descriptor {0} is not open; was this process started by its supervisor?")]
     Closed(RawFd),
-    /// It is open but was opened here, or has been taken over already.
+    /// The descriptor was opened here, or has been adopted already.
     #[error("descriptor {0} was not inherited")]
     NotInherited(RawFd),
     #[error("descriptor {fd}: {errno}")]
-    System {
-        fd: RawFd,
-        /// What the kernel answered.
-        errno: Errno,
-    },
+    System { fd: RawFd, errno: Errno },
 }
 
-/// Two connected stream sockets: one to keep, one to hand over. Neither is inherited by itself.
+/// Two connected stream sockets, both close-on-exec: one to keep, one to hand over.
 pub fn socket_pair() -> io::Result<(UnixStream, UnixStream)> {
     UnixStream::pair()
 }
 
-/// Lets the process that `command` will start inherit `fd`, and gives the number it has there.
+/// Makes the child of `command` inherit `fd`; returns the child's descriptor number.
 ///
-/// Only that child gets it: the flag that closes it on exec is taken away after the fork, in the child, so that
-/// another child started at the same moment does not keep the connection open. The supervisor's copy is closed
-/// when `command` is dropped; until then the end of the child cannot be seen on the socket.
+/// Close-on-exec is cleared in the child after the fork, so that no other child started meanwhile inherits the
+/// connection. The supervisor's copy is closed when `command` is dropped; until then the socket does not show the
+/// child's end.
 pub fn inherit(command: &mut Command, fd: impl Into<OwnedFd>) -> RawFd {
     let fd: OwnedFd = fd.into();
     let number = fd.as_raw_fd();
@@ -49,10 +42,10 @@ pub fn inherit(command: &mut Command, fd: impl Into<OwnedFd>) -> RawFd {
     number
 }
 
-/// Takes over the descriptor that a supervisor left open under `number`; later children do not inherit it.
+/// Takes ownership of the inherited descriptor `number`; later children do not inherit it.
 ///
-/// Rust opens everything with close-on-exec, so a descriptor without that flag came from outside and nobody here
-/// owns it. Taking it over sets the flag: it can be done once.
+/// Rust opens everything with close-on-exec, so a descriptor without that flag came from outside and has no owner
+/// here. Adopting sets the flag, so it works once.
 pub fn adopt(number: RawFd) -> Result<OwnedFd, InheritError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     if number <= 2 {
@@ -82,7 +75,7 @@ mod tests {
     #[test]
     fn a_child_writes_to_the_descriptor_it_inherited() {
         let (mut ours, theirs) = socket_pair().expect("a pair");
-        // Not `sh`: dash takes descriptors of one digit only, and other tests hold the low ones.
+        // Not `sh`: dash supports only one-digit descriptors, and other tests hold the low ones.
         let mut shell = Command::new("bash");
         let number = inherit(&mut shell, theirs);
         let status = shell.arg("-c").arg(format!("echo hello >&{number}")).status().expect("ran");

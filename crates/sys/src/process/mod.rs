@@ -1,4 +1,4 @@
-//! What a supervisor of worker processes needs, and what its workers need to do about themselves.
+//! Process control for supervisors and their workers.
 
 mod inherit;
 mod own;

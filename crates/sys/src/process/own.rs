@@ -1,4 +1,4 @@
-//! What a process sets about itself: when it dies, what it is called, whose group it is in.
+//! Settings of a process about itself: parent death signal, name, process group.
 #![expect(unsafe_code, reason = "a hook between fork and exec")]
 
 use std::ffi::CString;
@@ -11,49 +11,48 @@ use rustix::process::{
     Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal, setsid,
 };
 
-/// Has the calling process killed as soon as its parent ends; ESRCH if the parent is gone already.
+/// Makes the kernel kill the calling process when its parent ends; ESRCH if the parent is gone already.
 ///
-/// The "parent" is the thread that forked, not the whole process (`PR_SET_PDEATHSIG`, prctl(2)): a supervisor has
-/// to start workers from a thread that outlives them. `parent` is the process id the caller was told to serve.
+/// The "parent" is the thread that forked, not the whole process (`PR_SET_PDEATHSIG`, prctl(2)): supervisors must
+/// start workers from a thread that outlives them.
 pub fn die_with_parent(parent: Pid) -> Result<(), Errno> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have died before the line above took effect; then somebody else is our parent by now.
+    // The parent may have died before the call took effect; then we have another parent by now.
     if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH) }
 }
 
-/// Has the process that `command` will start killed as soon as the calling thread ends, whatever program it runs.
+/// Makes the kernel kill the child of `command` when the calling thread ends.
 pub fn tie_to_parent(command: &mut Command) -> &mut Command {
     let parent = getpid();
     // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(move || die_with_parent(parent).map_err(io::Error::from)) }
 }
 
-/// Has a child asked to leave with SIGTERM when the calling thread ends, if it is started from it. For a program such as
-/// srun(1), which has more to end than itself.
+/// Sends the child SIGTERM when the calling thread ends, for programs such as srun(1) that have children to end
+/// themselves.
 pub fn leave_with_parent(command: &mut Command) -> &mut Command {
     let parent = getpid();
     let tie = move || {
         set_parent_process_death_signal(Some(Signal::TERM))?;
-        // It may have died before the line above took effect.
         if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
     };
     // SAFETY: the hook only makes two system calls, both async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(tie) }
 }
 
-/// Makes the calling process the leader of a session and process group of its own, so that a terminal's signals
-/// do not reach it and it can be killed with all it starts. EPERM if it leads a group already.
+/// Makes the calling process the leader of a new session and process group: terminal signals do not reach it and it
+/// can be killed with its children. EPERM if it leads a group already.
 pub fn lead_group() -> Result<Pid, Errno> {
     setsid()
 }
 
-/// Has descendants whose parent died given to this process instead of init, so that it can reap them.
+/// Makes orphaned descendants children of this process instead of init, so that it can reap them.
 pub fn reap_orphans() -> Result<(), Errno> {
-    // Any process id switches it on; the kernel only looks whether the number is 0.
+    // Any process id switches it on; the kernel only checks for 0.
     set_child_subreaper(Some(getpid()))
 }
 
-/// Names the calling thread, as `ps` and `top` show it. The kernel keeps 15 bytes; more are cut off.
+/// Names the calling thread for `ps` and `top`. The kernel keeps 15 bytes.
 pub fn name_thread(name: &str) -> Result<(), Errno> {
     let bytes: Vec<u8> = name.bytes().filter(|&byte| byte != 0).take(15).collect();
     rustix::thread::set_name(&CString::new(bytes).map_err(|_| Errno::INVAL)?)

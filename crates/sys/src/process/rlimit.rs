@@ -3,26 +3,20 @@
 use rustix::io::Errno;
 use rustix::process::{Rlimit, getrlimit, setrlimit};
 
-/// A resource that is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// Locked memory in bytes; registering memory with a network or GPU driver counts.
+    /// Locked memory in bytes, with memory registered by network or GPU drivers.
     LockedMemory,
     OpenFiles,
-    /// Size of a core dump in bytes.
     CoreDump,
-    /// Address space in bytes.
     AddressSpace,
-    /// Processes and threads of this user.
     Threads,
 }
 
-/// A resource limit; none is "no limit".
+/// A resource limit; `None` is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The limit in force.
     pub soft: Option<u64>,
-    /// How far it may be raised without privilege.
     pub hard: Option<u64>,
 }
 
@@ -31,7 +25,7 @@ pub fn limit(resource: Resource) -> Limit {
     Limit { soft: current, hard: maximum }
 }
 
-/// Sets the limit in force and leaves the hard one as it is; EINVAL above the hard one.
+/// Sets the soft limit; EINVAL above the hard limit.
 pub fn set_soft_limit(resource: Resource, soft: Option<u64>) -> Result<(), Errno> {
     let hard = limit(resource).hard;
     setrlimit(kernel(resource), Rlimit { current: soft, maximum: hard })

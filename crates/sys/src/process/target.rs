@@ -1,4 +1,4 @@
-//! A process to be signalled and waited for, without ever hitting another one that got its number later.
+//! Signals and waits for a process, never a later process with the same PID.
 
 use std::time::Duration;
 
@@ -12,26 +12,18 @@ use rustix::process::{
 use super::task;
 use crate::root::{ReadError, SysRoot};
 
-/// Why a process could not be signalled or waited for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It has ended and was reaped.
     #[error("process {pid} is gone", pid = .0.as_raw_nonzero())]
     Gone(Pid),
     #[error("{what} process {pid}: {errno}", pid = .pid.as_raw_nonzero())]
-    System {
-        what: &'static str,
-        pid: Pid,
-        /// What the kernel answered.
-        errno: Errno,
-    },
-    /// Its start time could not be read, which stands in for a pidfd on kernels before 5.3.
+    System { what: &'static str, pid: Pid, errno: Errno },
+    /// The start time, which replaces a pidfd before Linux 5.3, is unreadable.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
-/// A process, told apart from later ones with the same number by a pidfd, or by its start time where the kernel
-/// (before 5.3) or a sandbox has no pidfd.
+/// A process, identified by a pidfd, or by its start time where pidfds are missing (Linux before 5.3) or denied.
 #[derive(Debug)]
 pub struct Target {
     pid: Pid,
@@ -45,7 +37,7 @@ enum Identity {
 }
 
 impl Target {
-    /// The process that has this number now. For a child that is not yet waited for this cannot be a wrong one.
+    /// The process that has this PID now. For a child that is not yet reaped, this is always the right one.
     pub fn open(pid: Pid) -> Result<Self, TargetError> {
         let identity = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(fd) => Identity::Pidfd(fd),
@@ -59,7 +51,6 @@ impl Target {
         self.pid
     }
 
-    /// Sends a signal to it.
     pub fn signal(&self, signal: Signal) -> Result<(), TargetError> {
         let sent = match &self.identity {
             Identity::Pidfd(fd) => pidfd_send_signal(fd, signal),
@@ -69,14 +60,13 @@ impl Target {
         sent.map_err(|errno| self.failed("signalling", errno))
     }
 
-    /// Sends a signal to the process group it leads, for the descendants that it started.
-    ///
-    /// Use it before the leader is reaped: so long its number, and with it the group's, is not given away.
+    /// Signals the process group that the process leads. Use this before the leader is reaped: until then its PID and
+    /// group number are not reused.
     pub fn signal_group(&self, signal: Signal) -> Result<(), TargetError> {
         kill_process_group(self.pid, signal).map_err(|errno| self.failed("signalling the group of", errno))
     }
 
-    /// Waits until it has ended (a zombie has); false if it still runs after `limit`. It is not reaped.
+    /// Waits until the process has ended (a zombie has); false if it still runs after `limit`. Does not reap.
     pub fn wait(&self, limit: Duration) -> Result<bool, TargetError> {
         match &self.identity {
             Identity::Pidfd(fd) => {

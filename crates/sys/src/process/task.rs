@@ -1,23 +1,21 @@
-//! What the threads of a process are doing, for the evidence about one that hangs.
+//! What the threads of a process are doing, as evidence about a hung process.
 
 use crate::root::{ReadError, SysRoot};
 
-/// One thread of a process at one moment. What the kernel keeps from us is none.
+/// One thread of a process at one moment; `None` where the kernel denies a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     pub id: u32,
     pub name: String,
-    /// Its state in the kernel's letters: R running, S sleeping, D uninterruptible, T stopped, Z ended (proc_pid_stat(5)).
+    /// State: R running, S sleeping, D uninterruptible, T stopped, Z ended (proc_pid_stat(5)).
     pub state: char,
-    /// The kernel function it sleeps in.
     pub wait_channel: Option<String>,
-    /// The system call it is in: number and arguments, or `running`.
     pub syscall: Option<String>,
-    /// Its kernel stack, one function a line; only for root.
+    /// Kernel stack, one function per line; only for root.
     pub stack: Option<String>,
 }
 
-/// The threads of a process; its main thread comes first. Threads that end meanwhile are left out.
+/// The threads of a process, main thread first. Threads that end meanwhile are left out.
 pub fn tasks(root: &SysRoot, pid: u32) -> Result<Vec<Task>, ReadError> {
     let folder = format!("/proc/{pid}/task");
     let mut found = Vec::new();
@@ -25,7 +23,7 @@ pub fn tasks(root: &SysRoot, pid: u32) -> Result<Vec<Task>, ReadError> {
         let task = format!("{folder}/{id}");
         let stat = match stat(root, &task) {
             Err(error) if error.is_missing() => continue,
-            // A task that is going away answers ESRCH between the open and the read.
+            // A thread that exits between open and read answers ESRCH.
             Err(ReadError::Unreadable { errno: rustix::io::Errno::SRCH, .. }) => continue,
             stat => stat?,
         };
@@ -34,7 +32,7 @@ pub fn tasks(root: &SysRoot, pid: u32) -> Result<Vec<Task>, ReadError> {
             id,
             name: stat.name,
             state: stat.state,
-            // The kernel writes 0 for a task that does not sleep, or to somebody who may not know.
+            // The kernel writes 0 for a running thread, or without permission.
             wait_channel: text("wchan").filter(|name| name != "0"),
             syscall: text("syscall"),
             stack: text("stack"),
@@ -43,7 +41,6 @@ pub fn tasks(root: &SysRoot, pid: u32) -> Result<Vec<Task>, ReadError> {
     Ok(found)
 }
 
-/// The fields of a stat file that we use.
 pub(super) struct Stat {
     pub name: String,
     pub state: char,
@@ -51,7 +48,7 @@ pub(super) struct Stat {
     pub started: u64,
 }
 
-/// Reads `FOLDER/stat`. The name stands in parentheses and may hold blanks and parentheses itself.
+/// Parses `FOLDER/stat`. The name in parentheses may hold blanks and parentheses itself.
 pub(super) fn stat(root: &SysRoot, folder: &str) -> Result<Stat, ReadError> {
     let path = format!("{folder}/stat");
     let text = root.text(&path)?;
@@ -60,7 +57,7 @@ pub(super) fn stat(root: &SysRoot, folder: &str) -> Result<Stat, ReadError> {
         let (name, rest) = rest.rsplit_once(')')?;
         let mut fields = rest.split_whitespace();
         let state = fields.next()?.chars().next()?;
-        // Field 22 of the file, and the state is field 3.
+        // Field 22 of the file; the state is field 3.
         let started = fields.nth(18)?.parse().ok()?;
         Some(Stat { name: name.to_owned(), state, started })
     };
@@ -76,7 +73,7 @@ mod tests {
     #[test]
     fn sees_a_sleeping_child() {
         let mut child = Command::new("sleep").arg("600").spawn().expect("started");
-        // The child may still be this program's copy before exec; wait for its new name, which must come.
+        // Before exec the child is a copy of this program: wait for its new name.
         let asleep = std::iter::repeat_with(|| tasks(&SysRoot::live(), child.id()).expect("read"))
             .find(|tasks| tasks[0].name == "sleep" && tasks[0].state == 'S')
             .expect("found");

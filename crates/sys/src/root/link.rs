@@ -1,4 +1,4 @@
-//! Symbolic links inside the kernel's trees, followed without ever leaving the root.
+//! Symbolic links of the kernel's trees, resolved without leaving the root.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,14 +8,14 @@ use rustix::io::Errno;
 
 use super::{ReadError, SysRoot};
 
-/// As many links as Linux follows in one path (path_resolution(7)).
+/// Linux's limit for one path (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
 impl SysRoot {
-    /// The place behind all symbolic links of an absolute path, as it is called on the live system.
+    /// Resolves all symbolic links of an absolute path, as named on the live system.
     ///
-    /// Links are followed inside the root: an absolute target begins there and `..` stops there, as chroot(2) has it.
-    /// So a tree of files cannot show files of the machine that it lies on.
+    /// Absolute targets start at the root and `..` stops there, as in chroot(2): a test tree cannot show files of its
+    /// host.
     pub fn resolve(&self, path: impl AsRef<Path>) -> Result<String, ReadError> {
         let asked = path.as_ref();
         let mut found = PathBuf::from("/");
@@ -47,14 +47,13 @@ impl SysRoot {
             .map_err(|name| ReadError::garbage(asked, &name.to_string_lossy(), "a link to a path in UTF-8"))
     }
 
-    /// The last part of what a symbolic link points at; the kernel names drivers, buses and masters this way.
-    ///
-    /// The target itself need not be there.
+    /// The last component of a symbolic link's target, which names drivers, buses and masters. The target need not
+    /// exist.
     pub fn link_name(&self, path: impl AsRef<Path>) -> Result<String, ReadError> {
         let asked = path.as_ref();
         let target = match &self.tree {
             Some(_) => {
-                // A link is what stands under its own name in the folder behind all links.
+                // Resolve the directory, but not the link itself.
                 let folder = self.resolve(asked.parent().unwrap_or(asked))?;
                 let at = Path::new(&folder).join(asked.file_name().unwrap_or_default());
                 self.target(&at).and_then(|target| target.ok_or_else(|| Errno::INVAL.into()))
@@ -67,7 +66,6 @@ impl SysRoot {
     }
 }
 
-/// The parts of a path, the first one last; `..` is kept.
 fn steps(path: &Path) -> Vec<OsString> {
     let steps = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_owned()),

@@ -1,4 +1,4 @@
-//! How full file systems are, asked so that one that does not answer keeps nobody waiting.
+//! Free space of file systems; a hung file system does not block the caller.
 
 use std::sync::mpsc;
 use std::thread;
@@ -6,40 +6,27 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-/// The room on a file system, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     pub size_bytes: u64,
-    /// Not in use, the part kept for root included.
+    /// Free, with the part reserved for root.
     pub free_bytes: u64,
-    /// What an ordinary user may still write.
     pub available_bytes: u64,
 }
 
-/// Why the room on a file system is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
     #[error("statvfs({path}): {errno}")]
-    Refused {
-        /// What was asked about.
-        path: String,
-        /// What the system answered.
-        errno: Errno,
-    },
-    /// No answer in time: a server that is gone, a disk that hangs.
+    Refused { path: String, errno: Errno },
+    /// No answer in time: a dead server or a hung disk.
     #[error("statvfs({path}) did not answer within {} s", within.as_secs())]
-    Silent {
-        /// What was asked about.
-        path: String,
-        /// How long it was waited for.
-        within: Duration,
-    },
+    Silent { path: String, within: Duration },
 }
 
-/// The room on the file system at each path (statvfs(3)); waits for all of them together no longer than `within`.
+/// Free space of the file system at each path (statvfs(3)); waits for all of them together at most `within`.
 ///
-/// A file system whose server is gone may keep a caller for ever, so each is asked by a thread of its own. One that
-/// gets no answer is left behind; it holds no lock and ends with the process.
+/// A dead server may block a caller for ever, so each path has a thread of its own. A thread without an answer is
+/// left behind; it holds no lock and ends with the process.
 pub fn ask(paths: &[String], within: Duration) -> Vec<Result<Space, SpaceError>> {
     ask_by(paths, within, statvfs)
 }
@@ -57,7 +44,7 @@ fn ask_by(
         let asker = thread::Builder::new().name("statvfs".to_owned()).stack_size(64 << 10);
         let asked = asker.spawn(move || {
             let answer = how(&path).map_err(|errno| SpaceError::Refused { path, errno });
-            // Nobody listens any more when the answer comes too late.
+            // The receiver is gone when the answer comes too late.
             let _ = answers.send((number, answer));
         });
         if let Err(error) = asked {
@@ -67,7 +54,6 @@ fn ask_by(
     }
     drop(answers);
     let end = Instant::now() + within;
-    // Ends early when every asker has answered and hung up.
     while let Ok((number, answer)) = mailbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
         found[number] = answer;
     }
@@ -110,7 +96,7 @@ mod tests {
 
     #[test]
     fn one_that_hangs_is_left_behind_and_costs_the_others_nothing() {
-        // Never returns, as statvfs on the mount of a dead server.
+        // Never returns, like statvfs on the mount of a dead server.
         fn how(path: &str) -> Result<Space, Errno> {
             if path == "/dead" {
                 loop {

@@ -1,12 +1,10 @@
-//! A tree of files in memory that stands in for the running system, where so many are read that a folder of files would
-//! take too long: the fuzz targets read a million a minute.
+//! A file tree in memory for tests that read too many trees for a disk: fuzz targets read a million a minute.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 
-/// Files, folders and symbolic links by their absolute paths.
 #[derive(Debug, Default)]
 pub struct Tree {
     entries: BTreeMap<String, TreeEntry>,
@@ -21,18 +19,18 @@ pub(super) enum TreeEntry {
 }
 
 impl Tree {
-    /// Adds a file, with the folders above it. What is there already stays.
+    /// Adds a file with its parent directories. Existing entries stay.
     pub fn file(&mut self, path: &str, contents: &[u8]) {
         self.add(path, TreeEntry::File(contents.to_vec()));
     }
 
-    /// Adds a symbolic link, with the folders above it. What is there already stays.
+    /// Adds a symbolic link with its parent directories. Existing entries stay.
     pub fn link(&mut self, path: &str, target: &str) {
         self.has_links = true;
         self.add(path, TreeEntry::Link(PathBuf::from(target)));
     }
 
-    /// A path with `..` in it, or below what is not a folder, is left out.
+    /// Ignores a path with `..` in it, or below a file.
     fn add(&mut self, path: &str, entry: TreeEntry) {
         let mut at = String::new();
         let mut parts = Path::new(path).components().filter(|part| *part != Component::RootDir).peekable();
@@ -49,19 +47,16 @@ impl Tree {
         }
     }
 
-    /// What stands at a path without links in it.
     pub(super) fn at(&self, path: &Path) -> io::Result<&TreeEntry> {
         let path = path.to_str().unwrap_or_default();
         let found = if path == "/" { Some(&TreeEntry::Folder) } else { self.entries.get(path) };
         found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Whether a path means what stands under that very name.
     pub(super) fn is_plain(&self, path: &Path) -> bool {
         !self.has_links || self.at(path).is_ok_and(|entry| !matches!(entry, TreeEntry::Link(_)))
     }
 
-    /// The names in a folder.
     pub(super) fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
         if !matches!(self.at(folder)?, TreeEntry::Folder) {
             return Err(io::ErrorKind::NotADirectory.into());

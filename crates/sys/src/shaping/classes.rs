@@ -1,46 +1,46 @@
-//! What a tree of classes lets through.
+//! The rate that a tree of classes lets through.
 
 use std::collections::BTreeMap;
 
-use super::{TC_H_ROOT, TCA_OPTIONS, own};
+use crate::netlink::tc::{TC_H_ROOT, TCA_OPTIONS, own};
 use crate::netlink::{attribute, number, wide};
 
-// Of linux/pkt_sched.h.
 const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_CEIL64: u16 = 7;
 const TCA_HFSC_RSC: u16 = 1;
 const TCA_HFSC_USC: u16 = 3;
 
-/// Classes below each other at most; the kernel allows 8 of htb (`TC_HTB_MAXDEPTH`).
+/// Class depth at most; the kernel allows 8 for htb (`TC_HTB_MAXDEPTH`).
 const DEEPEST: u32 = 32;
 
-/// A class of htb or hfsc; rates in bytes a second.
+/// A class of htb or hfsc; rates in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QdiscClass {
     pub handle: u32,
-    /// Of the class above; all bits set for none.
+    /// Handle of the parent class; all ones for the root.
     pub parent: u32,
-    /// What it is held to: the ceiling of htb, which it may borrow up to, or the upper limit of hfsc.
+    /// The upper bound: ceil of htb, up to which the class may borrow, or the upper limit of hfsc.
     pub most: Option<u64>,
-    /// What hfsc gives it whatever the upper limits above it are (tc-hfsc(7), real-time criterion).
+    /// hfsc's real-time rate, guaranteed whatever the upper limits above (tc-hfsc(7), real-time criterion).
     pub real_time: u64,
 }
 
 impl QdiscClass {
-    /// That of a message about a class of this kind of discipline.
+    /// Parses a netlink message about a class of this kind of discipline.
     pub fn read(kind: &str, body: &[u8]) -> Option<Self> {
-        let (_, options) = own(body).find(|(kind, _)| *kind == TCA_OPTIONS)?;
+        let options = attribute(own(body), TCA_OPTIONS)?;
         let mut class =
             Self { handle: number(body, 8)?, parent: number(body, 12)?, most: None, real_time: 0 };
         match kind {
             "htb" => {
-                // struct tc_htb_opt begins with two struct tc_ratespec of 12 B, rate and ceiling; the rate ends each.
+                // struct tc_htb_opt begins with two struct tc_ratespec of 12 B, rate and ceiling; each ends with the
+                // rate.
                 let parameters = attribute(options, TCA_HTB_PARMS)?;
                 let ceiling = attribute(options, TCA_HTB_CEIL64).and_then(|value| wide(value, 0));
                 class.most = ceiling.or(number(parameters, 20).map(u64::from));
             }
             _ => {
-                // struct tc_service_curve: the first slope, how long it holds, the second.
+                // struct tc_service_curve: first slope, its duration, second slope.
                 let curve = |kind: u16| {
                     let value = attribute(options, kind)?;
                     Some(u64::from(number(value, 0)?.max(number(value, 8)?)))
@@ -49,17 +49,16 @@ impl QdiscClass {
                 class.real_time = curve(TCA_HFSC_RSC).unwrap_or(0);
             }
         }
-        // A rate of 0 is none that anything could be sent at.
+        // A rate of 0 means no upper limit.
         class.most = class.most.filter(|rate| *rate > 0);
         Some(class)
     }
 }
 
-/// All classes of a discipline.
 pub(super) struct Classes(pub Vec<QdiscClass>);
 
 impl Classes {
-    /// Each class once: below one that is told twice, the work would double at every level.
+    /// Keeps each class once: below a repeated class, the work would double at every level.
     pub fn of(told: impl Iterator<Item = QdiscClass>) -> Self {
         let mut classes = BTreeMap::new();
         for class in told {
@@ -68,11 +67,12 @@ impl Classes {
         Self(classes.into_values().collect())
     }
 
-    /// Bytes a second that get through at most; none when nothing bounds them.
+    /// Bytes per second that pass at most; `None` without a bound.
     ///
-    /// Without any filter everything goes to the `default` class, and is held by it and by all above it. (A packet that was
-    /// given a priority which is the number of a class goes there instead, nft's `meta priority set`: that is not seen.) With
-    /// filters it may go anywhere. `bypass`: what belongs to no class is not held at all, as with htb; hfsc drops it.
+    /// Without filters all packets go to the `default` class and are bound by that class and its ancestors. (A packet
+    /// whose priority is a class number, as by nft's `meta priority set`, goes to that class instead: not detected.)
+    /// With filters they may go to any leaf. `bypass`: packets of no class pass unshaped, as with htb; hfsc drops
+    /// them.
     pub fn rate(&self, default: Option<u32>, is_sorted: bool, bypass: bool) -> Option<u64> {
         let default = default.and_then(|handle| self.leaf(handle));
         match default {
@@ -89,7 +89,7 @@ impl Classes {
         self.0.iter().find(|class| class.handle == handle && handle != TC_H_ROOT)
     }
 
-    /// Packets wait in leaves only.
+    /// The leaf class of this handle: packets are queued in leaves only.
     fn leaf(&self, handle: u32) -> Option<&QdiscClass> {
         self.find(handle).filter(|class| self.children(class).next().is_none())
     }
@@ -98,7 +98,6 @@ impl Classes {
         self.0.iter().filter(move |other| other.parent == class.handle && other.handle != class.handle)
     }
 
-    /// What a leaf is held to by itself and all above it.
     fn above(&self, leaf: &QdiscClass) -> Option<u64> {
         let mut at = Some(leaf);
         let mut most = None;
@@ -110,7 +109,7 @@ impl Classes {
         most.map(|rate: u64| rate.max(leaf.real_time))
     }
 
-    /// What all leaves below a class can have together.
+    /// The sum that all leaves below a class can send.
     fn below(&self, class: &QdiscClass, deepest: u32) -> Option<u64> {
         if deepest == 0 {
             return class.most;
@@ -127,7 +126,6 @@ impl Classes {
     }
 }
 
-/// The sum; none when one of them has no bound.
 fn sum(rates: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     rates.reduce(|one, other| one?.checked_add(other?)).flatten()
 }
@@ -142,7 +140,6 @@ mod tests {
         QdiscClass { handle, parent, most, real_time: 0 }
     }
 
-    /// A link of 1000, of which one leaf may have 200 and the other 900.
     fn tree() -> Classes {
         Classes(vec![
             class(0x1_0001, TC_H_ROOT, 1000),
@@ -157,7 +154,7 @@ mod tests {
         let mut wide = tree();
         wide.0[1].most = Some(5000);
         assert_eq!(wide.rate(Some(0x1_0010), false, true), Some(1000), "the class above holds it");
-        // No such class, or one that only holds others: htb lets it by.
+        // No such class, or an inner class: htb lets such packets pass unshaped.
         for default in [None, Some(0x1_0030), Some(0x1_0001)] {
             assert_eq!(tree().rate(default, false, true), None);
             assert_eq!(tree().rate(default, true, true), None, "what a filter passes over goes by as well");

@@ -1,4 +1,4 @@
-//! Rates that queueing disciplines shape to by their classes (htb, hfsc), or each flow by itself (fq).
+//! Rates that queueing disciplines shape to by class (htb, hfsc) or by flow (fq).
 //!
 //! Sources: Linux net/sched/sch_htb.c, sch_hfsc.c, sch_fq.c, and tc-htb(8), tc-hfsc(7), tc-fq(8).
 
@@ -8,40 +8,32 @@ use std::collections::BTreeMap;
 
 use rustix::io::Errno;
 
-use crate::netlink::{Message, attribute, attributes, dump, half, interface_name, number};
+use crate::netlink::tc::{RTM_GETQDISC, TC_H_ROOT, TCA_KIND, TCA_OPTIONS, own, tcmsg};
+use crate::netlink::{Message, attribute, dump, half, interface_name, number};
 use crate::root::{ReadError, SysRoot};
 
 use classes::{Classes, QdiscClass};
 
-/// Asks the kernel with a request of this kind and body; its answers.
+/// Sends a netlink request of this kind and body; returns the answers.
 type Ask<'a> = &'a dyn Fn(u16, &[u8]) -> Result<Vec<Message>, Errno>;
 
-/// What the discipline that packets come to first lets through.
+/// What the root discipline lets through; kind `mq` means that every queue has an fq.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shaping {
-    /// Its name: `htb`, `hfsc`, `fq`; or `mq`, below which every queue has an fq.
     pub kind: String,
-    /// Bytes a second of all packets together, as the discipline counts them: with the header of their link layer. What
-    /// it counts packets larger by is left out: the bound is a little wide then, and still one.
+    /// Bytes per second of all packets together, as the discipline counts them: with link-layer header. Overhead
+    /// settings are left out, which makes the bound slightly too high.
     pub bytes_per_second: Option<u64>,
-    /// The same of each flow by itself.
     pub flow_bytes_per_second: Option<u64>,
 }
 
 // Of linux/rtnetlink.h and linux/pkt_sched.h: the numbers are the kernel's interface and do not change.
-const RTM_GETQDISC: u16 = 38;
 const RTM_GETTCLASS: u16 = 42;
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;
-const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
-const TC_H_ROOT: u32 = 0xffff_ffff;
 const TCA_FQ_RATE_ENABLE: u16 = 5;
 const TCA_FQ_FLOW_MAX_RATE: u16 = 7;
 const TCA_HTB_INIT: u16 = 2;
-
-/// Bytes of `struct tcmsg`: family, padding, interface, handle, parent, info.
-const TCMSG: usize = 20;
 
 /// What shapes each interface of the network namespace of the calling thread. One that nothing shapes is not there.
 ///
@@ -55,7 +47,6 @@ pub fn shapings(root: &SysRoot) -> Result<BTreeMap<String, Shaping>, ReadError> 
     all(&dump, &interface_name).map_err(|errno| ReadError::Unreadable { path: path(), errno })
 }
 
-/// What `ask` gets answered to each kind of question, with the names of interfaces by their indices.
 pub(crate) fn all(
     ask: Ask<'_>,
     name: &dyn Fn(u32) -> Option<String>,
@@ -68,19 +59,11 @@ pub(crate) fn all(
     }
     let mut found = BTreeMap::new();
     for (index, disciplines) in by_interface {
-        // One that went away in between has no name any more.
         if let (Some(shaping), Some(name)) = (shaping(index, &disciplines, ask)?, name(index)) {
             found.insert(name, shaping);
         }
     }
     Ok(found)
-}
-
-fn tcmsg(index: u32) -> Vec<u8> {
-    let mut body = vec![0; 4];
-    body.extend_from_slice(&index.to_ne_bytes());
-    body.resize(TCMSG, 0);
-    body
 }
 
 /// A discipline, as the kernel tells of it.
@@ -93,32 +76,29 @@ struct Discipline {
 
 impl Discipline {
     fn read(body: &[u8]) -> Option<(u32, Self)> {
-        let own = body.get(TCMSG..)?;
-        let name = attribute(own, TCA_KIND)?.split(|byte| *byte == 0).next().unwrap_or_default();
+        let name = attribute(own(body), TCA_KIND)?.split(|byte| *byte == 0).next().unwrap_or_default();
         let discipline = Self {
             kind: String::from_utf8_lossy(name).into_owned(),
             is_root: number(body, 12)? == TC_H_ROOT,
             handle: number(body, 8)?,
-            options: attribute(own, TCA_OPTIONS).unwrap_or_default().to_vec(),
+            options: attribute(own(body), TCA_OPTIONS).unwrap_or_default().to_vec(),
         };
         Some((number(body, 4)?, discipline))
     }
 
-    /// The class that takes what no filter has sorted, by its whole number.
+    /// The whole handle of the class for packets that no filter sorted.
     fn default_class(&self) -> Option<u32> {
         let minor = match self.kind.as_str() {
             // struct tc_htb_glob: version, divisor, default class.
             "htb" => number(attribute(&self.options, TCA_HTB_INIT)?, 8)?,
-            // struct tc_hfsc_qopt.
             _ => half(&self.options, 0)?.into(),
         };
         (minor != 0).then_some(self.handle & 0xffff_0000 | minor & 0xffff)
     }
 
-    /// What an fq lets through of each flow.
     fn flow_rate(&self) -> Option<u64> {
         let value = |kind: u16| attribute(&self.options, kind).and_then(|value| number(value, 0));
-        // All bits set is no limit, and without pacing none is kept to.
+        // All ones is no limit, and fq enforces none without pacing.
         value(TCA_FQ_RATE_ENABLE).filter(|enabled| *enabled != 0)?;
         value(TCA_FQ_FLOW_MAX_RATE).filter(|rate| *rate != u32::MAX && *rate > 0).map(u64::from)
     }
@@ -132,14 +112,14 @@ fn shaping(index: u32, disciplines: &[Discipline], ask: Ask<'_>) -> Result<Optio
             let messages = ask(RTM_GETTCLASS, &tcmsg(index))?;
             let classes = messages.iter().filter_map(|message| QdiscClass::read(&root.kind, &message.body));
             let filters = ask(RTM_GETTFILTER, &tcmsg(index))?;
-            // What hangs before the discipline may sort packets into its classes as well.
+            // Filters at the parent may also sort packets into the classes of this discipline.
             let is_sorted = filters.iter().any(|message| message.kind == RTM_NEWTFILTER)
                 || disciplines.iter().any(|discipline| discipline.kind == "clsact");
             let classes = Classes::of(classes);
             shaping.bytes_per_second = classes.rate(root.default_class(), is_sorted, root.kind == "htb");
         }
         "fq" => shaping.flow_bytes_per_second = root.flow_rate(),
-        // A card of many queues has a discipline for each of them, and a flow goes by one.
+        // A multiqueue card has a discipline for each queue, and a flow uses one queue.
         "mq" => {
             let below = disciplines.iter().filter(|discipline| !discipline.is_root);
             let rates: Option<Vec<u64>> =
@@ -150,11 +130,6 @@ fn shaping(index: u32, disciplines: &[Discipline], ask: Ask<'_>) -> Result<Optio
     }
     let shapes = shaping.bytes_per_second.or(shaping.flow_bytes_per_second).is_some();
     Ok(shapes.then_some(shaping))
-}
-
-/// What stands behind the header of a message about a class or a discipline.
-fn own(body: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    attributes(body.get(TCMSG..).unwrap_or_default())
 }
 
 #[cfg(test)]

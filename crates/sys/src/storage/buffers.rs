@@ -1,20 +1,18 @@
-//! Memory of an engine: one slot a request, each either ours or the kernel's.
+//! The buffers of an engine: a slot for each request, owned by us or by the kernel.
 #![expect(unsafe_code, reason = "slots of one mapping, of which the kernel holds some")]
 
 use std::ptr::NonNull;
 
 use crate::memory::Mapping;
 
-/// Slots start at multiples of this: a page, which every disk's alignment divides.
+/// Slot alignment: a page satisfies every disk.
 const PAGE: usize = 4096;
 
-/// Equal slots of one mapping.
 #[derive(Debug)]
 pub struct Buffers {
     map: Mapping,
     start: NonNull<u8>,
     each: usize,
-    /// Whether the kernel may be reading or writing the slot.
     lent: Vec<bool>,
 }
 
@@ -23,12 +21,10 @@ pub struct Buffers {
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Bytes that `count` slots of `bytes` take.
     pub const fn needed(bytes: usize, count: usize) -> usize {
         bytes.next_multiple_of(PAGE) * count
     }
 
-    /// As many slots of `bytes` as `map` has room for.
     pub fn new(mut map: Mapping, bytes: usize) -> Self {
         let stride = bytes.next_multiple_of(PAGE).max(PAGE);
         let count = map.len() / stride;
@@ -36,17 +32,15 @@ impl Buffers {
         Self { map, start, each: bytes, lent: vec![false; count] }
     }
 
-    /// How many slots there are.
     pub const fn count(&self) -> usize {
         self.lent.len()
     }
 
-    /// Size of each in bytes.
     pub const fn each(&self) -> usize {
         self.each
     }
 
-    /// Bytes from the beginning of a slot to that of the next.
+    /// Distance between slots in bytes.
     pub(super) fn stride(&self) -> usize {
         self.each.next_multiple_of(PAGE).max(PAGE)
     }
@@ -55,10 +49,7 @@ impl Buffers {
         &self.map
     }
 
-    /// The slot's bytes.
-    ///
-    /// # Panics
-    /// When there is no such slot, or it is lent to the kernel.
+    /// The slot's bytes; panics for a slot that the kernel has.
     pub fn slot(&mut self, slot: usize) -> &mut [u8] {
         assert!(!self.lent[slot], "slot {slot} is under way");
         let start = self.address(slot);
@@ -67,7 +58,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.each) }
     }
 
-    /// Takes the slot away from us until [`Self::give_back`]; its address.
+    /// Lends the slot to the kernel until [`Self::give_back`]; returns its address.
     pub(super) fn lend(&mut self, slot: usize) -> NonNull<u8> {
         assert!(!self.lent[slot], "slot {slot} is under way");
         self.lent[slot] = true;

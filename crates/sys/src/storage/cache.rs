@@ -1,4 +1,4 @@
-//! How much of a file lies in the page cache, and how to get it out of there.
+//! Page cache residency of a file, and its eviction.
 #![expect(unsafe_code, reason = "cachestat and mincore")]
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -9,17 +9,16 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-/// The number of cachestat(2), the same on every architecture that has it (Linux 6.5).
+/// cachestat(2), the same number on every architecture (Linux 6.5).
 const CACHESTAT: libc::c_long = 451;
 
-/// `struct cachestat_range`.
 #[repr(C)]
 struct Range {
     offset: u64,
     len: u64,
 }
 
-/// `struct cachestat`: pages.
+/// `struct cachestat`, in pages.
 #[repr(C)]
 #[derive(Default)]
 struct Counts {
@@ -32,15 +31,13 @@ struct Counts {
 
 const _: () = assert!(size_of::<Range>() == 16 && size_of::<Counts>() == 40);
 
-/// How much of a file the page cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resident {
     pub bytes: u64,
-    /// The call that told: `cachestat` or `mincore`.
     pub method: &'static str,
 }
 
-/// How much of the first `len` bytes of `file` the page cache holds.
+/// Bytes of the first `len` bytes of `file` that are in the page cache.
 pub fn resident(file: impl AsFd, len: u64) -> Result<Resident, Errno> {
     if len == 0 {
         return Ok(Resident { bytes: 0, method: "cachestat" });
@@ -52,7 +49,7 @@ pub fn resident(file: impl AsFd, len: u64) -> Result<Resident, Errno> {
     }
 }
 
-/// Writes what is dirty and has the page cache drop the file. Pages that somebody maps or locks stay.
+/// Writes dirty pages back and evicts the file. Mapped and locked pages stay.
 pub fn forget(file: impl AsFd) -> Result<(), Errno> {
     fdatasync(file.as_fd())?;
     fadvise(file.as_fd(), 0, None, Advice::DontNeed)

@@ -1,4 +1,4 @@
-//! The block device below a file, and what the kernel counts of it.
+//! The block device below a file, and its counters.
 
 use std::fmt;
 use std::os::fd::AsFd;
@@ -8,11 +8,11 @@ use rustix::io::Errno;
 
 use crate::root::{ReadError, SysRoot};
 
-/// Unit of the counters, whatever the disk's own (Documentation/block/stat.rst).
+/// Unit of the counters on every disk (Documentation/block/stat.rst).
 const SECTOR: u64 = 512;
 
-/// A block device by its number. File systems of several devices, in memory or on servers have numbers of their own,
-/// behind which there is none.
+/// Block device number. File systems on several devices, in memory or on servers have anonymous numbers without a
+/// device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     pub major: u32,
@@ -30,18 +30,16 @@ impl Device {
         format!("/sys/dev/block/{self}")
     }
 
-    /// Reads a number as sysfs writes it: `8:16`.
     pub fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    /// The kernel's name for it; none when there is no such device.
+    /// The kernel's device name; `None` when no such device exists.
     pub fn name(self, root: &SysRoot) -> Option<String> {
         root.link_name(self.folder()).ok()
     }
 
-    /// The whole disk, where this is a partition.
     pub fn whole(self, root: &SysRoot) -> Option<Self> {
         let folder = root.resolve(self.folder()).ok()?;
         if !root.exists(format!("{folder}/partition")) {
@@ -52,13 +50,12 @@ impl Device {
         Self::parse(&number)
     }
 
-    /// Smallest unit that it can be asked for, in bytes.
     pub(super) fn logical_sector(self, root: &SysRoot) -> Option<u32> {
         root.value(format!("{}/queue/logical_block_size", self.whole(root)?.folder())).ok()
     }
 }
 
-/// The device that `file` is, or that its file system says it lies on.
+/// The device that `file` is, or that its file system is on.
 pub fn device_of(file: impl AsFd) -> Result<Device, Errno> {
     let told = fstat(file)?;
     let is_device = FileType::from_raw_mode(told.st_mode) == FileType::BlockDevice;
@@ -66,13 +63,11 @@ pub fn device_of(file: impl AsFd) -> Result<Device, Errno> {
     Ok(Device { major: major(number), minor: minor(number) })
 }
 
-/// Whether the device has queues to poll for completions.
 pub fn polls(root: &SysRoot, device: Device) -> Result<bool, ReadError> {
     let whole = device.whole(root).unwrap_or(device);
     root.value::<u32>(format!("{}/queue/io_poll", whole.folder())).map(|flag| flag == 1)
 }
 
-/// What was moved, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     pub read: u64,
@@ -80,7 +75,6 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// What was moved since `earlier`.
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
             read: self.read.saturating_sub(earlier.read),
@@ -89,11 +83,11 @@ impl Moved {
     }
 }
 
-/// What the device, or the partition, has moved since it was there, for everybody.
+/// Bytes of the device or partition since it appeared, of all processes.
 pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadError> {
     let path = format!("{}/stat", device.folder());
     let text = root.text(&path)?;
-    // Requests, merged, sectors, ms; the same for writing (Documentation/block/stat.rst).
+    // Requests, merges, sectors, ms; the same for writing (Documentation/block/stat.rst).
     let field = |number: usize| text.split_whitespace().nth(number)?.parse::<u64>().ok();
     match (field(2), field(6)) {
         (Some(read), Some(written)) => {
@@ -103,7 +97,7 @@ pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadErro
     }
 }
 
-/// What this process has caused to be fetched from and sent to the storage layer (proc_pid_io(5)).
+/// Storage traffic caused by this process (proc_pid_io(5)).
 pub fn moved_by_process(root: &SysRoot) -> Result<Moved, ReadError> {
     const PATH: &str = "/proc/self/io";
     let text = root.text(PATH)?;
@@ -122,7 +116,6 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A disk 8:0 with a partition 8:1, composed after a machine of ours.
     fn tree() -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a folder");
         let disk = dir.path().join("sys/devices/pci/block/sda");

@@ -1,13 +1,10 @@
-//! What an engine does, however it does it.
+//! The interface of I/O engines.
 
 use rustix::io::Errno;
 
-/// Which way the data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// From the file into the slot.
     Read,
-    /// From the slot into the file.
     Write,
 }
 
@@ -20,63 +17,46 @@ impl Operation {
     }
 }
 
-/// One request to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The slot whose memory it uses, from its beginning.
+    /// The slot whose buffer the request uses from its start.
     pub slot: usize,
-    /// Which of the engine's files.
     pub file: usize,
     pub operation: Operation,
-    /// Where in the file, in bytes.
     pub offset: u64,
-    /// How many bytes, at most the size of a slot.
     pub bytes: usize,
 }
 
-/// A request that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Its slot, which is ours again.
     pub slot: usize,
-    /// Bytes moved, or the system's answer. Fewer bytes than asked for only at the end of the file: what a request
-    /// leaves is asked for again before it counts as over.
+    /// Bytes moved, or the error. Fewer bytes than requested only at the end of the file: engines resubmit the rest
+    /// of a short transfer.
     pub result: Result<usize, Errno>,
 }
 
-/// Moves blocks between its own memory and files. One thread's, the one that made it.
+/// Moves blocks between its own memory and files, used only by the thread that made it.
 pub trait Engine {
-    /// How it does it, in a word.
     fn name(&self) -> &'static str;
 
-    /// How many slots it has.
     fn slots(&self) -> usize;
 
-    /// The memory of a slot that is not under way.
-    ///
-    /// # Panics
-    /// When it is.
+    /// The buffer of a slot; panics when the slot is in flight.
     fn buffer(&mut self, slot: usize) -> &mut [u8];
 
-    /// Queues a request. It starts with the next [`Self::hand_over`] or [`Self::wait`].
-    ///
-    /// # Panics
-    /// When its slot is under way, or it asks for more bytes than a slot has or for a file that is not there.
+    /// Queues a request for the next [`Self::hand_over`] or [`Self::wait`]; panics when its slot is in flight, or its
+    /// slot, bytes or file are invalid.
     fn queue(&mut self, request: Request);
 
-    /// Whether requests that were handed over go on while the thread does something else.
+    /// Whether submitted requests progress while the thread does something else.
     fn overlaps(&self) -> bool;
 
-    /// Starts what is queued, as far as that needs no waiting.
-    ///
-    /// # Errors
-    /// When the engine itself fails; a request that fails is a completion.
+    /// Submits queued requests without waiting. A failed request is a completion, not an error.
     fn hand_over(&mut self) -> Result<(), Errno>;
 
-    /// Starts what is queued and waits until at least `count` requests are over, or none is left; adds those and all
-    /// others that are over to `done`.
+    /// Submits queued requests and waits until at least `count` are complete, or none is left; appends all
+    /// completions to `done`.
     fn wait(&mut self, count: usize, done: &mut Vec<Completion>) -> Result<(), Errno>;
 
-    /// Requests queued or under way.
     fn under_way(&self) -> usize;
 }

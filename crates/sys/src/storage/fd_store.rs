@@ -1,10 +1,9 @@
-//! Files that outlive the process that made them and nobody else: they stand on a store between processes.
+//! Open files that outlive the process that made them: a descriptor store between processes.
 //!
-//! The store is a pair of connected datagram sockets. A process that puts open files on it sends their descriptors, which
-//! the kernel then holds in the queue of the other socket until somebody takes them from there (unix(7), SCM_RIGHTS). The
-//! supervisor of workers makes the pair, lends both ends to each worker that it starts, and touches nothing else. So
-//! files without a name last as long as the supervisor or one of its workers lives, whoever is killed in between, and
-//! are gone with the last of them.
+//! The store is a pair of connected datagram sockets. A process sends descriptors, which the kernel holds in the
+//! socket's queue until a process receives them (unix(7), SCM_RIGHTS). The supervisor makes the pair and lends both
+//! ends to each worker. So unnamed files last as long as the supervisor or one of its workers lives, whoever is
+//! killed in between, and then vanish.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -21,17 +20,17 @@ use rustix::net::{
 
 use crate::process::{adopt, inherit};
 
-/// What a store is for; a process can be lent one of each.
+/// The purpose of a store; a process can be lent one store of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Files that workers leave for those after them.
+    /// Files that workers leave for later workers.
     Files,
-    /// Folders in which a worker is about to make something that would outlive it, for its supervisor.
+    /// Directories in which a worker is about to create persistent files, for its supervisor to clean.
     Leftovers,
 }
 
 impl Purpose {
-    /// Tells a worker the numbers of its two descriptors.
+    /// The environment variable with the worker's two descriptor numbers.
     const fn variable(self) -> &'static str {
         match self {
             Self::Files => "SEATRIAL_SHELF",
@@ -40,10 +39,9 @@ impl Purpose {
     }
 }
 
-/// Descriptors that one message can carry (SCM_MAX_FD).
+/// Descriptors in one message at most (SCM_MAX_FD).
 pub const MOST_FILES: usize = 253;
 
-/// Bytes of a label at most.
 const LABEL: usize = 4096;
 
 #[derive(Debug)]
@@ -52,23 +50,19 @@ pub struct FdStore {
     take: OwnedFd,
 }
 
-/// What stood on it: words of whoever put it there, and the files.
 #[derive(Debug)]
 pub struct Item {
-    /// What was written on it.
     pub label: Vec<u8>,
     /// In the order in which they were put.
     pub files: Vec<OwnedFd>,
 }
 
 impl FdStore {
-    /// An empty one.
     pub fn new() -> io::Result<Self> {
         let (put, take) = UnixDatagram::pair()?;
         Ok(Self { put: put.into(), take: take.into() })
     }
 
-    /// Lets the process that `command` will start use it too, as its one for `purpose`.
     pub fn lend(&self, command: &mut Command, purpose: Purpose) -> io::Result<()> {
         let (put, take) = (self.put.try_clone()?, self.take.try_clone()?);
         let (put, take) = (inherit(command, put), inherit(command, take));
@@ -76,7 +70,7 @@ impl FdStore {
         Ok(())
     }
 
-    /// The one for `purpose` that this process was lent by its supervisor; none when it was started otherwise.
+    /// The store that the supervisor lent this process for `purpose`, if any.
     pub fn lent(purpose: Purpose) -> Option<&'static Self> {
         static LENT: [OnceLock<Option<FdStore>>; 2] = [OnceLock::new(), OnceLock::new()];
         let numbers = || {
@@ -93,11 +87,8 @@ impl FdStore {
             .as_ref()
     }
 
-    /// Puts files on it, with a label; they stay open here as well.
-    ///
-    /// # Errors
-    /// More files than [`MOST_FILES`] (`E2BIG`), a label that is too long (`EMSGSIZE`), or what the system answers:
-    /// `ETOOMANYREFS` when the limit on open files leaves no room for them.
+    /// Puts files with a label into the store; they stay open here as well. `E2BIG` above [`MOST_FILES`], `EMSGSIZE`
+    /// for a label that is too long, `ETOOMANYREFS` above the limit on open files.
     pub fn put(&self, label: &[u8], files: &[impl AsFd]) -> Result<(), Errno> {
         if files.len() > MOST_FILES {
             return Err(Errno::TOOBIG);
@@ -112,7 +103,6 @@ impl FdStore {
         sendmsg(&self.put, &[IoSlice::new(label)], &mut control, SendFlags::DONTWAIT).map(drop)
     }
 
-    /// Takes what was put there first; none when it is empty.
     pub fn take(&self) -> Option<Item> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -129,7 +119,7 @@ impl FdStore {
         Some(Item { label, files })
     }
 
-    /// Empties it. The files are gone when nobody else has them open, which may take a file system some time.
+    /// Empties the store. Files vanish when their last descriptor is closed, which may take a file system some time.
     pub fn clear(&self) {
         while self.take().is_some() {}
     }

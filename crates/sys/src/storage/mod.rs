@@ -1,7 +1,7 @@
-//! Files and block devices: opening them past the page cache, requests to them, and what the kernel counts of it.
+//! Files and block devices: direct I/O, I/O engines, device counters.
 //!
-//! An [`Engine`] moves blocks between memory that it owns and files that it was given, several at a time where the
-//! kernel lets it. [`direct`] opens the way past the page cache and finds the alignment that it needs.
+//! An [`Engine`] moves blocks between its own memory and files, several at a time where the kernel supports it.
+//! [`direct`] switches a file to direct I/O and finds the alignment.
 
 mod access;
 mod buffers;

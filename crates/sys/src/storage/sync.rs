@@ -1,4 +1,4 @@
-//! The plain way: pread(2) and pwrite(2), one after the other.
+//! The synchronous engine: pread(2) and pwrite(2).
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::io::{Errno, pread, pwrite};
 use super::whole::whole;
 use super::{Buffers, Completion, Engine, Operation, Request};
 
-/// An engine that has one request under way at a time: those that are queued wait for it.
+/// One request at a time: queued requests wait for it.
 #[derive(Debug)]
 pub struct Sync {
     files: Vec<OwnedFd>,
@@ -17,7 +17,6 @@ pub struct Sync {
 }
 
 impl Sync {
-    /// An engine on `files` with the memory of `buffers`.
     pub const fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Self {
         Self { files, buffers, queue: VecDeque::new() }
     }

@@ -21,7 +21,6 @@ fn file() -> OwnedFd {
     tempfile::tempfile().expect("a file").into()
 }
 
-/// Both engines, as far as this machine has them.
 fn engines(slots: usize, make: impl Fn() -> Vec<OwnedFd>) -> Vec<Box<dyn Engine>> {
     let mut all: Vec<Box<dyn Engine>> = vec![Box::new(Sync::new(make(), buffers(slots)))];
     match Ring::new(slots, false) {
@@ -136,7 +135,7 @@ fn memory_outlives_an_engine_that_is_dropped_at_work() {
 
 #[test]
 fn a_scratch_file_has_no_name_and_can_be_had_directly_or_says_why() {
-    // The working tree rather than the folder for temporary files, which is often in memory.
+    // The working tree: the directory for temporary files is often in memory.
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
     let at = std::fs::File::open(folder.path()).expect("opened");
     let (file, hiding) = scratch(&at, true).expect("made");
@@ -170,7 +169,7 @@ fn reads_leave_the_time_of_last_access_alone_when_they_are_told_to() {
     let file = file();
     pwrite(&file, b"text", 0).expect("written");
     without_access_times(&file).expect("our own file");
-    // Older than the last change: with `relatime` (mount(8)) the next read would bring it up to date.
+    // Older than the last change: with `relatime` (mount(8)) the next read would update it.
     let old = Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
     let times =
         Timestamps { last_access: old, last_modification: Timespec { tv_sec: 2_000_000, tv_nsec: 0 } };

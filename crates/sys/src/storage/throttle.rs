@@ -1,27 +1,22 @@
-//! What the control groups around this process let through to a block device.
+//! I/O limits of the control groups around this process.
 //!
-//! Version 1 has `blkio.throttle.*` (cgroup-v1/blkio-controller.rst), version 2 `io.max` (cgroup-v2.rst); both name
-//! devices by number, whole disks for the most part.
+//! Version 1 has `blkio.throttle.*` (cgroup-v1/blkio-controller.rst), version 2 `io.max` (cgroup-v2.rst); both
+//! identify devices by number, mostly whole disks.
 
 use super::Device;
 use crate::cgroup::{Version, groups};
 use crate::root::{ReadError, SysRoot};
 
-/// The tightest limits on a device that hold for this process; none where nobody set one.
+/// Limits in bytes and requests (IOPS) per second; `None` without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IoThrottle {
-    /// Bytes a second that may be read.
     pub read_bytes: Option<u64>,
-    /// Bytes a second that may be written.
     pub written_bytes: Option<u64>,
-    /// Requests a second that may read.
     pub reads: Option<u64>,
-    /// Requests a second that may write.
     pub writes: Option<u64>,
 }
 
 impl IoThrottle {
-    /// Whether there is any limit.
     pub fn is_any(&self) -> bool {
         *self != Self::default()
     }
@@ -35,8 +30,7 @@ impl IoThrottle {
     }
 }
 
-/// The limits on `device`, and on the disk that it is a partition of, from all groups around this process. Without
-/// control groups there are none.
+/// The limits on `device` and on its disk, from all groups around this process; none without cgroups.
 pub fn throttle(root: &SysRoot, device: Device) -> Result<IoThrottle, ReadError> {
     let mut found = IoThrottle::default();
     let whole = device.whole(root).unwrap_or(device);
@@ -91,7 +85,6 @@ const V2: &[(&str, Field)] = &[
     ("wiops", |throttle| &mut throttle.writes),
 ];
 
-/// A limit; `max` is none.
 fn number(word: &str) -> Option<u64> {
     word.parse().ok()
 }

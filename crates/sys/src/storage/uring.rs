@@ -1,4 +1,4 @@
-//! Many requests at a time through an io_uring of the thread's own.
+//! The asynchronous engine: many requests at a time through an io_uring of the thread.
 #![expect(unsafe_code, reason = "requests that point to memory")]
 
 use std::io;
@@ -11,22 +11,19 @@ use rustix::io::Errno;
 
 use super::{Buffers, Completion, Engine, Operation, Request};
 
-/// The most that one registration of memory may hold (io_uring_register(2), `IORING_REGISTER_BUFFERS`).
+/// Bytes of one registered buffer at most (io_uring_register(2), `IORING_REGISTER_BUFFERS`).
 const MOST_REGISTERED: usize = 1 << 30;
 
-/// How a ring was set up, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Flags of the ring that the kernel took.
     pub flags: &'static str,
-    /// Whether completions are polled for instead of announced by interrupts (`IORING_SETUP_IOPOLL`).
+    /// Completions are polled instead of signalled by interrupts (`IORING_SETUP_IOPOLL`).
     pub polled: bool,
-    /// Whether the memory is registered, so that its pages are not looked up for each request; else why not.
+    /// Whether the memory is registered, which saves the page lookup of each request; else why not.
     pub fixed_buffers: Result<(), Errno>,
     pub fixed_files: Result<(), Errno>,
 }
 
-/// A ring that serves nothing yet.
 pub struct Ring {
     ring: IoUring,
     flags: &'static str,
@@ -35,12 +32,12 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A ring with room for `slots` requests, for the calling thread, which alone may use it. `polled` asks for
-    /// completions to be polled for, which needs direct access and a device with queues for it.
+    /// A ring with room for `slots` requests, for the calling thread only. `polled` requests polled completions,
+    /// which need direct I/O and a device with polled queues.
     ///
     /// # Errors
-    /// The kernel's answer: `EPERM` when `kernel.io_uring_disabled` or a sandbox refuses it, `ENOSYS` without it,
-    /// `ENOMEM` when the limit on locked memory is too low (before Linux 5.12).
+    /// `EPERM` when `kernel.io_uring_disabled` or a sandbox refuses, `ENOSYS` without io_uring, `ENOMEM` when the
+    /// limit on locked memory is too low (before Linux 5.12).
     pub fn new(slots: usize, polled: bool) -> Result<Self, Errno> {
         let (ring, flags) = build(slots, polled)?;
         Ok(Self { ring, flags, polled, slots })
@@ -53,16 +50,14 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// An engine on io_uring.
 pub struct Uring {
     ring: IoUring,
     files: Vec<OwnedFd>,
-    /// Left alone where requests are under way when the engine is dropped: the kernel may still write to it.
+    /// Leaked where requests are in flight when the engine is dropped: the kernel may still write to it.
     buffers: ManuallyDrop<Buffers>,
-    /// By slot: the request under way, and how many of its bytes are moved.
+    /// By slot: the request in flight, and its bytes moved so far.
     under_way: Vec<Option<(Request, usize)>>,
     count: usize,
-    /// Slots in each registered piece of memory.
     slots_a_piece: usize,
     setup: Setup,
 }
@@ -78,16 +73,13 @@ impl std::fmt::Debug for Uring {
 }
 
 impl Uring {
-    /// An engine on `files` with the memory of `buffers`, through a ring that has an entry for each of its slots.
-    ///
-    /// # Panics
-    /// When the ring was made for fewer slots.
+    /// Panics when the ring has fewer entries than `buffers` has slots.
     pub fn new(ring: Ring, files: Vec<OwnedFd>, buffers: Buffers) -> Self {
         assert!(buffers.count() <= ring.slots, "{} slots and a ring for {}", buffers.count(), ring.slots);
         let Ring { ring, flags, polled, .. } = ring;
         let raw: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let fixed_files = ring.submitter().register_files(&raw).map_err(|error| errno_of(&error));
-        // As few pieces as can be: the kernel looks up less, and of a huge page it keeps one entry.
+        // As few registered buffers as possible: fewer lookups, and one entry for a huge page.
         let slots_a_piece = (MOST_REGISTERED / buffers.stride()).max(1);
         let pieces: Vec<_> = (0..buffers.count())
             .step_by(slots_a_piece)
@@ -104,12 +96,11 @@ impl Uring {
         Self { ring, files, buffers: ManuallyDrop::new(buffers), under_way, count: 0, slots_a_piece, setup }
     }
 
-    /// How it was set up.
     pub const fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// Pushes what is left of the request in `slot`. There is room: the ring has an entry for every slot.
+    /// Submits the rest of the request in `slot`. The ring has an entry for every slot.
     fn push(&mut self, slot: usize) {
         let (Request { file, operation, offset, bytes, .. }, moved) =
             self.under_way[slot].expect("only called for requests under way");
@@ -146,7 +137,6 @@ impl Uring {
         assert!(pushed.is_ok(), "the ring has an entry for every slot");
     }
 
-    /// Takes what is over.
     fn reap(&mut self, done: &mut Vec<Completion>) {
         let mut again = Vec::new();
         for completion in self.ring.completion() {
@@ -184,7 +174,7 @@ impl Uring {
         match self.ring.submitter().submit_and_wait(wait) {
             Ok(_) => Ok(()),
             Err(error) => match errno_of(&error) {
-                // A signal, or completions to be taken first.
+                // A signal, or completions to reap first.
                 Errno::INTR | Errno::BUSY | Errno::AGAIN => Ok(()),
                 errno => Err(errno),
             },
@@ -248,8 +238,8 @@ impl Engine for Uring {
     }
 }
 
-/// What a ring is asked for, the best first: without an index between queue and entries (Linux 6.6); with completions
-/// handled when we ask and by nobody else (6.1); without being interrupted for them (5.19, 6.0); as it always was.
+/// Ring flags, best first: no index array (Linux 6.6); completions handled when we wait (6.1); no interrupts for
+/// completions (5.19, 6.0); no flags.
 const FLAGS: [&str; 4] = [
     "single_issuer coop_taskrun defer_taskrun no_sqarray",
     "single_issuer coop_taskrun defer_taskrun",
@@ -257,7 +247,6 @@ const FLAGS: [&str; 4] = [
     "plain",
 ];
 
-/// The best ring that this kernel has, and its flags in words.
 fn build(slots: usize, polled: bool) -> Result<(IoUring, &'static str), Errno> {
     let entries = u32::try_from(slots.next_power_of_two().max(2)).unwrap_or(u32::MAX);
     let mut last = Errno::INVAL;
@@ -278,7 +267,6 @@ fn build(slots: usize, polled: bool) -> Result<(IoUring, &'static str), Errno> {
         }
         match builder.build(entries).map_err(|error| errno_of(&error)) {
             Ok(ring) => return Ok((ring, words)),
-            // A kernel that does not know a flag.
             Err(Errno::INVAL) => last = Errno::INVAL,
             Err(errno) => return Err(errno),
         }

@@ -1,31 +1,27 @@
-//! Reading and writing all of a piece, however many calls it takes.
+//! Reads and writes that repeat short transfers.
 
 use std::os::fd::AsFd;
 
 use rustix::io::{Errno, pread, pwrite};
 
-/// Reads `bytes` from `offset` on; how many there were, which are fewer only where the file ends.
+/// Reads `bytes` from `offset` on; returns their number, which is smaller only at the end of the file.
 pub fn read_whole(file: impl AsFd, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
     whole(bytes.len(), |done| pread(file.as_fd(), &mut bytes[done..], offset + done as u64))
 }
 
-/// Writes all of `bytes` from `offset` on.
-///
-/// # Errors
-/// What the kernel answers; `EIO` where it takes nothing more and does not say why.
+/// Writes all of `bytes` from `offset` on; `EIO` when a write moves nothing without an error.
 pub fn write_whole(file: impl AsFd, bytes: &[u8], offset: u64) -> Result<(), Errno> {
     let taken = whole(bytes.len(), |done| pwrite(file.as_fd(), &bytes[done..], offset + done as u64))?;
     if taken < bytes.len() { Err(Errno::IO) } else { Ok(()) }
 }
 
-/// Calls with what is done already until `len` are, or a call moves nothing; how many are done.
+/// Calls with the bytes done so far until `len` are done or a call moves nothing; returns the bytes done.
 pub(super) fn whole(len: usize, mut call: impl FnMut(usize) -> Result<usize, Errno>) -> Result<usize, Errno> {
     let mut done = 0;
     while done < len {
         match call(done) {
             Ok(0) => break,
             Ok(more) => done += more,
-            // A signal came before anything was moved.
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
@@ -37,7 +33,6 @@ pub(super) fn whole(len: usize, mut call: impl FnMut(usize) -> Result<usize, Err
 mod tests {
     use super::*;
 
-    /// What comes of calls that are answered like this, and how much was done at each.
     fn answered(answers: &[Result<usize, Errno>]) -> (Result<usize, Errno>, Vec<usize>) {
         let (mut answers, mut asked) = (answers.iter().copied(), Vec::new());
         let call = |done| {

@@ -1,14 +1,13 @@
-//! The structures that libibverbs shares with programs, as its header lays them out on 64-bit systems.
+//! C structures of libibverbs, as on 64-bit systems.
 //!
-//! They have been the same since IBVERBS_1.1 (rdma-core, `libibverbs/verbs.h`): new fields were only added behind the
-//! last, and to structures that the caller does not allocate. A test compares them with the header where it is
-//! installed. Enumerations are plain numbers here, since a newer library may answer values that this list lacks.
+//! Unchanged since IBVERBS_1.1 (rdma-core, `libibverbs/verbs.h`): new fields were only appended, and only to
+//! structures that the library allocates. A test compares them with the installed header. Enumerations are plain
+//! numbers, since a newer library may return unknown values.
 #![expect(unsafe_code, reason = "a promise about zeroed memory")]
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// Declares structures with the offset of every field and the size of the whole, which are checked when this is
-/// compiled, and by the test against the header.
+/// Declares structures with field offsets and size, checked at compile time and by the test against the header.
 macro_rules! structures {
     ($(
         $(#[$doc:meta])*
@@ -29,7 +28,7 @@ macro_rules! structures {
             $(const _: () = assert!(std::mem::offset_of!($name, $field) == $at, stringify!($field));)+
         )+
 
-        /// Name of the structure in C, size, and of each field its name in C and its offset.
+        /// For each structure: its C name, size, and the C names and offsets of its fields.
         #[cfg(test)]
         pub const LAYOUTS: &[(&str, usize, &[(&str, usize)])] = &[
             $(($c, $size, &[$((last(&[stringify!($field) $(, $path)?]), $at),)+]),)+
@@ -37,28 +36,26 @@ macro_rules! structures {
     };
 }
 
-/// A structure of which zeroed memory is a value.
+/// A structure for which all zeros is a value.
 ///
 /// # Safety
-/// It is one of numbers, raw pointers, and functions that may be missing.
+/// Has only numbers, raw pointers, and optional functions.
 pub unsafe trait Plain: Copy {
-    /// All of it zero: what the library takes for "not given".
+    /// All zeros: "not given" for the library.
     fn zeroed() -> Self {
         // SAFETY: that is what the trait promises.
         unsafe { std::mem::zeroed() }
     }
 }
 
-/// The name in C: that of ours unless another is given.
 #[cfg(test)]
 const fn last<'a>(names: &[&'a str]) -> &'a str {
     names[names.len() - 1]
 }
 
-/// A pointer to something that only the library looks into.
 pub type Opaque = *mut c_void;
 
-/// A slot of the table in which we are not interested.
+/// A function slot that Seatrial does not use.
 type Slot = usize;
 
 pub type PollCq = unsafe extern "C" fn(*mut Cq, c_int, *mut Wc) -> c_int;
@@ -67,7 +64,7 @@ pub type PostSend = unsafe extern "C" fn(*mut Qp, *mut SendWr, *mut *mut SendWr)
 pub type PostRecv = unsafe extern "C" fn(*mut Qp, *mut RecvWr, *mut *mut RecvWr) -> c_int;
 
 structures! {
-    /// The calls that the header makes inline, through the device's own provider.
+    /// Calls that the header inlines, implemented by the device's provider.
     Ops = "struct ibv_context_ops", 256 {
         before_poll: [Slot; 11] = 0 as "_compat_query_device",
         poll_cq: Option<PollCq> = 88,
@@ -85,7 +82,6 @@ structures! {
         async_fd: c_int = 268,
         num_comp_vectors: c_int = 272,
     }
-    /// What a device offers.
     DeviceAttr = "struct ibv_device_attr", 232 {
         fw_ver: [u8; 64] = 0,
         node_guid: u64 = 64,
@@ -115,7 +111,7 @@ structures! {
         local_ca_ack_delay: u8 = 226,
         phys_port_cnt: u8 = 227,
     }
-    /// What a port is at the moment. The exported function fills what stands before `port_cap_flags2`.
+    /// Port attributes. The exported function fills the fields before `port_cap_flags2`.
     PortAttr = "struct ibv_port_attr", 56 {
         state: c_uint = 0,
         max_mtu: c_uint = 4,
@@ -150,7 +146,6 @@ structures! {
         lkey: u32 = 36,
         rkey: u32 = 40,
     }
-    /// A file descriptor on which completions are told.
     CompChannel = "struct ibv_comp_channel", 16 {
         context: *mut Context = 0,
         fd: c_int = 8,
@@ -179,7 +174,7 @@ structures! {
         sl: u8 = 44,
         dlid_path_bits: u8 = 45,
     }
-    /// The part of a path that stands in the global routing header. An identifier is aligned as a 64-bit number.
+    /// The global routing header of a path. A GID is aligned as a 64-bit number.
     GlobalRoute = "struct ibv_global_route", 24 {
         dgid: [u64; 2] = 0,
         flow_label: u32 = 16,
@@ -187,7 +182,6 @@ structures! {
         hop_limit: u8 = 21,
         traffic_class: u8 = 22,
     }
-    /// A path to a peer.
     AhAttr = "struct ibv_ah_attr", 32 {
         grh: GlobalRoute = 0,
         dlid: u16 = 24,
@@ -197,7 +191,6 @@ structures! {
         is_global: u8 = 29,
         port_num: u8 = 30,
     }
-    /// Sizes of a queue pair.
     QpCap = "struct ibv_qp_cap", 20 {
         max_send_wr: u32 = 0,
         max_recv_wr: u32 = 4,
@@ -205,7 +198,6 @@ structures! {
         max_recv_sge: u32 = 12,
         max_inline_data: u32 = 16,
     }
-    /// What a queue pair is made from.
     QpInitAttr = "struct ibv_qp_init_attr", 64 {
         qp_context: Opaque = 0,
         send_cq: *mut Cq = 8,
@@ -215,7 +207,6 @@ structures! {
         qp_type: c_uint = 52,
         sq_sig_all: c_int = 56,
     }
-    /// What of a queue pair changes.
     QpAttr = "struct ibv_qp_attr", 144 {
         qp_state: c_uint = 0,
         cur_qp_state: c_uint = 4,
@@ -257,14 +248,13 @@ structures! {
         state: c_uint = 56,
         qp_type: c_uint = 60,
     }
-    /// A piece of local memory.
     Sge = "struct ibv_sge", 16 {
         addr: u64 = 0,
         length: u32 = 8,
         lkey: u32 = 12,
     }
-    /// A send request. `target` is the union `wr`: address and key; address, two operands and key; or handle, queue pair
-    /// and its key.
+    /// A send request. `target` is the union `wr`: address and key; address, two operands and key; or handle, queue
+    /// pair and its key.
     SendWr = "struct ibv_send_wr", 128 {
         wr_id: u64 = 0,
         next: *mut SendWr = 8,
@@ -283,28 +273,26 @@ structures! {
         sg_list: *mut Sge = 16,
         num_sge: c_int = 24,
     }
-    /// What happened to a device besides completions.
     AsyncEvent = "struct ibv_async_event", 16 {
         element: u64 = 0,
         event_type: c_uint = 8,
     }
 }
 
-/// Structures that the library allocates and that end with what we leave out; their size in C is larger.
+/// Structures that the library allocates and of which we declare only the beginning.
 #[cfg(test)]
 pub const OPEN_ENDED: &[&str] = &["struct ibv_context", "struct ibv_cq", "struct ibv_qp"];
 
-/// `IBV_ACCESS_*`.
 pub mod access {
     pub const LOCAL_WRITE: u32 = 1;
     pub const REMOTE_WRITE: u32 = 1 << 1;
     pub const REMOTE_READ: u32 = 1 << 2;
     pub const REMOTE_ATOMIC: u32 = 1 << 3;
-    /// `IBV_ACCESS_OPTIONAL_FIRST`: left out by the library where the kernel does not know it.
+    /// `IBV_ACCESS_OPTIONAL_FIRST`: the library drops the flag where the kernel does not know it.
     pub const RELAXED_ORDERING: u32 = 1 << 20;
 }
 
-/// `IBV_QP_*`: which fields of [`QpAttr`] hold.
+/// `IBV_QP_*`: which fields of [`QpAttr`] are valid.
 pub mod mask {
     pub const STATE: c_int = 1;
     pub const ACCESS_FLAGS: c_int = 1 << 3;
@@ -326,7 +314,6 @@ pub mod mask {
     use std::ffi::c_int;
 }
 
-/// `IBV_SEND_*`.
 pub mod send {
     pub const FENCE: u32 = 1;
     pub const SIGNALED: u32 = 1 << 1;
@@ -334,7 +321,6 @@ pub mod send {
     pub const INLINE: u32 = 1 << 3;
 }
 
-/// `IBV_WR_*`.
 pub mod wr {
     pub const RDMA_WRITE: u32 = 0;
     pub const RDMA_WRITE_WITH_IMM: u32 = 1;

@@ -1,21 +1,18 @@
-//! How work ended.
+//! Work completions and their status.
 
 use std::fmt;
 
 use super::VerbsError;
 use super::abi::{Plain, Wc};
 
-/// `IBV_WC_WITH_IMM` and `IBV_WC_GRH`.
 const WITH_IMMEDIATE: u32 = 1 << 1;
 const WITH_GRH: u32 = 1;
 
-/// A completion: what a queue tells of one request.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct WorkCompletion(pub(super) Wc);
 
 impl Default for WorkCompletion {
-    /// One that no queue told; for buffers.
     fn default() -> Self {
         Self(Wc::zeroed())
     }
@@ -28,7 +25,6 @@ impl fmt::Debug for WorkCompletion {
 }
 
 impl WorkCompletion {
-    /// The number that the request was posted with.
     #[inline]
     pub const fn id(&self) -> u64 {
         self.0.wr_id
@@ -38,7 +34,7 @@ impl WorkCompletion {
         Status::of(self.0.status)
     }
 
-    /// Whether it was done. Where it was not, only its number, its queue pair and its status mean something.
+    /// Whether the request succeeded. Otherwise only number, queue pair and status are valid.
     #[inline]
     pub const fn is_success(&self) -> bool {
         self.0.status == 0
@@ -48,47 +44,38 @@ impl WorkCompletion {
         WcOpcode::of(self.0.opcode)
     }
 
-    /// Whether it is of a receive queue.
     #[inline]
     pub const fn is_receive(&self) -> bool {
         self.0.opcode & RECEIVE != 0
     }
 
-    /// Bytes that came in: of receives and reads. Of datagrams, the 40 bytes of the routing header are counted.
+    /// Bytes of a receive or read. A datagram includes 40 bytes of the routing header.
     #[inline]
     pub const fn bytes(&self) -> u32 {
         self.0.byte_len
     }
 
-    /// The number that came with the message, if one did.
     pub const fn immediate(&self) -> Option<u32> {
         if self.0.wc_flags & WITH_IMMEDIATE != 0 { Some(u32::from_be(self.0.imm_data)) } else { None }
     }
 
-    /// Whether a datagram came with a global routing header.
     pub const fn has_grh(&self) -> bool {
         self.0.wc_flags & WITH_GRH != 0
     }
 
-    /// The queue pair here.
     pub const fn qp_number(&self) -> u32 {
         self.0.qp_num
     }
 
-    /// The queue pair that a datagram came from.
     pub const fn source_qp(&self) -> u32 {
         self.0.src_qp
     }
 
-    /// The vendor's own code of an error.
     pub const fn vendor_error(&self) -> u32 {
         self.0.vendor_err
     }
 
-    /// An error where the request was not done.
-    ///
-    /// # Errors
-    /// [`VerbsError::WorkCompletion`].
+    /// [`VerbsError::WorkCompletion`] where the request failed.
     pub fn check(&self) -> Result<(), VerbsError> {
         if self.is_success() {
             return Ok(());
@@ -97,25 +84,18 @@ impl WorkCompletion {
     }
 }
 
-/// Set in the code of everything that a receive queue tells.
+/// Set in every opcode of a receive queue.
 const RECEIVE: u32 = 1 << 7;
 
-/// What a completion tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WcOpcode {
-    /// A message was sent.
     Send,
-    /// Memory of the peer was written.
     Write,
-    /// Memory of the peer was read.
     Read,
     CompareSwap,
     FetchAdd,
-    /// A message was received.
     Receive,
-    /// The peer wrote into memory and told a number.
     ReceiveWriteImmediate,
-    /// Something that we do not ask for.
     Other(u32),
 }
 
@@ -136,16 +116,15 @@ impl WcOpcode {
 
 macro_rules! statuses {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $name:literal, $text:literal;)+) => {
-        /// How a request ended (InfiniBand Architecture Specification, volume 1, "Completion Return Status").
+        /// Completion status (InfiniBand Architecture Specification, volume 1, "Completion Return Status").
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Status {
             $($(#[$doc])* $variant,)+
-            /// One that this list lacks.
             Other(u32),
         }
 
         impl Status {
-            /// The one with this number in `enum ibv_wc_status`.
+            /// From the number in `enum ibv_wc_status`.
             pub const fn of(code: u32) -> Self {
                 match code {
                     $($code => Self::$variant,)+
@@ -153,7 +132,6 @@ macro_rules! statuses {
                 }
             }
 
-            /// Its name in the header.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
@@ -161,7 +139,6 @@ macro_rules! statuses {
                 }
             }
 
-            /// What it means, and what usually leads to it.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -176,58 +153,41 @@ statuses! {
     Success = 0, "IBV_WC_SUCCESS", "done";
     LocalLength = 1, "IBV_WC_LOC_LEN_ERR",
         "a message is longer than the receive posted for it, or than the port can carry";
-    /// Local operation error of the queue pair.
     LocalOperation = 2, "IBV_WC_LOC_QP_OP_ERR",
         "the request does not fit the queue pair: its transport or its sizes";
-    /// Local operation error of an end-to-end context.
     LocalEec = 3, "IBV_WC_LOC_EEC_OP_ERR", "an end-to-end context failed";
     LocalProtection = 4, "IBV_WC_LOC_PROT_ERR",
         "local memory is not registered for it: wrong key, range, access or protection domain";
-    /// The queue pair had failed before.
     Flushed = 5, "IBV_WC_WR_FLUSH_ERR",
         "the queue pair was in error before this request was looked at; an earlier completion has the cause";
-    /// A memory window could not be bound.
     WindowBind = 6, "IBV_WC_MW_BIND_ERR", "a memory window could not be bound";
-    /// The peer answered something unexpected.
     BadResponse = 7, "IBV_WC_BAD_RESP_ERR", "the peer answered with an unexpected packet";
     LocalAccess = 8, "IBV_WC_LOC_ACCESS_ERR", "the peer's write with immediate met memory that may not be written";
-    // Soft-RoCE ends so by itself, as far as its source tells (Linux drivers/infiniband/sw/rxe, rxe_comp.c and rxe_req.c):
-    // where an acknowledgement comes late, when its message of many packets is already half sent again, the next expected
-    // packet is moved behind the message, which is not ended (COMPST_UPDATE_COMP). Should it have to be sent once more
-    // before that, packets get numbers that the peer knows from others (req_retry), and it finds the middle of a message
-    // where it waits for a beginning. Reads and atomics are not the cause: it takes any number of them.
-    /// The peer calls the request invalid.
+    // Soft-RoCE causes this by itself, as far as its source tells (Linux drivers/infiniband/sw/rxe, rxe_comp.c and
+    // rxe_req.c): a late acknowledgement, after half of a long message was retransmitted, moves the next expected
+    // packet behind the message without completing it (COMPST_UPDATE_COMP). A further retransmission before that
+    // reuses packet numbers (req_retry), and the peer sees the middle of a message where it expects a start. Reads
+    // and atomics are not the cause: soft-RoCE takes any number of them.
     RemoteInvalidRequest = 9, "IBV_WC_REM_INV_REQ_ERR",
         "the peer calls the request invalid: not allowed on its queue pair, or longer than its receive; where software plays the \
          device, on a busy machine, also after parts of a long message were sent again, which smaller messages avoid";
-    /// The peer's memory may not be reached so.
     RemoteAccess = 10, "IBV_WC_REM_ACCESS_ERR",
         "the peer's memory may not be reached so: wrong key, range, access or protection domain";
-    /// The peer could not do it.
     RemoteOperation = 11, "IBV_WC_REM_OP_ERR", "the peer met an error of its own while doing it";
-    /// No answer in time.
     RetryExceeded = 12, "IBV_WC_RETRY_EXC_ERR",
         "no answer after all retries: the peer is gone or in error, the path is cut or loses too much, or GID, LID, MTU \
          or partition are wrong";
-    /// The peer was never ready.
     RnrRetryExceeded = 13, "IBV_WC_RNR_RETRY_EXC_ERR",
         "the peer had no receive posted through all retries: it is too slow or too few were posted";
-    /// Violation of a reliable datagram domain.
     DomainViolation = 14, "IBV_WC_LOC_RDD_VIOL_ERR", "the reliable datagram domains differ";
-    /// The peer refuses a reliable datagram.
     RemoteInvalidDatagram = 15, "IBV_WC_REM_INV_RD_REQ_ERR", "the peer refuses the reliable datagram";
-    /// The operation was aborted.
     RemoteAborted = 16, "IBV_WC_REM_ABORT_ERR", "the peer aborted the operation";
-    /// Invalid end-to-end context number.
     InvalidEec = 17, "IBV_WC_INV_EECN_ERR", "the number of an end-to-end context is wrong";
-    /// Invalid state of an end-to-end context.
     InvalidEecState = 18, "IBV_WC_INV_EEC_STATE_ERR", "an end-to-end context is in the wrong state";
     Fatal = 19, "IBV_WC_FATAL_ERR", "the device or its driver failed: see the kernel log";
-    /// No response in time.
     ResponseTimeout = 20, "IBV_WC_RESP_TIMEOUT_ERR", "no response in time";
     General = 21, "IBV_WC_GENERAL_ERR", "an error without a name: see the vendor's code";
     TagMatching = 22, "IBV_WC_TM_ERR", "tag matching failed";
-    /// A rendezvous was not completed.
     TagRendezvous = 23, "IBV_WC_TM_RNDV_INCOMPLETE", "a rendezvous of tag matching was not completed";
 }
 

@@ -1,4 +1,4 @@
-//! RDMA devices: which there are, one opened, what it offers, and what happens to it.
+//! RDMA devices: list, open, limits and asynchronous events.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::{CStr, c_int};
@@ -16,42 +16,35 @@ use super::{GidTable, PortAbout, VerbsError};
 use crate::Errno;
 use crate::root::SysRoot;
 
-/// libibverbs, loaded. It is never unloaded.
+/// The loaded libibverbs. It is never unloaded.
 #[derive(Debug)]
 pub struct Verbs {
     pub(super) table: Table,
 }
 
-/// A device that the library sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceEntry {
     /// The kernel's name: `mlx5_0`.
     pub name: String,
-    /// Its unique id; 0 where nobody set one.
+    /// 0 where not set.
     pub node_guid: u64,
 }
 
 impl Verbs {
-    /// Loads the library, looked for where the dynamic linker looks.
     pub fn open() -> Result<Arc<Self>, VerbsError> {
         Ok(Arc::new(Self { table: Table::open()? }))
     }
 
-    /// Loads the library at `path`.
     pub fn open_at(path: &Path) -> Result<Arc<Self>, VerbsError> {
         Ok(Arc::new(Self { table: Table::open_at(path)? }))
     }
 
-    /// The devices that the library sees; none where the kernel has no driver for one or the library no provider.
+    /// The devices that the library sees; empty without a kernel driver or a provider in the library.
     pub fn devices(self: &Arc<Self>) -> Result<Vec<DeviceEntry>, VerbsError> {
         let list = List::of(self)?;
         Ok(list.devices().iter().map(|&device| self.entry(device)).collect())
     }
 
-    /// Opens the device of this name.
-    ///
-    /// # Errors
-    /// When there is no such device, or the system does not let us have it.
     pub fn open_device(self: &Arc<Self>, name: &str) -> Result<Arc<RdmaDevice>, VerbsError> {
         let list = List::of(self)?;
         let found = list.devices().iter().copied().find(|&device| self.entry(device).name == name);
@@ -76,7 +69,7 @@ impl Verbs {
         let mut device =
             RdmaDevice { verbs: self.clone(), context, name: name.to_owned(), about: DeviceAbout::default() };
         device.about = device.ask()?;
-        // Events are taken only where one is known to be there; should another take it first, the read must not wait.
+        // Another thread may take an event first: the read must not wait.
         wait::never_block(device.raw().async_fd);
         Ok(Arc::new(device))
     }
@@ -96,7 +89,7 @@ impl Verbs {
     }
 }
 
-/// A list of devices as the library gives it. Those opened from it stay after it is freed (ibv_get_device_list(3)).
+/// The library's device list. Opened devices stay valid after it is freed (ibv_get_device_list(3)).
 struct List<'a> {
     table: &'a Table,
     start: NonNull<Opaque>,
@@ -125,62 +118,49 @@ impl Drop for List<'_> {
     }
 }
 
-/// What a device can do of compare-and-swap and fetch-and-add.
+/// Atomicity of compare-and-swap and fetch-and-add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Atomics {
     #[default]
     None,
-    /// They are atomic to each other, on this device.
+    /// Atomic among requests of this device.
     RdmaDevice,
-    /// They are atomic to the processors and other devices too.
+    /// Atomic also to CPUs and other devices.
     Global,
 }
 
-/// What a device offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceAbout {
-    /// Version of its firmware; empty where software plays the device.
+    /// Firmware version; empty for software devices.
     pub firmware: String,
     pub node_guid: u64,
-    /// The unique id of what it is a part of: the same for all devices of one card.
+    /// The same for all devices of a card.
     pub sys_image_guid: u64,
-    /// The vendor's number (of the IEEE).
     pub vendor_id: u32,
-    /// The vendor's number of the part.
     pub part_id: u32,
-    /// Number of ports, counted from 1.
     pub ports: u8,
     pub atomics: Atomics,
-    /// Queue pairs at most.
     pub max_qp: u32,
-    /// Requests in one queue of a queue pair at most.
     pub max_qp_depth: u32,
-    /// Completion queues at most.
     pub max_cq: u32,
-    /// Completions in one queue at most.
     pub max_cq_depth: u32,
-    /// Pieces of memory in one request at most.
+    /// Scatter/gather entries of a request at most.
     pub max_sge: u32,
-    /// Registered regions at most.
     pub max_mr: u32,
-    /// Bytes of one region at most.
     pub max_mr_bytes: u64,
-    /// Reads and atomics of a peer that a queue pair answers at once at most.
+    /// Incoming reads and atomics of a queue pair at once at most.
     pub max_reads_in: u8,
-    /// Reads and atomics that a queue pair has under way at most.
+    /// Outgoing reads and atomics of a queue pair at once at most.
     pub max_reads_out: u8,
-    /// Interrupts that completion queues can be spread over.
     pub completion_vectors: u32,
 }
 
-/// Something that happened to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncEvent {
-    /// What happened, in words.
     pub name: &'static str,
-    /// The port that it happened to; none where it was a queue or the whole device.
+    /// The affected port; `None` for a queue or the whole device.
     pub port: Option<u8>,
-    /// Whether what it happened to works no more.
+    /// Whether the affected object has stopped working.
     pub fatal: bool,
 }
 
@@ -212,7 +192,7 @@ impl RdmaDevice {
         &self.about
     }
 
-    /// What a port is at the moment; ports are counted from 1.
+    /// Port attributes; ports count from 1.
     pub fn port(&self, port: u8) -> Result<PortAbout, VerbsError> {
         if port == 0 || port > self.about.ports {
             return Err(VerbsError::NoPort { device: self.name.clone(), port, ports: self.about.ports });
@@ -225,15 +205,11 @@ impl RdmaDevice {
         Ok(PortAbout::from(&attr))
     }
 
-    /// The addresses of a port.
     pub fn gids(&self, root: &SysRoot, port: u8) -> Result<GidTable, VerbsError> {
         GidTable::read(root, &self.name, port)
     }
 
-    /// An error where the device has no atomic operations.
-    ///
-    /// # Errors
-    /// [`VerbsError::Lacks`].
+    /// [`VerbsError::Lacks`] without atomic operations.
     pub fn require_atomics(&self) -> Result<(), VerbsError> {
         match self.about.atomics {
             Atomics::None => {
@@ -243,7 +219,6 @@ impl RdmaDevice {
         }
     }
 
-    /// The next thing that happens to the device or to what was made on it; none where nothing does in time.
     pub fn event(&self, timeout: Duration) -> Result<Option<AsyncEvent>, VerbsError> {
         let refused =
             |errno| VerbsError::Refused { call: "ibv_get_async_event", what: self.name.clone(), errno };
@@ -258,7 +233,6 @@ impl RdmaDevice {
             let code = unsafe { (self.table().ibv_get_async_event)(self.context.as_ptr(), &raw mut event) };
             if code != 0 {
                 match last() {
-                    // Another thread took it.
                     Errno::AGAIN | Errno::INTR => continue,
                     errno => return Err(refused(errno)),
                 }
@@ -319,7 +293,6 @@ impl Drop for RdmaDevice {
     }
 }
 
-/// `enum ibv_event_type`, with what each means (ibv_get_async_event(3)).
 fn named(event: &RawEvent) -> AsyncEvent {
     let (name, of_port, fatal) = match event.event_type {
         0 => ("a completion queue overran or failed", false, true),
@@ -338,7 +311,7 @@ fn named(event: &RawEvent) -> AsyncEvent {
         18 => ("the GID table of the port changed", true, false),
         _ => ("an event that this list lacks", false, false),
     };
-    // The element is an int of C where it is a port: the lower half on every machine we run on.
+    // For port events the union holds a C int: the lower half on all supported machines.
     let port = of_port.then(|| u8::try_from(event.element & 0xffff_ffff).unwrap_or(0));
     AsyncEvent { name, port, fatal }
 }

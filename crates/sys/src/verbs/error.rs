@@ -1,4 +1,4 @@
-//! What goes wrong with RDMA devices, and what a person can do about it.
+//! Errors of RDMA devices, with the next step for an administrator.
 
 use std::time::Duration;
 
@@ -7,168 +7,74 @@ use crate::Errno;
 use crate::gpu::LibraryError;
 use crate::root::ReadError;
 
-/// What sort of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerbsFault {
-    /// libibverbs is not there, or too old.
     NoLibrary,
-    /// There is no such device or port, none at all, or it is down.
     NoDevice,
-    /// The system does not let us.
     NotPermitted,
-    /// The limit of locked memory is too low.
+    /// RLIMIT_MEMLOCK is too low.
     MemoryLocked,
-    /// The device cannot do that.
     NotSupported,
-    /// No memory, or no more objects of the device, are left.
     OutOfMemory,
-    /// Nothing comes back: the peer or the path to it is silent.
+    /// No answer: the peer or its path is silent.
     Unreachable,
     /// The peer had no receive posted for too long.
     NotReady,
-    /// Work was thrown away, since its queue pair had failed before.
     Flushed,
-    /// What was asked for contradicts itself or the other end.
     Config,
     Other,
 }
 
-/// Why a call did not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerbsError {
-    /// The library is not there.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The library has no such function.
     #[error("libibverbs.so.1 is too old: it has no {symbol}")]
     TooOld { symbol: &'static str },
-    /// The kernel offers RDMA to no program.
+    /// The kernel has no user-space RDMA (uverbs).
     #[error(
         "the kernel offers no RDMA to programs (ibv_get_device_list: {errno}): is the module ib_uverbs loaded?"
     )]
     NoKernel { errno: Errno },
     #[error("no RDMA device {name}; {there}")]
-    NoDevice {
-        name: String,
-        /// Which ones there are, in words.
-        there: String,
-    },
-    /// The device has no such port.
+    NoDevice { name: String, there: String },
     #[error("{device} has no port {port}, but ports 1 to {ports}")]
-    NoPort {
-        device: String,
-        port: u8,
-        /// How many it has.
-        ports: u8,
-    },
-    /// Nothing passes through the port.
+    NoPort { device: String, port: u8, ports: u8 },
     #[error(
         "port {port} of {device} is {state}, not ACTIVE: look at the cable, the switch and the subnet manager"
     )]
-    PortDown {
-        device: String,
-        port: u8,
-        /// Its state in the kernel's words.
-        state: &'static str,
-    },
-    /// There is no address at this place of the port's table.
+    PortDown { device: String, port: u8, state: &'static str },
     #[error("port {port} of {device} has no GID {asked}; its table has {table}")]
-    NoGid {
-        device: String,
-        port: u8,
-        /// The index that was asked for.
-        asked: u32,
-        /// The table in words.
-        table: String,
-    },
-    /// No address of the one end can reach one of the other.
+    NoGid { device: String, port: u8, asked: u32, table: String },
     #[error("no GID of one end fits one of the other: here {first}; there {second}")]
-    NoCommonGid {
-        /// The table of the one in words.
-        first: String,
-        /// The table of the other.
-        second: String,
-    },
-    /// A file of the kernel tells nothing.
+    NoCommonGid { first: String, second: String },
     #[error(transparent)]
     Unreadable(#[from] ReadError),
-    /// Registered memory counts as locked, and the limit is too low.
     #[error(
         "registering {bytes} bytes: the limit of locked memory is {limit_bytes} bytes; raise it with `ulimit -l \
          unlimited` as root, memlock in /etc/security/limits.conf, or LimitMEMLOCK=infinity of the service (Slurm: \
          slurmd's, and PropagateResourceLimitsExcept=MEMLOCK)"
     )]
-    MemoryLock {
-        /// How much was to be registered.
-        bytes: usize,
-        limit_bytes: u64,
-    },
-    /// The device cannot do that.
+    MemoryLock { bytes: usize, limit_bytes: u64 },
     #[error("{device} offers no {feature}")]
-    Lacks {
-        device: String,
-        /// What it would need.
-        feature: String,
-    },
-    /// More was asked for than the device offers.
+    Lacks { device: String, feature: String },
     #[error("{what} of {asked} asked for, and the device offers {most}")]
-    TooMuch {
-        what: &'static str,
-        asked: u64,
-        /// How much there is.
-        most: u64,
-    },
-    /// A range beyond the end of memory; nothing was done.
+    TooMuch { what: &'static str, asked: u64, most: u64 },
     #[error("{bytes} bytes from {offset} on are beyond the end of {size} bytes of memory")]
-    Beyond {
-        /// Where it was to begin.
-        offset: usize,
-        /// How much it was to be.
-        bytes: usize,
-        /// How much there is.
-        size: usize,
-    },
-    /// What was asked for contradicts itself.
+    Beyond { offset: usize, bytes: usize, size: usize },
     #[error("{why}")]
     Config { why: String },
-    /// The library, the driver or the kernel refused.
     #[error("{call} for {what}: {errno}")]
-    Refused {
-        call: &'static str,
-        /// What it was for.
-        what: String,
-        errno: Errno,
-    },
-    /// A queue did not take a request.
+    Refused { call: &'static str, what: String, errno: Errno },
     #[error("posting work: {errno} after {accepted} requests{}", if .errno == &Errno::NOMEM { " (the queue is full)" } else { "" })]
-    Post {
-        /// What the driver answered.
-        errno: Errno,
-        /// How many of the list it took.
-        accepted: usize,
-    },
-    /// A request ended without having been done.
+    Post { errno: Errno, accepted: usize },
     #[error("work request {id} ended with {}: {} (vendor code {vendor:#x})", .status.name(), .status.text())]
-    WorkCompletion {
-        status: Status,
-        /// The vendor's own code.
-        vendor: u32,
-        id: u64,
-    },
-    /// Nothing came in time.
+    WorkCompletion { status: Status, vendor: u32, id: u64 },
     #[error("{got} of {want} {what} within {waited:?}")]
-    Timeout {
-        /// What was waited for.
-        what: &'static str,
-        waited: Duration,
-        got: usize,
-        /// How many were to come.
-        want: usize,
-    },
+    Timeout { what: &'static str, waited: Duration, got: usize, want: usize },
 }
 
 impl VerbsError {
-    /// The sort of failure.
     pub fn fault(&self) -> VerbsFault {
         match self {
             Self::Library(_) | Self::TooOld { .. } => VerbsFault::NoLibrary,
@@ -206,14 +112,14 @@ fn of_errno(errno: Errno) -> VerbsFault {
     }
 }
 
-/// What the calling thread's last failed call of the library left behind.
+/// errno of the calling thread's last failed call of the library.
 pub(super) fn last() -> Errno {
     let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    // The library sets it for every pointer that it does not give; 0 would be its defect, and no number of an error.
+    // The library sets errno for every null pointer that it returns; 0 would be its defect, and is no errno.
     if code == 0 { Errno::IO } else { Errno::from_raw_os_error(code) }
 }
 
-/// What a function answered that returns 0, an errno, or -1 with the errno set (its manual pages allow both).
+/// The result of a function that returns 0, an errno, or -1 with errno set (its manual pages allow both).
 pub(super) fn answer(call: &'static str, code: i32, what: impl FnOnce() -> String) -> Result<(), VerbsError> {
     match code {
         0 => Ok(()),

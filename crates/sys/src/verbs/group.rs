@@ -1,4 +1,4 @@
-//! Multicast: queue pairs that take what is sent to a group.
+//! Multicast groups of datagram queue pairs.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::fmt;
@@ -8,11 +8,9 @@ use super::error::answer;
 use super::{Gid, QueuePair, Transport, VerbsError};
 use crate::Errno;
 
-/// The number of a queue pair that stands for all members of a group (InfiniBand Architecture Specification, volume 1,
-/// "Multicast").
+/// The queue pair number of multicast datagrams (InfiniBand Architecture Specification, volume 1, "Multicast").
 pub const GROUP_QP: u32 = 0xff_ffff;
 
-/// A queue pair in a group, which takes what is sent to the group's address as long as this lives.
 pub struct Membership {
     qp: Arc<QueuePair>,
     group: Gid,
@@ -26,12 +24,12 @@ impl fmt::Debug for Membership {
 }
 
 impl QueuePair {
-    /// Joins it to a group at this device: datagrams only. Nothing is told to the fabric. On InfiniBand the subnet manager
-    /// must have made the group, and `lid` is what it calls it; on Ethernet `lid` means nothing, and switches and the
-    /// kernel want to know of the group's IP address too (IGMP), where there is one.
+    /// Attaches to a group at this device: datagrams only. The fabric is not notified. On InfiniBand the subnet
+    /// manager must have created the group, with the MLID `lid`; on Ethernet `lid` has no meaning, and switches and
+    /// the kernel need an IGMP join of the IP group too.
     ///
     /// # Errors
-    /// When it is no queue pair for datagrams, the address is not that of a group, or the device has no groups.
+    /// When the queue pair is not for datagrams, the address is no multicast GID, or the device lacks multicast.
     pub fn join(self: &Arc<Self>, group: Gid, lid: u16) -> Result<Membership, VerbsError> {
         if self.transport() != Transport::Ud {
             return Err(VerbsError::Config { why: "only datagrams go to groups".to_owned() });
@@ -52,8 +50,7 @@ impl QueuePair {
 impl Drop for Membership {
     fn drop(&mut self) {
         let address = self.group.halves();
-        // A queue pair that is in a group still is not destroyed (ibv_destroy_qp(3)).
-        // SAFETY: as in `join`.
+        // A queue pair that is in a group still is not destroyed (ibv_destroy_qp(3)). SAFETY: as in `join`.
         unsafe {
             (self.qp.pd.device().table().ibv_detach_mcast)(self.qp.raw.as_ptr(), &raw const address, self.lid)
         };

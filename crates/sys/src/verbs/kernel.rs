@@ -1,4 +1,4 @@
-//! Posting: the way of every message, with no allocation, no lock of ours and no system call of ours.
+//! Posting of requests, in the path of every message: no allocation, lock or system call of ours.
 #![expect(unsafe_code, reason = "calls the device's provider with lists that point into themselves")]
 
 use std::ffi::c_int;
@@ -16,12 +16,11 @@ unsafe impl Send for SendList {}
 // SAFETY: as above.
 unsafe impl Send for ReceiveList {}
 
-/// A queue did not take a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PostError {
-    /// How many of the range it took before.
+    /// Requests of the range accepted before.
     pub accepted: usize,
-    /// What the provider answered: ENOMEM where the queue is full.
+    /// The provider's errno: ENOMEM where the queue is full.
     pub errno: Errno,
 }
 
@@ -40,13 +39,8 @@ impl std::fmt::Display for PostError {
 impl std::error::Error for PostError {}
 
 impl QueuePair {
-    /// Posts a range of send requests, in their order. Waits for nothing.
-    ///
-    /// # Errors
-    /// When the queue is full, the state or the transport is the wrong one (EINVAL), or the list is of another device.
-    ///
-    /// # Panics
-    /// When the range is beyond the end of the list.
+    /// Posts a range of send requests in order, without waiting; EINVAL for a wrong state or transport. Panics when
+    /// the range is beyond the end of the list.
     #[inline]
     pub fn post_send(&self, list: &mut SendList, range: Range<usize>) -> Result<(), PostError> {
         let (requests, pieces) = (&mut list.requests[range.clone()], &mut list.pieces[range]);
@@ -79,10 +73,7 @@ impl QueuePair {
         }
     }
 
-    /// Posts a range of receives, in their order. Waits for nothing.
-    ///
-    /// # Panics
-    /// When the range is beyond the end of the list.
+    /// Posts a range of receives in order, without waiting. Panics when the range is beyond the end of the list.
     #[inline]
     pub fn post_receive(&self, list: &mut ReceiveList, range: Range<usize>) -> Result<(), PostError> {
         let (requests, pieces) = (&mut list.requests[range.clone()], &mut list.pieces[range]);
@@ -113,7 +104,6 @@ impl QueuePair {
     }
 }
 
-/// From what a provider answers: the number of an error, and the first request that it did not take.
 #[cold]
 fn refused(code: c_int, bad: usize, first: usize, size: usize, count: usize) -> PostError {
     let errno =

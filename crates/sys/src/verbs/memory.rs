@@ -1,4 +1,4 @@
-//! Memory that a device may reach by itself.
+//! Memory registered for RDMA.
 #![expect(unsafe_code, reason = "registers memory, and looks at it while a device may write it")]
 
 use std::ffi::c_int;
@@ -15,7 +15,7 @@ use crate::Errno;
 use crate::memory::Mapping;
 use crate::process::{Resource, limit};
 
-/// What is registered on a device belongs to one of these; queue pairs reach memory of their own only.
+/// The scope of registrations: queue pairs access memory of their own protection domain only.
 pub struct ProtectionDomain {
     device: Arc<RdmaDevice>,
     pub(super) raw: NonNull<std::ffi::c_void>,
@@ -33,7 +33,6 @@ impl fmt::Debug for ProtectionDomain {
 }
 
 impl ProtectionDomain {
-    /// A new one.
     pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_alloc_pd)(device.context.as_ptr()) };
@@ -54,24 +53,22 @@ impl Drop for ProtectionDomain {
     }
 }
 
-/// What peers may do with memory, besides what its owner may: read and write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub remote_write: bool,
     pub remote_read: bool,
-    /// Compare and swap, fetch and add.
     pub remote_atomic: bool,
-    /// Writes of the device may overtake each other on the bus, which many hosts need for the full rate. Only the last
-    /// byte of a write then tells nothing of the others: completions do.
+    /// Writes of the device may be reordered on the bus, which many hosts need for the full rate. The last byte of a
+    /// write then does not imply the others: only completions do.
     pub relaxed_ordering: bool,
 }
 
 impl Access {
-    /// All that peers can do, in order.
+    /// Every access of peers, with ordered writes.
     pub const ALL: Self =
         Self { remote_write: true, remote_read: true, remote_atomic: true, relaxed_ordering: false };
 
-    /// `IBV_ACCESS_*`. The owner may write too: without that, peers may not (ibv_reg_mr(3)).
+    /// `IBV_ACCESS_*`. Remote write requires local write (ibv_reg_mr(3)).
     pub(super) const fn flags(self) -> u32 {
         let mut flags = access::LOCAL_WRITE;
         if self.remote_write {
@@ -87,23 +84,20 @@ impl Access {
     }
 }
 
-/// Where memory of a peer is, as its owner told us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remote {
-    /// The address, as its owner sees it.
     pub address: u64,
-    /// The key that it was registered under.
     pub key: u32,
 }
 
-/// Registered memory. It is deregistered before it is unmapped.
+/// Registered memory, deregistered before it is unmapped.
 ///
-/// A device may write it at any moment, so that there is no slice of it: bytes are copied out and in. Who needs to see
-/// a change in time looks at [`Self::byte`] or [`Self::word`].
+/// A device may write at any moment, so there are no slices: bytes are copied. To poll for a change, use
+/// [`Self::byte`] or [`Self::word`].
 pub struct MemoryRegion {
     raw: NonNull<Mr>,
     start: NonNull<u8>,
-    /// Taken out by [`Self::release`], forgotten where deregistering failed.
+    /// Taken by [`Self::release`], leaked where deregistering failed.
     map: Option<Mapping>,
     bytes: usize,
     keys: (u32, u32),
@@ -124,11 +118,6 @@ impl fmt::Debug for MemoryRegion {
 }
 
 impl MemoryRegion {
-    /// Registers all of `map`.
-    ///
-    /// # Errors
-    /// When the system does not let so much memory be locked, the device has no room for more, or it does not offer
-    /// what is asked for. The memory is then given back.
     pub fn register(
         pd: &Arc<ProtectionDomain>,
         mut map: Mapping,
@@ -162,15 +151,12 @@ impl MemoryRegion {
         Ok(Self { raw, start, map: Some(map), bytes, keys, relaxed_ordering, registration, pd: pd.clone() })
     }
 
-    /// How long registering took.
     pub const fn registration(&self) -> Duration {
         self.registration
     }
 
-    /// Deregisters the memory and gives it back, with the time that deregistering took.
-    ///
-    /// # Errors
-    /// When the system refuses; the memory is then never unmapped, since the device may still reach it.
+    /// Deregisters the memory and returns it, with the time that deregistering took. On error the memory is leaked,
+    /// since the device may still access it.
     pub fn release(mut self) -> Result<(Mapping, Duration), VerbsError> {
         let clock = Instant::now();
         let map = self.deregister()?;
@@ -192,7 +178,6 @@ impl MemoryRegion {
         }
     }
 
-    /// The address of the first byte.
     pub fn address(&self) -> u64 {
         self.start.addr().get() as u64
     }
@@ -201,40 +186,33 @@ impl MemoryRegion {
         self.bytes
     }
 
-    /// Always false: nothing cannot be registered.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// The key for requests of our own.
     pub const fn local_key(&self) -> u32 {
         self.keys.0
     }
 
-    /// The key for requests of peers.
     pub const fn remote_key(&self) -> u32 {
         self.keys.1
     }
 
-    /// Whether writes of the device may overtake each other. The kernel ignores it on devices that cannot.
+    /// The kernel ignores relaxed ordering on devices without it.
     pub const fn relaxed_ordering(&self) -> bool {
         self.relaxed_ordering
     }
 
-    /// What a peer needs to reach the memory from `offset` on.
+    /// Address and key of the memory from `offset` on, for a peer.
     pub fn remote(&self, offset: usize) -> Remote {
         Remote { address: self.address() + offset as u64, key: self.keys.1 }
     }
 
-    /// The protection domain that it is registered in.
     pub const fn protection_domain(&self) -> &Arc<ProtectionDomain> {
         &self.pd
     }
 
-    /// An error unless `bytes` from `offset` on are all there.
-    ///
-    /// # Errors
-    /// [`VerbsError::Beyond`].
+    /// [`VerbsError::Beyond`] unless `bytes` from `offset` on exist.
     pub const fn check(&self, offset: usize, bytes: usize) -> Result<(), VerbsError> {
         match offset.checked_add(bytes) {
             Some(end) if end <= self.bytes => Ok(()),
@@ -242,7 +220,6 @@ impl MemoryRegion {
         }
     }
 
-    /// Copies bytes out.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), VerbsError> {
         self.check(offset, into.len())?;
         // SAFETY: the range is mapped, as just checked, and `into` is memory of its own: only `start` leads to ours.
@@ -253,7 +230,6 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// Copies bytes in.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), VerbsError> {
         self.check(offset, from.len())?;
         // SAFETY: as in `read`.
@@ -261,7 +237,6 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// Sets bytes to one value.
     pub fn fill(&self, offset: usize, bytes: usize, value: u8) -> Result<(), VerbsError> {
         self.check(offset, bytes)?;
         // SAFETY: as in `read`.
@@ -269,37 +244,26 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// A byte as it is now: what a device wrote before is seen from here on.
-    ///
-    /// # Panics
-    /// Beyond the end.
+    /// The current value of a byte; earlier writes of a device are visible after this call. Panics beyond the end.
     #[inline]
     pub fn byte(&self, offset: usize) -> u8 {
         self.at(offset).load(Ordering::Acquire)
     }
 
-    /// Sets a byte, after all that was written before.
-    ///
-    /// # Panics
-    /// Beyond the end.
+    /// Sets a byte, after all earlier writes. Panics beyond the end.
     #[inline]
     pub fn set_byte(&self, offset: usize, value: u8) {
         self.at(offset).store(value, Ordering::Release);
     }
 
-    /// Eight bytes as a number of this machine, as they are now; `offset` is a multiple of 8.
-    ///
-    /// # Panics
-    /// Beyond the end, or at another offset.
+    /// The current value of eight bytes in host byte order; panics when `offset` is no multiple of 8 or beyond the
+    /// end.
     #[inline]
     pub fn word(&self, offset: usize) -> u64 {
         self.word_at(offset).load(Ordering::Acquire)
     }
 
-    /// Sets eight bytes, after all that was written before; `offset` is a multiple of 8.
-    ///
-    /// # Panics
-    /// Beyond the end, or at another offset.
+    /// Sets eight bytes, after all earlier writes; panics when `offset` is no multiple of 8 or beyond the end.
     #[inline]
     pub fn set_word(&self, offset: usize, value: u64) {
         self.word_at(offset).store(value, Ordering::Release);
@@ -326,13 +290,12 @@ impl MemoryRegion {
 
 impl Drop for MemoryRegion {
     fn drop(&mut self) {
-        // Where it fails the memory is left behind, which is all that can be done.
         let _ = self.deregister();
     }
 }
 
-/// The kernel answers ENOMEM where the limit of locked memory is too low, as it does where memory is short
-/// (ib_umem_get in drivers/infiniband/core/umem.c). Its own check is the same as ours.
+/// The kernel answers ENOMEM both above RLIMIT_MEMLOCK and without memory; this repeats its check of the limit
+/// (ib_umem_get in drivers/infiniband/core/umem.c).
 fn refused(device: &RdmaDevice, bytes: usize) -> VerbsError {
     let errno = last();
     let status = crate::root::SysRoot::live().text("/proc/self/status").unwrap_or_default();
@@ -348,7 +311,7 @@ fn refused(device: &RdmaDevice, bytes: usize) -> VerbsError {
     }
 }
 
-/// Whether so many bytes more than `VmPin` of proc_pid_status(5) are above the limit, for who has to keep to it.
+/// Whether `VmPin` of proc_pid_status(5) plus `bytes` exceed the limit.
 fn is_beyond(bytes: usize, limit_bytes: u64, status: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let pinned = field("VmPin:").and_then(|text| text.split_whitespace().next());
@@ -360,7 +323,6 @@ fn is_beyond(bytes: usize, limit_bytes: u64, status: &str) -> bool {
     !lifted && bytes as u64 > limit_bytes.saturating_sub(pinned_kib * 1024)
 }
 
-/// A path to a peer, for datagrams.
 pub struct AddressHandle {
     pub(super) raw: Opaque,
     pub(super) pd: Arc<ProtectionDomain>,
@@ -378,10 +340,6 @@ impl fmt::Debug for AddressHandle {
 }
 
 impl AddressHandle {
-    /// A path that datagrams can be sent along.
-    ///
-    /// # Errors
-    /// When the path makes no sense, or its address is not reachable.
     pub fn new(pd: &Arc<ProtectionDomain>, path: &super::Path) -> Result<Arc<Self>, VerbsError> {
         let mut attr = path.attributes()?;
         // SAFETY: the domain is alive, and the structure lives through the call.

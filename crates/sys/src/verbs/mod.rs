@@ -1,9 +1,9 @@
-//! RDMA verbs: InfiniBand, RoCE and iWARP adapters, through libibverbs, which is looked for at run time.
+//! RDMA verbs: InfiniBand, RoCE and iWARP adapters, through libibverbs, which is loaded at run time.
 //!
-//! Nothing of rdma-core is needed to build. From a [`RdmaDevice`] come a [`ProtectionDomain`], memory in it
-//! ([`MemoryRegion`]), queues that tell of finished work ([`CompletionQueue`]) and [`QueuePair`]s; work is posted as
-//! lists ([`SendList`], [`ReceiveList`]). Each keeps what it stands on, so that everything is given back in the right
-//! order. Nothing waits without a deadline. Which address of a port to take is in [`choose`].
+//! Building needs no rdma-core. A [`RdmaDevice`] has [`ProtectionDomain`]s, which have memory ([`MemoryRegion`]) and
+//! [`QueuePair`]s; [`CompletionQueue`]s report finished work, which is posted as [`SendList`] and [`ReceiveList`].
+//! Each object keeps those that it depends on, so that they are destroyed in the right order. Every wait has a
+//! deadline. [`choose`] selects the GIDs.
 
 mod abi;
 mod completion;

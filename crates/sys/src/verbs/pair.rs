@@ -1,4 +1,4 @@
-//! Queue pairs: made, brought into their states, failed on purpose.
+//! Queue pairs: creation, state changes, deliberate failure.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::c_int;
@@ -11,11 +11,9 @@ use super::error::{answer, last};
 use super::{Access, CompletionQueue, Connection, ProtectionDomain, VerbsError};
 use crate::Errno;
 
-/// Bytes in front of every datagram in the memory that it is received into: the routing header, or as many that mean
-/// nothing (ibv_post_recv(3)).
+/// Bytes before every received datagram: the routing header or padding (ibv_post_recv(3)).
 pub const GRH_BYTES: usize = 40;
 
-/// What connects two queue pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     Rc,
@@ -25,18 +23,14 @@ pub enum Transport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerbKind {
-    /// Into memory of the peer.
     Write,
-    /// From memory of the peer.
     Read,
     /// Into a receive that the peer posted.
     Send,
-    /// Compare and swap, fetch and add.
     Atomic,
 }
 
 impl Transport {
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rc => "RC",
@@ -45,8 +39,8 @@ impl Transport {
         }
     }
 
-    /// Whether it has such operations (InfiniBand Architecture Specification, volume 1, "Transport Functions Supported
-    /// for Specific Transport Services").
+    /// Whether the transport has this operation (InfiniBand Architecture Specification, volume 1, "Transport
+    /// Functions Supported for Specific Transport Services").
     pub const fn allows(self, verb: VerbKind) -> bool {
         match self {
             Self::Rc => true,
@@ -55,7 +49,6 @@ impl Transport {
         }
     }
 
-    /// Its number in `enum ibv_qp_type`.
     const fn code(self) -> u32 {
         match self {
             Self::Rc => 2,
@@ -71,33 +64,25 @@ impl fmt::Display for Transport {
     }
 }
 
-/// What a queue pair is made as. Each request has one piece of memory, and tells of its end only where it says so.
+/// Attributes of a new queue pair. A request has one scatter/gather entry and completes only if signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePairSpec {
     pub transport: Transport,
-    /// Send requests under way at most.
     pub send_depth: u32,
-    /// Receives posted at most.
     pub receive_depth: u32,
-    /// Bytes that a request can carry itself at least, instead of naming memory.
     pub inline_bytes: u32,
 }
 
-/// State of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Reset,
-    /// Receives may be posted.
     Init,
     ReadyToReceive,
     ReadyToSend,
-    /// It sends what it has and no more.
+    /// Finishes posted sends and takes no more.
     SendDrain,
-    /// A send failed; it receives.
     SendError,
-    /// It does nothing more, and flushes what is posted.
     Error,
-    /// One that this list lacks.
     Other(u32),
 }
 
@@ -121,20 +106,18 @@ impl State {
     }
 }
 
-/// What a queue pair is told first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Init {
-    /// The port, from 1.
+    /// From 1.
     pub port: u8,
-    /// The place of the partition's key in the port's table; 0 is the default partition on most fabrics.
+    /// Index in the port's partition table; 0 is the default partition on most fabrics.
     pub pkey_index: u16,
-    /// The key that datagrams must come with; of no meaning to connections.
+    /// Required key of received datagrams; ignored by connections.
     pub qkey: u32,
-    /// What the peer may do; of no meaning to datagrams.
+    /// Access of the peer; ignored by datagrams.
     pub access: Access,
 }
 
-/// A queue pair: one end of a connection, or of datagrams.
 pub struct QueuePair {
     pub(super) raw: NonNull<Qp>,
     pub(super) send: PostSend,
@@ -143,7 +126,7 @@ pub struct QueuePair {
     number: u32,
     granted: QpCap,
     pub(super) pd: Arc<ProtectionDomain>,
-    /// They outlive it.
+    /// Must outlive the queue pair.
     _queues: [Arc<CompletionQueue>; 2],
 }
 
@@ -159,11 +142,7 @@ impl fmt::Debug for QueuePair {
 }
 
 impl QueuePair {
-    /// A fresh one whose ends are told on these queues; both may be the same.
-    ///
-    /// # Errors
-    /// When it is to be deeper than the device offers, the queues are of another device, the device cannot do that
-    /// transport, or has no more of them.
+    /// A new queue pair with these completion queues of its device, which may be the same.
     pub fn new(
         pd: &Arc<ProtectionDomain>,
         send: &Arc<CompletionQueue>,
@@ -205,7 +184,7 @@ impl QueuePair {
                     device: device.name().to_owned(),
                     feature: format!("{} queue pairs", spec.transport),
                 },
-                // The limit of inline data is not to be had from the device otherwise than by trying.
+                // Devices do not report the limit of inline data; only trying finds it.
                 (Errno::INVAL, 1..) => VerbsError::Refused {
                     call: "ibv_create_qp",
                     what: format!("a {} with {} bytes of inline data", what(), spec.inline_bytes),
@@ -228,7 +207,6 @@ impl QueuePair {
         }))
     }
 
-    /// Its number, which the peer must be told.
     pub const fn number(&self) -> u32 {
         self.number
     }
@@ -237,22 +215,19 @@ impl QueuePair {
         self.transport
     }
 
-    /// Bytes that a request can carry itself, as granted: at least what was asked for.
     pub const fn inline_bytes(&self) -> u32 {
         self.granted.max_inline_data
     }
 
-    /// Send requests under way at most, as granted.
     pub const fn send_depth(&self) -> u32 {
         self.granted.max_send_wr
     }
 
-    /// Receives posted at most, as granted.
     pub const fn receive_depth(&self) -> u32 {
         self.granted.max_recv_wr
     }
 
-    /// From RESET to INIT: receives may be posted from here on.
+    /// RESET to INIT; then receives may be posted.
     pub fn init(&self, init: &Init) -> Result<(), VerbsError> {
         let mut attr = QpAttr::zeroed();
         (attr.qp_state, attr.port_num, attr.pkey_index) = (INIT, init.port, init.pkey_index);
@@ -261,7 +236,7 @@ impl QueuePair {
             attr.qkey = init.qkey;
             what |= mask::QKEY;
         } else {
-            // Reads and atomics of the peer are for reliable connections only, and some providers refuse them else.
+            // Remote access is for reliable connections only; some providers refuse it on others.
             let access = match self.transport {
                 Transport::Rc => init.access,
                 _ => Access { remote_read: false, remote_atomic: false, ..init.access },
@@ -272,10 +247,7 @@ impl QueuePair {
         self.modify(&mut attr, what, "INIT")
     }
 
-    /// From INIT over RTR to RTS: it receives and sends.
-    ///
-    /// # Errors
-    /// When the connection makes no sense, the peer's address is not reachable, or the device refuses.
+    /// INIT to RTR to RTS, ready to receive and send.
     pub fn connect(&self, to: &Connection) -> Result<(), VerbsError> {
         let is_reliable = match self.transport {
             Transport::Rc => true,
@@ -295,7 +267,7 @@ impl QueuePair {
         self.modify(&mut attr, what, "RTS")
     }
 
-    /// The same for datagrams, which have no peer.
+    /// INIT to RTR to RTS for datagrams, which have no peer.
     pub fn ready(&self) -> Result<(), VerbsError> {
         if self.transport != Transport::Ud {
             return Err(VerbsError::Config { why: "a connection needs a peer: see `connect`".to_owned() });
@@ -307,14 +279,13 @@ impl QueuePair {
         self.modify(&mut attr, mask::STATE | mask::SQ_PSN, "RTS")
     }
 
-    /// To ERR: whatever is posted ends with [`Status::Flushed`](super::Status::Flushed), and nothing more is done.
+    /// To ERR: all posted requests end with [`Status::Flushed`](super::Status::Flushed).
     pub fn fail(&self) -> Result<(), VerbsError> {
         let mut attr = QpAttr::zeroed();
         attr.qp_state = ERROR;
         self.modify(&mut attr, mask::STATE, "ERR")
     }
 
-    /// The state that the device has it in.
     pub fn state(&self) -> Result<State, VerbsError> {
         let (mut attr, mut init) = (QpAttr::zeroed(), QpInitAttr::zeroed());
         // SAFETY: the queue pair is alive, as are both structures.
@@ -342,14 +313,12 @@ impl QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
-        // Over a dead path soft-RoCE repeats for ever what is outstanding. In error it repeats nothing. A refusal changes
-        // nothing here.
+        // Over a dead path soft-RoCE retransmits for ever, except in the error state.
         //
-        // Every packet that the kernel has not let go of yet holds the queue pair. Destroying waits for them in a state in
-        // which no signal ends the process, for 50 s at most (__rxe_cleanup in Linux drivers/infiniband/sw/rxe/rxe_pool.c;
-        // before 2025 for less than a second), and then frees it all the same, after which the last of them may take the
-        // kernel along. An interface that is taken away while it has packets queued leads there. To leave it to the end of
-        // the process would be no better: the kernel then destroys in the same way.
+        // Packets still held by the kernel reference the queue pair. Destroying waits for them uninterruptibly, for
+        // 50 s at most (__rxe_cleanup in Linux drivers/infiniband/sw/rxe/rxe_pool.c; before 2025 for less than a
+        // second), and then frees it anyway, after which the last packet may crash the kernel, as when an interface
+        // with queued packets is removed. Process exit would destroy it in the same way.
         let _ = self.fail();
         // SAFETY: nothing else has it, and events that are about it are acknowledged as soon as they are taken.
         unsafe { (self.pd.device().table().ibv_destroy_qp)(self.raw.as_ptr()) };

@@ -1,46 +1,39 @@
-//! How a queue pair reaches its peer.
+//! The path of a queue pair to its peer.
 
 use std::fmt;
 
 use super::abi::{AhAttr, Plain, QpAttr, mask};
 use super::{Gid, GidEntry, LinkLayer, Mtu, PortAbout, VerbsError};
 
-/// What a routing header says (InfiniBand Architecture Specification, volume 1, "Global Route Header"); on RoCE version
-/// 2 the IP header.
+/// Fields of the routing header (InfiniBand Architecture Specification, volume 1, "Global Route Header"); on RoCE v2
+/// of the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Global {
-    /// The place of our own address in the port's table.
     pub source_index: u8,
     pub to: Gid,
-    /// Class of traffic: on RoCE version 2 the IP header's DSCP (upper six bits) and ECN.
+    /// On RoCE v2 the IP header's DSCP (upper six bits) and ECN.
     pub traffic_class: u8,
-    /// Label of the flow, 20 bits; on RoCE version 2 the UDP source port comes from it, which switches spread by.
+    /// 20 bits; on RoCE v2 the UDP source port derives from it, which switches use for ECMP.
     pub flow_label: u32,
-    /// Routers that may be passed.
     pub hop_limit: u8,
 }
 
-/// A path to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Our port, from 1.
+    /// From 1.
     pub port: u8,
-    /// Service level, 0 to 15: the lane of priority. On RoCE the priority of VLANs.
+    /// Service level, 0 to 15; on RoCE the VLAN priority.
     pub service_level: u8,
-    /// The peer's local identifier; 0 on Ethernet.
+    /// The peer's LID; 0 on Ethernet.
     pub to_lid: u16,
-    /// The routing header: needed on Ethernet and between subnets of InfiniBand.
+    /// Required on Ethernet and between InfiniBand subnets.
     pub global: Option<Global>,
 }
 
-/// Routers that may be passed where nothing else is said, as in IP.
 const HOPS: u8 = 64;
 
 impl Path {
-    /// The path from a port to a peer: by LID inside a subnet of InfiniBand, else by GID.
-    ///
-    /// # Errors
-    /// When a port of InfiniBand or its peer has no LID, or the source address is beyond what a path can name.
+    /// The path from a port to a peer: by LID inside an InfiniBand subnet, else by GID.
     pub fn between(
         own: &PortAbout,
         port: u8,
@@ -103,43 +96,37 @@ impl fmt::Display for Path {
     }
 }
 
-/// How long a queue pair tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// Time until an answer is missed: 4.096 us times 2 to this power, 1 to 31. Devices have a floor of their own.
+    /// Acknowledgement timeout: 4.096 us times 2 to this power, 1 to 31. Devices have a minimum of their own.
     pub timeout: u8,
-    /// Times to try again after a missed answer, at most 7.
+    /// Retransmissions after a timeout, at most 7.
     pub retries: u8,
-    /// Times to try again where the peer has no receive posted, at most 7; 7 is for ever.
+    /// Retries while the peer has no receive posted, at most 7; 7 is unlimited.
     pub rnr_retries: u8,
-    /// What the peer is told to wait then, as a place of a table of 32 (12 is 0.64 ms; ibv_modify_qp(3) has it).
+    /// Delay of such a retry, as an index into a table of 32 (12 is 0.64 ms; ibv_modify_qp(3)).
     pub rnr_timer: u8,
 }
 
 impl Default for Retry {
-    /// 67 ms until an answer is missed, seven times; six times 0.64 ms for a peer that is not ready.
+    /// 67 ms timeout, seven retries; six retries of 0.64 ms for a peer that is not ready.
     fn default() -> Self {
         Self { timeout: 14, retries: 7, rnr_retries: 6, rnr_timer: 12 }
     }
 }
 
-/// What a connected queue pair needs to know of its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     pub path: Path,
-    /// The peer's queue pair.
     pub qp_number: u32,
-    /// The number of our first packet, 24 bits; the peer must be told.
+    /// Our first packet sequence number, 24 bits; the peer needs it.
     pub our_psn: u32,
-    /// That of the peer's.
     pub their_psn: u32,
-    /// Largest payload of a packet: the same at both ends, and at most what either port does.
+    /// Path MTU: the same at both ends, and at most each port's active MTU.
     pub mtu: Mtu,
-    /// How long to try; reliable connections only.
+    /// Reliable connections only.
     pub retry: Retry,
-    /// Reads and atomics that we have under way at once at most.
     pub reads_out: u8,
-    /// That the peer has under way with us at most.
     pub reads_in: u8,
 }
 
@@ -164,7 +151,7 @@ impl Connection {
         Ok(())
     }
 
-    /// For INIT to RTR (ibv_modify_qp(3), the table of required attributes).
+    /// INIT to RTR (ibv_modify_qp(3), the table of required attributes).
     pub(super) fn receiving(&self, is_reliable: bool) -> Result<(QpAttr, i32), VerbsError> {
         self.check()?;
         let mut attr = QpAttr::zeroed();
@@ -182,7 +169,7 @@ impl Connection {
         Ok((attr, what))
     }
 
-    /// For RTR to RTS.
+    /// RTR to RTS.
     pub(super) fn sending(&self, is_reliable: bool) -> (QpAttr, i32) {
         let mut attr = QpAttr::zeroed();
         attr.qp_state = super::pair::READY_TO_SEND;

@@ -1,4 +1,4 @@
-//! What a port is at the moment.
+//! Port attributes.
 
 use std::fmt;
 
@@ -10,14 +10,13 @@ use super::abi::PortAttr;
 pub enum PortState {
     NoChange,
     Down,
-    /// A link; no subnet manager has configured it yet.
+    /// Link up; no subnet manager has configured the port yet.
     Init,
-    /// Configured, not yet released for data.
+    /// Configured, not yet enabled for data.
     Armed,
     Active,
-    /// Data can pass, and the link is about to fail.
+    /// Data can pass, but the link is about to fail.
     ActiveDefer,
-    /// One that this list lacks.
     Other(u32),
 }
 
@@ -47,48 +46,42 @@ impl PortState {
     }
 }
 
-/// What the packets of a port travel on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
-    /// InfiniBand: peers are found by LID.
+    /// Peers are found by LID.
     InfiniBand,
-    /// Ethernet (RoCE, iWARP): peers are found by GID.
+    /// RoCE, iWARP: peers are found by GID.
     Ethernet,
-    /// Not told; of old devices InfiniBand.
+    /// Unspecified; InfiniBand on old devices.
     Unspecified,
 }
 
-/// The largest payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mtu {
     B256,
     B512,
-    /// 1024 bytes: what RoCE comes to on an Ethernet MTU of 1500.
+    /// RoCE's MTU on an Ethernet MTU of 1500.
     B1024,
     B2048,
-    /// 4096 bytes: the most there is.
     B4096,
 }
 
 impl Mtu {
-    /// All of them, from the smallest.
     pub const ALL: [Self; 5] = [Self::B256, Self::B512, Self::B1024, Self::B2048, Self::B4096];
 
     pub const fn bytes(self) -> u32 {
         128 << self.code()
     }
 
-    /// The one of so many bytes.
     pub fn of_bytes(bytes: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|mtu| mtu.bytes() == bytes)
     }
 
-    /// Its number in `enum ibv_mtu`.
     pub(super) const fn code(self) -> u32 {
         self as u32 + 1
     }
 
-    /// The smallest for a number that this list lacks: every port can do that.
+    /// From `enum ibv_mtu`; 256 bytes, which every port supports, for an unknown number.
     fn of(code: u32) -> Self {
         Self::ALL.into_iter().find(|mtu| mtu.code() == code).unwrap_or(Self::B256)
     }
@@ -100,24 +93,17 @@ impl fmt::Display for Mtu {
     }
 }
 
-/// What a port is at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortAbout {
     pub state: PortState,
     pub link_layer: LinkLayer,
-    /// Local identifier in the subnet; 0 on Ethernet, and before a subnet manager has seen the port.
+    /// 0 on Ethernet, and until a subnet manager has configured the port.
     pub lid: u16,
-    /// The subnet manager's local identifier.
     pub sm_lid: u16,
-    /// The largest MTU that the port can do.
     pub max_mtu: Mtu,
-    /// The largest that it does at the moment.
     pub active_mtu: Mtu,
-    /// Places of its GID table.
     pub gids: u32,
-    /// Places of its partition table.
     pub pkeys: u16,
-    /// Bytes of one message at most.
     pub max_message_bytes: u32,
 }
 
@@ -142,10 +128,7 @@ impl From<&PortAttr> for PortAbout {
 }
 
 impl PortAbout {
-    /// An error unless data can pass.
-    ///
-    /// # Errors
-    /// [`VerbsError::PortDown`].
+    /// [`VerbsError::PortDown`] unless data can pass.
     pub fn require_active(&self, device: &str, port: u8) -> Result<(), VerbsError> {
         match self.state {
             PortState::Active | PortState::ActiveDefer => Ok(()),

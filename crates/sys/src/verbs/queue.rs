@@ -1,4 +1,4 @@
-//! Completion queues, and the channels on which they tell that something came.
+//! Completion queues and their event channels.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::{c_int, c_void};
@@ -14,7 +14,6 @@ use super::wait::{self, Deadline, Readiness};
 use super::{RdmaDevice, VerbsError, WorkCompletion};
 use crate::Errno;
 
-/// A channel on which completion queues tell that something came.
 pub struct CompletionChannel {
     raw: NonNull<CompChannel>,
     device: Arc<RdmaDevice>,
@@ -32,7 +31,6 @@ impl fmt::Debug for CompletionChannel {
 }
 
 impl CompletionChannel {
-    /// A new one.
     pub fn new(device: &Arc<RdmaDevice>) -> Result<Arc<Self>, VerbsError> {
         // SAFETY: the context is open.
         let raw = unsafe { (device.table().ibv_create_comp_channel)(device.context.as_ptr()) };
@@ -42,7 +40,7 @@ impl CompletionChannel {
             errno: last(),
         })?;
         let channel = Self { raw, device: device.clone() };
-        // Should another thread take the event first, the read must not wait.
+        // Another thread may take the event first: the read must not wait.
         wait::never_block(channel.descriptor());
         Ok(Arc::new(channel))
     }
@@ -52,9 +50,8 @@ impl CompletionChannel {
         unsafe { self.raw.as_ref().fd }
     }
 
-    /// Waits for an event and takes it: the number of the queue that it is of, or none where no event comes in time.
-    ///
-    /// The queue must be armed again before it tells anything more.
+    /// Waits for an event and takes it; returns the queue's number, or `None` after `timeout`. The queue must be
+    /// armed again for the next event.
     pub fn wait(&self, timeout: Duration) -> Result<Option<u64>, VerbsError> {
         let refused = |errno| VerbsError::Refused {
             call: "ibv_get_cq_event",
@@ -94,7 +91,6 @@ impl Drop for CompletionChannel {
     }
 }
 
-/// Where finished work is told.
 pub struct CompletionQueue {
     raw: NonNull<Cq>,
     poll: PollCq,
@@ -116,28 +112,20 @@ impl fmt::Debug for CompletionQueue {
     }
 }
 
-/// The number of the next queue; they are told apart by it in this process.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Completions taken at once by the calls that wait.
 const BATCH: usize = 16;
 
-/// Empty looks at a queue before the processor is left to others.
+/// Empty polls before yielding the CPU.
 const PATIENCE: u32 = 256;
 
 impl CompletionQueue {
-    /// A queue that is asked.
-    ///
-    /// # Errors
-    /// When it is to be deeper than the device offers, or the device has no more of them.
+    /// A queue for polling.
     pub fn new(device: &Arc<RdmaDevice>, depth: u32) -> Result<Arc<Self>, VerbsError> {
         Self::make(device, depth, None, 0)
     }
 
-    /// A queue that tells on a channel, by one of the device's interrupts.
-    ///
-    /// # Errors
-    /// As [`Self::new`], and when the channel is of another device or there is no such interrupt.
+    /// A queue with events on a channel of the same device, by one of the device's interrupts.
     pub fn with_channel(
         device: &Arc<RdmaDevice>,
         depth: u32,
@@ -177,7 +165,7 @@ impl CompletionQueue {
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let on = channel.as_ref().map_or(ptr::null_mut(), |channel| channel.raw.as_ptr());
-        // The number comes back with events; it is not an address.
+        // Events return this number; it is not an address.
         let context = ptr::without_provenance_mut(number as usize);
         let entries = c_int::try_from(depth).unwrap_or(c_int::MAX);
         // SAFETY: the context is open, and the channel, if any, is on it.
@@ -191,17 +179,16 @@ impl CompletionQueue {
         Ok(Arc::new(Self { raw, poll, notify, number, depth, channel, device: device.clone() }))
     }
 
-    /// Its number, which events come with; unique in this process.
     pub const fn number(&self) -> u64 {
         self.number
     }
 
-    /// How many completions it holds; more, and the device fails it.
+    /// Capacity; the device fails a queue that overflows.
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Takes as many completions as there are and as `into` has room for; how many. Waits for nothing.
+    /// Polls as many completions as fit into `into`, without waiting; returns their number.
     #[inline]
     pub fn poll(&self, into: &mut [WorkCompletion]) -> Result<usize, VerbsError> {
         let room = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
@@ -213,14 +200,14 @@ impl CompletionQueue {
         }
     }
 
-    /// ibv_poll_cq(3) promises a negative number and no more: providers have their own.
+    /// ibv_poll_cq(3) promises only a negative number: providers differ.
     #[cold]
     fn failed(&self) -> VerbsError {
         let what = format!("a queue of {}", self.device.name());
         VerbsError::Refused { call: "ibv_poll_cq", what, errno: Errno::IO }
     }
 
-    /// Lets the next completion raise an event. What came before raises none: poll once more before you wait.
+    /// Requests an event for the next completion. Earlier completions raise none: poll once more before waiting.
     #[inline]
     pub fn arm(&self, solicited_only: bool) -> Result<(), VerbsError> {
         // SAFETY: the queue is alive.
@@ -228,7 +215,7 @@ impl CompletionQueue {
         super::error::answer("ibv_req_notify_cq", code, || format!("a queue of {}", self.device.name()))
     }
 
-    /// Asks the queue until `want` completions came, and hands over each.
+    /// Polls until `want` completions came, and passes each to `each`.
     pub fn collect(
         &self,
         want: usize,
@@ -256,7 +243,7 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// The same, asleep until an event tells of completions. The channel must be this queue's alone.
+    /// Like [`Self::collect`], sleeping until an event. The channel must be this queue's alone.
     pub fn collect_by_events(
         &self,
         want: usize,
@@ -276,7 +263,7 @@ impl CompletionQueue {
             if found > 0 {
                 continue;
             }
-            // Armed, then looked once more, then asleep: what comes between raises the event.
+            // Arm, poll once more, sleep: a completion in between raises the event.
             if !armed {
                 self.arm(false)?;
                 armed = true;

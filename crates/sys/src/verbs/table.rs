@@ -1,4 +1,4 @@
-//! libibverbs, loaded at run time, and the functions of it that are used.
+//! The libibverbs functions that Seatrial uses.
 #![expect(unsafe_code, reason = "makes functions of addresses")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -10,13 +10,13 @@ use super::abi::{
 };
 use crate::gpu::Library;
 
-/// The name by which every version since 2006 is found.
+/// The name of every version since 2006.
 const NAME: &str = "libibverbs.so.1";
 
-/// Registers memory at an address of the caller's choice, with flags that the kernel may ignore (IBVERBS_1.8, 2020).
+/// Registers memory at a chosen address, with optional flags (IBVERBS_1.8, 2020).
 pub type RegMrIova2 = unsafe extern "C" fn(Opaque, *mut c_void, usize, u64, c_uint) -> *mut Mr;
 
-/// Declares the table and how it is loaded. All of these functions are there since IBVERBS_1.1 (2006).
+/// Declares the table and its loader. All of these functions exist since IBVERBS_1.1 (2006).
 macro_rules! functions {
     ($($field:ident: fn($($arg:ty),*) $(-> $answer:ty)?;)+) => {
         #[derive(Debug)]
@@ -90,10 +90,8 @@ impl Table {
     }
 }
 
-/// The address of a function; `symbol` ends with a zero byte.
-///
-/// The library has most functions twice, those of IBVERBS_1.0 being for programs of before 2006. dlsym(3) gives the
-/// default version, which is the newer one.
+/// The address of a function; `symbol` ends with a zero byte. Most functions exist twice; dlsym(3) returns the
+/// default version, not the IBVERBS_1.0 one for programs of before 2006.
 fn address(library: &Library, symbol: &str) -> Option<*mut c_void> {
     let symbol = CStr::from_bytes_with_nul(symbol.as_bytes()).ok()?;
     library.first(&[symbol]).map(std::ptr::NonNull::as_ptr)

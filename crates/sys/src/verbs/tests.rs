@@ -1,4 +1,4 @@
-//! Our structures against the header of the library, where it is installed.
+//! Our structures against the installed header of the library.
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 use std::fmt::Write;
@@ -6,10 +6,9 @@ use std::process::Command;
 
 use super::abi::{LAYOUTS, OPEN_ENDED};
 
-/// Where Debian's libibverbs-dev puts it, and everybody else.
 const HEADER: &str = "/usr/include/infiniband/verbs.h";
 
-/// Fields that came after the oldest library we meet; a header without them is no error.
+/// Fields newer than the oldest supported library; a header may lack them.
 const LATER: &[&str] = &["active_speed_ex"];
 
 #[test]

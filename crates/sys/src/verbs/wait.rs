@@ -1,11 +1,10 @@
-//! Waiting for a file descriptor until a deadline (poll(2)), so that nothing waits for ever.
+//! Waits for a file descriptor with a deadline (poll(2)).
 #![expect(unsafe_code, reason = "poll and fcntl on descriptors that the library owns")]
 
 use std::time::{Duration, Instant};
 
 use crate::Errno;
 
-/// The moment when waiting is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     start: Instant,
@@ -36,11 +35,10 @@ pub(super) enum Readiness {
     TimedOut,
 }
 
-/// Waits until there is something to read.
 pub(super) fn readable(descriptor: i32, deadline: Deadline) -> Result<Readiness, Errno> {
     let mut entry = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
     loop {
-        // Rounded up: a wait that is too short by less than a millisecond would spin.
+        // Rounded up: a timeout below a millisecond would spin.
         let left = deadline.left().as_nanos().div_ceil(1_000_000);
         let millis = i32::try_from(left).unwrap_or(i32::MAX);
         // SAFETY: one entry, which lives through the call.
@@ -58,7 +56,6 @@ pub(super) fn readable(descriptor: i32, deadline: Deadline) -> Result<Readiness,
     }
 }
 
-/// Makes reads answer EAGAIN where nothing is there.
 pub(super) fn never_block(descriptor: i32) {
     // SAFETY: fcntl with these commands takes and gives numbers, and fails on what is no descriptor.
     unsafe {

@@ -1,6 +1,6 @@
-//! Lists of requests: made once, altered in place, posted as often as one likes.
+//! Lists of requests, built once, modified in place and posted repeatedly.
 //!
-//! Nothing here is unsafe: a list is numbers, and it keeps the memory and the handles that they stand for.
+//! A list is plain numbers, and keeps the memory and handles that they refer to.
 
 use std::ptr;
 use std::sync::Arc;
@@ -8,31 +8,26 @@ use std::sync::Arc;
 use super::abi::{Plain, RecvWr, SendWr, Sge, send, wr};
 use super::{AddressHandle, MemoryRegion, RdmaDevice, Remote, VerbKind, VerbsError};
 
-/// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Write memory of the peer.
     Write,
-    /// Write memory of the peer, and end a receive of it that gets this number.
+    /// Write with immediate value, which consumes a receive of the peer.
     WriteImmediate(u32),
-    /// Send into a receive of the peer.
     Send,
-    /// The same, with a number.
     SendImmediate(u32),
-    /// Read memory of the peer.
     Read,
-    /// Where the peer's eight bytes are `compare`, make them `swap`; what they were comes back.
+    /// Replaces the peer's eight bytes by `swap` if they equal `compare`; returns the old value.
     CompareSwap {
-        /// What they must be.
         compare: u64,
         swap: u64,
     },
-    /// Add to the peer's eight bytes; what they were comes back.
-    FetchAdd { add: u64 },
+    /// Adds to the peer's eight bytes; returns the old value.
+    FetchAdd {
+        add: u64,
+    },
 }
 
 impl Verb {
-    /// The sort of operation.
     pub const fn kind(self) -> VerbKind {
         match self {
             Self::Write | Self::WriteImmediate(_) => VerbKind::Write,
@@ -55,44 +50,35 @@ impl Verb {
     }
 }
 
-/// Whom a datagram goes to.
 #[derive(Clone, Copy, Debug)]
 pub struct UdTarget<'a> {
     pub handle: &'a Arc<AddressHandle>,
-    /// The peer's queue pair.
     pub qp_number: u32,
-    /// The key that it wants to see.
     pub qkey: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'a> {
-    /// A number that its completion comes with.
     pub id: u64,
-    /// What is to be done.
     pub verb: Verb,
-    /// Memory of ours: where data comes from, or where what was read goes.
+    /// Local memory: source of the data, or destination of a read.
     pub memory: &'a Arc<MemoryRegion>,
-    /// From which byte of it on.
     pub offset: usize,
-    /// How many bytes; 8 for atomic operations.
     pub bytes: u32,
-    /// Memory of the peer; none for sends.
     pub remote: Option<Remote>,
-    /// Whom it goes to, of datagrams.
     pub to: Option<UdTarget<'a>>,
-    /// Whether its end is told; every queue needs it now and then, or it fills up.
+    /// Whether it raises a completion; a queue without any fills up.
     pub signalled: bool,
-    /// Whether the request carries the bytes itself, which saves the device from fetching them.
+    /// Whether the request carries the bytes itself, which saves a fetch by the device.
     pub inline: bool,
-    /// Whether it waits until all reads and atomics before it are done.
+    /// Whether it waits for all earlier reads and atomics.
     pub fence: bool,
-    /// Whether the peer's queue may tell of it where it waits for such only.
+    /// Whether it raises an event in a peer that waits for solicited events only.
     pub solicited: bool,
 }
 
 impl<'a> Work<'a> {
-    /// A request that tells of its end; the rest is for struct update.
+    /// A signalled request; set other fields by struct update.
     pub const fn new(verb: Verb, memory: &'a Arc<MemoryRegion>, offset: usize, bytes: u32) -> Self {
         Self {
             id: 0,
@@ -110,7 +96,6 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Send requests, to be posted by ranges.
 #[derive(Debug)]
 pub struct SendList {
     pub(super) requests: Vec<SendWr>,
@@ -122,11 +107,7 @@ pub struct SendList {
 }
 
 impl SendList {
-    /// A list of these requests: all datagrams or none, all on one device.
-    ///
-    /// # Errors
-    /// When a range of local memory is beyond its end, a request lacks whom or what it goes to, or they do not belong
-    /// together.
+    /// A list of requests: all datagrams or none, all on one device.
     pub fn new(work: &[Work<'_>]) -> Result<Self, VerbsError> {
         let config = |why: &str| Err(VerbsError::Config { why: why.to_owned() });
         let is_datagrams = work.first().is_some_and(|work| work.to.is_some());
@@ -166,54 +147,48 @@ impl SendList {
         Ok(list)
     }
 
-    /// How many there are.
     pub const fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Sets the number that the completion comes with.
-    ///
-    /// # Panics
-    /// When there is no such request; so do all of these.
+    /// Panics when the request does not exist, as all setters.
     #[inline]
     pub fn set_id(&mut self, at: usize, id: u64) {
         self.requests[at].wr_id = id;
     }
 
-    /// Sets whether the end is told.
     #[inline]
     pub fn set_signalled(&mut self, at: usize, signalled: bool) {
         let flags = &mut self.requests[at].send_flags;
         *flags = if signalled { *flags | send::SIGNALED } else { *flags & !send::SIGNALED };
     }
 
-    /// Sets how many bytes.
+    /// Sets how many bytes, and what [`Self::aim`] sets.
     ///
     /// # Panics
-    /// Also when they would be beyond the end of the memory, or it is an atomic operation.
+    /// Also when they would be beyond the end of local memory, or it is an atomic operation.
     #[inline]
-    pub fn set_bytes(&mut self, at: usize, bytes: u32) {
-        let (region, piece, request) = (&self.memory[at], &mut self.pieces[at], &mut self.requests[at]);
-        assert!(!is_atomic(request), "an atomic operation is on eight bytes");
-        let offset = (piece.addr - region.address()) as usize;
+    pub fn aim_bytes(&mut self, at: usize, bytes: u32, offset: usize, remote_address: u64) {
+        assert!(!is_atomic(&self.requests[at]), "an atomic operation is on eight bytes");
+        // Length 0 first: no other range may be beyond the end when one of the two calls panics.
+        self.pieces[at].length = 0;
+        self.aim(at, offset, remote_address);
+        let region = &self.memory[at];
         assert!(
             bytes as usize <= region.len() - offset,
             "{bytes} bytes from {offset} on of {}",
             region.len()
         );
-        piece.length = bytes;
-        request.num_sge = i32::from(bytes > 0);
+        self.pieces[at].length = bytes;
+        self.requests[at].num_sge = i32::from(bytes > 0);
     }
 
-    /// Sets where in local memory, and at which address of the peer's; sends have none of the latter.
-    ///
-    /// # Panics
-    /// Also when the range would be beyond the end of local memory, or an atomic operation not at a multiple of eight.
+    /// Sets the offset in local memory and the remote address, which sends ignore. Panics also when the range exceeds
+    /// local memory, or an atomic operation is not aligned to eight bytes.
     #[inline]
     pub fn aim(&mut self, at: usize, offset: usize, remote_address: u64) {
         let (region, piece, request) = (&self.memory[at], &mut self.pieces[at], &mut self.requests[at]);
@@ -230,10 +205,7 @@ impl SendList {
         }
     }
 
-    /// Sets what an atomic operation compares with or adds, and what it swaps in.
-    ///
-    /// # Panics
-    /// Also when it is none.
+    /// Panics also for requests that are not atomic operations.
     #[inline]
     pub fn set_operands(&mut self, at: usize, compare_or_add: u64, swap: u64) {
         let request = &mut self.requests[at];
@@ -241,7 +213,6 @@ impl SendList {
         (request.target[1], request.target[2]) = (compare_or_add, swap);
     }
 
-    /// Sets the number that goes with a message.
     #[inline]
     pub fn set_immediate(&mut self, at: usize, immediate: u32) {
         self.requests[at].imm_data = immediate.to_be();
@@ -288,7 +259,6 @@ fn request(work: &Work<'_>, kind: VerbKind) -> Result<SendWr, VerbsError> {
     Ok(request)
 }
 
-/// Two neighbours of 32 bits as they lie in memory.
 const fn two(first: u32, second: u32) -> u64 {
     let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
     u64::from_ne_bytes([a, b, c, d, e, f, g, h])
@@ -298,7 +268,6 @@ fn piece(memory: &MemoryRegion, offset: usize, bytes: u32) -> Sge {
     Sge { addr: memory.address() + offset as u64, length: bytes, lkey: memory.local_key() }
 }
 
-/// The device that all of this memory is registered on; none where there is no memory.
 fn one_device<'a>(
     mut memory: impl Iterator<Item = &'a Arc<MemoryRegion>>,
 ) -> Result<Option<Arc<RdmaDevice>>, VerbsError> {
@@ -312,17 +281,13 @@ fn one_device<'a>(
 
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWork<'a> {
-    /// A number that its completion comes with.
     pub id: u64,
-    /// Where the message goes.
     pub memory: &'a Arc<MemoryRegion>,
-    /// From which byte of it on.
     pub offset: usize,
-    /// How many bytes at most; for datagrams [`GRH_BYTES`](super::GRH_BYTES) more.
+    /// For datagrams [`GRH_BYTES`](super::GRH_BYTES) more.
     pub bytes: u32,
 }
 
-/// Receive requests, to be posted by ranges.
 #[derive(Debug)]
 pub struct ReceiveList {
     pub(super) requests: Vec<RecvWr>,
@@ -332,10 +297,6 @@ pub struct ReceiveList {
 }
 
 impl ReceiveList {
-    /// A list of these requests, all on one device.
-    ///
-    /// # Errors
-    /// When a range is beyond the end of its memory, or the memory is of two devices.
     pub fn new(work: &[ReceiveWork<'_>]) -> Result<Self, VerbsError> {
         let device = one_device(work.iter().map(|work| work.memory))?;
         for work in work {
@@ -355,29 +316,20 @@ impl ReceiveList {
         })
     }
 
-    /// How many there are.
     pub const fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Sets the number that the completion comes with.
-    ///
-    /// # Panics
-    /// When there is no such request.
     #[inline]
     pub fn set_id(&mut self, at: usize, id: u64) {
         self.requests[at].wr_id = id;
     }
 
-    /// Sets where the message goes.
-    ///
-    /// # Panics
-    /// When there is no such request, or the range would be beyond the end of its memory.
+    /// Panics when the range exceeds the memory.
     #[inline]
     pub fn aim(&mut self, at: usize, offset: usize) {
         let (region, piece) = (&self.memory[at], &mut self.pieces[at]);

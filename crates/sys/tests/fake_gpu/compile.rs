@@ -1,21 +1,20 @@
-//! Compiles the fake driver for a test, and gives each test a copy of its own: the linker tells libraries apart by their
-//! files, so that each copy has devices and a time of its own.
+//! Compiles the fake driver; each test gets its own copy, since the linker identifies libraries by file, so that each
+//! copy has its own devices and time.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with a fake driver under both names that programs look for.
 pub struct Fake {
     folder: tempfile::TempDir,
 }
 
 impl Fake {
-    /// A fake that is configured by `words`: see the table in `lib.rs`.
+    /// A fake with the configuration `words`: see the table in `lib.rs`.
     pub fn new(words: &str) -> Self {
         Self::lacking("", words)
     }
 
-    /// The same, compiled without the function `symbol`.
+    /// A fake compiled without the function `symbol`.
     pub fn lacking(symbol: &str, words: &str) -> Self {
         let library = compiled(symbol);
         let folder = tempfile::tempdir().expect("a folder");
@@ -26,13 +25,13 @@ impl Fake {
         Self { folder }
     }
 
-    /// The library, with the functions of both. Its folder in `LD_LIBRARY_PATH` gives a program both.
+    /// The library for both names. With its directory in `LD_LIBRARY_PATH` a program finds both.
     pub fn library(&self) -> PathBuf {
         self.folder.path().join("libcuda.so.1")
     }
 }
 
-/// The compiled library: once for each state of its source, whichever test comes first.
+/// The compiled library: once for each state of its source.
 fn compiled(lacking: &str) -> PathBuf {
     // From wherever in the workspace the test is.
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
@@ -54,7 +53,7 @@ fn compiled(lacking: &str) -> PathBuf {
     if library.exists() {
         return library;
     }
-    // Several tests may come at the same moment: each makes its own, and the last rename wins.
+    // Several tests may compile at once: each makes its own file, and the last rename wins.
     let made = here.join(format!(
         "fake-gpu-{lacking}-{stamp}-{}-{:?}.tmp",
         std::process::id(),

@@ -4,7 +4,6 @@ use std::ffi::c_int;
 
 use crate::world::{World, wait};
 
-/// How many arguments a kernel takes.
 pub fn arguments(name: &str) -> usize {
     match name {
         "fill" | "chase" => 4,
@@ -24,7 +23,7 @@ fn put(at: u64, value: u64) {
     unsafe { *(at as *mut u64) = value };
 }
 
-/// Runs a kernel on the device; gives the nanoseconds it takes.
+/// Runs a kernel on the device; returns its duration in nanoseconds.
 pub fn run(
     world: &mut World,
     device: usize,
@@ -46,7 +45,7 @@ pub fn run(
             (0..2 * c).for_each(|at| put(a + 8 * at, word(b + 8 * at)));
             return Ok(16.0 * c as f64 / world.rate(a, b));
         }
-        // Both directions share the blocks, so that they end together: as long as the slower one takes.
+        // Both directions share the blocks and end together, after the time of the slower direction.
         "exchange" => {
             let (from, vectors) = (arguments[3], arguments[4]);
             (0..2 * vectors).for_each(|at| {
@@ -73,7 +72,7 @@ pub fn run(
     Ok(1000.0)
 }
 
-/// `(a, b, c, x, y, tiles, first, step, most)`: as the text of the kernels has it.
+/// The kernel parameters `(a, b, c, x, y, tiles, first, step, most)`.
 fn streaming(
     world: &World,
     name: &str,
@@ -102,7 +101,7 @@ fn streaming(
             }
         }
         if op == "read" {
-            // One of 1024 words, by the number of the block.
+            // One of 1024 words, by block number.
             let slot = x + 8 * (block % 1024);
             put(slot, word(slot).wrapping_add(sum));
         }

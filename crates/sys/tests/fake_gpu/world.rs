@@ -1,4 +1,4 @@
-//! What there is: memory, streams with their work, marks, and the simulated time.
+//! State of the fake driver: memory, streams, events and simulated time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::{c_int, c_long, c_void};
@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::kernels;
 
-/// Work in a stream.
 #[derive(Clone, Debug)]
 pub enum Op {
     Wait { at: u64, value: u32 },
@@ -93,7 +92,7 @@ impl Failure {
     }
 }
 
-/// The file that this library was loaded from: the one whose mapping holds this function.
+/// The file of this library: the file whose mapping holds this function.
 fn own_path() -> Option<String> {
     let here = own_path as *const () as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
@@ -108,7 +107,7 @@ fn own_path() -> Option<String> {
 pub struct Stream {
     device: usize,
     work: VecDeque<(Op, f64)>,
-    /// The simulated time that it has come to, in ns.
+    /// Simulated time in ns.
     now: f64,
 }
 
@@ -123,7 +122,6 @@ pub struct World {
     modules: HashMap<usize, String>,
     next: usize,
     copies: u64,
-    /// What every stream has come to at least, since all before was waited for.
     floor: f64,
 }
 
@@ -154,7 +152,7 @@ impl World {
         self.next
     }
 
-    /// The code that this call is to answer.
+    /// The configured failure code of this call.
     pub fn planned(&mut self, symbol: &str, device: usize) -> Option<c_int> {
         let is_it = |failure: &&mut Failure| {
             failure.symbol == symbol && failure.device.is_none_or(|wanted| wanted == device)
@@ -213,7 +211,7 @@ impl World {
         }
     }
 
-    /// Does all work of a stream. What is behind a closed gate would wait for ever: that is answered as a timeout.
+    /// Does all work of a stream. Work behind a closed gate would wait for ever: that is a timeout.
     pub fn finish(&mut self, name: usize) -> c_int {
         let Some(mut stream) = self.streams.remove(&name) else { return 400 };
         let mut answer = 0;
@@ -246,7 +244,7 @@ impl World {
                     // SAFETY: the byte lies in the target.
                     unsafe { *(to as *mut u8).add(byte) ^= 0x10 };
                 }
-                // The small ones are the benchmarks' own business.
+                // Smaller copies are the benchmarks' own.
                 self.copies += u64::from(bytes >= 4096);
                 stream.now += bytes as f64 / self.rate(to, from) + self.config.number("copy_ns", 0.0);
                 Ok(())
@@ -264,7 +262,7 @@ impl World {
         }
     }
 
-    /// GB/s, which are bytes a nanosecond, of a copy.
+    /// GB/s, that is bytes per nanosecond, of a copy.
     pub fn rate(&self, to: u64, from: u64) -> f64 {
         match (self.owner(to), self.owner(from)) {
             (Some(one), Some(other)) if one == other => self.config.number("local", 1000.0),
@@ -274,7 +272,7 @@ impl World {
         }
     }
 
-    /// What part of a rate is left for memory of the host, by the node that the kernel says it lies on.
+    /// Fraction of the rate for host memory, by the NUMA node of the page.
     fn nearness(&self, at: u64) -> f64 {
         match self.config.numbers.get("node") {
             Some(node) if f64::from(node_of(at)) != *node => self.config.number("far", 50.0) / 100.0,
@@ -282,7 +280,7 @@ impl World {
         }
     }
 
-    /// The device whose memory an address lies in; none for the host's.
+    /// The device that owns an address; `None` for host memory.
     pub fn owner(&self, address: u64) -> Option<usize> {
         let (start, (device, words)) = self.memory.range(..=address).next_back()?;
         (address < start + words.len() as u64 * 8).then_some(*device)

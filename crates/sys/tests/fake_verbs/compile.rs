@@ -1,16 +1,15 @@
-//! Compiles the fake library for a test, and gives each test a copy of its own: the linker tells libraries apart by their
-//! files, so that each copy has devices and memory of its own.
+//! Compiles the fake library; each test gets its own copy, since the linker identifies libraries by file, so that
+//! each copy has its own devices and memory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with a fake library.
 pub struct Fake {
     folder: tempfile::TempDir,
 }
 
 impl Fake {
-    /// A fake that is configured by `words`: see the table in `lib.rs`.
+    /// A fake with the configuration `words`: see the table in `lib.rs`.
     pub fn new(words: &str) -> Self {
         let library = compiled();
         let folder = tempfile::tempdir().expect("a folder");
@@ -24,7 +23,7 @@ impl Fake {
         self.folder.path().join("libibverbs.so.1")
     }
 
-    /// What was counted under this name, as told when a device was closed last.
+    /// The counter of this name, as written when a device was last closed.
     pub fn told(&self, name: &str) -> u64 {
         let text = std::fs::read_to_string(self.library().with_extension("1.told")).expect("closed");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -32,7 +31,7 @@ impl Fake {
     }
 }
 
-/// The compiled library: once for each state of its sources, whichever test comes first.
+/// The compiled library: once for each state of its sources.
 fn compiled() -> PathBuf {
     // From wherever in the workspace the test is.
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
@@ -51,7 +50,7 @@ fn compiled() -> PathBuf {
     if library.exists() {
         return library;
     }
-    // Several tests may come at the same moment: each makes its own, and the last rename wins.
+    // Several tests may compile at once: each makes its own file, and the last rename wins.
     let own = format!("fake-verbs-{stamp}-{}-{:?}.tmp", std::process::id(), std::thread::current().id());
     let made = here.join(own);
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

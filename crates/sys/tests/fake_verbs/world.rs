@@ -1,4 +1,4 @@
-//! What the cards of the fake library do: queue pairs, memory, groups, completions and their events.
+//! State of the fake adapters: queue pairs, memory, groups, completions and events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{c_int, c_uint, c_void};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::abi::{AhAttr, Plain, SendWr, Sge, Wc, wr};
 
-/// `IBV_WC_*`: how work ended.
+/// `IBV_WC_*`: completion status.
 const LENGTH_ERROR: c_uint = 1;
 const FLUSHED: c_uint = 5;
 const INVALID_REQUEST: c_uint = 9;
@@ -17,7 +17,7 @@ const SILENT: c_uint = 12;
 const NOT_READY: c_uint = 13;
 const GENERAL_ERROR: c_uint = 21;
 
-/// What a receive queue tells: a message, and a write with an immediate value.
+/// Opcodes of receive completions: a message, and a write with immediate value.
 const RECEIVED: c_uint = 1 << 7;
 const RECEIVED_WRITE: c_uint = RECEIVED + 1;
 
@@ -29,16 +29,15 @@ pub const UD: c_uint = 4;
 /// `IBV_QPS_ERR`.
 const ERROR: c_uint = 6;
 
-/// The number of a queue pair that stands for all of a group.
+/// The queue pair number of multicast datagrams.
 const ALL: u32 = 0xff_ffff;
 
-/// Bytes in front of a datagram.
+/// Bytes before a datagram.
 const HEADER: usize = 40;
 
 /// How long a sender waits for a receive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A queue pair as the other end finds it.
 #[derive(Default)]
 pub struct Pair {
     pub kind: c_uint,
@@ -53,7 +52,7 @@ pub struct Pair {
 #[derive(Default)]
 pub struct Queue {
     pub ready: VecDeque<Wc>,
-    /// Where its events are written to, if anywhere.
+    /// File descriptor of its events.
     pub events: Option<c_int>,
     pub armed: bool,
 }
@@ -63,11 +62,11 @@ pub struct World {
     config: HashMap<String, u64>,
     pub pairs: HashMap<u32, Pair>,
     pub queues: HashMap<usize, Queue>,
-    /// By the address of the channel: where its events are written to.
+    /// File descriptors of events, by address of the channel.
     pub channels: HashMap<usize, c_int>,
-    /// Memory by its key: where it begins, and how long it is.
+    /// Start and length of memory, by key.
     pub regions: HashMap<u32, (usize, usize)>,
-    /// Queue pairs of groups, by their addresses.
+    /// Queue pairs of groups, by group address.
     pub groups: HashSet<([u64; 2], u32)>,
     counts: HashMap<&'static str, u64>,
 }
@@ -94,7 +93,6 @@ pub fn world() -> MutexGuard<'static, World> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The file that this code is of.
 fn own_path() -> Option<String> {
     let here = own_path as *const () as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
@@ -111,14 +109,14 @@ impl World {
         self.config.get(key).copied().unwrap_or(default)
     }
 
-    /// Counts one more; how many there are with it.
+    /// Increments a counter and returns it.
     pub fn count(&mut self, name: &'static str) -> u64 {
         let count = self.counts.entry(name).or_default();
         *count += 1;
         *count
     }
 
-    /// Whether the next of this name is one of every so many that `key` says.
+    /// Whether the next event of this name is the last of the number in `key`.
     fn is_due(&mut self, name: &'static str, key: &str) -> bool {
         let every = self.number(key, u64::MAX);
         self.count(name).is_multiple_of(every)
@@ -128,7 +126,7 @@ impl World {
         self.count("numbers") as u32 + 1
     }
 
-    /// Writes what was counted to the file beside the library whose name has `.told` added.
+    /// Writes the counters to the file beside the library with `.told` added to its name.
     pub fn tell_counts(&self) {
         let mut text: String = self.counts.iter().map(|(name, count)| format!("{name}={count}\n")).collect();
         text.push_str(&format!("attached={}\n", self.groups.len()));
@@ -137,7 +135,7 @@ impl World {
         }
     }
 
-    /// Whether a path is none that this fabric has.
+    /// Whether a path does not exist in this fabric.
     pub fn is_astray(&self, path: &AhAttr) -> bool {
         let (lid, global) = (self.number("lid", 7) as u16, self.number("global", 0) as u8);
         let class = if path.is_global == 1 { self.number("class", 0) } else { 0 };
@@ -161,7 +159,7 @@ impl World {
         }
     }
 
-    /// A queue pair fails: what it has posted is flushed.
+    /// Fails a queue pair: flushes its posted requests.
     pub fn fail(&mut self, number: u32) {
         let Some(pair) = self.pairs.get_mut(&number) else { return };
         pair.state = ERROR;
@@ -189,7 +187,7 @@ impl World {
         true
     }
 
-    /// Whether a peer may reach so much memory with this key.
+    /// Whether a peer may access the range with this key.
     fn reaches(&self, address: u64, bytes: u32, key: u32) -> bool {
         self.regions.get(&key).is_some_and(|(start, size)| {
             let (from, to) = (address as usize, address as usize + bytes as usize);
@@ -253,7 +251,7 @@ impl World {
         }
     }
 
-    /// The queue pairs that a datagram goes to.
+    /// The queue pairs that receive a datagram.
     fn addressed(&self, from: u32, to: u32, group: [u64; 2]) -> Vec<u32> {
         if to != ALL {
             return vec![to];
@@ -275,7 +273,7 @@ impl World {
             (told.imm_data, told.wc_flags) = (request.imm_data, 1 << 1);
         }
         let (from, to) = (piece.addr as *mut u8, address as *mut u8);
-        // Over an unreliable connection nothing tells the sender what came of it.
+        // An unreliable connection reports nothing to the sender.
         let ends = |status| if kind == RC { status } else { 0 };
         match request.opcode {
             wr::RDMA_WRITE | wr::RDMA_WRITE_WITH_IMM | wr::RDMA_READ => {
@@ -346,8 +344,8 @@ impl World {
         };
         (completion.status, completion.opcode) = ended;
         if ended.0 != 0 && !has_failed {
-            // What is flushed is told first, since it stands in another queue: who looks there first is not to take it
-            // for the cause.
+            // Flushed requests complete first, in another queue: a reader of that queue must not take them for the
+            // cause.
             self.fail(number);
             if matches!(ended.0, INVALID_REQUEST | ACCESS_ERROR | OPERATION_ERROR) {
                 self.fail(peer);
@@ -358,7 +356,7 @@ impl World {
         }
     }
 
-    /// Whether nobody whom a message goes to waits for it who yet may.
+    /// Whether a message has no receive yet that may still be posted.
     fn is_early(&self, number: u32, request: &SendWr) -> bool {
         let Some(pair) = self.pairs.get(&number) else { return false };
         let to = match (request.opcode, pair.kind) {
@@ -376,8 +374,7 @@ impl World {
     }
 }
 
-/// Waits until a receive is there for a message; not for ever. Nothing gets lost for want of one, so that what does is
-/// known.
+/// Waits, with a limit, until a receive for a message is posted, so that messages are lost only by configuration.
 pub fn in_time(
     mut held: MutexGuard<'static, World>,
     number: u32,

@@ -1,4 +1,4 @@
-//! Faults of the way between two namespaces, and strangers.
+//! Faults of the path between two namespaces, and connections from strangers.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,14 +11,13 @@ use super::rig::{Both, Enter, Kept, alone, assert_verified, pair_of_nodes};
 use super::space::{Net, Pair};
 use seatrial_bench::{Running, Stop};
 
-/// The last, for nodes of our own: a plain user may not choose just any congestion control.
+/// Congestion control last, for own namespaces: an unprivileged user may not choose just any.
 const PLAIN: [(&str, &str); 3] = [("send", "write"), ("receive", "read"), ("congestion", "cubic")];
 
-/// Far more than anything here takes.
 const FOREVER: Duration = Duration::from_secs(180);
 
-/// Measures while `meddle` does something to the way, and then until an end has noticed or `patience` is over; how both
-/// ends' phases ended, and both ends.
+/// Measures while `meddle` changes the path, and then until an end has noticed or `patience` is over. Returns both
+/// ends, and how their phases ended.
 fn meddled(pair: &Pair, patience: Duration, meddle: impl Fn()) -> ([Result<(), Reason>; 2], Both) {
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
     let mut both = Both::connected_in(pair_of_nodes(&PLAIN), |_| (), enter);
@@ -47,7 +46,7 @@ fn a_connection_that_is_reset_on_the_way_is_told_by_its_flow() {
         pair.second.run(&format!("nft '{table}; {rule}'"));
     });
     let errors: Vec<Reason> = ended.into_iter().filter_map(Result::err).collect();
-    // The rule answers the sender; the receiver, whose packets do not go through it, only hears nothing more.
+    // The rule resets the sender; the receiver, whose packets the rule does not match, only hears nothing more.
     assert!(!errors.is_empty(), "a reset was not noticed");
     for error in errors {
         assert!(matches!(error.cause, Cause::IoError | Cause::PartnerLost), "{error}");
@@ -61,7 +60,7 @@ fn an_interface_that_goes_down_in_the_middle_ends_the_phase_in_time_and_is_told(
     let (ended, mut both) = meddled(&pair, Duration::from_millis(500), || {
         pair.first.run("ip link set v1 down");
     });
-    // TCP goes on trying; what was measured until then is there, with a silence at its end.
+    // TCP keeps retrying; data from before the fault is there, followed by a silence.
     for end in ended {
         if let Err(error) = end {
             assert!(matches!(error.cause, Cause::IoError | Cause::PartnerLost), "{error}");
@@ -85,7 +84,7 @@ fn nodes_that_speak_only_version_6_are_measured_as_any_others() {
 
 #[test]
 fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
-    // They come as soon as the port is told, before the peer does.
+    // Strangers connect as soon as the port is known, before the peer does.
     let case = alone(&PLAIN[..2]);
     let called = std::sync::Mutex::new(Vec::new());
     let both = Both::connected_after(case, |offer| {
@@ -108,7 +107,6 @@ fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
 fn an_address_that_leads_nowhere_is_told_with_what_it_answered() {
     let case = alone(&PLAIN[..2]);
     let client = crate::tcp_stream::BENCHMARK.part(&case, &case.places[0]).prepare().expect("ready");
-    // A port of the loopback on which nobody listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|open| open.local_addr()).expect("a port");
     let reach =
         serde_json::json!([{ "addresses": ["127.0.0.1"], "port": free.port(), "key": "00".repeat(32) }]);

@@ -1,6 +1,6 @@
-//! A way with a delay, between two network namespaces: packets leave each by a TUN interface, wait in this process, and
-//! enter the other. There is no other delay to be had: TCP_TX_DELAY is taken by the kernel and does nothing without the
-//! queueing discipline `fq`, and `netem` is not in every kernel.
+//! A path with a delay between two network namespaces: packets leave each through a TUN interface, wait in this
+//! process, and enter the other. Other delays are not available: TCP_TX_DELAY needs the queueing discipline `fq`, and
+//! `netem` is not in every kernel.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,13 +15,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::kernel::tun;
 use super::space::Pair;
 
-/// The name of both ends' interfaces.
 pub const INTERFACE: &str = "far0";
 
-/// The larger of all packets that come.
 const LARGEST: usize = 1 << 16;
 
-/// A way from the first namespace of a pair to the second, and back.
 pub struct Delayed {
     one_way_ns: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
@@ -29,7 +26,6 @@ pub struct Delayed {
 }
 
 impl Delayed {
-    /// Between the two of `pair`.
     pub fn between(pair: &Pair) -> Self {
         let end = |space: &super::space::Space, own: u8, other: u8| {
             let file = std::thread::scope(|scope| {
@@ -39,7 +35,7 @@ impl Delayed {
                 };
                 scope.spawn(make).join().expect("made")
             });
-            // Queues that hold all of a window, so that no packet is lost however late these threads get a CPU.
+            // Queues that hold a whole window, so that no packet is lost however late these threads get a CPU.
             space.run(&format!(
                 "ip addr add 10.98.0.{own} peer 10.98.0.{other} dev {INTERFACE} \
                  && ip link set {INTERFACE} mtu 1500 txqueuelen 100000 up \
@@ -55,12 +51,11 @@ impl Delayed {
         way
     }
 
-    /// Each packet waits so long from now on.
     pub fn set_one_way(&self, delay: Duration) {
         self.one_way_ns.store(delay.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Two threads: one takes packets, one lets them go.
+    /// Two threads: one reads packets, one writes them after the delay.
     fn carry(&mut self, mut from: File, mut to: File) {
         let (hold, held) = channel::<(Instant, Vec<u8>)>();
         let (delay, over) = (Arc::clone(&self.one_way_ns), Arc::clone(&self.over));
@@ -82,7 +77,6 @@ impl Delayed {
         self.threads.push(std::thread::spawn(move || {
             for (due, packet) in held {
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
-                // An interface that is down takes none.
                 let _ = to.write(&packet);
             }
         }));

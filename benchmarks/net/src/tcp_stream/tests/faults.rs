@@ -1,4 +1,4 @@
-//! What goes wrong is told, in time, and never waited for.
+//! Faults are reported in time, and nothing waits for them.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream as Socket};
@@ -15,7 +15,7 @@ use seatrial_bench::Stop;
 
 const PLAIN: [(&str, &str); 2] = [("send", "write"), ("receive", "read")];
 
-/// Long enough that only an end by itself can be meant.
+/// Long enough that only a phase that ends by itself can pass.
 const FOREVER: Duration = Duration::from_secs(600);
 
 #[test]
@@ -50,7 +50,7 @@ fn a_peer_that_is_gone_at_the_end_is_told_too() {
 
 #[test]
 fn a_peer_that_does_nothing_ends_no_phase_late() {
-    // The server is connected and never told to run: as if it were frozen.
+    // The server is connected and never run, as if it were frozen.
     let case = alone(&[PLAIN[0], PLAIN[1], ("buffer", "64 KiB")]);
     let mut both = Both::connected(case, |_| ());
     let began = Instant::now();
@@ -60,22 +60,21 @@ fn a_peer_that_does_nothing_ends_no_phase_late() {
     assert!(began.elapsed() < FOREVER / 2);
     let error = both.client.verify().expect_err("nobody confirms");
     assert_eq!(error.cause, Cause::PartnerLost);
-    assert!(error.text.contains("flow 0 forward") && error.text.contains("nothing moved for"), "{error}");
+    assert!(error.text.contains("flow 0 forward") && error.text.contains("no data moved for"), "{error}");
 }
 
 #[test]
 fn a_receiver_that_stalls_shows_as_slowest_interval_and_not_as_a_hang() {
     let case = alone(&PLAIN);
-    // A call, a rest of 1 s, a call: between two receipts nothing comes. Two are enough.
+    // A call, a rest of 1 s, a call: no data between two receipts. Two are enough.
     let rests = |config: &mut super::super::config::TcpStreamConfig| config.rest = Duration::from_secs(1);
     let records = Both::connected(case.clone(), rests).measured(Duration::from_secs(5));
     let found = metrics(&case, &records);
     let receiver_room = 128.0 * 1024.0;
-    // At most one call's bytes, evenly over the rest.
+    // At most the bytes of one call, evenly over the rest.
     assert!(found["slowest"][0] <= receiver_room * 8e-9 * 1.01, "{found:?}");
 }
 
-/// Two connected sockets with the deadlines that flows have.
 fn pair() -> (Socket, Socket) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let ours = Socket::connect(listener.local_addr().expect("told")).expect("connected");
@@ -89,7 +88,7 @@ fn pair() -> (Socket, Socket) {
 
 const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
 
-/// The end of a stream of 100 bytes: what both sides find when `meddle` has handled what the sender sends.
+/// The end of a stream of 100 bytes: results of both sides when `meddle` has changed what the sender sends.
 fn ending(meddle: impl Fn(Vec<u8>) -> Vec<u8> + Sync) -> (Integrity, Integrity) {
     let ((sender, mut from_sender), (mut to_receiver, receiver)) = (pair(), pair());
     std::thread::scope(|scope| {
@@ -141,7 +140,6 @@ fn a_flipped_bit_a_lost_byte_and_a_repeated_period_are_found() {
         assert!(matches!(found, Integrity::Corrupt { .. }), "{found:?}");
     }
 
-    // Every byte is what its place wants, and only the count tells.
     let (sent, received) = ending(|stream| {
         let mut longer = bytes(100 + PERIOD)[100..].to_vec();
         longer.extend(stream);

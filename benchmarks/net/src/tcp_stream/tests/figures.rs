@@ -8,7 +8,7 @@ use serde_json::json;
 use super::rig::{alone, metrics};
 use crate::tcp_stream::BENCHMARK;
 
-/// A slice of a flow: milliseconds and megabytes.
+/// A slice of a flow, in milliseconds and megabytes.
 fn slice(direction: &str, flow: u64, start: u64, end: u64, megabytes: f64) -> Sample {
     let mut at = Params::default();
     at.set("direction", direction);
@@ -53,7 +53,7 @@ fn near(values: &[f64], wanted: &[f64]) {
 
 #[test]
 fn flows_are_summed_over_the_time_that_all_have() {
-    // One starts late, the other ends early: what they moved alone counts for nobody.
+    // One flow starts late, the other ends early: what each moved alone does not count.
     let mut samples = steady("forward", 0, 0, 900, 4.0);
     samples.extend(steady("forward", 1, 200, 1000, 2.0));
     let records = [record("server", 0, samples, Evidence::new())];
@@ -77,7 +77,7 @@ fn a_window_that_cuts_a_slice_takes_its_part_of_it() {
 
 #[test]
 fn a_stall_shows_wherever_it_lies() {
-    // 100 ms without a byte, across the border of two intervals: they show half of it each, the slowest all of it.
+    // 100 ms without data, across the border of two intervals: each loses half of it, the slowest 100 ms all of it.
     let mut samples = steady("forward", 0, 0, 350, 8.0);
     samples.push(slice("forward", 0, 350, 450, 0.0));
     samples.extend(steady("forward", 0, 450, 800, 8.0));
@@ -89,7 +89,6 @@ fn a_stall_shows_wherever_it_lies() {
 
 #[test]
 fn both_directions_are_summed_on_their_own_clocks() {
-    // The nodes' clocks are a minute apart.
     let records = [
         record("client", 0, steady("reverse", 0, 60_000, 61_000, 3.0), Evidence::new()),
         record("server", 0, steady("forward", 0, 0, 1000, 5.0), Evidence::new()),
@@ -111,7 +110,7 @@ fn directions_that_were_not_measured_for_equally_long_are_both_counted_whole() {
     ];
     let found = metrics(&case("1", "both"), &records);
     let mean = |name: &str| found[name].iter().sum::<f64>() / found[name].len() as f64;
-    // Intervals begin and end with whole nanoseconds.
+    // Intervals begin and end at whole nanoseconds.
     assert!((mean("reverse") - 3.0).abs() < 1e-6 && (mean("throughput") - 8.0).abs() < 1e-6, "{found:?}");
     assert_eq!(found["throughput"].len(), 7);
 }
@@ -130,7 +129,6 @@ fn a_flow_that_is_missing_or_alone_in_its_time_makes_no_number() {
     assert!(refused("2", samples).text.contains("did not run at the same time"));
 }
 
-/// What an end tells of a second: percent of a CPU, and what the sender's kernel counted.
 pub fn end(sends: bool, cpu: u64, retransmits: u64) -> serde_json::Value {
     json!({
         "way": "forward", "flow": 0, "sends": sends, "method": "write", "cpu": 0, "window_ns": 1_000_000_000_u64,
@@ -163,7 +161,7 @@ fn effort_and_the_kernels_counts_stand_beside_the_rate() {
     near(&found["receiver_host"], &[80.0]);
     near(&found["sender_per_core"], &[8.0]);
     near(&found["receiver_per_core"], &[5.0]);
-    // A node that does not tell makes the figure unknown, not 0.
+    // A node without the value makes the metric unknown, not 0.
     server.evidence.remove("host");
     let found = metrics(&case("1", "forward"), &[client, server]);
     assert!(!found.contains_key("receiver_host") && found.contains_key("sender_host"), "{found:?}");
@@ -189,7 +187,7 @@ fn what_held_most_flows_up_is_found_and_what_did_not_is_not() {
     let lost = measures.evidence[LastFlows::NAME][0]["shares"]["lost"].as_f64();
     assert!(lost.is_some(), "{:?}", measures.evidence);
     assert_eq!(LastFlows::of(&measures.evidence).expect("flows").0[0].shares.lost, lost);
-    // The receiver's CPU is busy: its window is shut for that reason, and nothing is to be mended.
+    // The receiver's CPU is busy, which closes its window: no finding.
     let measures = BENCHMARK.reduce(&case("1", "forward"), &records(97)).expect("numbers");
     assert_eq!(measures.findings, []);
     assert_eq!(measures.evidence["limited_by"], json!({ "receiver-cpu": 1 }));

@@ -1,4 +1,4 @@
-//! Every way and every direction over the loopback: what is sent is what arrives.
+//! Every method and every direction over the loopback: the data sent is the data received.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn ends(records: &[PartRecord]) -> Vec<End> {
     records.iter().flat_map(|record| End::all(&record.evidence)).collect()
 }
 
-/// Whether the kernel has no io_uring for us, which is an answer and not a fault.
+/// Whether this kernel or container refuses io_uring, which is no fault.
 fn without_ring(words: [&str; 2], error: &Reason) -> bool {
     words.contains(&"uring") && error.text.contains("the kernel refuses")
 }
@@ -104,7 +104,7 @@ fn sockets_are_as_they_were_asked_to_be_and_say_so() {
     ];
     let records = Both::connected(alone(&changed), |_| ()).measured(SPAN);
     for end in ends(&records) {
-        // The kernel doubles what it is given (socket(7)).
+        // The kernel doubles the requested size (socket(7)).
         assert_eq!(end.socket.receive_buffer, Some(128 << 10), "{end:?}");
         assert_eq!(end.socket.send_buffer, Some(128 << 10), "{end:?}");
         assert_eq!(end.socket.congestion.as_deref(), Some("reno"));
@@ -119,7 +119,7 @@ fn packets_are_no_larger_than_they_were_asked_to_be() {
         let records = Both::connected(alone(&changed), |_| ()).measured(SPAN);
         assert_verified(&records, direction);
         let sender = ends(&records).into_iter().find(|end| end.sends).expect("one sends");
-        // Less the headers of IPv4 and TCP, and timestamps where they are on.
+        // Less the headers of IPv4 and TCP, and timestamps where enabled.
         assert!(matches!(sender.tcp.mss, Some(1448 | 1460)), "{:?}", sender.tcp);
     }
 }
@@ -129,7 +129,7 @@ fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() 
     let case = alone(&[("protocol", "mptcp")]);
     if let Err(error) = BENCHMARK.part(&case, &case.places[1]).prepare() {
         assert_eq!(error.cause, seatrial_model::Cause::Inapplicable, "{error}");
-        assert!(error.text.starts_with("this kernel has no mptcp"), "{error}");
+        assert!(error.text.starts_with("this kernel does not support mptcp"), "{error}");
         return;
     }
     assert_verified(&Both::connected(case, |_| ()).measured(SPAN), "mptcp");
@@ -138,11 +138,11 @@ fn several_paths_of_one_connection_carry_every_byte_where_the_kernel_has_them() 
 #[test]
 fn what_a_receiver_counts_is_what_the_kernel_counts() {
     let case = alone(&[("send", "write"), ("receive", "read")]);
-    // Whether anything came in the window is up to whoever has the CPUs.
+    // Whether any data arrived in the window depends on the CPUs of the machine.
     let (records, _) = Both::measured_until(&case, SPAN, |_| true);
     let receiver = ends(&records).into_iter().find(|end| !end.sends).expect("one receives");
     let slices = records[1].samples.iter().filter(|sample| sample.channel == "received");
     let in_slices: f64 = slices.map(|sample| sample.amount.value()).sum();
-    // The receipts before the first edge and after the last are in none.
+    // Receipts before the first edge and after the last are in no slice.
     assert!(in_slices > 0.0 && in_slices <= receiver.bytes as f64, "{in_slices} of {}", receiver.bytes);
 }

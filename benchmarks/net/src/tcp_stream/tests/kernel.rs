@@ -1,4 +1,4 @@
-//! A TUN interface, which no library opens without a word to the kernel that is unsafe.
+//! A TUN interface, which takes an unsafe ioctl.
 #![expect(unsafe_code, reason = "ioctl of TUNSETIFF")]
 
 use std::fs::{File, OpenOptions};
@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use rustix::ioctl::{Setter, ioctl, opcode};
 
-/// `struct ifreq` of linux/if.h as far as TUNSETIFF reads it.
+/// `struct ifreq` of linux/if.h, as far as TUNSETIFF reads it.
 #[repr(C)]
 struct Request {
     name: [u8; 16],
@@ -16,14 +16,14 @@ struct Request {
 
 const _: () = assert!(size_of::<Request>() == 40);
 
-/// IFF_TUN and IFF_NO_PI of linux/if_tun.h: packets without anything before them.
+/// IFF_TUN and IFF_NO_PI of linux/if_tun.h: packets without a header.
 const FLAGS: u16 = 0x1001;
 
 /// `TUNSETIFF`, `_IOW('T', 202, int)`.
 const TUNSETIFF: rustix::ioctl::Opcode = opcode::write::<i32>(b'T', 202);
 
-/// Makes an interface of this name in the network namespace of the calling thread. Each read is a packet that it sends,
-/// each write one that it receives; it goes with the file.
+/// Makes an interface of this name in the network namespace of the calling thread. Each read returns a packet that
+/// the interface sends, each write is one that it receives; closing the file removes the interface.
 pub fn tun(name: &str) -> File {
     let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun").expect("/dev/net/tun opens");
     let mut request = Request { name: [0; 16], flags: FLAGS, rest: [0; 22] };

@@ -1,4 +1,4 @@
-//! Who sends to whom, on which CPUs, and what the way can carry.
+//! Planned cases, their CPUs, and the limits of the path.
 
 use seatrial_model::{Better, Cause, Limit, Site, Unit};
 
@@ -34,7 +34,7 @@ fn every_flow_has_a_core_of_its_own_at_both_ends() {
 fn cpus_that_cannot_be_had_are_refused_with_the_reason() {
     let site = Site { nodes: vec![node("n1")] };
     for (affinity, cause, word) in [
-        ("17", Cause::Contradiction, "no CPU 17"),
+        ("17", Cause::Contradiction, "CPU 17 does not exist"),
         ("near", Cause::Contradiction, "it is auto, none, far"),
         ("far", Cause::Inapplicable, "no NUMA node"),
     ] {
@@ -60,7 +60,7 @@ fn the_slower_end_bounds_what_is_left_after_headers() {
         let record = BENCHMARK.limits(case, &site)[metric].record(Better::Higher, Unit::GigabitsPerSecond);
         record.expect("of the dimension").value
     };
-    // 10 Gbit/s x 1448 / 1538: the smaller MTU counts, as both must agree to it.
+    // 10 Gbit/s x 1448 / 1538: the smaller MTU counts, as both ends must agree to it.
     let one_way = limit(&case, "throughput").expect("known");
     assert!((one_way - 10.0 * 1448.0 / 1538.0).abs() < 1e-9, "{one_way}");
     assert_eq!(limit(&case, "forward"), None);

@@ -1,4 +1,4 @@
-//! Flows over several interfaces: who takes which, and what all of them can carry.
+//! Flows over several interfaces: their distribution, and the sum of the limits.
 
 use seatrial_model::machine::{Known, Nic, PciDevice};
 use seatrial_model::{Better, Cause, Evidence, Integrity, Params, PartRecord, Reason, Site, SiteNode, Unit};
@@ -8,7 +8,7 @@ use super::figures::{end, steady};
 use super::rig::{params, with_card};
 use crate::tcp_stream::BENCHMARK;
 
-/// Two cards in networks of their own: 10 Gbit/s, and one of this rate; the second has its interrupts on CPU 0.
+/// Two cards in separate networks: 10 Gbit/s, and one of this rate; the second has its interrupts on CPU 0.
 fn node_with_rails(name: &str, mbit: u64) -> SiteNode {
     let mut node = with_card(name, 1500);
     let first = node.machine.nics.known().expect("told")[0].clone();
@@ -48,7 +48,7 @@ fn the_limit_is_the_sum_of_the_rails() {
 fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
     let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
     let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
-    // CPU 1 serves the first rail and CPU 0 the second: both flows stay off both.
+    // CPU 1 serves the first rail and CPU 0 the second: both flows avoid both.
     assert_eq!(cpus, [2, 3]);
     assert_eq!(case.planned.flag("off_irq_cores"), Ok(true));
 }
@@ -61,10 +61,14 @@ fn rails_that_cannot_be_had_are_refused_with_the_reason() {
             Cause::Inapplicable,
             "n1 has no interface eth7; it has eth0, eth1",
         ),
-        (vec![("rails", "eth0+eth1")], Cause::Contradiction, "give -p flows=2 or more"),
+        (vec![("rails", "eth0+eth1")], Cause::Contradiction, "set -p flows=2 or more"),
         (vec![("rails", "eth0,eth0"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
         (vec![("rails", "eth0,"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
-        (vec![("rails", "eth0"), ("interface", "eth1")], Cause::Contradiction, "leave out interface="),
+        (
+            vec![("rails", "eth0"), ("interface", "eth1")],
+            Cause::Contradiction,
+            "interface= names a different path",
+        ),
     ] {
         let reason = planned(&changed).expect_err("refused");
         assert!(reason.cause == cause && reason.text.contains(word), "{changed:?}: {reason}");

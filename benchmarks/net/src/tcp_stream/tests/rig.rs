@@ -1,4 +1,4 @@
-//! Two nodes that are this process, and a case between them.
+//! Two nodes in this process, and a case between them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,6 @@ pub fn node(name: &str) -> SiteNode {
     rig::node(name, 4)
 }
 
-/// A node with a card of 10 Gbit/s.
 pub fn with_card(name: &str, mtu: u64) -> SiteNode {
     let mut node = node(name);
     node.machine.nics = Known::Known(vec![Nic {
@@ -43,17 +42,16 @@ pub fn planned(nodes: Vec<SiteNode>, changed: &[(&str, &str)]) -> Case {
     BENCHMARK.plan(&params(changed), &Site { nodes }).expect("a plan").remove(0)
 }
 
-/// A case that takes whatever CPU there is: the machine that tests may have one, or a set without 0.
+/// A case on any CPU: the test machine may have one, or a set without CPU 0.
 pub fn alone(changed: &[(&str, &str)]) -> Case {
     rig::anywhere(planned(vec![node("n1")], changed))
 }
 
-/// A case between two nodes, of which it does not matter which CPUs they have.
 pub fn pair_of_nodes(changed: &[(&str, &str)]) -> Case {
     rig::anywhere(planned(vec![node("n1"), node("n2")], changed))
 }
 
-/// The case with a CPU of its own for each end, where there are two that we may use.
+/// The case with a separate CPU for each end, if two are allowed.
 pub fn placed(mut case: Case) -> Case {
     let allowed: Vec<u32> =
         seatrial_sys::affinity::allowed().map_or_else(|_| Vec::new(), |cpus| cpus.iter().collect());
@@ -65,7 +63,6 @@ pub fn placed(mut case: Case) -> Case {
     case
 }
 
-/// Client and server of a case.
 pub struct Both {
     pub case: Case,
     pub client: Box<dyn Running>,
@@ -73,17 +70,16 @@ pub struct Both {
 }
 
 impl Both {
-    /// Connected; `change` may alter the configuration of either.
     pub fn connected(case: Case, change: impl Fn(&mut TcpStreamConfig)) -> Self {
         Self::connected_in(case, change, [&|| (), &|| ()])
     }
 
-    /// The same after `meddle` has had the server's offer.
+    /// Both ends, connected after `meddle` had the server's offer.
     pub fn connected_after(case: Case, meddle: impl Fn(&Offer)) -> Self {
         Self::connected_with(case, |_| (), [&|| (), &|| ()], meddle)
     }
 
-    /// The same between two namespaces. Connections stay where they were made, whatever thread uses them.
+    /// Both ends in two namespaces. A socket stays in the namespace of the thread that made it.
     pub fn connected_in(case: Case, change: impl Fn(&mut TcpStreamConfig), enter: [&Enter<'_>; 2]) -> Self {
         Self::connected_with(case, change, enter, |_| ())
     }
@@ -106,7 +102,6 @@ impl Both {
         Self { case, client, server }
     }
 
-    /// Both through a phase at once.
     pub fn phase(&mut self, phase: Phase, span: Duration) -> [(Result<(), Reason>, Kept); 2] {
         let run = |part: &mut Box<dyn Running>| {
             let mut kept = Kept::default();
@@ -118,7 +113,7 @@ impl Both {
         })
     }
 
-    /// What both say after a measurement of this time and the check of the data; its trial is the first.
+    /// Records of both ends after a measurement of this length and the check of the data, as trial 0.
     pub fn measured(mut self, span: Duration) -> Vec<PartRecord> {
         let warm_up = Duration::from_nanos(self.case.budget.warm_up.get());
         let warmed = self.phase(Phase::WarmUp, warm_up);
@@ -145,8 +140,8 @@ impl Both {
         records
     }
 
-    /// Measures a case again until its figures are enough: others may keep its ends from their CPUs for as long as they
-    /// measure. What both said, and what it came to.
+    /// Measures a case again until `enough` accepts its metrics, as other programs may take the CPUs for a whole
+    /// measurement. Returns the records and metrics.
     pub fn measured_until(
         case: &Case,
         span: Duration,
@@ -163,7 +158,6 @@ impl Both {
         panic!("{seen:#?}");
     }
 
-    /// Both check at once.
     pub fn verified(&mut self) -> [Result<Integrity, Reason>; 2] {
         std::thread::scope(|scope| {
             let server = scope.spawn(|| self.server.verify());
@@ -172,7 +166,6 @@ impl Both {
     }
 }
 
-/// Whether what one end sent was confirmed and checked by the other.
 pub fn assert_verified(records: &[PartRecord], what: &str) {
     for record in records {
         assert!(matches!(record.integrity, Integrity::Verified { .. }), "{what}: {:?}", record.integrity);
@@ -184,7 +177,6 @@ pub fn assert_verified(records: &[PartRecord], what: &str) {
     assert!(checked.sum::<u64>() > 0, "{what}: nothing was looked at");
 }
 
-/// Values of the only trial by metric.
 pub fn metrics(case: &Case, records: &[PartRecord]) -> BTreeMap<String, Vec<f64>> {
     let measures = BENCHMARK.reduce(case, records).expect("numbers");
     measures.metrics.into_iter().map(|(name, values)| (name, values.trials.concat())).collect()

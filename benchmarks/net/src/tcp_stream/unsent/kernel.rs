@@ -1,5 +1,5 @@
-//! How much of a connection's data the kernel holds. Neither question takes the connection's lock (net/ipv4/tcp.c,
-//! `tcp_ioctl`), so that a look disturbs no sender.
+//! How much of a connection's data the kernel holds. Neither ioctl takes the socket lock (net/ipv4/tcp.c,
+//! `tcp_ioctl`), so that readings do not disturb the sender.
 #![expect(unsafe_code, reason = "ioctl of SIOCOUTQ and SIOCOUTQNSD")]
 
 use std::os::fd::AsFd;
@@ -7,13 +7,13 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl};
 
-/// `SIOCOUTQ` of linux/sockios.h: bytes that the peer has not acknowledged, those that were not sent among them.
+/// `SIOCOUTQ` of linux/sockios.h: unacknowledged bytes, including unsent ones.
 const SIOCOUTQ: Opcode = 0x5411;
 
-/// `SIOCOUTQNSD` of linux/sockios.h: bytes that were not sent yet.
+/// `SIOCOUTQNSD` of linux/sockios.h: unsent bytes.
 const SIOCOUTQNSD: Opcode = 0x894b;
 
-/// Bytes that were not acknowledged, and those of them that were not sent.
+/// Unacknowledged bytes, and how many of them are unsent.
 pub fn outstanding(socket: impl AsFd) -> Result<(i32, i32), Errno> {
     // SAFETY: the kernel writes one `int`.
     let unsent = unsafe { ioctl(&socket, Getter::<SIOCOUTQNSD, i32>::new()) }?;

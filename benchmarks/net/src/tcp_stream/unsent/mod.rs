@@ -1,10 +1,9 @@
-//! Whether a sender's kernel had anything left to send, at some moments of the phase.
+//! How often a sender's kernel had unsent data, in readings over the phase.
 //!
-//! While a program sleeps in a call that sends, its send buffer is full. Where all of that is under way and nothing waits to
-//! be sent, neither the receiver's window nor congestion control nor pacing holds anything back: only the buffer keeps the
-//! program from handing over more. The kernel's own account (`tcpi_sndbuf_limited`) needs a segment to be sent after the
-//! program was found to lack room (net/ipv4/tcp_output.c, `tcp_cwnd_validate`), and misses the cases in which the
-//! last segment had left before.
+//! While a program sleeps in a send call, its send buffer is full. If all of that data is in flight and none is
+//! unsent, neither the receive window nor congestion control nor pacing delays sending: only the buffer does. The
+//! kernel's own count (`tcpi_sndbuf_limited`) needs a segment to be sent after the program was found to lack room
+//! (net/ipv4/tcp_output.c, `tcp_cwnd_validate`), and misses the cases in which the last segment had left before.
 
 mod kernel;
 
@@ -13,23 +12,21 @@ use std::os::fd::AsFd;
 
 use super::config::Name;
 
-/// QueueReadings without which a share says nothing.
+/// Readings below which a share says nothing.
 const FEWEST: u32 = 5;
 
-/// What looks at the queues of the flows that send have found.
 #[derive(Debug, Default)]
 pub struct QueueReadings(BTreeMap<Name, Found>);
 
-/// QueueReadings at one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     all: u32,
-    /// Those at which less than a segment was left to send, and something was under way.
+    /// Readings with less than one segment unsent and some data in flight.
     drained: u32,
 }
 
 impl QueueReadings {
-    /// QueueReadings at a flow that sends segments of `mss` bytes. A protocol that does not tell is not looked at.
+    /// Reads the queue of a flow with segments of `mss` bytes. A protocol without these ioctls is left out.
     pub fn read_queue(&mut self, name: Name, socket: impl AsFd, mss: u32) {
         if let Ok((all, unsent)) = kernel::outstanding(socket) {
             self.note(name, all, unsent, mss);
@@ -39,11 +36,11 @@ impl QueueReadings {
     fn note(&mut self, name: Name, all: i32, unsent: i32, mss: u32) {
         let found = self.0.entry(name).or_default();
         found.all += 1;
-        // Less than a segment may wait for more to come (RFC 896), which is no queue.
+        // Less than one segment may wait for more data (RFC 896), which is no queue.
         found.drained += u32::from(all > unsent && i64::from(unsent) < i64::from(mss));
     }
 
-    /// The share of the looks at which all was under way; none of a flow that was hardly looked at.
+    /// Share of readings with all data in flight; `None` with too few readings.
     pub fn drained(&self, name: Name) -> Option<f64> {
         let found = self.0.get(&name).filter(|found| found.all >= FEWEST)?;
         Some(f64::from(found.drained) / f64::from(found.all))
@@ -63,7 +60,7 @@ mod tests {
     #[test]
     fn what_is_under_way_counts_and_what_waits_does_not() {
         let mut looks = QueueReadings::default();
-        // All under way; the rest of a segment; a queue; nothing at all.
+        // All in flight; the rest of a segment; a queue; nothing at all.
         for (all, unsent) in [(9000, 0), (9000, 1447), (9000, 1448), (0, 0)] {
             looks.note(NAME, all, unsent, 1448);
         }
@@ -79,7 +76,7 @@ mod tests {
         let mut sender = TcpStream::connect(listener.local_addr().expect("told")).expect("called");
         let _reader = listener.accept().expect("accepted");
         assert_eq!(kernel::outstanding(&sender), Ok((0, 0)));
-        // Nobody reads: the window shuts and the rest of what the buffer takes stays where it is.
+        // Nobody reads: the window closes, and the rest of the buffer stays unsent.
         sender.set_nonblocking(true).expect("set");
         let deadline = Instant::now() + Duration::from_secs(30);
         while sender.write(&[7; 1 << 16]).is_ok() && Instant::now() < deadline {}

@@ -1,11 +1,11 @@
-//! What counters of interfaces and ports show of a path.
+//! Findings about paths from counters of interfaces and ports.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::judge::fixture::measured;
 
-/// A case from n1 to n2 over eth0 at both ends that moved 1 GB, during which the interfaces counted this.
+/// A case from n1 to n2 over eth0 at both ends that moved 1 GB, with these counts of the interfaces.
 fn case(first: &Value, second: &Value, buffered: u64) -> CaseRecord {
     let mut case = measured("n1");
     case.nodes.push("n2".to_owned());
@@ -60,7 +60,7 @@ fn what_went_over_rdma_is_looked_for_at_its_port() {
     let found = of(1_010_000_000, 5_000_000);
     assert!(found[0].text.contains("but mlx5_2/1 of n2 received only 5 MB"), "{}", found[0].text);
     assert!(
-        found[0].text.ends_with("mlx5_3/1 (1005 MB) carried them: look at -p device= and -p peer_device="),
+        found[0].text.ends_with("mlx5_3/1 (1005 MB) carried them: check -p device= and -p peer_device="),
         "{}",
         found[0].text
     );
@@ -84,7 +84,7 @@ fn a_short_cut_through_the_kernel_is_found_and_named() {
 fn another_card_is_named_too_and_at_the_receiver() {
     let other = json!({ "rx_bytes eth0": 10, "rx_bytes eth1": 1_046_000_000, "rx_bytes lo": 77 });
     let found = find(&[case(&sent(1_046_000_000, 0), &other, 0)]);
-    assert!(found[0].text.contains("eth1 (1046 MB) carried them: look at the routes"), "{}", found[0].text);
+    assert!(found[0].text.contains("eth1 (1046 MB) carried them: check the routes"), "{}", found[0].text);
     assert_eq!(found[0].node.as_deref(), Some("n2"));
 }
 
@@ -107,8 +107,8 @@ fn what_went_elsewhere_contradicts_and_what_was_not_shown_is_only_doubted() {
         why.starts_with("1000 MB went from n1 to n2, but eth0 of n1 sent only 0.004 MB; lo (1010"),
         "{why}"
     );
-    // Nobody else counted them. In trials of 600 ms the counters may be late as a whole; in trials of 5 s they lack a
-    // fifth at most, and the bytes of 5 trials at least 0.78 GB.
+    // No other interface counted the bytes. In trials of 600 ms the counters may be late as a whole; in trials of 5 s
+    // they miss a fifth at most, and the bytes of 5 trials are at least 0.78 GB.
     for (time, count, contradicts) in
         [("600 ms", 0, false), ("5 s", 780_000_001, false), ("5 s", 779_999_999, true)]
     {
@@ -127,7 +127,7 @@ fn what_went_elsewhere_contradicts_and_what_was_not_shown_is_only_doubted() {
     assert_eq!((contradiction(&unread), doubt(&unread)), (None, None), "what cannot be read proves nothing");
 }
 
-/// A case of two rails with 500 MB each, during which the first node counted this.
+/// A case of two rails with 500 MB each, with these counts of the first node.
 fn rails(eth0: u64, eth1: u64) -> CaseRecord {
     let mut case = case(&json!({ "tx_bytes eth0": eth0, "tx_bytes eth1": eth1 }), &json!({}), 0);
     for name in ["interface", "peer_interface"] {
@@ -143,7 +143,7 @@ fn rails(eth0: u64, eth1: u64) -> CaseRecord {
 #[test]
 fn each_rail_must_have_carried_its_own_part() {
     assert_eq!(find(&[rails(523_000_000, 523_000_000)]), []);
-    // All of it over the first, as when both addresses are in one network and the routes know one way to it.
+    // All of it over the first rail, as when both addresses are in one network and the routes know one way to it.
     let found = find(&[rails(1_046_000_000, 0)]);
     let [finding] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(finding.severity, Severity::Problem);
@@ -154,12 +154,12 @@ fn each_rail_must_have_carried_its_own_part() {
         "{}",
         finding.text
     );
-    // The other rail's own part is no sign that it carried this one's.
+    // The other rail's own share is no sign that it carried this rail's.
     let late = rails(523_000_000, 100_000_000);
     assert_eq!((contradiction(&late), find(&[late])[0].severity), (None, Severity::Warning));
 }
 
-/// A case of two ports of each node with 500 MB each, during which those of the first node sent this many bytes.
+/// A case of two ports of each node with 500 MB each, with these sent bytes of the first node's ports.
 fn ports(sent: &Value) -> CaseRecord {
     let mut case = measured("n1");
     case.nodes.push("n2".to_owned());
@@ -187,7 +187,7 @@ fn each_port_of_a_case_must_have_carried_its_own_part() {
     let [finding] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((finding.severity, finding.node.as_deref()), (Severity::Problem, Some("n1")));
     let wanted = "500 MB went from n1 to n2, but mlx5_1/1 of n1 sent only 0 MB; mlx5_0/1 (1010 MB, of which 500 MB were \
-                  its own) carried them: both are of this case";
+                  its own) carried them too: the traffic used fewer paths";
     assert!(finding.text.contains(wanted), "{}", finding.text);
     assert!(contradiction(&one).is_some());
 }
@@ -201,11 +201,11 @@ fn a_port_whose_counters_are_missing_proves_nothing_and_hides_nothing() {
             json!({ "counts": { "tx_bytes mlx5_0/1": 1_010_000_000 }, "unreadable": [format!("{folder} has no counters")] }),
             format!("{folder} has no counters"),
         ),
-        // In one trial of several: what the others counted is not all of it.
+        // In one trial of several: the sum over the other trials is incomplete.
         (
             json!({ "counts": { "tx_bytes mlx5_0/1": 1_010_000_000, "tx_bytes mlx5_1/1": 300_000_000 },
                     "backwards": ["tx_bytes mlx5_1/1"] }),
-            "tx_bytes mlx5_1/1 went backwards: somebody set it to 0".to_owned(),
+            "tx_bytes mlx5_1/1 went backwards: it was reset".to_owned(),
         ),
         (
             json!({ "counts": { "tx_bytes mlx5_0/1": 1_010_000_000, "tx_bytes mlx5_1/1": 300_000_000 },
@@ -221,7 +221,7 @@ fn a_port_whose_counters_are_missing_proves_nothing_and_hides_nothing() {
         let wanted = format!("the counters of mlx5_1/1 of n1 could not be read ({why}), {lacks}");
         assert!(finding.text.ends_with(&wanted), "{}", finding.text);
     }
-    // No probe at all at one end; the other end shows that nothing came to one of its ports.
+    // No probe at one end; the other end shows that nothing reached one of its ports.
     let mut blind = ports(&json!({}));
     blind.evidence.get_mut("probes").expect("there")["n1"] = json!({});
     let told: Vec<Severity> = find(std::slice::from_ref(&blind)).iter().map(|it| it.severity).collect();

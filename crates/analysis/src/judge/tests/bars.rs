@@ -45,7 +45,7 @@ fn without_a_limit_a_percentage_of_it_is_unknown_and_says_how_to_supply_one() {
     assert_eq!(
         lines(&judgement)[0],
         "fast n1: unknown no limit: the DIMMs are not readable: permission denied; run as root; \
-         a [[limit]] in the profile supplies one"
+         to set one, add [[limit]] to the profile"
     );
     assert_eq!(judgement.verdicts[0].measured.unwrap().to_string(), "90 GB/s", "it is reported all the same");
     let reason = "the DIMMs are not readable: permission denied; run as root".to_owned();
@@ -99,10 +99,11 @@ fn the_tighter_of_two_limits_binds() {
         let found = only(&judged(&profile, &[measured("n1")])).2;
         assert!(found.ends_with(bound), "{found}");
     }
-    // A limit of latency is a floor, and the higher floor is the tighter one.
+    // Of two limits of a latency the higher one is tighter.
     let mut case = case("n1", "node");
     let mut latency = metric(90.0, (89.0, 91.0), limit(80.0));
     (latency.better, latency.unit) = (Better::Lower, Unit::Nanosecond);
+    latency.limit.chain[0].value = "80 ns".parse().unwrap();
     case.metrics.insert("bandwidth".to_owned(), latency);
     let mut profile = super::profile(Bounds::AtMost(Bar::PercentOfLimit(120.0)));
     profile.limits = vec![rule("85 ns")];

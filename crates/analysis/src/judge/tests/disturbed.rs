@@ -1,11 +1,11 @@
-//! What others took of a part of the machine is not held against it.
+//! Numbers are not held against a machine that others used.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::judge::fixture::measured;
 
-/// Judges 90 GB/s on a node, with this beside the number, against a bound.
+/// Judges 90 GB/s on a node against a bound, with this evidence.
 fn of(bound: &str, evidence: &Value) -> (Verdict, String) {
     let mut case = measured("n1");
     case.evidence = serde_json::from_value(evidence.clone()).expect("a map");

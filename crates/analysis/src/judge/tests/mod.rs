@@ -19,7 +19,6 @@ use super::{Assignment, JudgeInputs, Judgement, judge};
 
 const TODAY: Date = date(2026, 3, 1);
 
-/// `9 GB/s` as a bar.
 fn bar(text: &str) -> Bar {
     Bar::Absolute(text.parse().unwrap())
 }
@@ -28,7 +27,6 @@ fn at_least(text: &str) -> Bounds {
     Bounds::AtLeast(bar(text))
 }
 
-/// The test `memory` of the fixture.
 fn memory() -> Test {
     Test {
         id: "memory".to_owned(),
@@ -70,7 +68,6 @@ fn profile(bounds: Bounds) -> Profile {
     }
 }
 
-/// Inputs without any setting.
 fn inputs<'a>(
     nodes: &'a Assignment,
     records: &'a [CaseRecord],
@@ -87,7 +84,9 @@ fn judged(profile: &Profile, records: &[CaseRecord]) -> Judgement {
     nodes.sort();
     nodes.dedup();
     let nodes = Assignment::new(profile, &nodes, &BTreeMap::new());
-    judge(profile, &inputs(&nodes, records, None))
+    let mut records = records.to_vec();
+    crate::state_limits(profile, &mut records);
+    judge(profile, &inputs(&nodes, &records, None))
 }
 
 /// The verdict, measured number, bound and reason of the only record.

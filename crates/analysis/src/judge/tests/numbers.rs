@@ -154,11 +154,11 @@ fn beyond_101_percent_of_the_limit_nothing_is_believed() {
         case.metrics.insert("bandwidth".to_owned(), metric(median, (median, median), limit(100.0)));
         let judgement = judged(&profile(at_least("80 GB/s")), std::slice::from_ref(&case));
         assert_eq!(only(&judgement).0, verdict);
-        // A bound that it would miss is not believed to be missed either.
+        // A missed bound is not believed either.
         let missed = judged(&profile(Bounds::AtMost(bar("50 GB/s"))), &[case]);
         assert_eq!(only(&missed).0 == Verdict::Unknown, verdict == Verdict::Unknown);
     }
-    // The smallest value may be below the limit while the case as a whole is not to be believed.
+    // The smallest value may be below the limit while the case as a whole is not believable.
     let mut smallest = profile(at_least("80 GB/s"));
     smallest.criteria[0].of = Statistic::Min;
     let mut case = case("n1", "node");
@@ -213,7 +213,7 @@ proptest! {
     fn the_unit_of_a_bound_changes_nothing(
         median in 1.0..1e3f64, half in 0.0..5.0f64, bound in 1.0..1e3f64, unit in 0..Unit::ALL.len(), is_met in any::<bool>(),
     ) {
-        // Half of the bounds are met exactly: that is where a rounding error would show.
+        // Half of the bounds are met exactly: rounding errors would show there.
         let bound = if is_met { median } else { bound };
         let plain = format!("{bound} GB/s").parse::<seatrial_model::Quantity>().unwrap();
         if let Ok(other) = plain.to(Unit::ALL[unit]) {

@@ -1,4 +1,4 @@
-//! Verdicts on what went between nodes, by what the counters of their interfaces show.
+//! Verdicts on traffic between nodes, by the counters of their interfaces.
 
 use seatrial_model::Verdict;
 use seatrial_model::profile::{Bar, Bounds};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::judge::fixture::{measured, metric, no_limit};
 
-/// A case of 90 GB/s from one node to another over eth0 that moved 1 GB, of which the first node's interfaces counted this.
+/// A case of 90 GB/s between two nodes over eth0 that moved 1 GB, with these counts of the first node's interfaces.
 fn between(first: &str, second: &str, sent: &Value) -> CaseRecord {
     let mut case = measured(first);
     case.nodes.push(second.to_owned());
@@ -43,7 +43,7 @@ fn counters_that_cannot_be_read_change_nothing_and_late_ones_leave_a_remark() {
     let (verdict, number, _, reason) = judge(json!({ "tx_bytes eth0": 979_000_000, "tx_bytes lo": 77 }));
     assert_eq!((verdict, number.as_str()), (Verdict::Pass, "90 GB/s"));
     assert!(reason.starts_with("path unconfirmed: 1000 MB went"), "{reason}");
-    // What failed failed, whatever the way.
+    // A failed case has failed, whatever the path.
     let mut failed = between("n1", "n2", &json!({ "tx_bytes eth0": 0, "tx_bytes lo": 1_010_000_000 }));
     failed.outcome = seatrial_model::Outcome::Failed;
     assert_eq!(only(&judged(&profile, &[failed])).0, Verdict::Fail);

@@ -91,10 +91,10 @@ fn an_unmet_or_unknown_requirement_is_unknown() {
     let unmet = with(Some(Value::Count(40)));
     assert_eq!(
         (unmet.0, unmet.3.as_str()),
-        (Verdict::Unknown, "required is fill_percent at least 50, and it is 40")
+        (Verdict::Unknown, "the test requires fill_percent at least 50, and it is 40")
     );
-    assert_eq!(with(None).3, "required is fill_percent at least 50, and it is not known");
-    assert!(with(Some("full".into())).3.ends_with("which cannot be told: 'full' is not a number"));
+    assert_eq!(with(None).3, "the test requires fill_percent at least 50, which is not known");
+    assert!(with(Some("full".into())).3.ends_with("which cannot be compared: 'full' is not a number"));
     let mut crashed = measured("n1");
     crashed.outcome = Outcome::Failed;
     assert_eq!(only(&judged(&profile, &[crashed])).0, Verdict::Fail, "a crash speaks for itself");
@@ -122,7 +122,7 @@ fn where_picks_cases_and_misses_are_told() {
     assert_eq!(lines(&judged(&profile, &[with("read"), with("copy")])), ["fast n1: pass"]);
     assert_eq!(
         lines(&judged(&profile, &[with("copy")])),
-        ["fast n1: unknown nothing was run with kernel=read"]
+        ["fast n1: unknown no case was run with kernel=read"]
     );
 }
 
@@ -157,7 +157,7 @@ fn a_partner_is_never_judged() {
         lines(&judged(&profile, &[pair.clone()])),
         ["fast n2: fail below the bound; no finding explains it"]
     );
-    // Without a partner the case is about both, and both must play the role.
+    // Without a partner the case is about both nodes, and both must play the role.
     profile.tests[0].partner = None;
     assert_eq!(lines(&judged(&profile, &[pair.clone()])), ["fast n2: unknown nothing was run"]);
     profile.tests[0].roles.clear();
@@ -188,7 +188,7 @@ fn a_case_in_which_a_node_was_lost_speaks_about_that_node_alone() {
         lines(&judged(&profile, &records)),
         ["fast n2: fail n2 is gone; n1 with n3 instead: 90 GB/s, pass", "fast n2: unknown n2 is gone"]
     );
-    // A mere partner is not judged, not even when it vanishes; the one that is tested is, by its retry.
+    // A partner is not judged, not even when it vanishes; the tested node is, by its retry.
     profile.tests[0].partner = Some("any".to_owned());
     profile.roles = [("tested".to_owned(), Role { nodes: "n1".parse().unwrap(), expect: None })].into();
     profile.tests[0].roles = vec!["tested".to_owned()];
@@ -225,15 +225,15 @@ fn a_run_has_as_many_verdicts_whoever_was_lost() {
             [words, "fast -: pass"]
         );
     }
-    // Measured in the end, by a run that was gone on with: what stood in for it says nothing more.
+    // Measured in the end, by a resumed run: the stand-in says nothing more.
     let records = [whole[0].clone(), whole[1].clone(), nobody];
     assert_eq!(lines(&judged(&profile, &records)), ["fast -: pass", "fast -: pass"]);
-    // The number that is missed with another partner is missed.
+    // A number that is missed with another partner is missed.
     let strict = super::profile(at_least("95 GB/s"));
     assert_eq!(
         lines(&judged(&strict, &[gone, stand_in])),
         [
-            "fast -: fail below the bound; no finding explains it; in the place of a case without a result: n2 is gone"
+            "fast -: fail below the bound; no finding explains it; measured with another partner, since the planned case has no result: n2 is gone"
         ]
     );
 }
@@ -248,7 +248,7 @@ fn a_pair_that_was_never_planned_is_judged_as_one_whatever_the_test_selects() {
     let gone = |one: &str| lost(one, "n3", "n3", Cause::NeverReached);
     let found = judged(&profile, &[there, gone("n1"), gone("n2")]);
     assert_eq!(lines(&found), ["fast -: pass", "fast n3: unknown n3 is gone", "fast n3: unknown n3 is gone"]);
-    // What was never planned is no subject that was found.
+    // A case that was never planned has found no subject.
     profile.tests[0].expect = Some(Expect { at_least: Some(1), exactly: None });
     profile.criteria.clear();
     let found = judged(&profile, &[gone("n1")]);

@@ -44,7 +44,6 @@ fn node(name: &str, settings: Vec<SettingReading>) -> SiteNode {
     SiteNode { settings, ..SiteNode::new(name, Default::default()) }
 }
 
-/// The verdicts by `profile` on `nodes`.
 fn verdicts(profile: &Profile, nodes: Vec<SiteNode>) -> Judgement {
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     let assignment = Assignment::new(profile, &names, &BTreeMap::new());
@@ -72,7 +71,7 @@ fn a_setting_passes_fails_or_is_unknown() {
             "nic.mtu n1: pass",
             "nic.mtu n2: fail it is 1500; set it with: ip link set dev eth0 mtu 9000 (needs root or CAP_NET_ADMIN)",
             "nic.mtu n3: unknown the setting could not be read: permission denied",
-            "nic.mtu n4: unknown there is nothing to set here: no such file",
+            "nic.mtu n4: unknown this setting does not exist here: no such file",
             "nic.mtu n5: unknown 'large' is not a number",
             "nic.mtu n6: unknown the setting was not read",
         ]
@@ -181,7 +180,7 @@ fn without_on_an_interface_that_is_down_or_made_by_software_is_not_meant() {
     assert_eq!(judged(rule(&[]), all.clone()), ["nic:eth0"]);
     assert_eq!(judged(rule(&[("type", "software")]), all.clone()), ["nic:ifb0"], "it is named");
     let found = verdicts(&wanting(rule(&[])), vec![node("n1", all[1..].to_vec())]);
-    assert!(found.verdicts[0].reason.as_deref().unwrap().contains("down or made by software"));
+    assert!(found.verdicts[0].reason.as_deref().unwrap().contains("is down or virtual"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a terminal of so many columns shows, with time that stands.
+//! The view on terminals of several widths, at fixed times.
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Budget, Case, Cause, Event, Nanos, Params, Reason, Subject};
@@ -85,7 +85,7 @@ fn a_few_cases_have_a_line_each_with_a_bar_and_the_time_left() {
             "done  mem.bandwidth@n2/node[repeat=2]  12.3 GB/s ±1.0 %",
         ]
     );
-    // One that takes longer than it was to says by how much.
+    // A case beyond its estimate shows by how much.
     assert!(shown(&live, 25, 80)[2].ends_with("━━━━━━━━       +5 s"), "{:?}", shown(&live, 25, 80));
 }
 
@@ -104,7 +104,7 @@ fn what_failed_stands_among_the_last_results_and_is_counted() {
     assert_eq!(words, ["done", "skip", "none"], "the newest first, three of them");
 }
 
-/// A thousand nodes, of which some are done, one hangs and the others measure or wait.
+/// A thousand nodes: some done, one hung, the others measuring or waiting.
 fn fleet() -> Live {
     let cases: Vec<Case> =
         (1..=1000).map(|number| case(number, &format!("n{number:04}"), "net.rr", 30)).collect();

@@ -1,4 +1,4 @@
-//! One command line of the binary, and what surrounds it.
+//! One command line of the binary with its environment.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -7,23 +7,20 @@ use std::process::{Command, Stdio};
 
 use super::{Ended, Home, Script, Started};
 
-/// Measures this machine as briefly as the binary allows: for tests about processes, whose numbers nobody looks at.
+/// The shortest measurement of this machine, for tests about processes.
 pub const SMALL: &str = "-p array=4MiB -p threads=1 -p time=300ms -p trials=1 -p max_trials=1";
 
-/// Times of a phase to try one after the other: what is to be done while something measures needs a CPU, and a machine that
-/// is busy may give it none for as long as the shorter ones last.
+/// Times of a phase to try one after the other: on a busy machine, the test may get no CPU during the shorter ones.
 pub const TIMES: [&str; 4] = ["300ms", "2s", "10s", "40s"];
 
-/// [`SMALL`] with another time.
 pub fn small(time: &str) -> String {
     SMALL.replace("time=300ms", &format!("time={time}"))
 }
 
-/// Measures this machine for an hour a trial, a thousand times: it ends when somebody ends it.
+/// A measurement of an hour a trial, for tests that end it.
 pub const ENDLESS: &str =
     "run mem.bandwidth -p array=4MiB -p threads=1 -p time=3600s -p trials=1000 -p max_trials=1000";
 
-/// A command that is not started yet.
 pub struct Call {
     words: Vec<String>,
     wrapper: Vec<String>,
@@ -41,13 +38,12 @@ impl Call {
         }
     }
 
-    /// One more word, which may hold blanks.
+    /// Adds a word, which may contain blanks.
     pub fn word(mut self, word: impl AsRef<Path>) -> Self {
         self.words.push(word.as_ref().to_str().expect("text").to_owned());
         self
     }
 
-    /// Measures what `script` says on the nodes that it has.
     pub fn script(self, script: &Script) -> Self {
         let file = tempfile::Builder::new().suffix(".json").tempfile_in(self.home.folder()).expect("a file");
         let (file, path) = file.keep().expect("kept");
@@ -55,26 +51,24 @@ impl Call {
         self.word("--script").word(path)
     }
 
-    /// Started by another program, which gets the binary and its words behind its own.
+    /// Under another program, which gets the binary and its words as last arguments.
     pub fn under(mut self, program: &[&str]) -> Self {
         self.wrapper = program.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
-    /// With a variable in its environment; without it for `None`.
+    /// With an environment variable; removed for `None`.
     pub fn env(mut self, name: &'static str, value: Option<&str>) -> Self {
         self.env.push((name, value.map(str::to_owned)));
         self
     }
 
-    /// Starts it and waits for its end.
     #[track_caller]
     pub fn run(self) -> Ended {
         self.start().ended()
     }
 
-    /// Starts it in a process group of its own, as a shell does. What it prints goes to files, so that nobody has to
-    /// read it for the command to go on.
+    /// Starts the command in a process group of its own, with output to files, so that nobody has to read it.
     #[track_caller]
     pub fn start(self) -> Started {
         let binary = env!("CARGO_BIN_EXE_seatrial").to_owned();

@@ -1,4 +1,4 @@
-//! A control group of the test's own, by the first version of the interface.
+//! A cgroup of the test (version 1).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,12 @@ use super::process::{kill, wait_until};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A group below the one that the test runs in. It and what runs in it are gone when this is dropped.
+/// A group below that of the test. Drop kills its processes and removes it.
 pub struct Cgroup {
     folder: PathBuf,
 }
 
 impl Cgroup {
-    /// A group of `controller`, with `settings` written into it in this order.
     pub fn new(controller: &str, settings: &[(&str, &str)]) -> Result<Self, String> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let own = groups.lines().find_map(|line| {
@@ -24,7 +23,7 @@ impl Cgroup {
         });
         let own = own.ok_or_else(|| format!("no control group of version 1 for {controller}"))?;
         let mount = Path::new("/sys/fs/cgroup").join(controller);
-        // In a container the path may be one of the host, with the container's own group at the root of the mount.
+        // In a container the path may be of the host, with the container's group at the root of the mount.
         let inside = mount.join(own.trim_start_matches('/'));
         let parent = if inside.is_dir() { inside } else { mount };
         let name = format!("seatrial-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -37,12 +36,10 @@ impl Cgroup {
         Ok(group)
     }
 
-    /// The text of one of its files.
     pub fn read(&self, file: &str) -> String {
         fs::read_to_string(self.folder.join(file)).expect("a file of the group")
     }
 
-    /// The words that start a program inside the group.
     pub fn enter(&self) -> Vec<String> {
         let line = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.folder.display());
         ["sh", "-c", &line, "sh"].map(str::to_owned).into()
@@ -54,7 +51,7 @@ impl Drop for Cgroup {
         for pid in self.read("cgroup.procs").lines().filter_map(|line| line.parse().ok()) {
             kill(rustix::process::Pid::from_raw(pid).expect("a process id"));
         }
-        // A group can be removed once the last of its processes has been reaped.
+        // A group can be removed once its last process has been reaped.
         wait_until("the control group to be empty", || fs::remove_dir(&self.folder).is_ok());
     }
 }

@@ -1,20 +1,16 @@
-//! How a command ended and what it printed.
+//! Exit code and output of a command.
 
 use seatrial_model::record::{CaseRecord, Document};
 
-/// A command that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The exit code, unless a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
 impl Ended {
-    /// Insists on an exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         let Self { code: found, signal, out, err } = &self;
@@ -26,27 +22,24 @@ impl Ended {
         self
     }
 
-    /// Insists on a text on standard error.
     #[track_caller]
     pub fn says(self, text: &str) -> Self {
         assert!(flat(&self.err).contains(&flat(text)), "no '{text}' in:\n{}", self.err);
         self
     }
 
-    /// Insists on a text on standard output, however it is broken into lines.
+    /// Requires a text on standard output, with any line breaks.
     #[track_caller]
     pub fn shows(self, text: &str) -> Self {
         assert!(flat(&self.out).contains(&flat(text)), "no '{text}' in:\n{}", self.out);
         self
     }
 
-    /// What `-o json` printed.
     #[track_caller]
     pub fn document(&self) -> Document {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}:\n{}{}", self.out, self.err))
     }
 
-    /// The one case that `-o json` printed.
     #[track_caller]
     pub fn case(&self) -> CaseRecord {
         let mut results = self.document().results;
@@ -55,7 +48,7 @@ impl Ended {
     }
 }
 
-/// Every run of white space as one blank: tables break their lines where they have to.
+/// White space collapsed to blanks: tables break lines.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

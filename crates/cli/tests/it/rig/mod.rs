@@ -1,4 +1,4 @@
-//! What the tests are made of: a home of their own, scripts, and processes that never outlive a test.
+//! Tools of the tests: homes, scripts, and processes that do not outlive a test.
 
 mod call;
 mod cgroup;

@@ -1,6 +1,5 @@
-//! Threads with mounts and privileges of their own: what they change, the processes they start see, and nobody else.
-//!
-//! Nothing needs cleaning up, even when a test panics: the mounts of a namespace vanish with its last process.
+//! Threads with private mounts and privileges, inherited by their processes. The mounts vanish with the last process,
+//! also after a panic.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -11,7 +10,7 @@ use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, remove_capability_from_bounding_set, set_capabilities,
 };
 
-/// Says that a test could not look, which in continuous integration is a failure.
+/// Reports a skipped test; in continuous integration, fails.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "`cargo xtask test` counts these lines")]
 pub fn skipped(why: &str) {
@@ -19,7 +18,7 @@ pub fn skipped(why: &str) {
     println!("skipped: {why}");
 }
 
-/// Whether a program is there, or else says that a test could not look.
+/// Whether a program is installed; reports a skipped test otherwise.
 #[track_caller]
 pub fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -30,11 +29,10 @@ pub fn is_installed(program: &str) -> bool {
     found
 }
 
-/// Runs `test` with a memory file system of `size` (such as `64k`) on a folder that only this thread and what it starts
-/// see. Needs root.
+/// Runs `test` with a private tmpfs of `size` (such as `64k`), which its processes see too. Needs root.
 pub fn with_private_mounts(size: &str, test: impl FnOnce(&Path) + Send + 'static) {
     let options = CString::new(format!("size={size}")).expect("no zero byte");
-    // Made and removed out here, where nothing is mounted on it.
+    // Created and removed outside, where nothing is mounted on it.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_owned();
     on_own_thread(move || {
@@ -52,14 +50,14 @@ fn unshare_mounts() -> rustix::io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
 }
 
-/// Runs `test` such that it and what it starts may not pass over file permissions, as root otherwise does.
+/// Runs `test` without the root privilege to ignore file permissions, also for its processes.
 pub fn without_privilege_over_files(test: impl FnOnce() + Send + 'static) {
     on_own_thread(|| {
         let over_files = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH | CapabilitySet::FOWNER;
         let mut sets = capabilities(None).expect("capabilities");
         if sets.effective.intersects(over_files) {
             for one in over_files.iter() {
-                // A program that root starts gets what the bounding set holds.
+                // A program started by root gets the bounding set.
                 remove_capability_from_bounding_set(one).expect("given up");
             }
             sets.effective &= !over_files;

@@ -1,4 +1,4 @@
-//! Which processes of Seatrial are there for a home, by what their environment says.
+//! Processes of Seatrial for a home, found by their environment.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -11,33 +11,28 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Far more than anything here takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What a process of Seatrial is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What a person started.
+    /// The command itself.
     Main,
-    /// The agent of this machine.
     Agent,
-    /// A part of a case.
     Worker,
 }
 
-/// A process of Seatrial.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
     pub pid: Pid,
     pub role: Role,
 }
 
-/// The processes that were started with `home` as SEATRIAL_HOME, children of children too. A process that has ended
-/// has no environment and is not among them, even while nobody has reaped it.
+/// Processes with `home` as SEATRIAL_HOME, descendants included. A zombie has no environment and does not count.
 pub fn of_home(home: &Path) -> Vec<Process> {
     let wanted = [b"SEATRIAL_HOME=", home.as_os_str().as_bytes()].concat();
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("procfs").flatten() {
         let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
         let Some(pid) = pid else { continue };
-        // Processes of others, and those that end meanwhile, are not to be read.
+        // Processes of others, and processes that end meanwhile, cannot be read.
         let read = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
         if read("environ").split(|byte| *byte == 0).any(|variable| variable == wanted) {
             let role = match read("cmdline").split(|byte| *byte == 0).nth(1) {
@@ -51,7 +46,6 @@ pub fn of_home(home: &Path) -> Vec<Process> {
     found
 }
 
-/// Waits until no process of `home` is left.
 #[track_caller]
 pub fn assert_nothing_runs(home: &Path) {
     wait_until("all processes of the run to be gone", || of_home(home).is_empty());
@@ -62,7 +56,6 @@ pub fn kill(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
 }
 
-/// Looks again and again until `done`.
 #[track_caller]
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -1,6 +1,5 @@
-//! Profiles of a few criteria on the loops of `mem.bandwidth`.
+//! Profiles with a few criteria on the kernels of `mem.bandwidth`.
 
-/// A profile that measures the loops it has a bound for and holds each against it.
 pub fn profile(bounds: &[(&str, &str)]) -> String {
     let kernels: Vec<String> = bounds.iter().map(|(kernel, _)| format!("\"{kernel}\"")).collect();
     let mut text = format!(
@@ -16,7 +15,6 @@ pub fn profile(bounds: &[(&str, &str)]) -> String {
     text
 }
 
-/// A profile with one criterion, on triad, of which only the bound is of interest.
 pub fn bound(line: &str) -> String {
     profile(&[("triad", line)])
 }

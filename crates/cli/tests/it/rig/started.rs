@@ -1,4 +1,4 @@
-//! A command that runs; it ends with the test, however that ends.
+//! A running command, ended with its test.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -10,7 +10,6 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::process::wait_until;
 use super::{Ended, Home};
 
-/// A command that runs.
 pub struct Started {
     child: Child,
     home: Home,
@@ -27,26 +26,25 @@ impl Started {
         Pid::from_child(&self.child)
     }
 
-    /// Sends a signal to it alone.
+    /// Sends a signal to the process only.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("sent");
     }
 
-    /// Sends a signal to its process group, as a terminal does on Ctrl-C.
+    /// Sends a signal to the process group, as a terminal does on Ctrl-C.
     pub fn signal_group(&self, signal: Signal) {
         kill_process_group(self.pid(), signal).expect("sent");
     }
 
-    /// What it said on standard error so far.
     pub fn err(&self) -> String {
         fs::read_to_string(&self.err).unwrap_or_default()
     }
 
-    /// Waits until the journal of the newest run holds an event of which `wanted` is true.
+    /// Waits until the journal of the newest run holds an event for which `wanted` is true.
     #[track_caller]
     pub fn wait_for_event(&mut self, what: &str, wanted: impl Fn(&serde_json::Value) -> bool) {
         wait_until(what, || {
-            // Not reaped: whoever signals it next must not find another process under its number.
+            // Not reaped, so that its process id is not reused.
             let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
             let over = !stat.contains(") ") || stat.contains(") Z ");
             let there = self.home.events().iter().any(&wanted);
@@ -55,7 +53,6 @@ impl Started {
         });
     }
 
-    /// Waits for its end.
     #[track_caller]
     pub fn ended(mut self) -> Ended {
         let mut status = None;
@@ -64,7 +61,7 @@ impl Started {
             status.is_some()
         });
         let status = status.expect("it ended");
-        // What an agent prints are frames.
+        // Output of an agent is frames.
         let text = |path| String::from_utf8_lossy(&fs::read(path).expect("printed")).into_owned();
         Ended { code: status.code(), signal: status.signal(), out: text(&self.out), err: self.err() }
     }

@@ -1,7 +1,5 @@
-//! The form of messages between a controller and a relay: whose it is, then a frame.
-//!
-//! The address is a `u32`, little-endian, before the frame and not part of its JSON: so whatever fits a frame fits
-//! through a relay as well. [`OWN`] is the relay itself.
+//! Messages between a controller and a relay: an address as little-endian `u32`, then a frame. The address [`OWN`] is
+//! the relay itself.
 
 use std::io::{self, Read, Write};
 
@@ -13,7 +11,6 @@ use crate::frame::{FrameError, FrameReader, encode};
 use crate::launch::ssh::Share;
 use crate::message::{Command, Report};
 
-/// The address of what is said to or by the relay itself.
 const OWN: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,16 +19,12 @@ pub(super) enum Down {
     Order(Order),
 }
 
-/// What a relay is told. The first is its share.
+/// Messages to a relay. The first is its share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order {
-    /// Start these, and pass on what is said.
     Serve(Share),
-    /// Nobody wants this child any more.
-    Close {
-        child: u32,
-    },
+    Close { child: u32 },
     Alive,
 }
 
@@ -41,21 +34,16 @@ pub(super) enum Up {
     Word(Word),
 }
 
-/// What a relay says. The first is that it is there.
+/// Messages of a relay. The first is `Ready`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
-    /// Which build it is of.
     Ready { protocol: u32, build: String },
-    /// The binary is on its way to a child and has moved.
     Copying,
-    /// No agent came of a child.
     NeverCame { child: u32, why: LaunchError },
-    /// A child is gone.
     Lost { child: u32, why: String },
 }
 
-/// Puts messages on a stream, one write each.
 pub(super) struct Sender<W>(pub(super) W);
 
 impl<W: Write> Sender<W> {
@@ -80,11 +68,10 @@ impl<W: Write> Sender<W> {
     }
 }
 
-/// Takes messages off a stream.
 pub(super) struct Receiver<R>(pub(super) R);
 
 impl<R: Read> Receiver<R> {
-    /// The next from a controller; none at the end of the stream.
+    /// The next message of a controller; `None` at the end of the stream.
     pub(super) fn down(&mut self) -> Result<Option<Down>, FrameError> {
         Ok(match self.address()? {
             None => None,
@@ -93,7 +80,7 @@ impl<R: Read> Receiver<R> {
         })
     }
 
-    /// The next from a relay; none at the end of the stream.
+    /// The next message of a relay; `None` at the end of the stream.
     pub(super) fn up(&mut self) -> Result<Option<Up>, FrameError> {
         Ok(match self.address()? {
             None => None,
@@ -123,7 +110,7 @@ impl<R: Read> Receiver<R> {
     }
 }
 
-/// Reads `bytes` as everything that comes to a relay and from one: for the fuzz targets.
+/// Parses `bytes` as messages of both directions, for fuzz targets.
 pub fn envelopes(bytes: &[u8]) {
     let (mut down, mut up) = (Receiver(bytes), Receiver(bytes));
     while let Ok(Some(_)) = down.down() {}

@@ -1,4 +1,4 @@
-//! A gateway as the controller holds it: the process that leads to a relay, and the share of nodes behind it.
+//! The controller's view of a gateway: the process that leads to a relay, and the nodes behind the relay.
 
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,33 +19,31 @@ use crate::message::{Command, PROTOCOL, Report};
 
 pub(in crate::launch) struct RelayStart {
     pub(in crate::launch) opening: Opening,
-    /// What starts it with a fresh copy of the binary.
+    /// How to start the relay with a fresh copy of the binary.
     pub(in crate::launch) renewed: Opening,
-    /// Its nodes; the first is its own.
+    /// The nodes; the first is the gateway.
     pub(in crate::launch) share: Share,
 }
 
-/// A running relay. Dropping it ends the connection, and with it all agents behind it.
+/// The connection to a running relay. Dropping it ends all agents behind the relay.
 pub(in crate::launch) struct Gateway {
-    /// None once it is dropped.
+    /// `None` once dropped.
     orders: Option<Queue<Down>>,
     shared: Arc<Shared>,
 }
 
-/// What the threads of a gateway share.
 struct Shared {
     process: Mutex<Option<Process>>,
-    /// What becomes of the relay's own binary: of the copy that is sent last.
     copying: Mutex<Arc<Copying>>,
-    /// Whether the relay has introduced itself and has its share.
+    /// Whether the relay has said `Ready` and got its share.
     is_ready: AtomicBool,
     is_dropped: AtomicBool,
-    /// Of each child, whether it is gone or nobody wants it any more.
+    /// Of each child, whether it is gone or was ended.
     closed: Vec<AtomicBool>,
 }
 
 impl Gateway {
-    /// Starts a relay of `build`. What its children say goes to `heard` as from the links that begin with `first`.
+    /// Starts a relay of `build`. Messages of its children go to `heard` as of the links from `first` on.
     pub(in crate::launch) fn start(
         start: RelayStart,
         build: &str,
@@ -73,14 +71,14 @@ impl Gateway {
         Ok(Self { orders: Some(orders), shared })
     }
 
-    /// Queues a command for a child. One that is gone swallows it.
+    /// Queues a command for a child. A child that is gone ignores it.
     pub(in crate::launch) fn send(&self, child: u32, command: Command) {
         if !self.shared.is_closed(child) {
             self.put(Down::Command(child, command));
         }
     }
 
-    /// Ends a child that nobody wants, and the relay itself when it has none left or has not begun.
+    /// Ends a child; ends the relay when it has no child left, or has not begun.
     pub(in crate::launch) fn close(&self, child: u32) {
         if self.shared.close(child) {
             return;
@@ -92,19 +90,18 @@ impl Gateway {
         }
     }
 
-    /// Whether the relay has begun to start its children.
     pub(in crate::launch) fn is_ready(&self) -> bool {
         self.shared.is_ready.load(Ordering::Acquire)
     }
 
-    /// What becomes of the binary on its way to the relay, and from there.
+    /// Progress of the copies to the relay and its children.
     pub(in crate::launch) fn copying(&self) -> Arc<Copying> {
         self.shared.copying()
     }
 
-    /// Whether a child is gone, and the relay that goes with its last child.
+    /// Whether a child is gone, and the relay, which exits with its last child.
     pub(in crate::launch) fn has_ended(&self, child: u32) -> bool {
-        // Locked only while its end is looked into; then it is soon over.
+        // Locked only for a moment, when the end of the process is examined.
         let process = self.shared.process.try_lock();
         let ended = process.is_ok_and(|mut process| process.as_mut().is_none_or(Process::has_ended));
         self.shared.is_closed(child) && ended
@@ -135,7 +132,7 @@ impl Shared {
         self.closed.get(child as usize).is_none_or(|closed| closed.load(Ordering::Acquire))
     }
 
-    /// Notes that a child is gone, and says whether it was before.
+    /// Marks a child as gone; returns whether it was gone before.
     fn close(&self, child: u32) -> bool {
         self.closed.get(child as usize).is_none_or(|closed| closed.swap(true, Ordering::AcqRel))
     }
@@ -152,7 +149,6 @@ impl Shared {
     }
 }
 
-/// The thread that hears what a relay says.
 struct Ear {
     node: String,
     build: String,
@@ -189,7 +185,7 @@ impl Ear {
                 let is_all = self.shared.closed.iter().all(|closed| closed.load(Ordering::Acquire));
                 if !is_all && !self.is_dropped() {
                     let why =
-                        format!("its gateway {} is gone: {why}; {}", self.node, self.shared.exit_report());
+                        format!("its gateway {} was lost: {why}; {}", self.node, self.shared.exit_report());
                     self.lose_all(|_| Loss::Gateway(why.clone()));
                 }
             }
@@ -203,7 +199,7 @@ impl Ear {
         }
     }
 
-    /// Starts the relay and waits until it has introduced itself. The controller has a deadline for that, and ends it.
+    /// Starts the relay and waits for `Ready`. The controller has a deadline for that and ends the relay.
     fn open(&self, opening: Opening) -> Result<Streams, LaunchError> {
         let Opening { mut command, manner, copying } = opening;
         *self.shared.copying.lock().unwrap_or_else(PoisonError::into_inner) = copying;
@@ -234,12 +230,12 @@ impl Ear {
         never_came(self.node.clone(), why)
     }
 
-    /// Passes on what children say until the relay says nothing more, and gives the reason.
+    /// Passes on messages of the children until the relay ends; returns the reason.
     fn pass_on(&self, mut receiver: Receiver<ChildStdout>) -> String {
         loop {
             let (child, said) = match receiver.up() {
                 Ok(Some(Up::Report(child, report))) if !self.shared.is_closed(child) => (child, Ok(report)),
-                // Of one that nobody wants any more.
+                // A report of a child that was ended.
                 Ok(Some(Up::Report(..))) => continue,
                 Ok(Some(Up::Word(Word::Copying))) => {
                     self.shared.copying().went_on();
@@ -247,10 +243,10 @@ impl Ear {
                 }
                 Ok(Some(Up::Word(Word::NeverCame { child, why }))) => (child, Err(Loss::NeverCame(why))),
                 Ok(Some(Up::Word(Word::Lost { child, why }))) => (child, Err(Loss::Stream(why))),
-                Ok(Some(Up::Word(Word::Ready { .. }))) => return "it introduced itself twice".to_owned(),
+                Ok(Some(Up::Word(Word::Ready { .. }))) => return "it said hello twice".to_owned(),
                 Ok(None) => return "it closed its pipe".to_owned(),
                 Err(error) if error.is_hang_up() => return format!("the connection broke: {error}"),
-                Err(error) => return format!("it said something that is not a message: {error}"),
+                Err(error) => return format!("it sent something that is not a message: {error}"),
             };
             if said.is_err() && self.shared.close(child) {
                 continue;

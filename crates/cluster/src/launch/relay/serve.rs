@@ -1,4 +1,4 @@
-//! What runs on a gateway.
+//! The relay process on a gateway.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,11 +21,10 @@ use crate::launch::ssh::{Client, HELLO_WITHIN, Share};
 use crate::launch::startup::{AgentStartup, Gathered, Start};
 use crate::message::{Command, PROTOCOL, Report};
 
-/// The way of commands to each child that is there.
 type Children = Arc<Mutex<BTreeMap<u32, Queue<Command>>>>;
 
-/// Serves a controller as the relay of a share of nodes until all of them are gone or the controller is. `silence` is
-/// the time without a sign of life after which it counts as gone.
+/// Serves a controller as the relay of a share of nodes, until all nodes are gone or the controller is silent for
+/// `silence`.
 pub(crate) fn relay_main(build: &str, silence: Option<Duration>, commands: File, reports: File) -> ExitCode {
     let _ = name_thread("seatrial-relay");
     match relay(build, silence, Receiver(commands), Sender(reports)) {
@@ -44,7 +43,7 @@ fn relay(
     mut up: Sender<File>,
 ) -> Result<(), String> {
     let ready = Up::Word(Word::Ready { protocol: PROTOCOL, build: build.to_owned() });
-    up.up(&ready).map_err(|error| format!("introducing itself: {error}"))?;
+    up.up(&ready).map_err(|error| format!("sending its hello: {error}"))?;
     let children = Children::default();
     let (life, lives) = mpsc::sync_channel(1);
     let (give, given) = mpsc::sync_channel(1);
@@ -59,7 +58,7 @@ fn relay(
         .spawn(listen)
         .and_then(|_| thread::Builder::new().name("watch".to_owned()).spawn(watch))
         .map_err(|error| format!("starting its threads: {error}"))?;
-    // Whoever has not said by then what is wanted is silent, and that is watched.
+    // A controller that never sends the share is silent, which `watch` notices.
     let Ok(share) = given.recv() else { leave() };
     let starts = starts(build, &share).map_err(|error| format!("reading its own binary: {error}"))?;
     let copies = copies(&starts);
@@ -81,14 +80,14 @@ fn relay(
     Ok(())
 }
 
-/// Ends the process, without a word to anybody: every pipe is closed at once, so the agent here sees its end of file, and
-/// the kernel signals the clients that lead to others.
+/// Exits at once: all pipes close, so that the local agent reads end of file, and the kernel signals the clients of
+/// other nodes.
 #[expect(clippy::exit, reason = "the main thread may be waiting for agents that come late or never")]
 fn leave() -> ! {
     std::process::exit(0)
 }
 
-/// The agent of this node is a child; those of others are reached as the controller would reach them.
+/// The agent of this node is a child; agents of other nodes are reached as the controller would reach them.
 fn starts(build: &str, share: &Share) -> std::io::Result<Vec<Start>> {
     let client = Client::new(share.client.clone(), build)?;
     let mut starts = Vec::new();
@@ -100,7 +99,7 @@ fn starts(build: &str, share: &Share) -> std::io::Result<Vec<Start>> {
         } else {
             let mut start = client.start(child);
             for opening in [Some(&mut start.opening), start.renewed.as_mut()].into_iter().flatten() {
-                // The kernel ties them to the thread that starts them, which is this one.
+                // The parent-death signal ties them to the thread that starts them, this one.
                 leave_with_parent(&mut opening.command);
             }
             starts.push(start);
@@ -109,14 +108,12 @@ fn starts(build: &str, share: &Share) -> std::io::Result<Vec<Start>> {
     Ok(starts)
 }
 
-/// The copies of the binary that may have to be sent.
 fn copies(starts: &[Start]) -> Vec<Arc<Copying>> {
     let openings = starts.iter().flat_map(|start| std::iter::once(&start.opening).chain(&start.renewed));
     openings.map(|opening| Arc::clone(&opening.copying)).collect()
 }
 
-/// Tells the controller every so often that some copy moves, so that it has patience with those who wait for it. Returns
-/// when nobody is awaited any more.
+/// Reports progress of copies to the controller, so that its deadlines wait, while a child is awaited.
 fn tell_of_copies(
     copies: &[Arc<Copying>],
     is_done: &Inbox<()>,
@@ -126,14 +123,14 @@ fn tell_of_copies(
     let mut told = None;
     while is_done.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
         let moved = copies.iter().filter_map(|copying| copying.moved()).max();
-        // A controller that is gone is noticed by whoever listens to it.
+        // The reading thread notices a controller that is gone.
         if moved > told && up.up(&Up::Word(Word::Copying)).is_ok() {
             told = moved;
         }
     }
 }
 
-/// Returns when the controller has said nothing for that long, or nothing more can come from it.
+/// Returns when the controller was silent for `silence`, or its stream ended.
 fn watch(lives: &Inbox<()>, silence: Option<Duration>) {
     match silence {
         Some(silence) => while lives.recv_timeout(silence).is_ok() {},
@@ -141,7 +138,7 @@ fn watch(lives: &Inbox<()>, silence: Option<Duration>) {
     }
 }
 
-/// Hands commands to the children. It waits for none of them.
+/// Passes commands to the children, without blocking on one.
 fn listen(
     mut down: Receiver<impl Read>,
     give: &SyncSender<Share>,
@@ -175,7 +172,7 @@ fn listen(
     }
 }
 
-/// Passes on what the children say, until none is left.
+/// Passes on messages of the children until none is left.
 fn pass_on(
     gathered: Gathered,
     share: &Share,
@@ -219,7 +216,7 @@ fn pass_on(
 fn say(up: &mut Sender<impl Write>, child: u32, report: Report) -> Result<(), FrameError> {
     match up.up(&Up::Report(child, report)) {
         Err(error) if !error.is_hang_up() => {
-            let why = format!("what it said cannot be passed on: {error}");
+            let why = format!("its report cannot be passed on: {error}");
             up.up(&Up::Word(Word::Lost { child, why }))
         }
         sent => sent,
@@ -237,7 +234,6 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(60);
 
-    /// Has `listen` read these orders to their end.
     fn heard(orders: &[Down], children: &Children) -> (Inbox<Share>, Inbox<()>) {
         let mut bytes = Sender(Vec::new());
         for order in orders {
@@ -295,7 +291,7 @@ mod tests {
         assert!(why.contains("does not want it"), "{why}");
     }
 
-    /// Keeps what is written, and tells when something was.
+    /// Stores written bytes, and signals each write.
     struct Told(Vec<u8>, Sending<()>);
 
     impl Write for Told {
@@ -324,7 +320,7 @@ mod tests {
             copying.sent(7, 9);
             written.recv_timeout(SOON).expect("told");
         }
-        // So many times it looks and finds nothing new.
+        // Many polls find nothing new.
         assert!(written.recv_timeout(Duration::from_millis(20)).is_err(), "told again");
         drop::<Sending<()>>(done);
         let bytes = telling.join().expect("ended");

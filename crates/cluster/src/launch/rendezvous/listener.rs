@@ -1,4 +1,4 @@
-//! The port at which agents arrive, and who is let in.
+//! The port at which agents connect, and their authentication.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,25 +8,21 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use seatrial_bench::PeerAddress;
 use seatrial_sys::callers::Callers;
-use seatrial_sys::proof::{self, Key, Side, Until};
+use seatrial_sys::proof::{Key, Side};
 
-use super::ticket::{RendezvousTicket, keep, with_deadline};
+use super::ticket::prove;
 
-/// How long a caller may take to prove who it is.
-const PROVE_WITHIN: Duration = Duration::from_secs(5);
-
-/// Callers that are being asked at the same time, so that a flood of unauthenticated callers costs no more than this: of more the one
-/// that waited longest is hung up on.
+/// Most callers in authentication at a time; beyond, the oldest is disconnected.
 const ASKED_AT_ONCE: usize = 128;
 
-/// Of these, callers from one address.
+/// Most of them from one address.
 const ASKED_OF_ONE: usize = 64;
 
-/// How often the listener looks whether it was closed.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// An open port. Once it is dropped, the port is closed.
+/// An open port; closed on drop.
 pub(in crate::launch) struct RendezvousListener {
     port: u16,
     key: Key,
@@ -37,7 +33,7 @@ pub(in crate::launch) struct RendezvousListener {
 }
 
 impl RendezvousListener {
-    /// Opens a port on every address, since nobody knows yet by which one the nodes reach us.
+    /// Opens a port on every address, since the nodes may reach any of them.
     pub(in crate::launch) fn open() -> io::Result<Self> {
         // A kernel without IPv6 has no `::`.
         let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
@@ -61,29 +57,27 @@ impl RendezvousListener {
         Ok(Self { port, key, closed, callers, rejected, accepting: Some(accepting) })
     }
 
-    /// What the agents must know.
-    pub(in crate::launch) fn ticket(&self) -> io::Result<RendezvousTicket> {
+    pub(in crate::launch) fn ticket(&self) -> io::Result<PeerAddress> {
         let mut addresses: Vec<IpAddr> = if_addrs::get_if_addrs()?
             .into_iter()
             .filter(if_addrs::Interface::is_oper_up)
             .map(|interface| interface.ip())
-            // Link-local ones mean nothing without an interface.
+            // Link-local addresses mean nothing without an interface.
             .filter(|address| match address {
                 IpAddr::V4(four) => !four.is_link_local(),
                 IpAddr::V6(six) => !six.is_unicast_link_local(),
             })
             .collect();
-        // An agent on this very machine may have nothing but the loopback; on another it answers nobody with our key.
+        // Loopback last: only an agent on this machine needs it; on another node, nothing at loopback has our key.
         addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
-        Ok(RendezvousTicket::new(addresses, self.port, &self.key))
+        Ok(PeerAddress::new(addresses, self.port, &self.key))
     }
 
-    /// The next agent that has proved the key.
     pub(in crate::launch) fn next(&self, within: Duration) -> Option<(SocketAddr, TcpStream)> {
         self.callers.recv_timeout(within).ok()
     }
 
-    /// Callers that did not know the key, or were too many.
+    /// Callers that failed to authenticate, or were too many.
     pub(in crate::launch) fn rejected(&self) -> usize {
         self.rejected.load(Ordering::Relaxed)
     }
@@ -92,14 +86,13 @@ impl RendezvousListener {
 impl Drop for RendezvousListener {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
-        // It looks every few milliseconds; who measures next must find no open port.
+        // Joined, so that no port is open when the measurement begins.
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
         }
     }
 }
 
-/// The thread behind the port.
 struct AcceptThread {
     listener: TcpListener,
     key: Key,
@@ -115,45 +108,27 @@ impl AcceptThread {
             match self.listener.accept() {
                 Ok((stream, from)) => self.ask(stream, from),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(POLL_INTERVAL),
-                // A caller that hung up already, or for the moment no descriptor left.
+                // The caller hung up already, or no descriptor is free for the moment.
                 Err(_) => thread::sleep(POLL_INTERVAL),
             }
         }
     }
 
-    /// Asks the caller for the key on a thread of its own: strangers that say nothing hold up nobody else.
     fn ask(&self, stream: TcpStream, from: SocketAddr) {
-        let Ok(ticket) = self.asked.enter(from.ip(), &stream) else {
-            self.rejected.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let (key, admitted) = (self.key.clone(), self.admitted.clone());
-        let (asked, rejected) = (Arc::clone(&self.asked), Arc::clone(&self.rejected));
-        let asking = move || {
-            let met = admit(stream, &key);
-            asked.leave(ticket);
-            match met {
-                // Nobody waits any more when the fleet is complete.
-                Ok(stream) => _ = admitted.try_send((from, stream)),
-                Err(error) => {
-                    tracing::debug!("a caller from {from} was turned away: {error}");
-                    rejected.fetch_add(1, Ordering::Relaxed);
-                }
+        let (key, admitted, rejected) = (self.key.clone(), self.admitted.clone(), Arc::clone(&self.rejected));
+        let then = move |met| match met {
+            // The fleet is complete.
+            Ok(stream) => _ = admitted.try_send((from, stream)),
+            Err(error) => {
+                tracing::debug!("a caller from {from} was turned away: {error}");
+                rejected.fetch_add(1, Ordering::Relaxed);
             }
         };
-        if thread::Builder::new().name("ask".to_owned()).spawn(asking).is_err() {
-            self.asked.leave(ticket);
+        let prove = move |stream| prove(stream, &key, Side::Listener);
+        if self.asked.ask(stream, from.ip(), prove, then).is_err() {
             self.rejected.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-fn admit(stream: TcpStream, key: &Key) -> io::Result<TcpStream> {
-    stream.set_nonblocking(false)?;
-    proof::exchange(&mut Until::new(&stream, PROVE_WITHIN), key, Side::Listener)?;
-    with_deadline(&stream, None)?;
-    keep(&stream)?;
-    Ok(stream)
 }
 
 #[cfg(test)]
@@ -183,7 +158,7 @@ mod tests {
     fn strangers_are_turned_away_and_hold_up_nobody() {
         let listener = RendezvousListener::open().expect("a port");
         let at = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.port));
-        // Some say nothing, some say the wrong thing, more than are asked at once.
+        // Some callers say nothing, some send wrong data, more than are authenticated at once.
         let silent: Vec<_> = (0..ASKED_AT_ONCE + 40).filter_map(|_| TcpStream::connect(at).ok()).collect();
         let mut wrong = TcpStream::connect(at).expect("connected");
         let _ = wrong.write_all(&[7; 4096]);
@@ -193,7 +168,7 @@ mod tests {
         let calling = thread::spawn(move || dial_back(&text[..], Some(Ipv4Addr::LOCALHOST.into())));
         assert!(listener.next(SOON).is_some(), "the agent got through");
         calling.join().expect("joined").expect("let in");
-        // Each of them is asked in a thread of its own, which may get no CPU for a while.
+        // Each caller has a thread, which may get no CPU for a while.
         let until = Instant::now() + SOON;
         while listener.rejected() == 0 {
             assert!(Instant::now() < until, "nobody was turned away");
@@ -211,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_no_invitation_is_told() {
-        assert!(dial_back(&b""[..], None).unwrap_err().contains("no ticket came"));
+        assert!(dial_back(&b""[..], None).unwrap_err().contains("there is no ticket"));
         assert!(dial_back(&b"hello, world"[..], None).unwrap_err().contains("no ticket:"));
     }
 }

@@ -1,12 +1,9 @@
-//! Agents that open their connection to us, for launchers whose streams cannot carry one conversation a node.
+//! Agents that connect back to the controller, for launchers without a stream for each node.
 //!
-//! srun(1) gives every task the same standard input and mixes their outputs, so nothing can be said to one of them. What
-//! it does well is to hand one short text to all: where to call and the key to prove that one was called. Each agent
-//! then connects, both sides prove the key, and frames go over that connection. The alternatives are worse: one srun a
-//! node loads the controller of Slurm with a step each; a shared file system is an assumption that fails on the day of
-//! acceptance; a key in arguments or environment can be read in /proc by everybody on the node.
-//!
-//! The port is open only while agents are awaited.
+//! srun(1) gives every task the same standard input and mixes the outputs. The ticket on standard input holds
+//! addresses and a key; each agent connects, both sides prove the key, and frames use that connection. The port is
+//! open only while agents are awaited. Alternatives: one srun per node loads slurmctld with a step each; a shared
+//! file system may not exist; every user of a node can read arguments and environment in /proc.
 
 mod listener;
 mod ticket;

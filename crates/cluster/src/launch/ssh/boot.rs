@@ -1,12 +1,11 @@
-//! How the binary gets to a node: a line of shell looks for the same build in a cache, asks for it where it is missing,
-//! and becomes the agent.
+//! Copies the binary to a node: a line of shell looks for the same build in a cache, requests the binary if missing,
+//! and executes it.
 //!
-//! The file's name carries the hash of its content, so a copy is found again, and one of another build is never taken
-//! for ours; the agent's hello is checked all the same. The cache is a folder of our own in the user's cache folder, or
-//! where that cannot be written or executed, in one for temporary files; only the user can write there.
+//! The file name contains the hash of the content. The cache is in the user's cache directory or, where that cannot
+//! be written or executed, in a temporary directory that only the user can write.
 //!
-//! The shell may be any: the line is handed to `sh -c` in single quotes, holds none itself and no line feed, which
-//! csh(1) would not allow inside quotes.
+//! Any login shell works: the line is an argument of `sh -c` in single quotes, without single quotes or line feeds
+//! (csh(1) allows none inside quotes).
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,33 +14,28 @@ use crate::launch::SILENCE;
 use crate::launch::copying::Copying;
 use crate::own_program::RUNNING;
 
-/// What the node's lines for us begin with. Login scripts may print before.
+/// Prefix of our lines. Login scripts may print before.
 const MARK: &str = "seatrial-boot ";
 
-/// Days after which a copy that was not used is removed.
+/// Days without use after which a copy is removed.
 const UNUSED_DAYS: u32 = 30;
 
-/// Bytes of the binary that are sent before it is noted that they went: what a pipe holds.
+/// Bytes of the binary between two notes of progress: the capacity of a pipe.
 const PIECE: usize = 64 << 10;
 
-/// Bytes of a login script's chatter that are read over.
+/// Bytes of a login script's output that are skipped.
 const MOST_CHATTER: usize = 64 << 10;
 
-/// Size of the running binary in bytes.
 pub(super) fn size() -> io::Result<u64> {
     Ok(std::fs::metadata(RUNNING)?.len())
 }
 
-/// What the binary is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The agent of the node.
     Agent,
-    /// A relay to others.
     Relay,
 }
 
-/// What the line of shell is made of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Boot<'a> {
     pub(super) build: &'a str,
@@ -49,7 +43,7 @@ pub(super) struct Boot<'a> {
     pub(super) node: &'a str,
     pub(super) sysroot: Option<&'a str>,
     pub(super) role: Role,
-    /// Whether copies that are there are not to be trusted: they are removed, and the binary is asked for.
+    /// Whether to replace existing copies.
     pub(super) is_fresh: bool,
 }
 
@@ -63,7 +57,7 @@ impl Boot<'_> {
         let relay = if role == Role::Relay { " --relay" } else { "" };
         let agent = format!("agent --node {node}{sysroot} --silence {}{relay}", SILENCE.as_secs());
         let folders = "\"$c/seatrial\" \"${TMPDIR:-/tmp}/seatrial-$u\" \"/dev/shm/seatrial-$u\"";
-        // touch(1) notes the use, by which copies are told from those that nobody needs any more.
+        // touch(1) records the use; unused copies are removed.
         let found = if self.is_fresh {
             "rm -f \"$d/$f\"; fi".to_owned()
         } else {
@@ -73,12 +67,11 @@ impl Boot<'_> {
             )
         };
         let joint = if self.is_fresh { "; then" } else { " &&" };
-        // Homes are shared, so the file that is being written has a name of its own: process ids repeat from node to
-        // node. A folder is good when it is ours and no link, nobody else may write to it, and what lies in it may be executed: a
-        // home may be mounted noexec. A node that lost its power may keep the name of a copy and nothing of its
-        // content; such a copy is sent anew. head(1) reads no further than told, or does not matter: nothing follows
-        // before we say "got". Copies of other builds that were not used for a month go when a new one comes, and with
-        // them what an interrupted copying left; their names are all of a version, a plus sign and a hash.
+        // Homes are shared, so the temporary name has the host name (PIDs repeat between nodes). A directory is good
+        // when it is ours and no link, only we can write to it, and files in it can be executed (a home may be
+        // mounted noexec). After a power loss a file may be empty; it is sent again. head(1) may read more than
+        // requested; nothing follows before we say "got". Unused copies of other builds and interrupted copies are
+        // removed; their names are version, plus sign and hash.
         let line = format!(
             "umask 077; m=$(uname -m); \
              if [ \"$m\" != {machine} ]; then echo {MARK}fail \"the node is $m, this binary is {machine}\"; exit 1; fi; \
@@ -92,7 +85,7 @@ impl Boot<'_> {
              find \"$d\" -type f -name \"*+*\" -mtime +{UNUSED_DAYS} -exec rm -f {{}} + </dev/null 2>/dev/null; \
              echo {MARK}send; if head -c {size} >\"$t\" && [ $(wc -c <\"$t\") -eq {size} ] && mv -f \"$t\" \"$d/$f\"; \
              then echo {MARK}got; exec \"$d/$f\" {agent}; fi; \
-             rm -f \"$t\"; echo {MARK}fail \"the copy in $d is not whole: is the disk full?\"; exit 1; fi; \
+             rm -f \"$t\"; echo {MARK}fail \"the copy in $d is incomplete: is the disk full?\"; exit 1; fi; \
              rm -f \"$t\" 2>/dev/null; done; \
              echo {MARK}fail \"no folder to put the binary in: $c, /tmp and /dev/shm cannot be written or executed\"; \
              exit 1"
@@ -101,16 +94,15 @@ impl Boot<'_> {
     }
 }
 
-/// A word for the shell inside single quotes that are open already: only characters that mean nothing to it.
+/// Quotes a word inside single quotes that are already open: only characters without meaning to the shell.
 fn word(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.+/@:".contains(*c)).collect()
 }
 
-/// Follows the node's lines until its agent runs, and sends the binary if it is asked for; how far that is, and whether
-/// the node had a copy already, is noted in `copying`.
+/// Follows the node's lines until its agent runs, and sends the binary on request; progress goes to `copying`.
 pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write, copying: &Copying) -> Result<(), String> {
     let mut chatter = 0;
-    // A node that cannot keep the copy stops reading it and then says why, which is told instead of the broken pipe.
+    // A node that cannot store the copy stops reading and then says why; report that instead of the broken pipe.
     let mut unsent = None;
     loop {
         let line = line(from, &mut chatter).map_err(|ended| unsent.take().unwrap_or(ended))?;
@@ -152,7 +144,7 @@ fn send(to: &mut dyn Write, copying: &Copying) -> io::Result<()> {
     }
 }
 
-/// The next line, read byte by byte: what follows the last one belongs to the frames.
+/// The next line, read byte by byte: frames follow the last line.
 fn line(from: &mut dyn Read, chatter: &mut usize) -> Result<String, String> {
     let mut line = Vec::new();
     loop {
@@ -180,8 +172,7 @@ mod tests {
     const BOOT: Boot<'_> =
         Boot { build: "1.0+abc", size: 0, node: "n1", sysroot: None, role: Role::Agent, is_fresh: false };
 
-    /// Plays the script in a shell with a home of its own, in which the running test binary is the agent; returns the
-    /// lines meant for us, without what a program prints that is no agent.
+    /// Runs the script in a shell with its own home, with the test binary as the agent; returns our lines.
     fn play(home: &Path, size: u64, body: &[u8]) -> Vec<String> {
         play_as(home, Boot { size, ..BOOT }, body)
     }
@@ -201,7 +192,7 @@ mod tests {
         let mut stdin = child.stdin.take().expect("a pipe");
         let body = body.to_vec();
         let writer = std::thread::spawn(move || {
-            // A script that has the file already reads nothing.
+            // The script reads nothing when it has the file.
             let _ = stdin.write_all(&body);
         });
         let out = child.wait_with_output().expect("it ends");
@@ -261,7 +252,7 @@ mod tests {
             std::fs::create_dir(folder).expect("made");
         }
         std::fs::set_permissions(&elsewhere, PermissionsExt::from_mode(0o755)).expect("set");
-        // A copy in it is not taken for ours either.
+        // A copy there is not used either.
         std::fs::write(elsewhere.join("1.0+abc"), AGENT).expect("written");
         std::fs::set_permissions(elsewhere.join("1.0+abc"), PermissionsExt::from_mode(0o755)).expect("set");
         symlink(&elsewhere, cache.join("seatrial")).expect("linked");
@@ -290,7 +281,7 @@ mod tests {
         };
         play(home.path(), AGENT.len() as u64, AGENT);
         assert_eq!(names(), ["0.9+used", "1.0+abc", "notes"]);
-        // A copy that is used stays young.
+        // A copy in use stays.
         let copy = File::open(folder.join("1.0+abc")).expect("there");
         copy.set_modified(std::time::SystemTime::now() - day * 40).expect("made older");
         play(home.path(), AGENT.len() as u64, b"");
@@ -310,7 +301,7 @@ mod tests {
     #[test]
     fn where_nothing_can_be_written_the_reason_is_told() {
         let home = tempfile::tempdir().expect("a folder");
-        // A file stands where the folders would be made, which not even root can change.
+        // A file in place of the folders, which not even root can change.
         std::fs::write(home.path().join(".cache"), "").expect("written");
         std::fs::write(home.path().join("tmp"), "").expect("written");
         let lines = play(home.path(), 10, b"");
@@ -346,10 +337,7 @@ mod tests {
         let error = exchange(&mut &b"seatrial-boot send\n"[..], &mut &mut room[..], &cut).unwrap_err();
         assert!(error.contains("copying the binary to the node"), "{error}");
         let told = cut.complaint(quiet).expect("under way");
-        assert!(
-            told.contains(&format!("{} of {} B were taken", 3 * PIECE, size().expect("known"))),
-            "{told}"
-        );
+        assert!(told.contains(&format!("after {} of {} B", 3 * PIECE, size().expect("known"))), "{told}");
     }
 
     #[test]
@@ -359,7 +347,7 @@ mod tests {
         for script in [boot, Boot { is_fresh: true, role: Role::Relay, ..boot }].map(|boot| boot.script()) {
             assert_eq!(script.matches('\'').count(), 2);
             assert!(!script.contains('\n') && script.contains("n1rmHOME"), "{script}");
-            // csh(1) looks for its history behind every other one, in single quotes too.
+            // csh(1) expands its history at every other `!`, in single quotes too.
             let marks = script.match_indices('!').filter(|(at, _)| script.is_char_boundary(at + 1));
             assert!(marks.map(|(at, _)| &script[at + 1..at + 2]).all(|next| [" ", "=", "/"].contains(&next)));
         }

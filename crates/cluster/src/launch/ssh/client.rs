@@ -1,4 +1,4 @@
-//! The site's ssh client, as a controller and its relays call it.
+//! The ssh client, as the controller and its relays call it.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,31 +12,27 @@ use crate::launch::copying::Copying;
 use crate::launch::link::Manner;
 use crate::launch::startup::{Opening, Start};
 
-/// Seconds for the connection to come up.
+/// ConnectTimeout in seconds.
 const CONNECT_WITHIN: u32 = 15;
 
-/// Seconds between two signs of life, and how many may be missed.
+/// ServerAliveInterval in seconds, and ServerAliveCountMax.
 const ALIVE: (u32, u32) = (10, 3);
 
-/// A node that is reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::launch) struct Child {
-    /// The name that ssh knows it by.
     pub(in crate::launch) node: String,
-    /// A tree that stands in for the kernel's files there.
+    /// A directory on the node in place of `/` for the kernel's files.
     pub(in crate::launch) sysroot: Option<String>,
 }
 
-/// The nodes of a relay, and how it reaches them. No part of it is secret.
+/// The nodes of a relay, and how the relay reaches them; contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::launch) struct Share {
-    /// The client with its first arguments.
     pub(in crate::launch) client: Vec<OsString>,
     /// The nodes; the first is the relay's own.
     pub(in crate::launch) children: Vec<Child>,
 }
 
-/// The client, and the binary that it takes along.
 #[derive(Clone, Debug)]
 pub(in crate::launch) struct Client {
     words: Vec<OsString>,
@@ -45,18 +41,17 @@ pub(in crate::launch) struct Client {
 }
 
 impl Client {
-    /// A client called with `words` first. The binary is the running one, of `build`.
+    /// The command `words`, and the running binary, whose id is `build`.
     pub(in crate::launch) fn new(words: Vec<OsString>, build: &str) -> io::Result<Self> {
         Ok(Self { words, build: build.to_owned(), size: boot::size()? })
     }
 
-    /// An agent on `child`.
     pub(in crate::launch) fn start(&self, child: &Child) -> Start {
         let opening = |is_fresh| self.open(child, Role::Agent, is_fresh);
         Start { node: child.node.clone(), opening: opening(false), renewed: Some(opening(true)) }
     }
 
-    /// What starts a relay on `child`, from the cache and with a fresh copy of the binary.
+    /// How to start a relay on `child`: from the cache, and with a fresh copy of the binary.
     pub(super) fn relay(&self, child: &Child) -> [Opening; 2] {
         [false, true].map(|is_fresh| self.open(child, Role::Relay, is_fresh))
     }
@@ -88,7 +83,7 @@ impl Client {
         }
         let sysroot = child.sysroot.as_deref();
         let boot = Boot { build: &self.build, size: self.size, node: &child.node, sysroot, role, is_fresh };
-        // No terminal, whatever the configuration says: it would translate line ends in the frames.
+        // No terminal, whatever the configuration says: a terminal would translate line ends in frames.
         command.arg("-T").arg("--").arg(&child.node).arg(boot.script());
         command
     }

@@ -1,17 +1,15 @@
-//! Agents over the site's own ssh.
+//! Starts agents over ssh.
 //!
-//! The client and its configuration are the site's: jump hosts, shared connections, certificates and host keys work as
-//! they do for a person. What Seatrial adds is that nobody is asked (BatchMode), that a node which does not answer is
-//! given up (ConnectTimeout), and that a dead connection is noticed (ServerAliveInterval); a link that is cut for a few
-//! seconds is not one. Options given with the client (`ssh -o ...`) come before these.
+//! The site's client and configuration apply: jump hosts, shared connections, certificates, host keys. Seatrial adds
+//! BatchMode, ConnectTimeout and ServerAliveInterval; options given with the client (`ssh -o ...`) take precedence.
+//! An interruption of a few seconds is tolerated.
 //!
-//! Up to a number of nodes there is one connection to each. A thousand of them would cost this machine a thousand
-//! clients for as long as the run lasts, so above that number the nodes are cut into about the square root of their
-//! number of shares. The first node of a share is the gateway to the others: see [`relay`](super::relay). Neighbours in
-//! the list are usually neighbours in the network, so a share is a piece of the list. There, the gateway's own
-//! configuration of ssh applies. Where nodes may not reach each other the controller tries them itself.
+//! A thousand clients would overload this machine, so above `FANOUT` nodes the list is cut into about the square root
+//! of their number of shares. The first node of a share is the gateway to its other nodes (see
+//! [`relay`](super::relay)), with its own ssh configuration. Where nodes cannot reach each other, the controller
+//! connects to them itself.
 //!
-//! The binary travels by itself: see [`boot`].
+//! The binary is copied automatically: see [`boot`].
 
 mod boot;
 mod client;
@@ -25,16 +23,14 @@ use super::relay::RelayStart;
 use super::startup::AgentStartup;
 use crate::fleet::{Fleet, LaunchError, Launcher};
 
-/// Time for a connection, and once more, when the binary had to be copied, for sick drivers to be looked at from then on.
-/// While it is copied, the longest time in which nothing of it moves: longer than ssh takes to find the connection dead,
-/// and than a slow link takes for what the pipe and the socket hold, some MB that count as taken before they are there.
+/// Time limit for a connection, and again, after the copy of the binary, for the inventory. During the copy, the
+/// longest standstill: longer than ssh needs to notice a dead connection, and than a slow link needs for the MBs that
+/// pipe and socket buffer as sent.
 pub(super) const HELLO_WITHIN: Duration = Duration::from_secs(90);
 
-/// Connections of one machine, at most, as long as nobody says otherwise. A client takes some 10 MB and tens of
-/// milliseconds of CPU time to come up.
+/// Default limit of connections. A client takes about 10 MB and tens of milliseconds of CPU time to start.
 const FANOUT: usize = 64;
 
-/// Starts agents over ssh.
 #[derive(Clone, Debug)]
 pub struct SshLauncher {
     build: String,
@@ -45,26 +41,25 @@ pub struct SshLauncher {
 }
 
 impl SshLauncher {
-    /// Agents of `build` on `nodes`, each under the name that ssh knows it by.
     pub fn new(build: impl Into<String>, nodes: Vec<String>) -> Self {
         Self { build: build.into(), nodes, client: vec!["ssh".into()], sysroots: Vec::new(), fanout: FANOUT }
     }
 
-    /// Another client than `ssh`, with its first arguments: `ssh -F lab/ssh_config`.
+    /// Another command than `ssh`, with first arguments: `ssh -F lab/ssh_config`.
     #[must_use]
     pub fn client(mut self, client: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.client = client.into_iter().map(Into::into).collect();
         self
     }
 
-    /// A tree that stands in for the kernel's files on one node.
+    /// A directory in place of `/` for the kernel's files on one node.
     #[must_use]
     pub fn sysroot(mut self, node: impl Into<String>, tree: impl Into<String>) -> Self {
         self.sysroots.push((node.into(), tree.into()));
         self
     }
 
-    /// The number of nodes above which some are reached through others; 64 when not said.
+    /// Number of nodes above which relays are used [default: 64].
     #[must_use]
     pub fn fanout(mut self, nodes: usize) -> Self {
         self.fanout = nodes;
@@ -81,7 +76,7 @@ impl SshLauncher {
     }
 }
 
-/// Pieces of the list, about as many as each is long.
+/// The list in pieces of about the square root of its length.
 fn shares(children: &[Child]) -> impl Iterator<Item = &[Child]> {
     let count = children.len();
     let root = count.isqrt();
@@ -94,7 +89,7 @@ impl Launcher for SshLauncher {
         let client =
             Client::new(self.client.clone(), &self.build).map_err(|error| LaunchError::Launcher {
                 launcher: "ssh".to_owned(),
-                why: format!("reading our own binary, which is to be copied: {error}"),
+                why: format!("reading our own binary, to copy it: {error}"),
             })?;
         let children = self.children();
         let mut gathering = AgentStartup::new(&self.build, HELLO_WITHIN);

@@ -1,4 +1,4 @@
-//! Exact notices at exact times, and thousands of nodes.
+//! Exact events at exact times, and thousands of nodes.
 
 use seatrial_bench::Offer;
 use seatrial_model::machine::Machine;
@@ -76,7 +76,6 @@ fn said(message: FromWorker) -> FleetEvent {
     FleetEvent::From(NODE, Report::Said { worker: ONE, message })
 }
 
-/// What comes until `deadline`, with its time.
 fn until(fleet: &mut ScriptedFleet, deadline: Nanos) -> Vec<(Nanos, FleetEvent)> {
     let notices = std::iter::from_fn(|| match fleet.next(deadline) {
         FleetEvent::Quiet => None,

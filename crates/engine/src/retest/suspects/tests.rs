@@ -61,7 +61,6 @@ struct Ran {
 }
 
 impl Ran {
-    /// The suspect and the other node of every case of the second round.
     fn again(&self) -> Vec<(String, String)> {
         let pair = |case: &Case| {
             let suspect = case.origin.suspect.clone().expect("a suspect");
@@ -142,7 +141,7 @@ fn a_resumed_run_looks_again_once() {
     let whole = run(&site, cases.clone(), Vec::new(), &["n4"]);
     let ids =
         |records: &[CaseRecord]| records.iter().map(|record| record.case.clone()).collect::<BTreeSet<_>>();
-    // Killed before the suspects were known, and when one of the two was measured again.
+    // Killed before the suspects were known, and after one of the two was measured again.
     for left in [15, 16] {
         let mut planned = cases.clone();
         planned.extend(whole.rounds[1].iter().filter(|_| left == 16).cloned());

@@ -1,4 +1,4 @@
-//! What is wrong with a plan, a benchmark or an agent costs its own case, and neither the run nor what comes after it.
+//! A defect of a plan, a benchmark or an agent costs its own case, and neither the run nor later cases.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ fn real() -> &'static Benchmark {
     seatrial_registry::REGISTRY.find("net.rr").expect("shipped")
 }
 
-/// `net.rr`, whose numbers or limits panic where the case was asked for by a group of that name.
+/// `net.rr`, whose numbers or limits panic where the case belongs to a group of that name.
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let benchmark = Benchmark {
         plan: |_, params, site| {
@@ -32,7 +32,6 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     Registry { families: vec![family].leak(), planned: &[] }
 });
 
-/// Runs `cases` on `fleet` with nothing judged.
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {
     let mut watch = |_: Event| Ok(());
     Runner {
@@ -93,7 +92,7 @@ fn a_panic_of_a_plan_leaves_that_test_out() {
     assert_eq!(Plan::new(&[test], &REGISTRY, PlanInputs::of(&site)).expect("a plan").cases.len(), 1);
 }
 
-/// Agents of which one never ceases to answer: whoever waits hears of it each millisecond.
+/// Agents of which one answers without pause: every wait ends after a millisecond.
 struct Chatty(ScriptedFleet, u32);
 
 impl Fleet for Chatty {
@@ -129,7 +128,7 @@ fn a_case_that_hangs_ends_at_its_deadline_though_another_agent_never_ceases_to_t
     assert_eq!(finished.records[0].cause, Some(Cause::Hang));
 }
 
-/// Agents, and how many of their workers run.
+/// Agents, and the number of their running workers.
 struct Counting(ScriptedFleet, usize);
 
 impl Fleet for Counting {

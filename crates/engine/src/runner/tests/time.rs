@@ -8,7 +8,6 @@ use crate::{Demand, NothingJudged, Standing, TimeBudget};
 
 const TRIAL: u64 = 10;
 
-/// Cases of one node, one for each name, of three trials each.
 fn cases(names: &[&str]) -> (Site, Vec<Case>) {
     let site = site(1);
     let mut case = plan(&site, "alone", "3", "3").remove(0);
@@ -19,7 +18,7 @@ fn cases(names: &[&str]) -> (Site, Vec<Case>) {
     (site, names.iter().map(|name| case.clone().in_group(about, name)).collect())
 }
 
-/// What is judged is told by the group of a case: `open`, `met` or anything else.
+/// The group of a case tells its standing: `open`, `met` or anything else.
 struct ByName;
 
 impl ByName {

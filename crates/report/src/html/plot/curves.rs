@@ -1,4 +1,4 @@
-//! Curves with their bands, and what is marked between them.
+//! Plots of curves with bands and marks.
 
 use std::sync::Arc;
 
@@ -10,14 +10,13 @@ use super::marks::{colour, dashes};
 use super::ticks::{power, quantile};
 use super::{Mark, Plot, Point, Scale, ends, widened};
 
-/// Height of a plot of curves.
 const HEIGHT: f64 = 250.0;
 
-/// Points of all curves beyond which they are drawn without marks.
+/// Number of points in all curves beyond which marks are left out.
 const MOST_MARKS: usize = 160;
 
 impl Plot {
-    /// The plot as SVG; none where it has nothing to show.
+    /// The plot as SVG; `None` for an empty plot.
     pub fn draw(&self) -> Option<String> {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let xs =
@@ -60,7 +59,7 @@ impl Plot {
     fn frame(&self, x: (f64, f64), y: (f64, f64)) -> Frame {
         let is_log = self.up == Scale::Log && y.0 > 0.0;
         let room = 0.06 * (y.1 - y.0);
-        // A rate is seen from zero, unless nothing comes near it.
+        // Axes of rates start at zero, unless all values are far from zero.
         let low = if is_log || y.0 > 0.6 * y.1 { y.0 - room } else { y.0.min(0.0) };
         let y = if is_log { (y.0 / 1.15, y.1 * 1.15) } else { widened((low, y.1 + room)) };
         let x = widened(x);
@@ -120,7 +119,7 @@ impl Plot {
                 Mark::Across(y, name) => {
                     let y = frame.at.map_y(*y);
                     frame.line(vec![(left, y), (right, y)], "var(--limit)", 1.5, Some("6 3"));
-                    // Under the line where there is no room above it.
+                    // Below the line where there is no room above.
                     let above = if y - top < 14.0 { y + 13.0 } else { y - 5.0 };
                     frame.text((right, above), name, TextAnchor::End, "var(--limit)");
                 }

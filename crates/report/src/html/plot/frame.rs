@@ -13,20 +13,18 @@ use super::svg::{plain, svg};
 use super::ticks::tick;
 use crate::number::decimals;
 
-/// Width of a plot in its own units; a phone shows it at three quarters.
+/// Width of a plot in SVG units; a phone shows it at three quarters.
 const WIDTH: f64 = 420.0;
 
-/// A scene between axes.
 pub struct Frame {
     scene: Scene,
     pub at: ComputedLayout,
 }
 
 impl Frame {
-    /// Axes and grid of `layout`.
     pub fn new(layout: &Layout) -> Self {
         let mut at = ComputedLayout::from_layout(layout);
-        // The unit stands above the plot, so the room for a name beside the axis is not needed.
+        // The unit is above the plot, so the margin for an axis name is not needed.
         at.margin_left -= at.label_size as f64 - 2.0;
         if layout.x_label.is_none() {
             at.margin_bottom -= at.label_size as f64;
@@ -38,7 +36,6 @@ impl Frame {
         Self { scene, at }
     }
 
-    /// A line through `points`.
     pub fn line(&mut self, points: Vec<(f64, f64)>, colour: &str, width: f64, dashes: Option<&str>) {
         self.scene.add(Primitive::PolyLine {
             points,
@@ -48,7 +45,6 @@ impl Frame {
         });
     }
 
-    /// What lies within an outline.
     pub fn area(&mut self, outline: &[(f64, f64)], colour: &str) {
         let mut d: String = outline
             .iter()
@@ -73,7 +69,6 @@ impl Frame {
         });
     }
 
-    /// The mark of a point, with what is said of it.
     pub fn dot(&mut self, at: (f64, f64), style: usize, colour: &str, tip: &str) {
         self.open("pt", tip);
         // A finger is wider than a mark.
@@ -82,12 +77,10 @@ impl Frame {
         self.close();
     }
 
-    /// The mark of a curve.
     pub fn shape(&mut self, at: (f64, f64), style: usize, colour: &str) {
         self.scene.add(path(shape(at, style, 3.6), Some(colour), Color::None, 0.0, None));
     }
 
-    /// A cross, with what is said of it.
     pub fn cross(&mut self, at: (f64, f64), tip: &str) {
         self.open("pt", tip);
         self.rect((at.0 - 8.0, at.1 - 8.0), (16.0, 16.0), "transparent", None);
@@ -110,7 +103,7 @@ impl Frame {
         });
     }
 
-    /// Opens a group with what is said of it. `class` is ours.
+    /// Opens a group with a tooltip. `class` is trusted.
     pub fn open(&mut self, class: &'static str, tip: &str) {
         let title = (!tip.is_empty()).then(|| tip.to_owned());
         let extra_attrs = Some(format!("class=\"{class}\""));
@@ -121,9 +114,8 @@ impl Frame {
         self.scene.add(Primitive::GroupEnd);
     }
 
-    /// The plot as an element of the page.
     pub fn finish(mut self, label: &str) -> String {
-        // The style of marks is that of the page.
+        // The page has its own style of marks.
         self.scene.has_tooltips = false;
         svg(&self.scene, label, "plot")
     }

@@ -1,4 +1,4 @@
-//! Differences as small pictures, one in each row of a table, all on one scale: better is to the right.
+//! Differences as small pictures, one in each row of a table, on a common scale: better is to the right.
 
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
@@ -10,35 +10,30 @@ use super::svg::svg;
 use super::ticks::tick;
 use crate::view::table::Gain;
 
-/// Width of a picture.
 const WIDTH: f64 = 240.0;
 
-/// Height of a picture in a row.
 const ROW: f64 = 22.0;
 
-/// Height of the axis.
 const AXIS: f64 = 30.0;
 
-/// Room at either end for what lies beyond the scale.
+/// Space at either end for arrows beyond the scale.
 const EDGE: f64 = 18.0;
 
-/// Half the height of an interval.
 const HALF: f64 = 4.0;
 
-/// The narrowest scale and the widest one, in percent. A difference beyond it is drawn as an arrow, and its number stands
-/// beside it.
+/// The narrowest and the widest scale, in percent. A larger difference is drawn as an arrow beside its number.
 const ENDS: (f64, f64) = (0.4, 200.0);
 
-/// The scale that the pictures of a table share. It grows with the square root: a table in which one metric lost half has
-/// others that differ by a percent, and both are to be seen.
+/// The common scale of the pictures of a table. It is a square root, so that differences of 50 % and of 1 % are both
+/// visible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gains {
-    /// What either end stands for, in percent.
+    /// The value at either end, in percent.
     end: f64,
 }
 
 impl Gains {
-    /// A scale on which `gains` can be told apart. An interval may be so wide that nothing else could: it is cut.
+    /// A scale on which `gains` can be told apart. Very wide intervals are cut.
     pub fn new(gains: &[Gain]) -> Self {
         let farthest =
             |values: &mut dyn Iterator<Item = f64>| ends(values.map(f64::abs)).map_or(0.0, |ends| ends.1);
@@ -48,7 +43,7 @@ impl Gains {
             [low, high, gain.smallest.unwrap_or_default()]
         }));
         let wanted = if middle > 0.0 { around.min(2.0 * middle) } else { around };
-        // What stands half way to the end, a quarter of it, is a round number.
+        // The value half way to the end, a quarter of it, is a round number.
         Self { end: 4.0 * rounded(wanted.clamp(ENDS.0, ENDS.1) / 4.0) }
     }
 
@@ -80,7 +75,6 @@ impl Gains {
         svg(&scene, "", "gain")
     }
 
-    /// One difference in the colour of `tone`; what is said of it is `tip`.
     pub fn picture(&self, gain: &Gain, tone: Verdict, tip: &str) -> String {
         let colour = match tone {
             Verdict::Fail => "var(--fail)",
@@ -121,12 +115,12 @@ impl Gains {
         };
         scene.add(path(dot, Some(colour), Color::None, 0.0, None));
         scene.add(Primitive::GroupEnd);
-        // The style of marks is that of the page.
+        // The page has its own style of marks.
         scene.has_tooltips = false;
         svg(&scene, "", "gain")
     }
 
-    /// Where a difference stands; one beyond the scale behind its end.
+    /// The x position of a difference; beyond the scale it is behind the end.
     fn place(&self, percent: f64) -> f64 {
         let half = WIDTH / 2.0 - EDGE;
         let beyond = if percent.abs() > self.end { EDGE / 2.0 } else { 0.0 };
@@ -134,7 +128,7 @@ impl Gains {
         WIDTH / 2.0 + (half * way + beyond).copysign(percent)
     }
 
-    /// The end of an interval; one beyond the scale has none.
+    /// The end of an interval; absent beyond the scale.
     fn whisker(&self, percent: f64, y: f64) -> String {
         if percent.abs() > self.end {
             return String::new();
@@ -151,7 +145,6 @@ fn rounded(value: f64) -> f64 {
     steps.into_iter().find(|step| *step >= value * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
-/// The mark of what lies beyond the scale, on the side of `sign`.
 fn arrow(x: f64, y: f64, sign: f64) -> String {
     format!("M{x:.1} {}l{} {HALF}l{} {HALF}Z", y - HALF, 6.0 * sign, -6.0 * sign)
 }
@@ -177,7 +170,7 @@ mod tests {
     fn one_wide_interval_does_not_squeeze_the_others_and_the_scale_is_never_wider_than_it_helps() {
         assert_eq!(Gains::new(&[gain(2.0, 300.0), gain(-1.0, 0.5)]).end, 4.0);
         assert_eq!(Gains::new(&[gain(900.0, 1.0)]).end, 200.0);
-        // Where nothing differs, the intervals are all there is to see.
+        // If nothing differs, only the intervals are visible.
         assert_eq!(Gains::new(&[gain(0.0, 3.0)]).end, 4.0);
     }
 

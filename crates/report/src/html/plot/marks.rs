@@ -1,4 +1,4 @@
-//! Colours and shapes that tell curves apart.
+//! Colours and shapes of curves.
 
 use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene};
@@ -6,7 +6,6 @@ use kuva::render::render::{PathData, Primitive, Scene};
 use super::STYLES;
 use super::svg::svg;
 
-/// The mark of a curve, for a legend.
 pub fn sample(style: usize) -> String {
     let mut scene = Scene::new(22.0, 12.0).with_background(None);
     let colour = colour(style);
@@ -25,7 +24,7 @@ pub fn colour(style: usize) -> String {
     format!("var(--c{})", style % STYLES)
 }
 
-/// How a curve is broken where its colour and shape come round again.
+/// The dashes of a curve whose colour and shape are used a second time.
 pub fn dashes(style: usize) -> Option<&'static str> {
     (style >= STYLES).then_some("4 3")
 }
@@ -42,7 +41,6 @@ pub fn shape((x, y): (f64, f64), style: usize, r: f64) -> String {
     }
 }
 
-/// A path, filled and stroked as said.
 pub fn path(
     d: String,
     fill: Option<&str>,

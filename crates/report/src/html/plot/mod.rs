@@ -1,7 +1,7 @@
-//! Axes, grid and SVG by `kuva`; what is drawn between them is drawn here.
+//! Plots: axes, grid and SVG by `kuva`; the content is drawn here.
 //!
-//! Colours are variables of the style sheet, so that a plot follows light, dark and paper without being drawn again.
-//! Each curve has a mark of its own shape besides its colour.
+//! Colours are variables of the style sheet, so that one plot works in light, dark and print. Each curve has a mark
+//! of its own shape besides its colour.
 
 mod curves;
 mod frame;
@@ -15,60 +15,54 @@ pub use gain::Gains;
 pub use marks::sample;
 pub use rows::{Interval, intervals, rug};
 
-/// Colours and shapes that tell curves apart; beyond them they come round again, with a broken line.
+/// Number of colours and shapes; further curves reuse them with dashed lines.
 pub const STYLES: usize = 6;
 
-/// How the places of an axis follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
     Log,
-    /// By doubling; the places are given as they are.
+    /// By doubling; positions are given as values.
     Doubling {
-        /// Whether they are sizes.
         bytes: bool,
     },
-    /// By nines: a quantile q stands at -log10(1 - q). The places are given as these.
+    /// By nines: a quantile q is at -log10(1 - q). Positions are given on this scale.
     Nines,
 }
 
-/// A point of a curve.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
     pub x: f64,
     pub y: f64,
     /// The interval around `y`.
     pub band: Option<(f64, f64)>,
-    /// What is said when the pointer is on it.
     pub tip: String,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
-    /// Its name in the legend; empty for the only one.
+    /// Its name in the legend; empty for a single curve.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
 }
 
-/// What is marked besides curves.
+/// Marks besides curves.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// Something that holds across: a limit.
+    /// A horizontal line: a limit.
     Across(f64, String),
-    /// Something that happens at a place: a knee.
+    /// A mark at an x position: a knee.
     At(f64, String),
-    /// A place where there is no number, with what happened instead.
+    /// An x position without a number, with the cause.
     Failed(f64, String),
 }
 
-/// A plot of curves.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// What screen readers say instead of it.
+    /// The text for screen readers.
     pub label: String,
     pub across: Scale,
-    /// What stands under it.
     pub across_name: String,
     pub up: Scale,
     pub curves: Vec<Curve>,
@@ -81,7 +75,6 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     finite.map(|value| (value, value)).reduce(|ends, next| (ends.0.min(next.0), ends.1.max(next.1)))
 }
 
-/// A range that is not empty.
 fn widened(range: (f64, f64)) -> (f64, f64) {
     if range.1 > range.0 {
         return range;

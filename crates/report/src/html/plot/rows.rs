@@ -1,4 +1,4 @@
-//! Numbers beside each other: a row a case, or a tick a node.
+//! Plots of numbers beside each other: a row per case, or a tick per node.
 
 use kuva::render::color::Color;
 use kuva::render::render::Scene;
@@ -9,28 +9,24 @@ use super::svg::{plain, svg};
 use super::{ends, widened};
 use crate::words::cut;
 
-/// Height of a row in a plot of rows.
 const ROW: f64 = 24.0;
 
-/// Characters of a row's name.
 const LONGEST_NAME: usize = 24;
 
-/// A row of a plot of rows: a median with its interval, all samples behind it, a limit.
+/// A row: a median with its interval, all samples, a limit.
 #[derive(Clone, Debug)]
 pub struct Interval {
     pub name: String,
     pub median: f64,
     pub ci95: Option<(f64, f64)>,
-    /// The smallest and the largest sample.
     pub ends: (f64, f64),
     pub limit: Option<f64>,
     /// The class of its verdict.
     pub class: &'static str,
-    /// What is said when the pointer is on it.
     pub tip: String,
 }
 
-/// A row a case: its median, interval, samples and limit. None where there is nothing to compare.
+/// A row per case: median, interval, samples and limit. `None` without numbers.
 pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
     let values = rows.iter().flat_map(|row| {
         let (low, high) = row.ci95.unwrap_or((row.median, row.median));
@@ -58,7 +54,7 @@ pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
             _ => "var(--c0)",
         };
         frame.open("pt", &row.tip);
-        // Something to point at, along the whole row.
+        // A hover area along the whole row.
         frame.rect((ends.0 - 4.0, y - ROW / 2.0), (ends.1 - ends.0 + 8.0, ROW), "transparent", None);
         frame.line(vec![(ends.0, y), (ends.1, y)], colour, 1.2, None);
         if let Some((low, high)) = ci {
@@ -73,13 +69,13 @@ pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
     Some(frame.finish(label))
 }
 
-/// A tick for every value on one line, the worst marked: how something is spread over nodes.
+/// A tick for every value on one line, the worst marked: a distribution over nodes.
 pub fn rug(values: &[f64], worst: Option<f64>, label: &str) -> String {
     const LONG: f64 = 160.0;
     let Some((low, high)) = ends(values.iter().copied()) else { return String::new() };
     let place =
         |value: f64| if high > low { 4.0 + (LONG - 8.0) * (value - low) / (high - low) } else { LONG / 2.0 };
-    // Values that fall on the same half unit are drawn once.
+    // Values within half a unit are drawn once.
     let mut places: Vec<i64> = values.iter().map(|value| (2.0 * place(*value)).round() as i64).collect();
     places.sort_unstable();
     places.dedup();

@@ -3,7 +3,7 @@
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::Scene;
 
-/// The scene as an element of the page: as wide as there is room, with what screen readers say instead of it.
+/// The scene as an element of the page: as wide as its container, with a label for screen readers.
 pub fn svg(scene: &Scene, label: &str, class: &str) -> String {
     let drawn = SvgBackend::new().render_scene(scene);
     let inside = drawn.split_once('>').map_or("", |(_, inside)| inside);
@@ -25,7 +25,7 @@ pub fn escaped(text: &str) -> String {
         .replace('\'', "&#39;")
 }
 
-/// The library takes what stands between dollars for a formula.
+/// The library takes text between dollars for a formula.
 pub fn plain(text: &str) -> String {
     text.replace('$', "\u{ff04}")
 }

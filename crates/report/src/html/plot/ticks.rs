@@ -1,10 +1,10 @@
-//! Places on an axis, written as people write them.
+//! Labels of axis ticks.
 
 use seatrial_model::Bytes;
 
 use crate::html::words::number;
 
-/// A place on an axis, without zeros that say nothing.
+/// A label without trailing zeros.
 pub fn tick(at: f64, decimals: usize) -> String {
     if at.abs() >= 1e5 {
         return si(at);
@@ -13,7 +13,7 @@ pub fn tick(at: f64, decimals: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A large number by its thousands: `250 k`.
+/// A large number in thousands: `250 k`.
 fn si(at: f64) -> String {
     let (value, sign) = match at.abs() {
         many if many >= 1e9 => (at / 1e9, "G"),
@@ -23,7 +23,7 @@ fn si(at: f64) -> String {
     format!("{} {sign}", tick(value, 2))
 }
 
-/// The place on an axis of doublings.
+/// The label on a doubling axis.
 pub fn power(at: f64, bytes: bool) -> String {
     let value = at.exp2();
     match bytes {
@@ -33,7 +33,7 @@ pub fn power(at: f64, bytes: bool) -> String {
     }
 }
 
-/// The place on an axis of nines: 0 is the smallest, 1 is 90 %, 2 is 99 %.
+/// The label on an axis of nines: 0 is the smallest, 1 is 90 %, 2 is 99 %.
 pub fn quantile(at: f64) -> String {
     match at.round() as i32 {
         nines if nines <= 0 => "0".to_owned(),

@@ -1,10 +1,9 @@
-//! The driver's numbers: results, attributes, flags (cuda.h).
+//! Numbers of the CUDA driver: results, attributes, flags (cuda.h).
 
 use crate::gpu::GpuFault;
 
 pub(super) const SUCCESS: i32 = 0;
 
-/// `CU_DEVICE_ATTRIBUTE_…`.
 pub(super) mod attribute {
     pub const PROCESSORS: i32 = 16;
     pub const INTEGRATED: i32 = 18;
@@ -20,25 +19,23 @@ pub(super) const NON_BLOCKING: u32 = 1;
 pub(super) const PORTABLE_AND_MAPPED: u32 = 1 | 2;
 /// `CU_STREAM_WAIT_VALUE_GEQ`: until `(int32_t)(*word - value) >= 0`.
 pub(super) const WAIT_GEQ: u32 = 0;
-/// `CU_JIT_ERROR_LOG_BUFFER` and the size of it.
+/// `CU_JIT_ERROR_LOG_BUFFER` and `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
 pub(super) const JIT_ERROR_LOG: i32 = 5;
-/// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
 pub(super) const JIT_ERROR_LOG_BYTES: i32 = 6;
 
-/// What sort of refusal a result is (cuda.h, `CUresult`).
 pub(super) const fn fault(code: i32) -> GpuFault {
     match code {
-        // OUT_OF_MEMORY; MAP_FAILED and OPERATING_SYSTEM are handled by the callers that pin.
+        // OUT_OF_MEMORY; callers that pin handle MAP_FAILED and OPERATING_SYSTEM.
         2 => GpuFault::OutOfMemory,
         // NOT_PERMITTED, OPERATING_SYSTEM.
         800 | 304 => GpuFault::NotPermitted,
         // STUB_LIBRARY, NO_DEVICE, INVALID_DEVICE.
         34 | 100 | 101 => GpuFault::NoDevice,
-        // DEVICE_UNAVAILABLE (exclusive mode and taken, or prohibited), MPS and its limits.
+        // DEVICE_UNAVAILABLE (exclusive mode and taken, or prohibited), MPS errors and limits.
         46 | 805..=809 => GpuFault::Unavailable,
         // NO_BINARY_FOR_GPU, INVALID_PTX, JIT_COMPILER_NOT_FOUND, UNSUPPORTED_PTX_VERSION, UNSUPPORTED_EXEC_AFFINITY.
         209 | 218 | 221 | 222 => GpuFault::CodeRefused,
-        // NOT_SUPPORTED, PEER_ACCESS_UNSUPPORTED, SYSTEM_NOT_READY and driver mismatch are told as they are.
+        // NOT_SUPPORTED, PEER_ACCESS_UNSUPPORTED. SYSTEM_NOT_READY and driver mismatch are reported as they are.
         801 | 217 => GpuFault::NotSupported,
         // PEER_ACCESS_ALREADY_ENABLED, HOST_MEMORY_ALREADY_REGISTERED.
         704 | 712 => GpuFault::AlreadyDone,

@@ -1,4 +1,4 @@
-//! The calls of [`Driver`](crate::gpu::Driver) by the functions of `libcuda.so.1`.
+//! [`Driver`](crate::gpu::Driver) implemented with the functions of `libcuda.so.1`.
 #![expect(unsafe_code, reason = "calls functions of the driver")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -12,7 +12,7 @@ use crate::gpu::driver::Context;
 use crate::gpu::library::text;
 use crate::gpu::{Driver, GpuError, GpuFault, Library, Properties};
 
-/// The driver's words on why it refused a kernel: enough for the first complaints.
+/// Size of the JIT error log: enough for the first messages.
 const LOG_BYTES: usize = 4096;
 
 #[derive(Debug)]
@@ -20,7 +20,6 @@ pub struct Cuda {
     table: Table,
 }
 
-/// Calls a function of the table and makes an error of what it answers.
 macro_rules! call {
     ($self:ident.$field:ident($($arg:expr),* $(,)?)) => {{
         let entry = $self.table.$field;
@@ -33,15 +32,13 @@ macro_rules! call {
 }
 
 impl Cuda {
-    /// The library's name. `libcuda.so` without a number may be the toolkit's stub, which serves no device.
+    /// `libcuda.so` without a number may be the toolkit's stub, which serves no device.
     pub const LIBRARY: &'static str = "libcuda.so.1";
 
-    /// Loads the system's driver and starts it.
     pub fn open() -> Result<Arc<dyn Driver>, GpuError> {
         Self::start(&Library::open(Self::LIBRARY)?)
     }
 
-    /// Loads the driver at `path` and starts it.
     pub fn open_at(path: &Path) -> Result<Arc<dyn Driver>, GpuError> {
         Self::start(&Library::open_at(path)?)
     }
@@ -83,12 +80,12 @@ impl Cuda {
         Ok(handle)
     }
 
-    /// A property as a number; 0 where this driver does not know it.
+    /// A device attribute; 0 where this driver does not know the attribute.
     fn attribute(&self, device: c_int, which: i32) -> Result<u32, GpuError> {
         let mut value = 0;
         match call!(self.device_attribute(&raw mut value, which, device)) {
             Ok(()) => Ok(u32::try_from(value).unwrap_or(0)),
-            // An attribute that is younger than the driver is an invalid value.
+            // CUDA_ERROR_INVALID_VALUE: the attribute is newer than the driver.
             Err(GpuError::Refused { code: 1, .. }) => Ok(0),
             Err(error) => Err(error),
         }
@@ -126,7 +123,7 @@ unsafe impl Driver for Cuda {
         let number = |which| self.attribute(handle, which);
         Ok(Properties {
             name: text(&name),
-            // The driver writes capitals, the kernel does not.
+            // The driver writes capital letters, the kernel does not.
             pci_address: text(&pci).to_ascii_lowercase(),
             capability: (number(attribute::CAPABILITY_MAJOR)?, number(attribute::CAPABILITY_MINOR)?),
             processors: number(attribute::PROCESSORS)?,
@@ -148,7 +145,6 @@ unsafe impl Driver for Cuda {
             let handle = self.handle(device)?;
             call!(self.primary_release(handle))
         };
-        // Nothing can be done about a context that is already gone.
         let _ = release();
     }
 
@@ -267,7 +263,7 @@ unsafe impl Driver for Cuda {
                 let log = self::text(&log);
                 let first =
                     log.lines().find(|line| !line.trim().is_empty()).unwrap_or(&said).trim().to_owned();
-                // With a text that other devices take, an invalid image is one that this driver does not understand.
+                // Other devices take this text, so that an invalid image means a driver that does not understand it.
                 let fault = if code == 200 { GpuFault::CodeRefused } else { fault };
                 Err(GpuError::Refused { call, code, name, text: first, fault })
             }

@@ -1,7 +1,7 @@
-//! NVIDIA's driver, by its library `libcuda.so.1`.
+//! NVIDIA's driver library `libcuda.so.1`.
 //!
-//! Sources: CUDA Driver API reference and the declarations of cuda.h of CUDA 12. Functions that exist in several forms
-//! are looked for by the name of the form that is declared here.
+//! Sources: CUDA Driver API reference and the declarations of cuda.h of CUDA 12. Versioned functions are looked up by
+//! the symbol of the version that is declared here.
 
 mod code;
 mod driver;

@@ -1,18 +1,17 @@
-//! The functions of the driver that are used, and the types they take.
+//! The driver functions that Seatrial uses, and their types.
 #![expect(unsafe_code, reason = "makes functions of addresses")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::gpu::library::table;
 
-/// `CUdevice`.
 pub(super) type CuDevice = c_int;
 /// `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction`: opaque pointers.
 pub(super) type Handle = *mut c_void;
 /// `CUdeviceptr` of the `_v2` functions: 64 bits on every 64-bit system.
 pub(super) type Address = u64;
 
-// Pointers and addresses are the same size in all functions below.
+// Pointers and addresses have the same size in all functions below.
 const _: () = assert!(size_of::<Handle>() == size_of::<Address>());
 // Enumerations are passed as C's int.
 const _: () = assert!(size_of::<c_int>() == 4 && size_of::<c_uint>() == 4);

@@ -1,18 +1,17 @@
-//! Values that are asked for by a number instead of a function of their own.
+//! NVML values that are queried by a field number (`nvmlDeviceGetFieldValues`).
 #![expect(unsafe_code, reason = "calls a function of the library")]
 
 use super::layout::FieldValue;
 use super::library::{Handle, NvmlError, answer, ask};
 
-/// `NVML_FI_DEV_NVLINK_LINK_COUNT`.
 pub(super) const NVLINK_COUNT: u32 = 91;
 /// `NVML_FI_DEV_NVLINK_GET_SPEED`: MB/s of a link in one direction.
 pub(super) const NVLINK_SPEED: u32 = 164;
-/// `NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON`: the same where all are alike; drivers of newer devices do not tell it.
+/// `NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON`: MB/s of every link where all are alike; missing on newer devices.
 pub(super) const NVLINK_SPEED_OF_ALL: u32 = 90;
 
 impl Handle<'_> {
-    /// The value of a field as a number; `scope` is the link that is meant, or 0.
+    /// The value of a field as a number; `scope` is the link, or 0.
     pub(super) fn field(&self, field: u32, scope: u32) -> Result<u64, NvmlError> {
         const CALL: &str = "nvmlDeviceGetFieldValues";
         let mut value = FieldValue { field, scope, ..FieldValue::default() };

@@ -1,4 +1,4 @@
-//! The library, its devices, and what it answers when it does not tell.
+//! The NVML library, its devices and errors.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::{c_int, c_uint};
@@ -10,29 +10,24 @@ use super::table::{NvmlDevice, Table};
 use crate::gpu::library::text;
 use crate::gpu::{Library, LibraryError};
 
-/// Why something is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NvmlError {
-    /// The library is not there.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The library has no such function.
     #[error("driver too old for {symbol}")]
     TooOld { symbol: &'static str },
     #[error("{call}: {name} ({code})")]
     Refused { call: &'static str, code: i32, name: &'static str },
-    /// The library answered something that makes no sense.
     #[error("{call} answers {what}")]
     Garbage { call: &'static str, what: String },
 }
 
-/// The library, started. It is never shut down, as others in this process may use it.
+/// The initialised library. It is never shut down, as other code in this process may use it.
 #[derive(Debug)]
 pub struct Nvml {
     pub(super) table: Table,
 }
 
-/// A device of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Handle<'a> {
     pub(super) nvml: &'a Nvml,
@@ -44,7 +39,6 @@ unsafe impl Send for Handle<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Handle<'_> {}
 
-/// Calls a function of the table and makes an error of what it answers.
 macro_rules! ask {
     ($nvml:expr, $field:ident($($arg:expr),* $(,)?)) => {{
         let entry = $nvml.table.$field;
@@ -64,7 +58,6 @@ pub(super) fn answer(call: &'static str, code: c_int) -> Result<(), NvmlError> {
     if code == 0 { Ok(()) } else { Err(NvmlError::Refused { call, code, name: name(code) }) }
 }
 
-/// `nvmlReturn_t` in words.
 const fn name(code: c_int) -> &'static str {
     match code {
         1 => "uninitialized",
@@ -89,12 +82,10 @@ const fn name(code: c_int) -> &'static str {
 impl Nvml {
     pub const LIBRARY: &'static str = "libnvidia-ml.so.1";
 
-    /// Loads the system's library and starts it.
     pub fn open() -> Result<Self, NvmlError> {
         Self::start(&Library::open(Self::LIBRARY)?)
     }
 
-    /// Loads the library at `path` and starts it.
     pub fn open_at(path: &Path) -> Result<Self, NvmlError> {
         Self::start(&Library::open_at(path)?)
     }
@@ -105,14 +96,13 @@ impl Nvml {
         Ok(this)
     }
 
-    /// Version of the driver: `580.159.03`.
     pub fn driver_version(&self) -> Result<String, NvmlError> {
         let mut version = [0; 96];
         ask!(self, driver_version(version.as_mut_ptr(), version.len() as c_uint))?;
         Ok(text(&version))
     }
 
-    /// All devices. One that does not answer is left out.
+    /// All devices that answer.
     pub fn devices(&self) -> Result<Vec<Handle<'_>>, NvmlError> {
         let mut count = 0;
         ask!(self, count(&raw mut count))?;
@@ -124,7 +114,6 @@ impl Nvml {
         Ok((0..count).filter_map(device).collect())
     }
 
-    /// The device at a PCI address in the kernel's form.
     pub fn at(&self, pci_address: &str) -> Option<Handle<'_>> {
         let devices = self.devices().ok()?;
         devices.into_iter().find(|device| device.pci_address().is_ok_and(|address| address == pci_address))
@@ -132,28 +121,25 @@ impl Nvml {
 }
 
 impl Handle<'_> {
-    /// Its place on the PCI bus in the kernel's form: `0000:3b:00.0`.
+    /// PCI address in the kernel's form: `0000:3b:00.0`.
     pub fn pci_address(&self) -> Result<String, NvmlError> {
         let mut pci = PciInfo::EMPTY;
         ask!(self.nvml, pci(self.device, &raw mut pci))?;
         Ok(address(&pci))
     }
 
-    /// The product's name: `NVIDIA H200`.
     pub fn name(&self) -> Result<String, NvmlError> {
         let mut name = [0; 96];
         ask!(self.nvml, name(self.device, name.as_mut_ptr(), name.len() as c_uint))?;
         Ok(text(&name))
     }
 
-    /// Its unique id: `GPU-…`.
     pub fn uuid(&self) -> Result<String, NvmlError> {
         let mut uuid = [0; 96];
         ask!(self.nvml, uuid(self.device, uuid.as_mut_ptr(), uuid.len() as c_uint))?;
         Ok(text(&uuid))
     }
 
-    /// All memory, and what of it is free, in bytes.
     pub fn memory(&self) -> Result<(u64, u64), NvmlError> {
         let mut memory = Memory::default();
         ask!(self.nvml, memory(self.device, &raw mut memory))?;
@@ -161,7 +147,7 @@ impl Handle<'_> {
     }
 }
 
-/// Functions of GPUs are always 0; the library counts domains with eight digits, the kernel with four.
+/// A GPU's PCI function is always 0; NVML writes domains with eight digits, the kernel with four.
 pub(super) fn address(pci: &PciInfo) -> String {
     format!("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device)
 }

@@ -1,7 +1,7 @@
-//! NVIDIA's management library, `libnvidia-ml.so.1`: clocks, links, errors and modes of its GPUs.
+//! NVIDIA's management library, `libnvidia-ml.so.1`: clocks, links, errors and modes of GPUs.
 //!
-//! Source: NVML API reference and nvml.h of CUDA 12. Everything is read, nothing is set. What a driver or a device does
-//! not tell is an error of its own and leaves the rest readable.
+//! Source: NVML API reference and nvml.h of CUDA 12. Values are only read, never set; each value that a driver or
+//! device does not report is an error of its own.
 
 mod field;
 mod layout;

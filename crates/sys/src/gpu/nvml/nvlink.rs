@@ -1,4 +1,5 @@
-//! The links between GPUs.
+//! NVLinks of a GPU.
+
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::c_uint;
@@ -7,19 +8,17 @@ use super::field::{NVLINK_COUNT, NVLINK_SPEED, NVLINK_SPEED_OF_ALL};
 use super::layout::PciInfo;
 use super::library::{Handle, NvmlError, address, ask};
 
-/// Links of one GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NvLinks {
-    /// Links that the device has.
     pub count: u32,
-    /// Where each active link leads: the PCI address of a GPU or of a switch; `None` where the library does not tell.
+    /// PCI address of the GPU or switch at the far end of each active link; `None` where NVML does not report it.
     pub active: Vec<Option<String>>,
-    /// MB/s of each link in one direction; `None` where the library does not tell.
+    /// MB/s of each link in one direction; `None` where NVML does not report it.
     pub megabytes_per_second: Option<u64>,
 }
 
 impl Handle<'_> {
-    /// The device's NVLinks; a device without any has `count` 0.
+    /// The device's NVLinks; `count` is 0 without any.
     pub fn nvlinks(&self) -> Result<NvLinks, NvmlError> {
         let count = match self.field(NVLINK_COUNT, 0) {
             Ok(count) => u32::try_from(count).unwrap_or(0),
@@ -29,15 +28,15 @@ impl Handle<'_> {
         let (mut active, mut speed) = (Vec::new(), None);
         for link in 0..count {
             let mut state: c_uint = 0;
-            // A link that does not exist on this board is an invalid argument.
+            // NVML_ERROR_INVALID_ARGUMENT: the board lacks this link.
             if ask!(self.nvml, nvlink_state(self.device, link, &raw mut state)).is_ok() && state == 1 {
                 let mut remote = PciInfo::EMPTY;
                 let told = ask!(self.nvml, nvlink_remote(self.device, link, &raw mut remote));
-                // In a virtual machine the switch at the other end is not shown: all bits of its address are set.
+                // A virtual machine hides the switch at the far end: all bits of its address are set.
                 let end = told.ok().filter(|()| remote.domain != u32::MAX);
                 active.push(end.map(|()| address(&remote)));
                 let told = self.field(NVLINK_SPEED, link).ok().filter(|speed| *speed > 0);
-                // The slowest, should they differ.
+                // The slowest link, should they differ.
                 speed = speed.into_iter().chain(told).min();
             }
         }

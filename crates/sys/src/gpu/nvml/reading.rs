@@ -1,27 +1,26 @@
-//! What changes while a GPU works, and the modes it is in.
+//! Values that change while a GPU works, and its modes.
 
 use std::ffi::c_uint;
 
 use super::layout::ProcessInfo;
 use super::library::{Handle, NvmlError, ask};
 
-/// Processes of a device that are listed at most.
 const MOST_PROCESSES: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     Processors = 1,
-    /// The memory's. Data move twice in a cycle of it.
+    /// Memory clock. Data move twice in a cycle.
     Memory = 2,
 }
 
-/// Why clocks are lower than they could be (`nvmlClocksEventReasons…`), by their bits.
+/// Why clocks are lower than possible (`nvmlClocksEventReasons…`), as a bit mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throttle(pub u64);
 
 impl Throttle {
-    /// Bits that say that the GPU is held back by power or heat, with what they mean. Idleness and clocks that somebody
-    /// set are not among them.
+    /// Bits for power or heat limits and their text. Idle clocks and clocks set by an administrator are not among
+    /// them.
     const HELD_BACK: [(u64, &'static str); 5] = [
         (0x04, "power cap"),
         (0x08, "hardware slowdown"),
@@ -30,20 +29,16 @@ impl Throttle {
         (0x80, "power brake"),
     ];
 
-    /// What holds the GPU back, in words.
     pub fn causes(self) -> impl Iterator<Item = &'static str> {
         Self::HELD_BACK.into_iter().filter(move |(bit, _)| self.0 & bit != 0).map(|(_, name)| name)
     }
 }
 
-/// Errors that were counted since the driver was loaded.
+/// Errors counted since the driver was loaded; `None` where the device does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
-    /// Packets that were sent again over the PCI Express link.
     pub replays: Option<u64>,
-    /// Errors of memories that were corrected.
     pub corrected: Option<u64>,
-    /// Errors of memories that could not be.
     pub uncorrected: Option<u64>,
 }
 
@@ -61,15 +56,12 @@ macro_rules! number {
 #[expect(unsafe_code, reason = "calls functions of the library")]
 impl Handle<'_> {
     number! {
-        /// Width of the memory's bus in bits.
         memory_bus_bits = bus_width
     }
     number! {
-        /// Generation of the PCI Express link now.
         link_generation = link_generation
     }
     number! {
-        /// Lanes of the PCI Express link now.
         link_width = link_width
     }
     number! {
@@ -81,35 +73,30 @@ impl Handle<'_> {
         max_link_width = max_link_width
     }
 
-    /// A clock now, in MHz.
     pub fn clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, clock(self.device, which as c_uint, &raw mut value))?;
         Ok(value)
     }
 
-    /// The highest that a clock can be, in MHz.
     pub fn max_clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, max_clock(self.device, which as c_uint, &raw mut value))?;
         Ok(value)
     }
 
-    /// Why the clocks are what they are.
     pub fn throttle(&self) -> Result<Throttle, NvmlError> {
         let mut bits = 0;
         ask!(self.nvml, throttle(self.device, &raw mut bits))?;
         Ok(Throttle(bits))
     }
 
-    /// Temperature of the chip in degrees Celsius.
     pub fn temperature(&self) -> Result<u32, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, temperature(self.device, 0, &raw mut value))?;
         Ok(value)
     }
 
-    /// Counters of errors; each is `None` where the device does not count.
     pub fn errors(&self) -> Errors {
         let mut replays: c_uint = 0;
         let replays = ask!(self.nvml, replays(self.device, &raw mut replays)).ok().map(|()| replays.into());
@@ -121,10 +108,7 @@ impl Handle<'_> {
         Errors { replays, corrected: ecc(0), uncorrected: ecc(1) }
     }
 
-    /// The processes that compute on the device, by their numbers outside of containers.
-    ///
-    /// # Errors
-    /// When the library does not tell, or there are more than hundreds.
+    /// Host PIDs of the processes that compute on the device; an error above 256.
     pub fn processes(&self) -> Result<Vec<u32>, NvmlError> {
         let mut list = [ProcessInfo::default(); MOST_PROCESSES];
         let mut count = list.len() as c_uint;
@@ -132,14 +116,14 @@ impl Handle<'_> {
         Ok(list.iter().take(count as usize).map(|process| process.pid).collect())
     }
 
-    /// Whether the driver stays loaded while nobody uses the device.
+    /// Whether persistence mode keeps the driver loaded while nobody uses the device.
     pub fn persistence(&self) -> Result<bool, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, persistence(self.device, &raw mut value))?;
         Ok(value == 1)
     }
 
-    /// Whether the device is cut into instances (MIG). A device that cannot be is not.
+    /// Whether the device is partitioned into instances (MIG); false for devices without MIG.
     pub fn is_cut(&self) -> Result<bool, NvmlError> {
         let (mut now, mut later): (c_uint, c_uint) = (0, 0);
         match ask!(self.nvml, mig(self.device, &raw mut now, &raw mut later)) {
@@ -149,7 +133,6 @@ impl Handle<'_> {
         }
     }
 
-    /// Who may compute on it: `default`, `exclusive` or `prohibited`.
     pub fn compute_mode(&self) -> Result<&'static str, NvmlError> {
         let mut value: c_uint = 0;
         ask!(self.nvml, compute_mode(self.device, &raw mut value))?;

@@ -1,4 +1,4 @@
-//! The functions of the library that are used.
+//! The NVML functions that Seatrial uses.
 #![expect(unsafe_code, reason = "makes functions of addresses")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -6,13 +6,11 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::layout::{EventData, FieldValue, Memory, PciInfo, ProcessInfo};
 use crate::gpu::library::table;
 
-/// `nvmlDevice_t`.
 pub(super) type NvmlDevice = *mut c_void;
-/// `nvmlEventSet_t`.
 pub(super) type EventSet = *mut c_void;
 
 table! {
-    /// The library's functions. `nvmlErrorString` returns a pointer and is not among them: the numbers are named here.
+    /// NVML's functions, without `nvmlErrorString`, which returns a pointer: the codes are named here.
     Table {
         init() = c"nvmlInit_v2";
         driver_version(*mut c_char, c_uint) = c"nvmlSystemGetDriverVersion";

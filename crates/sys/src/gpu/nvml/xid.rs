@@ -1,5 +1,4 @@
-//! Errors that the driver reports as events, by their numbers (Xid): what it writes into the kernel's log, for those who
-//! may not read that.
+//! Driver errors by Xid number, as NVML events: the same errors as in the kernel's log, without access to that log.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ptr;
@@ -8,13 +7,11 @@ use super::layout::EventData;
 use super::library::{Handle, Nvml, NvmlError, ask};
 use super::table::EventSet;
 
-/// `nvmlEventTypeXidCriticalError`.
 const CRITICAL: u64 = 8;
 
 /// Events read at most: a GPU that falls off the bus reports without end.
 const MOST: usize = 64;
 
-/// The errors that a device reports from now on.
 #[derive(Debug)]
 pub struct Xids<'a> {
     nvml: &'a Nvml,
@@ -25,11 +22,10 @@ pub struct Xids<'a> {
 unsafe impl Send for Xids<'_> {}
 
 impl<'a> Handle<'a> {
-    /// Listens for errors.
     pub fn xids(&self) -> Result<Xids<'a>, NvmlError> {
         let mut set: EventSet = ptr::null_mut();
         ask!(self.nvml, event_set(&raw mut set))?;
-        // From here on, dropping it gives the set back.
+        // From here on, drop frees the event set.
         let xids = Xids { nvml: self.nvml, set };
         ask!(self.nvml, register_events(self.device, CRITICAL, set))?;
         Ok(xids)
@@ -37,12 +33,12 @@ impl<'a> Handle<'a> {
 }
 
 impl Xids<'_> {
-    /// The numbers of the errors since it listens, without waiting for more.
+    /// The Xid numbers since the last call; never waits.
     pub fn seen(&self) -> Vec<u64> {
         let mut found = Vec::new();
         while found.len() < MOST {
             let mut event = EventData::default();
-            // The end is told as a timeout; whatever else goes wrong, there is no more to read.
+            // NVML_ERROR_TIMEOUT is the end of the events; after any other error there is nothing more to read.
             if ask!(self.nvml, event_wait(self.set, &raw mut event, 0)).is_err() {
                 break;
             }

@@ -1,11 +1,11 @@
-//! Where the system counts datagrams that it dropped or cut, on the way in and on the way out.
+//! Counters of dropped and fragmented datagrams, on receive and on send.
 
 use std::collections::BTreeMap;
 
 use super::qdisc::qdiscs;
 use crate::root::{ReadError, SysRoot};
 
-/// Of the network namespace of the calling thread, which need not be that of the process.
+/// Of the network namespace of the calling thread, which may differ from the process's.
 const SNMP: &str = "/proc/thread-self/net/snmp";
 const SNMP6: &str = "/proc/thread-self/net/snmp6";
 const SOFTNET: &str = "/proc/thread-self/net/softnet_stat";
@@ -32,26 +32,21 @@ const INTERFACE: &[(&str, &str)] = &[
     ("interface_tx_carrier", "tx_carrier_errors"),
 ];
 
-/// The interface whose counters are wanted.
 pub type Interface<'a> = Option<&'a str>;
 
-/// By name, as far as they are known.
 pub type Counted = BTreeMap<&'static str, u64>;
 
-/// The counters of one moment, or what was counted between two.
+/// The counters at one moment, or their increase between two.
 ///
-/// Counters of protocols are of the network namespace, those of the backlog of the whole machine: others may have
-/// counted in both.
+/// Protocol counters are of the network namespace, backlog counters of the whole machine: other processes count in
+/// both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatagramCounters {
-    /// What could be read.
     pub counts: Counted,
-    /// Why something could not.
     pub unknown: Vec<String>,
 }
 
 impl DatagramCounters {
-    /// All of them now.
     pub fn read(root: &SysRoot, interface: Interface<'_>) -> Self {
         let mut all = Self::default();
         all.add(protocols(root));
@@ -66,10 +61,10 @@ impl DatagramCounters {
         all
     }
 
-    /// What was counted since `earlier`. What was not known at one of the two moments is not known.
+    /// The increase since `earlier`, of counters known at both moments.
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = |(name, now): (&&'static str, &u64)| {
-            // A counter that went backwards was reset.
+            // A counter that decreased was reset.
             Some((*name, now.checked_sub(*earlier.counts.get(name)?)?))
         };
         let unknown =
@@ -89,13 +84,11 @@ fn protocols(root: &SysRoot) -> Result<Counted, ReadError> {
     let four = root.text(SNMP)?;
     let six = match root.text(SNMP6) {
         Ok(text) => text,
-        // No IPv6 in this kernel.
         Err(error) if error.is_missing() => String::new(),
         Err(error) => return Err(error),
     };
     let mut counts = Counted::new();
     for (name, protocol, field, six_field) in PROTOCOL {
-        // A kernel that is older than the field does not count it.
         let Some(of_four) = of_protocol(&four, protocol, field) else { continue };
         let of_six = six.lines().find_map(|line| line.strip_prefix(six_field)?.trim().parse::<u64>().ok());
         counts.insert(name, of_four.saturating_add(of_six.unwrap_or(0)));
@@ -106,7 +99,7 @@ fn protocols(root: &SysRoot) -> Result<Counted, ReadError> {
     Ok(counts)
 }
 
-/// A line of names and below it one of numbers.
+/// The value of `field` in a line of numbers below the line of names.
 fn of_protocol(text: &str, protocol: &str, field: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol)?.strip_prefix(':'));
     let (names, numbers) = (lines.next()?, lines.next()?);
@@ -131,14 +124,14 @@ fn statistics(root: &SysRoot, interface: &str) -> Result<Counted, ReadError> {
     INTERFACE.iter().map(|(name, file)| Ok((*name, root.value(format!("{folder}/{file}"))?))).collect()
 }
 
-/// What the queueing disciplines of the interface dropped. Asked of the running kernel, which tells it by no file.
+/// Drops by the queueing disciplines of the interface. Only netlink reports them, so only of the running kernel.
 fn queues(root: &SysRoot, interface: &str) -> Result<Counted, ReadError> {
     if !root.is_live() {
         return Ok(Counted::new());
     }
     let unreadable = |errno| ReadError::Unreadable { path: format!("the queues of {interface}"), errno };
     let queues = qdiscs(interface).map_err(unreadable)?;
-    // A discipline with others below it counts what they drop as its own.
+    // A discipline with children includes their drops in its own.
     let dropped =
         queues.iter().filter(|queue| queue.is_root).map(|queue| queue.dropped).fold(0, u64::saturating_add);
     Ok(Counted::from([("queue_dropped", dropped)]))
@@ -149,7 +142,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Composed after the form of Linux 6.18.
     const FOUR: &str = "\
 Ip: Forwarding DefaultTTL ReasmReqds ReasmOKs ReasmFails FragOKs FragFails FragCreates
 Ip: 1 64 40 19 2 5 0 15

@@ -1,4 +1,4 @@
-//! Many datagrams read in one call.
+//! Receives many datagrams in one call (recvmmsg).
 #![expect(unsafe_code, reason = "recvmmsg with headers that point into memory of our own")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -12,24 +12,21 @@ use crate::net::option::last_errno;
 /// Room for one control message that holds an int.
 const CONTROL: usize = 24;
 
-// The control message that is read below is laid out as cmsg(3) says it is on an LP64 system.
+// The control message is laid out as in cmsg(3) on an LP64 system.
 const _: () = assert!(size_of::<cmsghdr>() == 16 && std::mem::offset_of!(cmsghdr, cmsg_level) == 8);
 
-/// A control message aligned as the kernel's header of it.
+/// A control message aligned as `cmsghdr`.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// One datagram that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Its bytes, as far as there was room for them.
     pub bytes: &'a [u8],
-    /// Whether it was longer.
     pub truncated: bool,
 }
 
-/// Memory for pieces that are read, each of them a datagram, or several of one size that the kernel put together.
+/// Buffers for received pieces, each a datagram, or several of equal size that the kernel merged (GRO).
 pub struct Incoming {
     piece: usize,
     memory: Vec<u8>,
@@ -44,10 +41,7 @@ pub struct Incoming {
 unsafe impl Send for Incoming {}
 
 impl Incoming {
-    /// Room for `pieces` of `piece` bytes.
-    ///
-    /// # Panics
-    /// When a size is 0.
+    /// Room for `pieces` of `piece` bytes, both above 0.
     pub fn new(piece: usize, pieces: usize) -> Self {
         assert!(piece > 0 && pieces > 0, "{pieces} pieces of {piece} bytes");
         let none = iovec { iov_base: ptr::null_mut(), iov_len: 0 };
@@ -63,10 +57,7 @@ impl Incoming {
         }
     }
 
-    /// Reads what has come, without waiting for more; how many pieces.
-    ///
-    /// # Errors
-    /// `EAGAIN` when nothing has come, else what the kernel answers.
+    /// Receives without waiting; returns the number of pieces, or `EAGAIN` for none.
     pub fn receive(&mut self, socket: impl AsFd) -> Result<usize, Errno> {
         self.got = 0;
         let parts = self.memory.chunks_exact_mut(self.piece).zip(&mut self.iovecs).zip(&mut self.controls);
@@ -94,14 +85,13 @@ impl Incoming {
         Ok(self.got)
     }
 
-    /// The datagrams that the last [`Self::receive`] read, in the order they came.
     pub fn datagrams(&self) -> impl Iterator<Item = Datagram<'_>> {
         let pieces = self.memory.chunks_exact(self.piece).zip(&self.headers).zip(&self.controls);
         pieces.take(self.got).flat_map(|((memory, header), control)| {
             let bytes = &memory[..(header.msg_len as usize).min(memory.len())];
             let truncated = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
             let each = coalesced(control, header.msg_hdr.msg_controllen);
-            // An empty datagram is one too.
+            // An empty datagram counts as one.
             let size = each.filter(|size| *size > 0).unwrap_or(bytes.len()).max(1);
             let empty = bytes.is_empty().then_some(bytes);
             let all = empty.into_iter().chain(bytes.chunks(size));
@@ -110,7 +100,7 @@ impl Incoming {
     }
 }
 
-/// The size of each datagram in a piece of several (udp(7), `UDP_GRO`); none where there is but one.
+/// The size of each datagram in a merged piece (udp(7), `UDP_GRO`); `None` for a single datagram.
 fn coalesced(control: &Control, length: usize) -> Option<usize> {
     let int = |at: usize| Some(c_int::from_ne_bytes(control.0.get(at..at + 4)?.try_into().ok()?));
     let is_it = length >= 20 && int(8)? == libc::SOL_UDP && int(12)? == libc::UDP_GRO;

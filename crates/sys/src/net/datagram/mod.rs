@@ -1,6 +1,6 @@
-//! Datagram sockets: many datagrams a call, options, and where the system counts those it drops.
+//! Datagram sockets: batched send and receive, options, and drop counters.
 //!
-//! [`Outgoing`] and [`Incoming`] hold their memory from the start, so that a loop around them allocates nothing.
+//! [`Outgoing`] and [`Incoming`] allocate at the start only, never in the measured loop.
 
 mod counters;
 mod incoming;

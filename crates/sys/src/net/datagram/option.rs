@@ -1,4 +1,4 @@
-//! Options of datagram sockets that the usual libraries leave out.
+//! Datagram socket options that rustix lacks.
 #![expect(unsafe_code, reason = "getsockopt, setsockopt and prctl")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -8,36 +8,31 @@ use rustix::io::Errno;
 
 use crate::net::option::last_errno;
 
-/// Lets the kernel cut what is sent in one piece into datagrams of `bytes` each (udp(7), `UDP_SEGMENT`; Linux 4.18). 0
-/// ends it.
-///
-/// # Errors
-/// What the kernel answers; `ENOPROTOOPT` where it is too old.
+/// Makes the kernel segment each send into datagrams of `bytes` (udp(7), `UDP_SEGMENT`; Linux 4.18, before
+/// `ENOPROTOOPT`). 0 turns segmentation off.
 pub fn segment(socket: impl AsFd, bytes: u16) -> Result<(), Errno> {
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, c_int::from(bytes))
 }
 
-/// Lets the kernel hand over in one piece what came as several datagrams of one size (udp(7), `UDP_GRO`; Linux 5.0).
 pub fn receive_coalesced(socket: impl AsFd, on: bool) -> Result<(), Errno> {
     set(socket, libc::SOL_UDP, libc::UDP_GRO, c_int::from(on))
 }
 
-/// Room for datagrams that wait to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBuffer {
-    /// Bytes granted, of which the kernel's own headers take a part. The kernel doubles what it is asked for, to allow
-    /// for them (socket(7), `SO_RCVBUF`).
+    /// Bytes granted, kernel overhead included. The kernel doubles the request for that overhead (socket(7),
+    /// `SO_RCVBUF`).
     pub bytes: u64,
-    /// Whether it was granted past `net.core.rmem_max`, which takes `CAP_NET_ADMIN`.
+    /// Whether the grant exceeds `net.core.rmem_max`, which takes `CAP_NET_ADMIN`.
     pub forced: bool,
 }
 
-/// Asks for a receive buffer of `bytes`, or for none in particular; past the system's maximum where we may. What was
-/// granted can be less.
+/// Requests a receive buffer of `bytes`, beyond the system's maximum where permitted; the grant can be smaller.
+/// `None` keeps the default.
 pub fn grant_receive_buffer(socket: impl AsFd, bytes: Option<u64>) -> Result<ReceiveBuffer, Errno> {
     let mut forced = false;
     if let Some(bytes) = bytes {
-        // The kernel doubles it, and counts in an int.
+        // The kernel doubles the value, which is an int.
         let half = c_int::try_from(bytes / 2).unwrap_or(c_int::MAX / 2);
         set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, half)?;
         let granted: c_int = get(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
@@ -49,10 +44,8 @@ pub fn grant_receive_buffer(socket: impl AsFd, bytes: Option<u64>) -> Result<Rec
     Ok(ReceiveBuffer { bytes: granted.unsigned_abs().into(), forced })
 }
 
-/// The path MTU of a connected socket in bytes, IP header included, as the kernel knows it by now (ip(7), `IP_MTU`).
-///
-/// # Errors
-/// What the kernel answers; `ENOTCONN` when it is not connected.
+/// The path MTU of a connected socket in bytes, IP header included (ip(7), `IP_MTU`; `ENOTCONN` without a
+/// connection).
 pub fn path_mtu(socket: impl AsFd) -> Result<u32, Errno> {
     let mtu: c_int = match family(&socket)? {
         libc::AF_INET6 => get(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU)?,
@@ -61,7 +54,7 @@ pub fn path_mtu(socket: impl AsFd) -> Result<u32, Errno> {
     Ok(mtu.unsigned_abs())
 }
 
-/// Makes the kernel refuse (`EMSGSIZE`) what would have to be sent in fragments, instead of fragmenting it (ip(7),
+/// Makes the kernel refuse (`EMSGSIZE`) datagrams above the path MTU instead of fragmenting them (ip(7),
 /// `IP_PMTUDISC_DO`).
 pub fn refuse_fragments(socket: impl AsFd) -> Result<(), Errno> {
     match family(&socket)? {
@@ -70,8 +63,8 @@ pub fn refuse_fragments(socket: impl AsFd) -> Result<(), Errno> {
     }
 }
 
-/// Makes a send that this node's own queue dropped fail with `ENOBUFS`. Without it the kernel counts such a datagram as
-/// sent (ip(7), `IP_RECVERR`; net/ipv4/udp.c, `udp_send_skb`).
+/// Makes a send fail with `ENOBUFS` when a queue of this node drops the datagram. Without this option the kernel
+/// counts such a datagram as sent (ip(7), `IP_RECVERR`; net/ipv4/udp.c, `udp_send_skb`).
 pub fn report_local_drops(socket: impl AsFd) -> Result<(), Errno> {
     match family(&socket)? {
         libc::AF_INET6 => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
@@ -79,21 +72,17 @@ pub fn report_local_drops(socket: impl AsFd) -> Result<(), Errno> {
     }
 }
 
-/// What the socket could not take since it was made, for want of room: pieces as they were to be queued, of which one
-/// may hold several datagrams where [`receive_coalesced`] is on (sock_diag(7), `SK_MEMINFO_DROPS`). The kernel counts
-/// in 32 bits.
-///
-/// # Errors
-/// What the kernel answers; `ENOPROTOOPT` before Linux 4.12.
+/// Receive drops of the socket for lack of buffer space, modulo 2^32 (sock_diag(7), `SK_MEMINFO_DROPS`; `ENOPROTOOPT`
+/// before Linux 4.12). One drop may hold several datagrams where [`receive_coalesced`] is on.
 pub fn drops(socket: impl AsFd) -> Result<u32, Errno> {
-    /// Position in what `SO_MEMINFO` fills in (linux/sock_diag.h).
+    /// Index in the `SO_MEMINFO` array (linux/sock_diag.h).
     const DROPS: usize = 8;
     let meminfo: [u32; DROPS + 1] = get(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)?;
     Ok(meminfo[DROPS])
 }
 
-/// Lets the calling thread wake up from a sleep as early as it can be, instead of up to 50 us later, which the kernel
-/// takes to bundle timers (prctl(2), `PR_SET_TIMERSLACK`).
+/// Sets the timer slack of the calling thread to the minimum; by default the kernel may wake it up to 50 us late to
+/// coalesce timers (prctl(2), `PR_SET_TIMERSLACK`).
 pub fn fine_timers() -> Result<(), Errno> {
     // SAFETY: this operation takes a number and touches no memory.
     let rc = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
@@ -118,7 +107,6 @@ fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> Result<(),
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// A number, or an array of numbers.
 trait Plain: Copy {
     const ZERO: Self;
 }
@@ -131,7 +119,6 @@ impl<const N: usize> Plain for [u32; N] {
     const ZERO: Self = [0; N];
 }
 
-/// What the kernel does not fill in stays 0.
 fn get<T: Plain>(socket: impl AsFd, level: c_int, name: c_int) -> Result<T, Errno> {
     let mut value = T::ZERO;
     let mut length = size_of::<T>() as socklen_t;

@@ -1,4 +1,4 @@
-//! Many datagrams handed over in one call.
+//! Sends many datagrams in one call (sendmmsg).
 #![expect(unsafe_code, reason = "sendmmsg with headers that point into memory of our own")]
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,13 +9,13 @@ use rustix::io::Errno;
 
 use crate::net::option::last_errno;
 
-/// Datagrams that the kernel cuts one piece into at most (linux/udp.h, `UDP_MAX_SEGMENTS`, before it was raised).
+/// Segments of one send at most (linux/udp.h, `UDP_MAX_SEGMENTS`, before it was raised).
 pub const MOST_SEGMENTS: usize = 64;
 
 /// Bytes of a piece at most: what an IP packet can hold, less the largest headers without options (IPv6 and UDP).
 const MOST_BYTES: usize = 65_535 - 48;
 
-/// How many datagrams of `message` bytes fit a piece that the kernel cuts; at least 1.
+/// How many datagrams of `message` bytes fit one segmented send; at least 1.
 pub const fn most_segments(message: usize) -> usize {
     let fit = MOST_BYTES / message;
     if fit < 1 {
@@ -27,24 +27,20 @@ pub const fn most_segments(message: usize) -> usize {
     }
 }
 
-// The kernel reads these structures, so that they must be as it knows them (socket.h of the LP64 ABI).
+// Layout of the kernel's structures (socket.h of the LP64 ABI).
 const _: () = assert!(size_of::<iovec>() == 16 && size_of::<msghdr>() == 56 && size_of::<mmsghdr>() == 64);
 const _: () =
     assert!(std::mem::offset_of!(mmsghdr, msg_len) == 56 && std::mem::offset_of!(msghdr, msg_iov) == 16);
 
-/// Sizes of an [`Outgoing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of a datagram.
     pub message: usize,
-    /// Datagrams that there is memory for, which is also the most of one call.
     pub slots: usize,
-    /// Datagrams handed over as one piece, for a socket that [`segment`](super::segment)s into `message` bytes; 1 for
-    /// one that does not.
+    /// Datagrams in one piece, for a socket that [`segment`](super::segment)s into `message` bytes; otherwise 1.
     pub segments: usize,
 }
 
-/// Memory for datagrams in a row, in which the last slot is followed by the first.
+/// A ring of datagrams.
 pub struct Outgoing {
     layout: Layout,
     memory: Vec<u8>,
@@ -57,14 +53,11 @@ pub struct Outgoing {
 unsafe impl Send for Outgoing {}
 
 impl Outgoing {
-    /// Memory of zeros.
-    ///
-    /// # Panics
-    /// When a size is 0.
+    /// Zeroed memory; every size must be above 0.
     pub fn new(layout: Layout) -> Self {
         let Layout { message, slots, segments } = layout;
         assert!(message > 0 && slots > 0 && segments > 0, "{layout:?}");
-        // A piece ends at the end of the memory, so that there may be one more.
+        // A piece ends at the end of the ring, so that there may be one more.
         let pieces = slots.div_ceil(segments) + 1;
         let none = iovec { iov_base: ptr::null_mut(), iov_len: 0 };
         // SAFETY: an all-zero structure of pointers and numbers is a valid one.
@@ -81,10 +74,10 @@ impl Outgoing {
         self.layout
     }
 
-    /// From now on every datagram is a piece of its own: for a socket that does not cut after all.
+    /// Sends every datagram as a piece of its own from now on: for a socket without segmentation.
     pub fn uncut(&mut self) {
         self.layout.segments = 1;
-        // Memory is taken here once, since a piece more than before is needed for each datagram.
+        // The only later allocation: one piece for each datagram.
         let none = iovec { iov_base: ptr::null_mut(), iov_len: 0 };
         // SAFETY: an all-zero structure of pointers and numbers is a valid one.
         let empty: mmsghdr = unsafe { std::mem::zeroed() };
@@ -92,21 +85,20 @@ impl Outgoing {
         self.headers.resize(self.layout.slots + 1, empty);
     }
 
-    /// The bytes of a slot.
     pub fn slot(&mut self, slot: usize) -> &mut [u8] {
         let message = self.layout.message;
         &mut self.memory[slot * message..][..message]
     }
 
-    /// Hands `count` datagrams over, from `first` on and round to the first slot; how many were taken, which can be
+    /// Sends `count` datagrams, from slot `first` on and round the ring; returns how many were taken, which can be
     /// fewer.
     ///
     /// # Errors
-    /// What the kernel answers when it takes none: `EAGAIN` when the socket's `SO_SNDTIMEO` passed, `ENOBUFS` when a
-    /// queue of this node is full, `EMSGSIZE` when a datagram is too large for the path.
+    /// When none was taken: `EAGAIN` after the socket's `SO_SNDTIMEO`, `ENOBUFS` when a queue of this node is full,
+    /// `EMSGSIZE` when a datagram is too large for the path.
     ///
     /// # Panics
-    /// When there are fewer slots.
+    /// When `count` exceeds the slots.
     pub fn send(&mut self, socket: impl AsFd, first: usize, count: usize) -> Result<usize, Errno> {
         let Layout { message, slots, segments } = self.layout;
         assert!(first < slots && count <= slots, "{count} from {first} of {slots}");
@@ -117,7 +109,6 @@ impl Outgoing {
             }
             let many = left.min(segments).min(slots - at);
             let bytes = &self.memory[at * message..][..many * message];
-            // Sending only reads.
             *part = iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
             header.msg_hdr.msg_iov = part;
             header.msg_hdr.msg_iovlen = 1;

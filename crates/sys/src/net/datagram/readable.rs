@@ -1,4 +1,4 @@
-//! Waiting for any of several sockets.
+//! Waits for any of several sockets (poll).
 #![expect(unsafe_code, reason = "poll with descriptors that are kept, so that waiting allocates nothing")]
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -9,7 +9,6 @@ use rustix::io::Errno;
 
 use crate::net::option::last_errno;
 
-/// Sockets that are waited for together.
 pub struct Readable<'a> {
     all: Vec<pollfd>,
     sockets: std::marker::PhantomData<BorrowedFd<'a>>,
@@ -21,7 +20,7 @@ impl<'a> Readable<'a> {
         Self { all: sockets.into_iter().map(one).collect(), sockets: std::marker::PhantomData }
     }
 
-    /// Waits until something can be read from one of them, or an error; whether it can. A signal ends the waiting.
+    /// Waits until a socket is readable or has an error; false after `most` or a signal.
     pub fn wait(&mut self, most: Duration) -> Result<bool, Errno> {
         let millis = libc::c_int::try_from(most.as_millis()).unwrap_or(libc::c_int::MAX);
         // SAFETY: the kernel reads and writes as many entries as it is told, which are there.

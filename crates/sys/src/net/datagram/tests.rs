@@ -7,7 +7,6 @@ use rustix::io::Errno;
 
 use super::*;
 
-/// A socket that sends to the other.
 fn pair(address: &str) -> (UdpSocket, UdpSocket) {
     let to = UdpSocket::bind((address, 0)).expect("a port");
     let from = UdpSocket::bind((address, 0)).expect("a port");
@@ -15,7 +14,6 @@ fn pair(address: &str) -> (UdpSocket, UdpSocket) {
     (from, to)
 }
 
-/// Sends the numbers 0 to `count` - 1, one a datagram, `many` a call.
 fn send(from: &UdpSocket, layout: Layout, count: u64, many: usize) {
     let mut out = Outgoing::new(layout);
     let mut sent = 0_u64;
@@ -29,7 +27,6 @@ fn send(from: &UdpSocket, layout: Layout, count: u64, many: usize) {
     }
 }
 
-/// Reads `count` datagrams; their numbers and lengths.
 fn receive(to: &UdpSocket, incoming: &mut Incoming, count: usize) -> Vec<(u64, usize)> {
     to.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
     let mut found = Vec::new();
@@ -60,7 +57,7 @@ fn datagrams_come_whole_and_in_order_however_they_are_handed_over() {
             }
             receive_coalesced(&to, coalesce).expect("put together");
             grant_receive_buffer(&to, Some(200 << 10)).expect("asked for");
-            // 17 a call of 30 slots goes round the end of the memory in all ways.
+            // 17 datagrams in each call over 30 slots wrap at every offset.
             let layout = Layout { message: 200, slots: 30, segments };
             send(&from, layout, 120, 17);
             let mut incoming = Incoming::new(if coalesce { 65_536 } else { 200 }, 8);

@@ -1,36 +1,32 @@
-//! Which address of each end two ports talk by.
+//! Chooses the GIDs of two ports.
 
 use super::{GidEntry, GidKind, describe};
 use crate::verbs::VerbsError;
 
-/// The addresses that two ends talk by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidChoice {
     pub first: GidEntry,
     pub second: GidEntry,
-    /// Why these, in words.
     pub why: String,
 }
 
-/// How well two addresses fit, best first.
+/// How well two GIDs fit, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     InfiniBand,
-    /// IPv4 of one network: it is on the wire, without a router between.
     SameFour,
-    /// IPv6 of one network.
     SameSix,
-    /// IPv4 of two networks, as where every link is a network of its own: routers stand between.
+    /// IPv4 in two subnets, with routers between.
     RoutedFour,
     RoutedSix,
-    /// Of the link only: works where both are on one.
+    /// Link-local: works where both ends are on one link.
     Link,
 }
 
-/// Which address of each of two tables to take. It depends on nothing else, so that both ends come to the same.
+/// Chooses a GID from each of two tables, from the tables alone, so that both ends choose the same.
 ///
-/// RoCE version 2 goes before version 1, as switches with lossless queues and routers know it; both ends must speak the
-/// same. Then an address of IPv4 goes before one of IPv6, of one network before two, and those of the link come last.
+/// RoCE v2 precedes v1, as routers and switches with lossless queues support it; both ends must use the same version.
+/// Then IPv4 precedes IPv6, one subnet precedes two, and link-local GIDs come last.
 pub fn choose(first: &[GidEntry], second: &[GidEntry]) -> Result<GidChoice, VerbsError> {
     let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
     let fitting = pairs.filter_map(|(one, other)| Some((rank(one, other)?, one, other)));
@@ -73,22 +69,22 @@ fn rank(one: &GidEntry, other: &GidEntry) -> Option<(GidKind, Fit)> {
             (false, false) if one.kind == GidKind::RoceV2 => Fit::RoutedSix,
             _ => return None,
         },
-        // Version 1 passes no router, and two families do not talk.
+        // RoCE v1 is not routed, and IPv4 and IPv6 do not mix.
         _ => return None,
     };
     Some((one.kind, fit))
 }
 
-/// Whether both are of one network, as far as either end knows its own.
+/// Whether both are in one subnet, as far as either end knows its own.
 fn is_one_network(one: &GidEntry, other: &GidEntry) -> bool {
     let bits = bits(one, other);
-    // The mapped form has 96 bits in front of the address.
+    // IPv4-mapped GIDs have 96 bits before the address.
     let front = if one.gid.ipv4().is_some() { 96 } else { 0 };
     let differing = u128::from_be_bytes(one.gid.0) ^ u128::from_be_bytes(other.gid.0);
     bits > 0 && differing.leading_zeros() >= front + u32::from(bits)
 }
 
-/// The bits of the narrower network; 0 where neither is known.
+/// The longer prefix; 0 where neither is known.
 fn bits(one: &GidEntry, other: &GidEntry) -> u8 {
     one.prefix_bits.max(other.prefix_bits).unwrap_or(0)
 }
@@ -102,7 +98,6 @@ mod tests {
         GidEntry { index, gid, kind, netdev: Some("eth0".to_owned()), prefix_bits: bits }
     }
 
-    /// The table of a usual card: each address once for each version.
     fn table(four: &str, bits: u8) -> Vec<GidEntry> {
         let (link, four) = ("fe80::1", format!("::ffff:{four}"));
         vec![

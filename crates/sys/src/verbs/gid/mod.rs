@@ -1,9 +1,9 @@
-//! The addresses of a port (GIDs): what its table holds, and which of them two ends take.
+//! GIDs: the table of a port, and the choice of a GID for each of two ends.
 //!
-//! On InfiniBand a GID is a subnet's prefix and a port's GUID, and peers are found by LID. On RoCE it is an IP address:
-//! of IPv6, or of IPv4 in its mapped form, once for version 1 (an Ethernet type of its own, not routed) and once for
-//! version 2 (UDP), so that a table has most addresses twice (InfiniBand Architecture Specification, annexes A16 and
-//! A17; Linux drivers/infiniband/core/roce_gid_mgmt.c).
+//! An InfiniBand GID is a subnet prefix and a port GUID, and peers are found by LID. A RoCE GID is an IPv6 or
+//! IPv4-mapped address, listed for version 1 (an Ethernet type of its own, not routed) and for version 2 (UDP), so
+//! that most addresses appear twice (InfiniBand Architecture Specification, annexes A16 and A17; Linux
+//! drivers/infiniband/core/roce_gid_mgmt.c).
 
 mod choice;
 mod table;
@@ -15,22 +15,20 @@ use std::str::FromStr;
 pub use choice::{GidChoice, choose};
 pub use table::GidTable;
 
-/// An address of a port: 128 bits, as IPv6 has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// The IPv4 address that it is the mapped form of (`::ffff:10.0.0.1`).
+    /// The address of an IPv4-mapped GID (`::ffff:10.0.0.1`).
     pub fn ipv4(self) -> Option<Ipv4Addr> {
         Ipv6Addr::from(self.0).to_ipv4_mapped()
     }
 
-    /// Whether it holds on one link only: `fe80::/10`. On InfiniBand that is the default subnet's prefix.
+    /// `fe80::/10`, on InfiniBand the default subnet prefix.
     pub fn is_link_local(self) -> bool {
         Ipv6Addr::from(self.0).is_unicast_link_local()
     }
 
-    /// Whether it is a place of the table that nothing stands in.
     pub fn is_zero(self) -> bool {
         self.0 == [0; 16]
     }
@@ -40,7 +38,7 @@ impl Gid {
         (u128::from_be_bytes(self.0) >> 64) as u64
     }
 
-    /// As two numbers in the order of memory, as the library takes it.
+    /// Two numbers in memory order, as the library takes them.
     pub(super) const fn halves(self) -> [u64; 2] {
         let bits = u128::from_be_bytes(self.0);
         [((bits >> 64) as u64).to_be(), (bits as u64).to_be()]
@@ -58,7 +56,6 @@ impl fmt::Display for Gid {
     }
 }
 
-/// A text that is not a GID.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a GID: eight groups of hexadecimal digits were expected")]
 pub struct NoGidText(String);
@@ -73,15 +70,14 @@ impl FromStr for Gid {
     }
 }
 
-/// How packets to an address are wrapped.
+/// Encapsulation of packets to a GID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GidKind {
     InfiniBand,
-    /// RoCE version 2: in UDP, which routers know.
+    /// RoCE v2: in UDP, routable.
     RoceV2,
-    /// RoCE version 1: in an Ethernet type of its own, on one link only.
+    /// RoCE v1: an Ethernet type of its own, on one link only.
     RoceV1,
-    /// Something that this list lacks.
     Other,
 }
 
@@ -95,7 +91,6 @@ impl GidKind {
         }
     }
 
-    /// The one with this name.
     pub fn of(name: &str) -> Option<Self> {
         [Self::InfiniBand, Self::RoceV2, Self::RoceV1, Self::Other]
             .into_iter()
@@ -103,16 +98,13 @@ impl GidKind {
     }
 }
 
-/// A place of a port's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidEntry {
     pub index: u32,
     pub gid: Gid,
-    /// How packets to it are wrapped.
     pub kind: GidKind,
-    /// The network interface whose address it is.
     pub netdev: Option<String>,
-    /// Bits that all addresses of its network share, where the interface's network is known: 24 for 10.0.0.0/24.
+    /// Prefix length of the interface's subnet, where known: 24 for 10.0.0.0/24.
     pub prefix_bits: Option<u8>,
 }
 
@@ -131,7 +123,6 @@ impl fmt::Display for GidEntry {
     }
 }
 
-/// A table in words.
 pub(super) fn describe(entries: &[GidEntry]) -> String {
     match entries {
         [] => "nothing in it".to_owned(),

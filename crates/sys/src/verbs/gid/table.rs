@@ -1,4 +1,4 @@
-//! The table of a port, from the kernel's files (ABI/stable/sysfs-class-infiniband).
+//! The GID table of a port (ABI/stable/sysfs-class-infiniband).
 
 use std::net::Ipv4Addr;
 
@@ -8,17 +8,15 @@ use crate::verbs::VerbsError;
 
 const CLASS: &str = "/sys/class/infiniband";
 
-/// The addresses of a port. Empty places are left out.
+/// The GIDs of a port, without empty entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GidTable {
     pub device: String,
     pub port: u8,
-    /// The places that something stands in, in their order.
     pub entries: Vec<GidEntry>,
 }
 
 impl GidTable {
-    /// Reads the table of a port.
     pub fn read(root: &SysRoot, device: &str, port: u8) -> Result<Self, VerbsError> {
         let folder = format!("{CLASS}/{device}/ports/{port}");
         let is_infiniband = root.text(format!("{folder}/link_layer"))? == "InfiniBand";
@@ -28,7 +26,7 @@ impl GidTable {
             let path = format!("{folder}/gids/{index}");
             let gid = match root.text(&path) {
                 Ok(text) => text.parse::<Gid>().map_err(|_| ReadError::garbage(&path, &text, "a GID"))?,
-                // Some drivers refuse to tell the places that are empty.
+                // Some drivers refuse to read empty entries.
                 Err(ReadError::Unreadable { .. }) => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -38,7 +36,7 @@ impl GidTable {
             let kind = match root.text(format!("{folder}/gid_attrs/types/{index}")).as_deref() {
                 Ok("RoCE v2") => GidKind::RoceV2,
                 _ if is_infiniband => GidKind::InfiniBand,
-                // Kernels without the file (before 4.5) knew version 1 only.
+                // Kernels without the file (before 4.5) had RoCE v1 only.
                 Ok("IB/RoCE v1" | "RoCE v1") | Err(_) => GidKind::RoceV1,
                 Ok(_) => GidKind::Other,
             };
@@ -50,10 +48,7 @@ impl GidTable {
         Ok(Self { device: device.to_owned(), port, entries })
     }
 
-    /// The address at a place that somebody asked for.
-    ///
-    /// # Errors
-    /// When nothing stands there; the error names what stands elsewhere.
+    /// The GID at `index`; the error lists the table.
     pub fn asked(&self, index: u32) -> Result<&GidEntry, VerbsError> {
         self.entries.iter().find(|entry| entry.index == index).ok_or_else(|| VerbsError::NoGid {
             device: self.device.clone(),
@@ -63,14 +58,13 @@ impl GidTable {
         })
     }
 
-    /// The table in words: `0: fe80:... RoCE v2 eth0; 1: 10.78.0.1 RoCE v2 eth0`.
+    /// `0: fe80:... RoCE v2 eth0; 1: 10.78.0.1 RoCE v2 eth0`.
     pub fn describe(&self) -> String {
         describe(&self.entries)
     }
 }
 
-/// Networks of interfaces: proc(5) on `/proc/net/route` and `/proc/net/if_inet6`. Where they do not tell, nothing is
-/// known of them.
+/// Subnets of interfaces: `/proc/net/route` and `/proc/net/if_inet6` (proc(5)); empty where unreadable.
 struct Networks {
     routes: String,
     six: String,
@@ -89,7 +83,7 @@ impl Networks {
         }
     }
 
-    /// The narrowest network without a gateway that the address is in. Numbers are hexadecimal, of the host's order.
+    /// The longest prefix without a gateway that contains the address. Numbers are hexadecimal, in host byte order.
     fn four(&self, netdev: &str, address: Ipv4Addr) -> Option<u8> {
         let number = |text: &str| u32::from_str_radix(text, 16).ok();
         let bits = self.routes.lines().skip(1).filter_map(|line| {
@@ -120,7 +114,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A port with the table that soft-RoCE makes of an interface with an address of each family.
     fn tree(types: &[&str]) -> (tempfile::TempDir, SysRoot) {
         let dir = tempfile::tempdir().expect("a folder");
         let root = SysRoot::at(dir.path());

@@ -1,50 +1,48 @@
-//! What limits real flows is named rightly, in 20 of 20 runs of each kind, and nobody is blamed where nothing is wrong.
+//! The limiting factor of real flows is found, in 20 of 20 runs of each kind, with no finding for a healthy flow.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::super::super::config::TcpStreamConfig;
-use super::super::super::limited::{Factor, Shares, limited};
 use super::super::super::record::End;
 use super::super::delayed::{Delayed, INTERFACE};
 use super::super::rig::{Both, Enter, alone, pair_of_nodes, placed};
 use super::super::space::{Net, Pair};
 use seatrial_testkit::starved::Watch;
 
-/// Runs of each kind; the number of the run is the seed of its figures.
+/// Runs of each kind; the number of the run seeds its parameters.
 const SEEDS: u64 = 20;
 
-/// Share of the time that an end may have waited for a CPU in a run that says something. A machine that others keep
-/// busy takes CPUs away, and then the flow is limited by that: such a run is made again.
+/// Share of the time that an end may have waited for a CPU in a valid run. With a busy machine the flow is limited by
+/// that, and the run is repeated.
 const DISTURBED: f64 = 0.1;
 
-/// The same of CPUs that were not there: a hypervisor takes them from whoever runs, and nobody is told to have waited.
+/// The same for steal time: a hypervisor takes CPUs away without any thread counting as waiting.
 const TAKEN: f64 = 0.02;
 
-/// Tries of a run, while there is time.
 const TRIES: usize = 6;
 
-/// Time after which no run of a kind is made again. One that was disturbed then says nothing.
+/// Time after which no run of a kind is repeated. A disturbed run then says nothing.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 const SPAN: Duration = Duration::from_millis(250);
 
-/// Held by the kind that runs.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A figure between two others, the same in every test run.
+/// A value in a range, the same in every test run.
 fn between(low: u64, high: u64, seed: u64) -> u64 {
     // The finaliser of MurmurHash3 (A. Appleby, in the public domain).
     let mixed = (seed + 1).wrapping_mul(0xff51_afd7_ed55_8ccd);
     low + (mixed ^ (mixed >> 33)) % (high - low + 1)
 }
 
-/// The case of a seed, and what is changed in the configuration of both ends.
+/// Parameters of a seed, and a change to the configuration of both ends.
 type Make<'a> = &'a dyn Fn(u64) -> (Vec<(&'static str, String)>, fn(&mut TcpStreamConfig, u64));
 
-/// Every seed's run, between these ends, must be found to be limited by one of `wanted`.
-fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], make: Make<'_>) {
-    // One kind after the other: side by side they would take each other's CPUs.
+/// The run of every seed, between these ends, must be limited by one of `wanted`.
+fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Bottleneck], make: Make<'_>) {
+    // One kind after the other: in parallel they would take each other's CPUs.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let began = Instant::now();
     let mut told = Vec::new();
@@ -64,13 +62,13 @@ fn assert_named(what: &str, enter: Option<[&Enter<'_>; 2]>, wanted: &[Factor], m
             let taken = watch.taken();
             let ends: Vec<End> = records.iter().flat_map(|record| End::all(&record.evidence)).collect();
             let of = |sends: bool| ends.iter().find(|end| end.sends == sends).expect("both ends");
-            let (factor, shares) = (limited(of(true), of(false)), Shares::of(of(true), of(false)));
+            let (factor, shares) = (bottleneck(of(true), of(false)), Shares::of(of(true), of(false)));
             let waited = [shares.sender_waited, shares.receiver_waited].map(|share| share.unwrap_or(0.0));
             let is_disturbed = waited[0].max(waited[1]) > DISTURBED || taken > TAKEN;
             if is_disturbed && tried < TRIES && began.elapsed() < PATIENCE {
                 continue;
             }
-            // What became of a flow from which CPUs were taken is limited by that, however it shows.
+            // A flow that lost its CPUs is limited by that, whatever factor is found.
             let is_right = wanted.contains(&factor) || is_disturbed;
             told.push((
                 seed,
@@ -102,7 +100,7 @@ fn namespaces() -> Option<Pair> {
     Pair::new(&Net { four: true, six: false, mtu: 1500 })
 }
 
-/// The congestion control that every user may choose (`tcp_allowed_congestion_control` of
+/// A congestion control that every user may choose (`tcp_allowed_congestion_control` of
 /// linux/Documentation/networking/ip-sysctl.rst).
 const UNPRIVILEGED: &str = "reno";
 
@@ -112,9 +110,9 @@ fn a_small_receive_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
     let Some(pair) = namespaces() else { return };
     let way = Delayed::between(&pair);
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
-    assert_named("small receive buffer", Some(enter), &[Factor::ReceiveWindow], &|seed| {
+    assert_named("small receive buffer", Some(enter), &[Bottleneck::ReceiveWindow], &|seed| {
         way.set_one_way(Duration::from_millis(between(4, 15, seed)));
-        // Only the receiver's, so that it is not the send buffer that is full first.
+        // Only the receiver's buffer, so that the send buffer is not full first.
         let small = |config: &mut TcpStreamConfig, seed: u64| {
             config.buffer = (!config.client).then(|| between(8, 48, seed) as usize * 1024);
         };
@@ -128,9 +126,9 @@ fn a_small_send_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
     let Some(pair) = namespaces() else { return };
     let way = Delayed::between(&pair);
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
-    assert_named("small send buffer", Some(enter), &[Factor::SendBuffer], &|seed| {
+    assert_named("small send buffer", Some(enter), &[Bottleneck::SendBuffer], &|seed| {
         way.set_one_way(Duration::from_millis(between(4, 15, seed)));
-        // Only the sender's, so that it is not the receive window that is full first.
+        // Only the sender's buffer, so that the receive window is not full first.
         let small = |config: &mut TcpStreamConfig, seed: u64| {
             config.buffer = config.client.then(|| between(8, 48, seed) as usize * 1024);
         };
@@ -143,7 +141,7 @@ fn a_small_send_buffer_on_a_long_way_is_named_in_20_of_20_runs() {
 fn a_shaped_link_is_named_in_20_of_20_runs() {
     let Some(pair) = namespaces() else { return };
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
-    assert_named("shaped link", Some(enter), &[Factor::Path], &|seed| {
+    assert_named("shaped link", Some(enter), &[Bottleneck::Path], &|seed| {
         let mbit = between(20, 400, seed);
         let queue_ms = between(5, 30, seed);
         pair.first.run(&format!(
@@ -156,7 +154,7 @@ fn a_shaped_link_is_named_in_20_of_20_runs() {
 #[test]
 #[ignore = "needs the machine for itself: cargo xtask test runs it last"]
 fn a_slow_reader_is_named_in_20_of_20_runs() {
-    assert_named("slow reader", None, &[Factor::Reader], &|seed| {
+    assert_named("slow reader", None, &[Bottleneck::Reader], &|seed| {
         let rests = |config: &mut TcpStreamConfig, seed: u64| {
             config.rest = Duration::from_millis(between(5, 30, seed));
         };
@@ -167,8 +165,8 @@ fn a_slow_reader_is_named_in_20_of_20_runs() {
 #[test]
 #[ignore = "needs the machine for itself: cargo xtask test runs it last"]
 fn a_cpu_is_named_in_20_of_20_runs_of_the_loopback() {
-    // Whichever of both is busier; the way itself costs nothing but their time.
-    assert_named("CPU", None, &[Factor::SenderCpu, Factor::ReceiverCpu], &|seed| {
+    // Either end may be busier; the loopback costs nothing but their time.
+    assert_named("CPU", None, &[Bottleneck::SenderCpu, Bottleneck::ReceiverCpu], &|seed| {
         // Small messages cost a call for every few bytes.
         (
             vec![
@@ -183,7 +181,7 @@ fn a_cpu_is_named_in_20_of_20_runs_of_the_loopback() {
 #[test]
 #[ignore = "needs the machine for itself: cargo xtask test runs it last"]
 fn a_pace_is_named_in_20_of_20_runs() {
-    assert_named("pacing", None, &[Factor::Pacing], &|seed| {
+    assert_named("pacing", None, &[Bottleneck::Pacing], &|seed| {
         (
             vec![("pacing", between(20, 400, seed).to_string()), ("congestion", UNPRIVILEGED.to_owned())],
             |_, _| (),
@@ -194,7 +192,7 @@ fn a_pace_is_named_in_20_of_20_runs() {
 #[test]
 #[ignore = "needs the machine for itself: cargo xtask test runs it last"]
 fn nobody_is_blamed_in_20_of_20_healthy_runs() {
-    let healthy = [Factor::SenderCpu, Factor::ReceiverCpu, Factor::Path];
+    let healthy = [Bottleneck::SenderCpu, Bottleneck::ReceiverCpu, Bottleneck::Path];
     let Some(pair) = namespaces() else { return };
     let enter: [&Enter<'_>; 2] = [&|| pair.first.enter(), &|| pair.second.enter()];
     assert_named("healthy", Some(enter), &healthy, &|seed| {

@@ -1,4 +1,4 @@
-//! `limits.rtprio` and `limits.memlock`: what a program that is started here may take.
+//! `limits.rtprio` and `limits.memlock`: resource limits of programs started here.
 
 use seatrial_model::machine::{Known, Machine, ProcessLimit};
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading, UNLIMITED};
@@ -8,7 +8,6 @@ use seatrial_sys::root::SysRoot;
 use crate::Setting;
 use crate::found::on_node;
 
-/// A limit of getrlimit(2), and the capability that lifts it.
 pub struct Limit {
     about: &'static SettingAbout,
     of: fn(&Machine) -> &Known<ProcessLimit>,
@@ -19,19 +18,18 @@ pub struct Limit {
 struct Capability {
     name: &'static str,
     bit: u32,
-    /// What may be taken with it.
     lifts_to: fn() -> Value,
 }
 
-/// The highest priority of SCHED_FIFO and SCHED_RR on Linux (sched(7)).
+/// Highest priority of SCHED_FIFO and SCHED_RR on Linux (sched(7)).
 const HIGHEST: u64 = 99;
 
 const RTPRIO_ABOUT: SettingAbout = SettingAbout {
     id: "limits.rtprio",
-    title: "highest real-time priority to be had",
-    doc: "0 is none: chrt and sched = fifo are refused. A program with real-time priority is not put aside by \
-          ordinary ones, which keeps single late steps out of pipelines and latency. COBALT2 names it as a remedy \
-          for its memory test.",
+    title: "real-time priority limit (RLIMIT_RTPRIO)",
+    doc: "With 0, chrt and sched = fifo are refused. A real-time program is not preempted by ordinary ones, \
+          which avoids single late steps in pipelines and latency. COBALT2 names it as a remedy for its \
+          memory test.",
     kind: Kind::Count(0, HIGHEST),
     unit: "",
     fields: &[],
@@ -41,10 +39,10 @@ const RTPRIO_ABOUT: SettingAbout = SettingAbout {
     source: "the limit RLIMIT_RTPRIO of the agent, and its capability CAP_SYS_NICE",
     apply: &[ApplyCommand::always("prlimit --pid $$ --rtprio={value}")],
     privilege: Privilege::Root,
-    traps: "Holds for the shell it is typed in and what that starts; rtprio in /etc/security/limits.conf holds from the \
-            next login. Slurm hands its own limits to jobs (PropagateResourceLimits, LimitRTPRIO= of \
-            slurmd.service), and a service has those of its unit. kernel.sched_rt_runtime_us bounds what such a \
-            program gets.",
+    traps: "Holds for the shell in which it is typed, and its children; rtprio in /etc/security/limits.conf \
+            holds from the next login. Slurm passes its own limits to jobs (PropagateResourceLimits, \
+            LimitRTPRIO= of slurmd.service), and a service has those of its unit. kernel.sched_rt_runtime_us \
+            limits the CPU time of such programs.",
 };
 
 pub static RTPRIO: Limit = Limit {
@@ -57,16 +55,16 @@ pub static RTPRIO: Limit = Limit {
 pub static MEMLOCK: Limit = Limit {
     about: &SettingAbout {
         id: "limits.memlock",
-        title: "memory that a program may lock",
-        doc: "Memory that is registered with an RDMA adapter is locked, and so are io_uring's buffers. With the \
-              usual 8 MiB or less RDMA fails to register with \"cannot allocate memory\", which is the commonest \
-              reason why MPI falls back to TCP.",
+        title: "locked memory limit (RLIMIT_MEMLOCK)",
+        doc: "Memory registered with an RDMA adapter is locked, and so are io_uring's buffers. With the \
+              usual 8 MiB or less, RDMA fails to register memory with \"cannot allocate memory\", the most \
+              common reason why MPI falls back to TCP.",
         kind: Kind::Size(Bytes(0), Bytes(u64::MAX)),
         source: "the limit RLIMIT_MEMLOCK of the agent, and its capability CAP_IPC_LOCK",
         apply: &[ApplyCommand::always("prlimit --pid $$ --memlock={value}")],
-        traps: "Holds for the shell it is typed in and what that starts; memlock in /etc/security/limits.conf, which \
-                counts in KiB, holds from the next login. Slurm hands its own limits to jobs \
-                (PropagateResourceLimits, LimitMEMLOCK= of slurmd.service).",
+        traps: "Holds for the shell in which it is typed, and its children; memlock in \
+                /etc/security/limits.conf, in KiB, holds from the next login. Slurm passes its own limits to \
+                jobs (PropagateResourceLimits, LimitMEMLOCK= of slurmd.service).",
         ..RTPRIO_ABOUT
     },
     of: |machine| &machine.confinement.locked_memory,
@@ -89,7 +87,7 @@ impl Setting for Limit {
         let (value, note) = match has_capability(root, *bit) {
             Some(true) => (lifts_to(), Some(format!("by {name}; without it {}", words(limit.soft)))),
             _ if limit.soft != limit.hard => {
-                (words(limit.soft), Some(format!("a program may raise it to {} itself", words(limit.hard))))
+                (words(limit.soft), Some(format!("a program can raise it to {} itself", words(limit.hard))))
             }
             _ => (words(limit.soft), None),
         };
@@ -98,8 +96,7 @@ impl Setting for Limit {
     }
 }
 
-/// Whether the process that reads has a capability that the kernel honours for limits: one of the first user
-/// namespace, for those of others do not count (user_namespaces(7)). None when that cannot be told.
+/// Whether a capability of the initial user namespace (user_namespaces(7)) lifts the limit; `None` if unknown.
 fn has_capability(root: &SysRoot, bit: u32) -> Option<bool> {
     let status = root.text("/proc/self/status").ok()?;
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;

@@ -1,91 +1,85 @@
-//! What kept a flow from being faster, from what its two ends counted over the measuring phase.
+//! What limited a flow, derived from the counters of its two ends over the measuring phase.
 //!
-//! A sender that never sleeps, or a receiver that never does, is the limit by itself: the loops of this benchmark sleep
-//! only where the other side or the network holds them up. Where both do, the sender's kernel tells for how long it had
-//! data to send, and for how long of that the receiver's window or its own buffer kept it back (`tcpi_busy_time`,
-//! `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` of linux/tcp.h, since Linux 4.10). What is
-//! left is the congestion window: the path, because it is full or because it loses.
+//! The loops of this benchmark sleep only when the peer or the network delays them, so an end that never sleeps is
+//! the limit. If both ends sleep, the sender's kernel says how long it had data to send, and for how much of that
+//! time the receive window or the send buffer delayed it (`tcpi_busy_time`, `tcpi_rwnd_limited`,
+//! `tcpi_sndbuf_limited` of linux/tcp.h, since Linux 4.10). The rest is the congestion window: the path is full or
+//! loses packets.
 
 use seatrial_model::Nanos;
 
 use super::method::{Method, Sending};
 use super::record::End;
 
-/// Share of the time that an end must be busy to be the limit: the rest is what a busy end still sleeps in between.
+/// Share of the time for which an end must be busy to be the limit; even a busy end sleeps for the rest.
 const BUSY: f64 = 0.85;
 
-/// Share of the time in which a window or buffer must hold sending up to be the limit.
+/// Share of the time for which a window or buffer must delay sending to be the limit.
 const HELD: f64 = 0.5;
 
 /// Share of the time with nothing to send that makes the program the limit.
 const IDLE: f64 = 0.25;
 
-/// Share of the time that an end must have waited for a CPU for others to be the limit, where its waiting shows: it never
-/// slept, its kernel had nothing to send, or its window was shut.
+/// Share of the time for which an end must have waited for a CPU to count as starved. Waiting only counts if the end
+/// never slept, if its kernel had nothing to send, or if its window was closed.
 const STARVED: f64 = 0.25;
 
-/// Part of all segments that must be lost to speak of loss. A queue that overflows now and then loses less.
+/// Share of lost segments that counts as loss. A queue that overflows now and then loses less.
 const LOSS: f64 = 0.001;
 
-/// Part of all segments that no sound path loses, and how many of them are more than chance: congestion control that gives
-/// way so often is what limits the flow, however busy its ends are or full its buffers between two losses.
+/// Share and least number of lost segments that no healthy path has: at this rate congestion control limits the flow,
+/// however busy the ends or full the buffers are between two losses.
 const LOSSY: f64 = 0.006;
 const FEWEST_LOST: u64 = 10;
 
-/// How much longer than the shortest round trips must be to say that a queue stands in the path; and by how many
-/// microseconds at least, since what hosts and cards take differs by some hundred.
+/// Bottleneck and least difference (us) of the smoothed to the shortest round trip time that show a queue in the path;
+/// hosts and cards alone add some hundred microseconds.
 const QUEUED: f64 = 2.0;
 const QUEUED_US: u32 = 300;
 
-/// How near to the asked pacing a rate must be to be held by it.
+/// Share of the requested pacing rate from which pacing is the limit.
 const PACED: f64 = 0.93;
 
-/// The same where nothing else held the flow up, and where there was no queue in its path either.
+/// The same if nothing else delayed the flow, and if in addition there was no queue in its path.
 const NEARLY_PACED: f64 = 0.8;
 const LOOSELY_PACED: f64 = 0.6;
 
-/// Share of the time with nothing to send behind which a sender's waiting for its CPU shows.
+/// Share of the time with nothing to send above which the sender's waiting for a CPU matters.
 const DRAINED: f64 = 0.1;
 
-/// How busy both ends together must be for windows and buffers to be shut because each waits for the other.
+/// Busy time of both ends together from which closed windows and full buffers are due to the ends taking turns.
 const IN_TURN: f64 = 0.9;
 
-/// Part of the send buffer that must have been under way, on average, for it to be full. The kernel lets a program write
-/// again when a third of it is free (net/core/stream.c, `sk_stream_write_space`), so that a buffer which is too small has
-/// between two thirds and all of it under way, less what the kernel needs for itself. One that the kernel fits is never as
-/// full: it gets room for twice the congestion window, and for that much of overhead (net/ipv4/tcp_input.c,
-/// `tcp_sndbuf_expand`), of which a third at most is payload under way.
+/// Share of the send buffer that must be in flight on average for the buffer to be full. The kernel lets a program
+/// write again when a third of the buffer is free (net/core/stream.c, `sk_stream_write_space`), so a buffer that is
+/// too small has between two thirds and all of its size in flight, less the kernel's overhead. A buffer that the
+/// kernel sizes is never as full: it has room for twice the congestion window and as much overhead
+/// (net/ipv4/tcp_input.c, `tcp_sndbuf_expand`), and at most a third of it is payload in flight.
 const FULL: f64 = 0.45;
 
-/// What limited a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Factor {
-    /// The sender's CPU was busy all the time.
+pub enum Bottleneck {
     SenderCpu,
-    /// The receiver's CPU was.
     ReceiverCpu,
-    /// The sender's CPU was taken by others.
+    /// Other programs took the sender's CPU.
     SenderStarved,
-    /// The receiver's CPU was.
     ReceiverStarved,
-    /// The receiving program took its time.
+    /// The receiving program did not read.
     Reader,
     /// The sending program had nothing to send.
     Application,
-    /// The receive window was too small for the path.
     ReceiveWindow,
     SendBuffer,
     /// Segments were lost, and not because a queue was full.
     Loss,
-    /// The rate was asked for.
     Pacing,
-    /// The path: a link, a shaper or a neighbour's traffic, as far as congestion control found out.
+    /// A link, a shaper or competing traffic, as found by congestion control.
     Path,
-    /// The kernel does not tell enough.
+    /// The kernel gives too few counters.
     Unknown,
 }
 
-impl Factor {
+impl Bottleneck {
     pub const fn word(self) -> &'static str {
         match self {
             Self::SenderCpu => "sender-cpu",
@@ -103,7 +97,7 @@ impl Factor {
         }
     }
 
-    /// Whether it is something to be mended, and not what a sound flow runs into: its path, or what its CPU can do.
+    /// Whether an administrator can mend this; a healthy flow is limited by its path, its CPU or requested pacing.
     pub const fn is_fault(self) -> bool {
         matches!(
             self,
@@ -118,29 +112,27 @@ impl Factor {
     }
 }
 
-/// Shares of the time, 0 to 1, that the verdict rests on.
+/// Shares of the time, 0 to 1, from which the verdict is derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Shares {
     pub sender_cpu: f64,
-    /// Sender ready, but without a CPU.
+    /// Time in which the sending thread was runnable, but had no CPU.
     pub sender_waited: Option<f64>,
     pub receiver_cpu: f64,
     pub receiver_waited: Option<f64>,
-    /// Receiving program at rest outside of the kernel.
+    /// Time in which the receiving program rested in user space.
     pub receiver_rested: f64,
-    /// Data unsent or unacknowledged.
+    /// Time with data unsent or unacknowledged.
     pub busy: Option<f64>,
     pub rwnd_limited: Option<f64>,
     pub sndbuf_limited: Option<f64>,
-    /// Retransmissions of all segments, those left out that had come the first time.
+    /// Retransmitted share of all segments, without spurious retransmissions.
     pub lost: Option<f64>,
-    /// How many these were.
     #[serde(skip)]
     pub lost_segments: u64,
 }
 
 impl Shares {
-    /// Those of a flow.
     pub fn of(sender: &End, receiver: &End) -> Self {
         let part = |ns: u64, of: &End| (ns as f64 / of.window_ns.max(1) as f64).min(1.0);
         let sent = |ns: Option<u64>| ns.map(|ns| part(ns, sender));
@@ -161,8 +153,7 @@ impl Shares {
     }
 }
 
-/// What limited the flow with these ends.
-pub fn limited(sender: &End, receiver: &End) -> Factor {
+pub fn bottleneck(sender: &End, receiver: &End) -> Bottleneck {
     let signs = Signs {
         paced: pacing_reached(sender),
         queued: is_queued(sender),
@@ -172,96 +163,89 @@ pub fn limited(sender: &End, receiver: &End) -> Factor {
     verdict(&Shares::of(sender, receiver), signs)
 }
 
-/// What the ends tell beside their shares of the time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Signs {
-    /// The part of the rate that the flow was to be paced to which it reached, if it was.
+    /// Reached share of the pacing rate, if one was set.
     paced: Option<f64>,
-    /// A queue stood in its path.
     queued: bool,
-    /// The send buffer was full of what was under way.
     full: bool,
-    /// Most of the time nothing waited to be sent.
     drained: bool,
 }
 
-/// The verdict on shares. What was lost is counted and not timed, so that it goes before what windows, buffers and CPUs tell
-/// of their part of the time.
-fn verdict(shares: &Shares, signs: Signs) -> Factor {
+/// The verdict on shares. Losses are counted and not timed, so they take precedence over the time shares of windows,
+/// buffers and CPUs.
+fn verdict(shares: &Shares, signs: Signs) -> Bottleneck {
     let is_lossy = shares.lost.is_some_and(|lost| lost >= LOSSY) && shares.lost_segments >= FEWEST_LOST;
     match in_time(shares, signs) {
-        factor @ (Factor::Path | Factor::Pacing | Factor::Unknown) => factor,
+        factor @ (Bottleneck::Path | Bottleneck::Pacing | Bottleneck::Unknown) => factor,
         // An end that waits for its CPU makes round trips longer without a queue in the path.
-        Factor::SenderStarved | Factor::ReceiverStarved if is_lossy => Factor::Loss,
-        // A queue that is full loses too: that is how it says that it is full.
-        _ if is_lossy && !signs.queued => Factor::Loss,
+        Bottleneck::SenderStarved | Bottleneck::ReceiverStarved if is_lossy => Bottleneck::Loss,
+        // A full queue drops packets too, which is how congestion control learns that it is full.
+        _ if is_lossy && !signs.queued => Bottleneck::Loss,
         factor => factor,
     }
 }
 
-/// The verdict on shares of the time.
-fn in_time(shares: &Shares, Signs { paced, queued, full, drained }: Signs) -> Factor {
+fn in_time(shares: &Shares, Signs { paced, queued, full, drained }: Signs) -> Bottleneck {
     let sides = Sides::of(shares);
-    // Who never sleeps is the limit by itself.
     if sides.sender.max(sides.reading) >= BUSY {
         return sides.busier(shares);
     }
     let (Some(busy), Some(window), Some(buffer)) = (shares.busy, shares.rwnd_limited, shares.sndbuf_limited)
     else {
-        return if sides.most_waited() >= STARVED { sides.starved() } else { Factor::Unknown };
+        return if sides.most_waited() >= STARVED { sides.starved() } else { Bottleneck::Unknown };
     };
     let idle = 1.0 - busy;
     let is_lossy = shares.lost.is_some_and(|lost| lost >= LOSS) && !queued;
     let held = window.max(buffer) >= HELD;
-    // The kernel's timer that paces comes late on a busy machine, and round trips are longer by what it holds back. A path
-    // that is much slower than the pace has a queue.
+    // On a busy machine the kernel's pacing timer fires late, and what it holds back makes round trips longer. A path
+    // that is much slower than the pacing rate has a queue.
     let is_free = !held && !is_lossy && idle < IDLE;
     let is_nearly = |part: f64| is_free && part >= if queued { NEARLY_PACED } else { LOOSELY_PACED };
     if paced.is_some_and(|part| part >= PACED || is_nearly(part)) {
-        return Factor::Pacing;
+        return Bottleneck::Pacing;
     }
-    // A sender that waits for its CPU costs nothing while its kernel still has something to send.
+    // A sender that waits for its CPU costs nothing while its kernel still has data to send.
     if sides.sender_waited >= STARVED && idle >= DRAINED {
-        return Factor::SenderStarved;
+        return Bottleneck::SenderStarved;
     }
-    // With a queue in the path, more data under way would only make it longer: the path is full already.
+    // With a queue in the path, more data in flight only makes the queue longer: the path is full already.
     if held && !queued {
         return match window >= buffer {
-            // The ends work in turn, each while the other waits for it: windows and buffers are shut because of that.
+            // The ends take turns, each while the other waits; this alone closes windows and fills buffers.
             _ if sides.sender + sides.reading >= IN_TURN => sides.busier(shares),
-            true if sides.receiver_waited >= STARVED => Factor::ReceiverStarved,
-            // A window that is shut since the program does not read is not too small.
-            true if shares.receiver_rested > IDLE => Factor::Reader,
-            true => Factor::ReceiveWindow,
-            false => Factor::SendBuffer,
+            true if sides.receiver_waited >= STARVED => Bottleneck::ReceiverStarved,
+            // A window that is closed because the program does not read is not too small.
+            true if shares.receiver_rested > IDLE => Bottleneck::Reader,
+            true => Bottleneck::ReceiveWindow,
+            false => Bottleneck::SendBuffer,
         };
     }
     if idle >= IDLE {
-        return if sides.most_waited() >= STARVED { sides.starved() } else { Factor::Application };
+        return if sides.most_waited() >= STARVED { sides.starved() } else { Bottleneck::Application };
     }
-    // A sender sleeps only where its buffer is full: when all of that is under way, nothing else holds it up. Losses would
-    // leave something to send, behind a smaller congestion window.
+    // A sender sleeps only if its buffer is full. If all of that data is in flight, nothing else delays sending:
+    // losses would leave data to send, behind a smaller congestion window.
     if drained && sides.sender <= 1.0 - HELD && !queued {
-        return Factor::SendBuffer;
+        return Bottleneck::SendBuffer;
     }
     if is_lossy {
-        return Factor::Loss;
+        return Bottleneck::Loss;
     }
-    // The kernel counts time as limited by the buffer only where the last write left something to send; where messages are
-    // large it often left nothing, and the acknowledgements are waited for all the same.
+    // The kernel counts time as limited by the buffer only if the last write left data to send. Large messages often
+    // leave none, and acknowledgements are waited for all the same.
     if full && !queued {
-        return Factor::SendBuffer;
+        return Bottleneck::SendBuffer;
     }
-    Factor::Path
+    Bottleneck::Path
 }
 
-/// How busy both ends were: on a CPU, or ready for one.
 struct Sides {
     sender: f64,
     sender_waited: f64,
     receiver: f64,
     receiver_waited: f64,
-    /// The receiver with the time that its program rested.
+    /// The receiver, including the time that its program rested.
     reading: f64,
 }
 
@@ -283,28 +267,25 @@ impl Sides {
         self.sender_waited.max(self.receiver_waited)
     }
 
-    /// Whichever waited more for its CPU.
-    fn starved(&self) -> Factor {
+    fn starved(&self) -> Bottleneck {
         if self.sender_waited > self.receiver_waited {
-            Factor::SenderStarved
+            Bottleneck::SenderStarved
         } else {
-            Factor::ReceiverStarved
+            Bottleneck::ReceiverStarved
         }
     }
 
-    /// What kept the busier end busy.
-    fn busier(&self, shares: &Shares) -> Factor {
+    fn busier(&self, shares: &Shares) -> Bottleneck {
         match self.reading < self.sender {
-            true if self.sender_waited >= STARVED => Factor::SenderStarved,
-            true => Factor::SenderCpu,
-            false if self.receiver_waited >= STARVED => Factor::ReceiverStarved,
-            false if shares.receiver_rested > self.receiver => Factor::Reader,
-            false => Factor::ReceiverCpu,
+            true if self.sender_waited >= STARVED => Bottleneck::SenderStarved,
+            true => Bottleneck::SenderCpu,
+            false if self.receiver_waited >= STARVED => Bottleneck::ReceiverStarved,
+            false if shares.receiver_rested > self.receiver => Bottleneck::Reader,
+            false => Bottleneck::ReceiverCpu,
         }
     }
 }
 
-/// The part of the asked pacing that the flow reached, if it was paced.
 fn pacing_reached(sender: &End) -> Option<f64> {
     let rate = sender.bytes as f64 / Nanos(sender.window_ns.max(1)).as_secs();
     sender.socket.pacing.map(|pacing| rate / pacing.max(1) as f64)
@@ -317,15 +298,15 @@ fn is_queued(sender: &End) -> bool {
     })
 }
 
-/// Whether as much as the send buffer can hold was under way: the rate times the round trip.
+/// Whether the data in flight (rate times round trip time) fills the send buffer.
 fn is_full(sender: &End) -> bool {
     let rate = sender.bytes as f64 / Nanos(sender.window_ns.max(1)).as_secs();
     let under_way = sender.tcp.rtt_us.map(|us| rate * f64::from(us) * 1e-6);
     under_way.zip(sender.socket.send_buffer).is_some_and(|(bytes, buffer)| bytes >= FULL * buffer as f64)
 }
 
-/// Whether most looks found all that was in the send buffer under way. A sender that lends its pages also sleeps where too
-/// many of them are out, and that says nothing of the buffer.
+/// Whether most readings found all data of the send buffer in flight. A `MSG_ZEROCOPY` sender also sleeps if too many
+/// of its pages are pinned, which says nothing about the buffer.
 fn is_drained(sender: &End) -> bool {
     sender.drained.is_some_and(|share| share >= HELD) && sender.method != Sending::Zerocopy.word()
 }
@@ -337,7 +318,7 @@ mod tests {
     use super::*;
     use seatrial_bench::Direction;
 
-    /// An end over one second; times in percent of it.
+    /// An end over one second; times in percent.
     fn end(sends: bool, cpu: u64, waited: u64) -> End {
         End {
             way: Direction::Forward,
@@ -377,53 +358,55 @@ mod tests {
 
     #[test]
     fn the_busier_end_is_the_limit_and_what_its_window_says_is_no_cause() {
-        // Loopback: the receiver copies as fast as it can, so that its window is shut all the time.
-        assert_eq!(limited(&sender(60, 0, 100, 90, 0), &end(false, 98, 1)), Factor::ReceiverCpu);
-        assert_eq!(limited(&sender(97, 2, 100, 0, 0), &end(false, 70, 0)), Factor::SenderCpu);
-        assert_eq!(limited(&sender(45, 50, 100, 0, 0), &end(false, 30, 20)), Factor::SenderStarved);
-        assert_eq!(limited(&sender(40, 10, 100, 80, 0), &end(false, 50, 45)), Factor::ReceiverStarved);
+        // Loopback: the receiver copies as fast as it can, so its window is closed all the time.
+        assert_eq!(bottleneck(&sender(60, 0, 100, 90, 0), &end(false, 98, 1)), Bottleneck::ReceiverCpu);
+        assert_eq!(bottleneck(&sender(97, 2, 100, 0, 0), &end(false, 70, 0)), Bottleneck::SenderCpu);
+        assert_eq!(bottleneck(&sender(45, 50, 100, 0, 0), &end(false, 30, 20)), Bottleneck::SenderStarved);
+        assert_eq!(bottleneck(&sender(40, 10, 100, 80, 0), &end(false, 50, 45)), Bottleneck::ReceiverStarved);
     }
 
     #[test]
     fn windows_and_buffers_are_the_limit_when_nobody_is_busy() {
-        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &end(false, 8, 1)), Factor::ReceiveWindow);
-        assert_eq!(limited(&sender(10, 0, 100, 5, 88), &end(false, 8, 1)), Factor::SendBuffer);
-        // A window that fills a full link's queue costs nothing.
+        assert_eq!(bottleneck(&sender(10, 0, 100, 93, 0), &end(false, 8, 1)), Bottleneck::ReceiveWindow);
+        assert_eq!(bottleneck(&sender(10, 0, 100, 5, 88), &end(false, 8, 1)), Bottleneck::SendBuffer);
+        // A window that fills the queue of a full link costs nothing.
         let mut queued = sender(10, 0, 100, 93, 0);
         queued.tcp.rtt_us = Some(2_700);
-        assert_eq!(limited(&queued, &end(false, 8, 1)), Factor::Path);
+        assert_eq!(bottleneck(&queued, &end(false, 8, 1)), Bottleneck::Path);
         let resting = End { rested_ns: 900_000_000, ..end(false, 5, 0) };
-        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &resting), Factor::Reader);
+        assert_eq!(bottleneck(&sender(10, 0, 100, 93, 0), &resting), Bottleneck::Reader);
         let often = End { rested_ns: 400_000_000, ..end(false, 5, 0) };
-        assert_eq!(limited(&sender(10, 0, 100, 93, 0), &often), Factor::Reader);
+        assert_eq!(bottleneck(&sender(10, 0, 100, 93, 0), &often), Bottleneck::Reader);
     }
 
     #[test]
     fn a_send_buffer_that_is_full_of_what_is_under_way_is_named_though_the_kernel_does_not_count_it() {
-        // 125 MB in a second with round trips of 110 us: 13,750 B are under way.
+        // 125 MB in a second with round trips of 110 us: 13,750 B are in flight.
         let mut flow = sender(12, 1, 100, 2, 10);
-        for (buffer, wanted) in [(30_000, Factor::SendBuffer), (31_000, Factor::Path), (60_000, Factor::Path)]
+        for (buffer, wanted) in
+            [(30_000, Bottleneck::SendBuffer), (31_000, Bottleneck::Path), (60_000, Bottleneck::Path)]
         {
             flow.socket.send_buffer = Some(buffer);
-            assert_eq!(limited(&flow, &end(false, 15, 1)), wanted, "{buffer}");
+            assert_eq!(bottleneck(&flow, &end(false, 15, 1)), wanted, "{buffer}");
         }
         flow.socket.send_buffer = Some(30_000);
-        // Of a path with a queue, and of an end that is busy, a full buffer says nothing.
+        // If the path has a queue or an end is busy, a full buffer says nothing.
         let queued = End { tcp: TcpCounts { rtt_us: Some(2_700), ..flow.tcp }, ..flow.clone() };
-        assert_eq!(limited(&queued, &end(false, 15, 1)), Factor::Path);
-        assert_eq!(limited(&flow, &end(false, 97, 1)), Factor::ReceiverCpu);
+        assert_eq!(bottleneck(&queued, &end(false, 15, 1)), Bottleneck::Path);
+        assert_eq!(bottleneck(&flow, &end(false, 97, 1)), Bottleneck::ReceiverCpu);
     }
 
     #[test]
     fn a_sender_that_sleeps_with_nothing_left_to_send_waits_for_room_in_its_buffer() {
         let asleep = End { drained: Some(0.8), ..sender(12, 1, 100, 2, 10) };
-        assert_eq!(limited(&asleep, &end(false, 15, 1)), Factor::SendBuffer);
-        // A late acknowledgement makes the kernel send again what was not lost, and may cross the phase's end.
+        assert_eq!(bottleneck(&asleep, &end(false, 15, 1)), Bottleneck::SendBuffer);
+        // A late acknowledgement makes the kernel retransmit segments that were not lost, and may cross the phase's
+        // end.
         let again = End { tcp: TcpCounts { retransmits: Some(500), ..asleep.tcp }, ..asleep.clone() };
-        assert_eq!(limited(&again, &end(false, 15, 1)), Factor::SendBuffer);
-        assert_eq!(limited(&End { drained: Some(0.3), ..again }, &end(false, 15, 1)), Factor::Loss);
-        // With a queue of its own the buffer is not too small; awake the sender is what is waited for; and a full link has
-        // all under way as well.
+        assert_eq!(bottleneck(&again, &end(false, 15, 1)), Bottleneck::SendBuffer);
+        assert_eq!(bottleneck(&End { drained: Some(0.3), ..again }, &end(false, 15, 1)), Bottleneck::Loss);
+        // With data waiting in the buffer, the buffer is not too small; a sender that is awake is the limit itself;
+        // and on a full link all data is in flight as well.
         let rest = [
             End { drained: Some(0.3), ..asleep.clone() },
             End { drained: None, ..asleep.clone() },
@@ -432,23 +415,23 @@ mod tests {
             End { method: "zerocopy".to_owned(), ..asleep.clone() },
         ];
         for flow in rest {
-            assert_eq!(limited(&flow, &end(false, 15, 1)), Factor::Path, "{flow:?}");
+            assert_eq!(bottleneck(&flow, &end(false, 15, 1)), Bottleneck::Path, "{flow:?}");
         }
     }
 
     #[test]
     fn the_path_is_what_is_left_and_loss_only_without_a_queue() {
         let flow = sender(12, 1, 100, 2, 0);
-        assert_eq!(limited(&flow, &end(false, 15, 1)), Factor::Path);
+        assert_eq!(bottleneck(&flow, &end(false, 15, 1)), Bottleneck::Path);
         let mut lossy = flow.clone();
         lossy.tcp.retransmits = Some(500);
-        assert_eq!(limited(&lossy, &end(false, 15, 1)), Factor::Loss);
-        // A shaper whose queue is full loses too: that is how it says that it is full.
+        assert_eq!(bottleneck(&lossy, &end(false, 15, 1)), Bottleneck::Loss);
+        // A shaper with a full queue drops packets too.
         lossy.tcp.rtt_us = Some(4_000);
-        assert_eq!(limited(&lossy, &end(false, 15, 1)), Factor::Path);
+        assert_eq!(bottleneck(&lossy, &end(false, 15, 1)), Bottleneck::Path);
         let mut paced = flow;
         paced.socket.pacing = Some(130_000_000);
-        assert_eq!(limited(&paced, &end(false, 15, 1)), Factor::Pacing);
+        assert_eq!(bottleneck(&paced, &end(false, 15, 1)), Bottleneck::Pacing);
     }
 
     #[test]
@@ -460,7 +443,7 @@ mod tests {
         let mut drained = sender(20, 0, 100, 0, 0);
         drained.drained = Some(0.9);
         let rested = end(false, 15, 1);
-        assert_eq!(limited(&drained, &rested), Factor::SendBuffer, "without a loss");
+        assert_eq!(bottleneck(&drained, &rested), Bottleneck::SendBuffer, "without a loss");
         for (flow, receiver) in [
             (drained, rested.clone()),
             (sender(10, 0, 100, 0, 90), rested.clone()),
@@ -469,26 +452,26 @@ mod tests {
             (sender(20, 30, 70, 0, 0), rested),
             (sender(20, 0, 100, 0, 0), end(false, 98, 1)),
         ] {
-            assert_ne!(limited(&flow, &receiver), Factor::Loss);
-            assert_eq!(limited(&one_percent(flow), &receiver), Factor::Loss);
+            assert_ne!(bottleneck(&flow, &receiver), Bottleneck::Loss);
+            assert_eq!(bottleneck(&one_percent(flow), &receiver), Bottleneck::Loss);
         }
-        // Where others take the CPU, round trips are longer by that: it is no queue.
+        // If other programs take the CPU, round trips are longer without a queue.
         let mut starved = one_percent(sender(20, 30, 70, 0, 0));
         starved.tcp.rtt_us = Some(900);
-        assert_eq!(limited(&starved, &end(false, 15, 1)), Factor::Loss);
-        // A few segments of a short flow are no loss to speak of.
+        assert_eq!(bottleneck(&starved, &end(false, 15, 1)), Bottleneck::Loss);
+        // A few segments of a short flow do not count as loss.
         let mut few = sender(45, 50, 100, 0, 0);
         (few.tcp.retransmits, few.tcp.segments) = (Some(5), Some(500));
-        assert_eq!(limited(&few, &end(false, 15, 1)), Factor::SenderStarved);
+        assert_eq!(bottleneck(&few, &end(false, 15, 1)), Bottleneck::SenderStarved);
     }
 
     #[test]
     fn nothing_to_send_is_told_and_what_the_kernel_leaves_out_is_unknown() {
-        assert_eq!(limited(&sender(20, 0, 40, 0, 0), &end(false, 15, 0)), Factor::Application);
-        assert_eq!(limited(&end(true, 20, 0), &end(false, 15, 0)), Factor::Unknown);
+        assert_eq!(bottleneck(&sender(20, 0, 40, 0, 0), &end(false, 15, 0)), Bottleneck::Application);
+        assert_eq!(bottleneck(&end(true, 20, 0), &end(false, 15, 0)), Bottleneck::Unknown);
     }
 
-    /// Shares in the order of their fields, the sender's and the receiver's, and then the kernel's.
+    /// Shares in the order of their fields: the sender's, the receiver's, and then the kernel's.
     fn recorded(sender: [f64; 2], receiver: [f64; 2], kernel: [f64; 4]) -> Shares {
         let [busy, rwnd_limited, sndbuf_limited, lost] = kernel.map(Some);
         Shares {
@@ -509,24 +492,24 @@ mod tests {
     #[test]
     fn recorded_flows_are_named_as_they_were_made() {
         for (shares, queued, wanted) in [
-            // Buffers of 1 KiB on the loopback: the sender probes the shut window every 200 ms.
-            (recorded([0.002, 0.0], [0.002, 0.0], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiveWindow),
+            // Buffers of 1 KiB on the loopback: the sender probes the closed window every 200 ms.
+            (recorded([0.002, 0.0], [0.002, 0.0], [1.0, 1.0, 0.0, 0.0]), false, Bottleneck::ReceiveWindow),
             // A receive buffer of 8 KiB costs the receiver a call for every few bytes.
-            (recorded([0.122, 0.072], [0.858, 0.141], [1.0, 1.0, 0.0, 0.0]), false, Factor::ReceiverCpu),
-            // One of 2 KiB, while other work took both CPUs.
+            (recorded([0.122, 0.072], [0.858, 0.141], [1.0, 1.0, 0.0, 0.0]), false, Bottleneck::ReceiverCpu),
+            // A receive buffer of 2 KiB, while other work took both CPUs.
             (
                 recorded([0.052, 0.449], [0.338, 0.662], [1.0, 1.0, 0.0, 0.0006]),
                 false,
-                Factor::ReceiverStarved,
+                Bottleneck::ReceiverStarved,
             ),
-            // With large ones the sender's kernel had nothing to send for a third of the time, as the sender was not run.
+            // With large buffers: the sender had no CPU, and its kernel had nothing to send for a third of the time.
             (
                 recorded([0.174, 0.379], [0.115, 0.553], [0.685, 0.0, 0.004, 0.003]),
                 true,
-                Factor::SenderStarved,
+                Bottleneck::SenderStarved,
             ),
             // Shaped, with other work on both CPUs.
-            (recorded([0.015, 0.011], [0.133, 0.140], [1.0, 0.0, 0.0, 0.0]), true, Factor::Path),
+            (recorded([0.015, 0.011], [0.133, 0.140], [1.0, 0.0, 0.0, 0.0]), true, Bottleneck::Path),
         ] {
             assert_eq!(verdict(&shares, Signs { queued, ..Signs::default() }), wanted, "{shares:?}");
         }
@@ -536,22 +519,22 @@ mod tests {
     fn only_faults_are_blamed_and_each_with_its_remedy() {
         let (from, to) = (sender(10, 0, 100, 93, 0), end(false, 8, 1));
         for factor in [
-            Factor::SenderCpu,
-            Factor::ReceiverCpu,
-            Factor::SenderStarved,
-            Factor::ReceiverStarved,
-            Factor::Reader,
-            Factor::Application,
-            Factor::ReceiveWindow,
-            Factor::SendBuffer,
-            Factor::Loss,
-            Factor::Pacing,
-            Factor::Path,
-            Factor::Unknown,
+            Bottleneck::SenderCpu,
+            Bottleneck::ReceiverCpu,
+            Bottleneck::SenderStarved,
+            Bottleneck::ReceiverStarved,
+            Bottleneck::Reader,
+            Bottleneck::Application,
+            Bottleneck::ReceiveWindow,
+            Bottleneck::SendBuffer,
+            Bottleneck::Loss,
+            Bottleneck::Pacing,
+            Bottleneck::Path,
+            Bottleneck::Unknown,
         ] {
             assert_eq!(advice(factor, &from, &to).is_some(), factor.is_fault(), "{}", factor.word());
         }
-        let text = advice(Factor::ReceiveWindow, &from, &to).expect("a fault");
+        let text = advice(Bottleneck::ReceiveWindow, &from, &to).expect("a fault");
         assert!(text.contains("93 % of the time"), "{text}");
     }
 }

@@ -1,0 +1,148 @@
+//! The two parts of a case of which one listens and serves and the other connects: how they meet, and the part that serves,
+//! from a thread of its own from then on, so that no request finds it between two phases.
+
+use std::net::TcpStream;
+
+use seatrial_model::{Integrity, PartPlacement, Phase, Reason};
+
+use super::{Endpoint, Listener, PeerAddress, ServerThread};
+use crate::{Offer, Prepared, Running, Sink, Stop};
+
+/// The part at `place` that makes `count` connections to the other, which begins by [`serve`].
+pub fn call<R: Running + 'static>(
+    place: &PartPlacement,
+    endpoint: Endpoint,
+    count: usize,
+    begin: impl FnOnce(Vec<TcpStream>) -> Result<R, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
+    let index = place.index;
+    Prepared::new(place, (), move |offers| {
+        let server: PeerAddress = Offer::of_other(offers, index)?;
+        begin(server.connect_all(&endpoint, count)?)
+    })
+}
+
+/// The part at `place` that lets `count` connections of the other in and starts to serve them.
+pub fn serve<E: ServerEnd + 'static>(
+    place: &PartPlacement,
+    endpoint: &Endpoint,
+    count: usize,
+    begin: impl FnOnce(Vec<TcpStream>) -> Result<Serving<E>, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
+    let listener = Listener::open(endpoint)?;
+    Prepared::new(place, listener.address()?, move |_| begin(listener.accept(count)?.streams))
+}
+
+/// What differs between parts that serve.
+pub trait ServerEnd: Send {
+    /// Whether its thread would not notice that the other end is gone, so that the connection has to be watched.
+    fn is_deaf(&self) -> bool {
+        false
+    }
+
+    /// What a phase leaves for the record.
+    fn tell(&self, server: &ServerThread, out: &mut dyn Sink);
+
+    /// What it found of the data.
+    fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason>;
+}
+
+/// A part that serves.
+pub struct Serving<E> {
+    // Hangs up and waits for its thread before what the end has beside it goes.
+    pub server: ServerThread,
+    pub end: E,
+}
+
+impl<E: ServerEnd> Running for Serving<E> {
+    fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        self.server.wait(stop, self.end.is_deaf())?;
+        self.end.tell(&self.server, out);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        self.end.verify(&mut self.server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::second_handles;
+    use seatrial_model::Cause;
+    use serde_json::json;
+    use std::io::Read;
+    use std::time::Duration;
+
+    /// Reads until the other end hangs up.
+    struct Reads;
+
+    impl ServerEnd for Reads {
+        fn tell(&self, server: &ServerThread, out: &mut dyn Sink) {
+            out.evidence("served", json!(!server.is_finished()));
+        }
+
+        fn verify(&mut self, server: &mut ServerThread) -> Result<Integrity, Reason> {
+            Ok(Integrity::Unverified { why: format!("has ended: {}", server.is_finished()) })
+        }
+    }
+
+    /// Holds its connection.
+    struct Holds {
+        _streams: Vec<TcpStream>,
+    }
+
+    impl Running for Holds {
+        fn run(&mut self, _: Phase, _: &Stop, _: &mut dyn Sink) -> Result<(), Reason> {
+            Ok(())
+        }
+
+        fn verify(&mut self) -> Result<Integrity, Reason> {
+            Ok(Integrity::Verified { checked: 0 })
+        }
+    }
+
+    #[derive(Default)]
+    struct Kept(Vec<String>);
+
+    impl Sink for Kept {
+        fn sample(&mut self, _: seatrial_model::Sample) {}
+
+        fn evidence(&mut self, name: &str, value: serde_json::Value) {
+            self.0.push(format!("{name} {value}"));
+        }
+    }
+
+    #[test]
+    fn a_part_serves_from_its_connection_on_and_sees_that_the_other_end_is_gone() {
+        let places = [("client", 0), ("server", 1)]
+            .map(|(part, index)| PartPlacement::new(part, index, "n1", Vec::new()));
+        let (short, mut kept) = (Stop::after(Duration::from_millis(1)), Kept::default());
+        let endpoint = Endpoint::tcp(None, true);
+        let server = serve(&places[1], &endpoint, 1, |mut streams| {
+            let own = second_handles(&streams)?;
+            let read = move |_: &std::sync::atomic::AtomicBool| {
+                let _ = streams[0].read(&mut [0]);
+                Ok(())
+            };
+            Ok(Serving { server: ServerThread::start(own, None, read)?, end: Reads })
+        });
+        let server = server.expect("listens");
+        let client = call(&places[0], endpoint, 1, |streams| Ok(Holds { _streams: streams }));
+        let client = client.expect("prepared");
+        let offers = [client.offer().clone(), server.offer().clone()];
+        let missing = Offer::of_other::<PeerAddress>(&offers[1..], 1).expect_err("its own offer only");
+        assert_eq!(missing.text, "the other part is not among the peers");
+        let theirs = offers.clone();
+        let caller = std::thread::spawn(move || client.connect(&theirs));
+        let mut part = server.connect(&offers).expect("reached");
+        let caller = caller.join().expect("joined").expect("connected");
+        part.run(Phase::Measure, &short, &mut kept).expect("attends");
+        assert_eq!(kept.0, ["served true"]);
+        assert_eq!(part.verify(), Ok(Integrity::Unverified { why: "has ended: false".to_owned() }));
+        drop(caller);
+        let gone = part.run(Phase::Measure, &Stop::after(Duration::from_secs(600)), &mut kept);
+        assert_eq!(gone.expect_err("gone").cause, Cause::PartnerLost);
+    }
+}
