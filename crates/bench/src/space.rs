@@ -30,7 +30,7 @@ pub fn lacking(wanted: u64, free: u64, size: u64, place: &str) -> Option<String>
     let usable = free.saturating_sub(reserve).max(free / 10);
     (wanted > usable).then(|| {
         format!(
-            "the files take {}, but {} are free in {place}, of which {} stay free for others; free some, or lower size=",
+            "the files take {}; {place} has {} free, and {} of that is kept free for others: free space, or lower size=",
             Bytes(wanted).rounded(),
             Bytes(free).rounded(),
             Bytes(reserve).rounded()
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(
             lacking(GIB, GIB + GIB / 10, 10 * GIB, "/scratch").as_deref(),
             Some(
-                "the files take 1 GiB, but 1.1 GiB are free in /scratch, of which 1 GiB stay free for others; free some, or \
+                "the files take 1 GiB; /scratch has 1.1 GiB free, and 1 GiB of that is kept free for others: free space, or \
                  lower size="
             )
         );

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use seatrial_analysis::{Assignment, JudgeInputs};
 use seatrial_model::Site;
 use seatrial_model::profile::Profile;
-use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::record::{CaseRecord, Document, ProfileRef};
 
 /// Day of a judgement: of the end of the run, in UTC, so that it is the same on every machine.
 pub fn day_of(ended: Timestamp) -> Date {
@@ -43,7 +43,8 @@ pub fn judge(
     let inputs =
         JudgeInputs { nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
     let judgement = seatrial_analysis::judge(profile, &inputs);
-    let advice = judgement.advice(profile);
+    let typed = document.run.profile.as_ref().map_or("", ProfileRef::typed);
+    let advice = judgement.advice(profile, typed);
     document.verdicts = judgement.verdicts;
     document.verdict = judgement.verdict;
     advice

@@ -74,7 +74,7 @@ pub enum LaunchError {
     #[error("{node} not reachable: {why} ({how})")]
     Unreachable { node: String, why: String, how: String },
     /// The agent sent something else than hello, or nothing in time.
-    #[error("the agent on {node} did not say hello: {why}")]
+    #[error("the agent on {node} did not start up: {why}")]
     NoHello { node: String, why: String },
     #[error("the agent on {node} is build {theirs}, this is {ours}: install the same version there")]
     Build { node: String, theirs: String, ours: String },

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(left_out.len(), 4);
         assert!(
             left_out[0].1.text.starts_with(
-                "4 nodes use the file system at the same time: the files take 16 GiB, but 19 GiB are free"
+                "4 nodes use the file system at the same time: the files take 16 GiB; nas:/home has 19 GiB free"
             ),
             "{}",
             left_out[0].1.text

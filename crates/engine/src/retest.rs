@@ -133,7 +133,12 @@ impl<'a, S: Study> Retest<'a, S> {
         );
         let reason = Reason::new(
             Cause::PartnerLost,
-            format!("{} lost its partner {} in {}, and {why}", nodes[0], lost.lost.join(", "), lost.case),
+            format!(
+                "{} failed in {}, the partner of {}, and {why}",
+                lost.lost.join(", "),
+                lost.case,
+                nodes[0]
+            ),
         );
         CaseRecord {
             case: id,

@@ -99,9 +99,9 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
             });
         }
     }
-    let again = if written > 0 { " over all trials, rewrites included" } else { "" };
+    let size = if written > 0 { " with default parameters, over all trials" } else { "" };
     let written = seatrial_model::Bytes(written);
-    lines.insert(format!("writes    {written} to storage{again}, besides the run folder"));
+    lines.insert(format!("writes    {written} to storage{size}, besides the run folder"));
     lines.into_iter().map(|line| line + "\n").collect()
 }
 

@@ -139,7 +139,7 @@ fn callers_without_the_key() {
 /// The strangers that it says it turned away.
 #[track_caller]
 fn turned_away(ended: &Ended) -> usize {
-    let told = " callers without the key were turned away while agents were awaited";
+    let told = " connections without the key of this run were refused while agents started";
     let before = ended.complaint.split_once(told).unwrap_or_else(|| panic!("{}", ended.complaint)).0;
     before.split_whitespace().next_back().unwrap().parse().unwrap()
 }

@@ -174,7 +174,7 @@ fn no_gateway_reaches() {
         }
         assert_calls(rig, &["head n1", "head n2", "head n3", "n1 n2", "n3 n4"]);
         let told = "1 of 4 nodes cannot be reached through other nodes and are tried directly; the first: the agent on \
-                    n2 did not say hello: ";
+                    n2 did not start up: ";
         assert_eq!(ended.complaint.matches(told).count(), 1, "{}", ended.complaint);
         assert!(ended.complaint.contains("administratively prohibited"), "{}", ended.complaint);
     });

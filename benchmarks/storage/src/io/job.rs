@@ -138,11 +138,11 @@ impl JobSpec {
         let steady = params.flag("steady").unwrap_or(false);
         let rounds = if steady { params.count("rounds").map_err(protocol)? } else { 1 };
         if steady && (!direct || word("work")? == "once") {
-            return contradiction(
-                "steady=true needs access=direct and work=time: work=once ends before a steady state, and \
-                 the page cache hides the state of the storage"
-                    .to_owned(),
-            );
+            return contradiction(if direct {
+                "steady=true needs work=time: work=once ends before a steady state".to_owned()
+            } else {
+                "steady=true needs access=direct: the page cache hides the state of the storage".to_owned()
+            });
         }
         let number = |name: &str| match params.get(name) {
             Some(Value::Number(number)) => *number,

@@ -17,8 +17,8 @@ pub struct MissingLimit {
 
 impl Judgement {
     /// Advice when no criterion could be judged; `None` when one was judged. If limits are missing the advice
-    /// includes a profile to copy that states them.
-    pub fn advice(&self, profile: &Profile) -> Option<String> {
+    /// includes a profile to copy that states them and extends `typed`, the profile as given after `check`.
+    pub fn advice(&self, profile: &Profile, typed: &str) -> Option<String> {
         if self.has_judged_something() {
             return None;
         }
@@ -42,7 +42,7 @@ impl Judgement {
             "nothing could be judged: the criteria are percentages of limits, and these limits are unknown ({}).\n\
              Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n  extends = [\"{}\"]\n",
             reasons.join("; "),
-            profile.id
+            typed
         );
         for (test, metric, unit) in places {
             text += &format!(

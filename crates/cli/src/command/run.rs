@@ -26,6 +26,12 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about).collect();
+    if let Some(option) = pairing_option(options).filter(|_| abouts.iter().all(|about| about.parts.len() < 2))
+    {
+        let ids: Vec<_> = abouts.iter().map(|about| about.id).collect();
+        let text = format!("{option} pairs nodes, and {} measures each node by itself", ids.join(", "));
+        return Err(CliError::Usage(text));
+    }
     let shares = params::share_out(&options.params, &abouts)?;
     let factors = factors(options, &named)?;
     let tests = named.iter().zip(shares).map(|(named, params)| Test {
@@ -38,6 +44,14 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         ..Test::default()
     });
     Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
+}
+
+/// The first given option that only benchmarks between two nodes use.
+fn pairing_option(options: &BenchmarkOptions) -> Option<&'static str> {
+    let BenchmarkOptions { pattern, rounds, links, .. } = options;
+    let given =
+        [("--pattern", pattern.is_some()), ("--rounds", rounds.is_some()), ("--links", links.is_some())];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
 /// The error for an unknown benchmark `id`. Words after the first that have no dot are usually nodes.

@@ -154,7 +154,7 @@ impl Found {
             if kept > 0 {
                 let _ = writeln!(
                     text,
-                    "  {kept} ended by what befell their processes, which no sample tells; they are as recorded"
+                    "  {kept} ended because a process failed, which samples do not show; these stay as recorded"
                 );
             }
             let verdict = self.verdict.map_or("no verdict, findings alone", Verdict::word);

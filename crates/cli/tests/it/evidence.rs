@@ -120,7 +120,7 @@ fn a_changed_byte_is_found_and_the_file_named() {
         verify(&home, &file).exits(1).shows("it is damaged, or is not an evidence file");
     }
     fs::write(&file, &whole[..whole.len() / 2]).expect("written");
-    verify(&home, &file).exits(1).shows("it was truncated");
+    verify(&home, &file).exits(1).shows("the file was truncated");
     fs::write(&file, "no evidence at all").expect("written");
     verify(&home, &file).exits(1);
     verify(&home, &home.folder().join("nowhere")).exits(2).says("os error 2");

@@ -84,6 +84,14 @@ fn following_the_advice_to_the_letter_makes_the_check_judge() {
 }
 
 #[test]
+fn the_advice_extends_the_profile_as_typed() {
+    let home = Home::new();
+    let file = home.file("mine.toml", bound("at_least = { percent_of = \"limit\", value = 50 }"));
+    let ended = home.seatrial("check").word(&file).script(&Script::measuring(60.0).without_limit()).run();
+    ended.exits(3).says(&format!("extends = [\"{}\"]", file.display()));
+}
+
+#[test]
 fn the_system_failing_is_a_fail_and_our_failing_to_look_is_unknown() {
     let text = bound("at_least = \"50 GB/s\"");
     let crashes = json!({ "crashes": { "phase": "measure", "signal": 11 } });

@@ -22,7 +22,9 @@ fn a_node_that_vanishes_fails_and_its_partner_is_measured_with_another() {
     let culprit: Vec<_> = document.findings.iter().filter(|finding| finding.kind == "culprit").collect();
     assert_eq!(culprit.len(), 1, "{:?}", document.findings);
     assert_eq!(culprit[0].node.as_deref(), Some("n2"));
-    ended.says("lost its partner and is measured again as net.rr@n1+n3");
+    ended.says(
+        "the partner failed in net.rr@n1+n2/n1->n2[max_trials=1,trials=1]: measured again as net.rr@n1+n3",
+    );
     home.seatrial("report").run().exits(0).shows("4 nodes: 1 failed, 3 measured").shows("again [2]");
 }
 
@@ -34,7 +36,7 @@ fn without_another_partner_the_one_that_is_left_is_told_to_be_unmeasured() {
         .script(&script)
         .run()
         .exits(1)
-        .shows("n1 lost its partner n2")
+        .shows("the partner of n1, and")
         .shows("no other partner is left");
 }
 
@@ -114,7 +116,7 @@ fn a_run_whose_job_was_cancelled_says_how_to_go_on_and_becomes_whole() {
         .says("cases are still to be measured: the job was ended: STEP 7.0")
         .says("resume with: seatrial check --resume");
     // Without a lost partner, no case is a retry.
-    assert!(!ended.err.contains("lost its partner"), "{}", ended.err);
+    assert!(!ended.err.contains("the partner failed"), "{}", ended.err);
     assert!(home.results().iter().all(|record| record.get("retry_of").is_none()), "{:#?}", home.results());
     let document = home.seatrial("report -o json").run().exits(0).document();
     let verdicts: Vec<_> =

@@ -75,6 +75,10 @@ fn typos_suggest_the_nearest_name() {
         .says("memory: mem.bandwidth, mem.latency, mem.loaded_latency, mem.pipeline; try 'mem.bandwidth'");
     home.seatrial("run network").run().exits(2).says("net.tcp_stream");
     home.seatrial("list fs").run().exits(2).says("fs: storage.");
+    home.seatrial("run mem.bandwidth --pattern ring")
+        .run()
+        .exits(2)
+        .says("--pattern pairs nodes, and mem.bandwidth measures each node by itself");
     home.seatrial("run net.tcp_stream --pattern allpairs").run().exits(2).says("did you mean 'all-pairs'?");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }

@@ -26,8 +26,8 @@ fn an_unknown_key_suggests_the_nearest() {
 
 #[test]
 fn a_value_of_the_wrong_type_says_what_it_should_be() {
-    refused(&format!("title = 5\n{TEST}"), "1:9", "text");
-    refused(&TEST.replace("\"memory\"", "[1]"), "2:6", "text");
+    refused(&format!("title = 5\n{TEST}"), "1:9", "must be a string");
+    refused(&TEST.replace("\"memory\"", "[1]"), "2:6", "must be a string");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn document(ended: &Ended) -> SettingsDocument {
 #[test]
 fn this_host_is_shown_in_full_and_nothing_is_written() {
     let home = Home::new();
-    let table = home.seatrial("settings").run().exits(0).shows("settings read; nothing was judged");
+    let table = home.seatrial("settings").run().exits(0).shows("settings read; there is no verdict");
     let shown = document(&home.seatrial("settings -o json").run().exits(0));
     for about in seatrial_settings::registry().abouts() {
         assert!(table.out.contains(about.id), "no {} in:\n{}", about.id, table.out);

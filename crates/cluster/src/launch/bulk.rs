@@ -82,7 +82,7 @@ pub(super) fn gather(
     }
     if listener.rejected() > 0 {
         tracing::warn!(
-            "{} callers without the key were turned away while agents were awaited",
+            "{} connections without the key of this run were refused while agents started",
             listener.rejected()
         );
     }

@@ -321,7 +321,7 @@ impl AgentStartup {
                             let _ = self.pending[at].link.exit_report("");
                             let node = self.pending[at].node.clone();
                             let why = format!(
-                                "its agent calls itself {}, as that of {twin} does: give each node a host name of its own",
+                                "its agent reports the host name {}, as the agent of {twin} does: give each node its own host name",
                                 hello.node
                             );
                             self.fail(at, LaunchError::NoHello { node, why });
@@ -514,7 +514,7 @@ mod tests {
         let [missing] = found.missing.as_slice() else { panic!("{:?}", found.missing) };
         assert_eq!(missing.node, "10.0.0.2");
         let why = missing.why.to_string();
-        assert!(why.contains("calls itself localhost, as that of 10.0.0.1 does"), "{why}");
+        assert!(why.contains("reports the host name localhost, as the agent of 10.0.0.1 does"), "{why}");
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn a_node_that_vanishes_fails_and_its_partner_is_measured_with_one_that_is_good(
     assert_eq!(again.retry_of.as_ref().map(CaseId::as_str), Some(ran.rounds[0][0].id.as_str()));
     assert_eq!(
         ran.notes,
-        [format!("{} lost its partner and is measured again as {}", ran.rounds[0][0].id, again.case)]
+        [format!("the partner failed in {}: measured again as {}", ran.rounds[0][0].id, again.case)]
     );
 }
 
@@ -170,7 +170,11 @@ fn without_another_partner_the_one_that_is_left_is_unmeasured() {
     let left = ran.finished.records.last().expect("records");
     assert_eq!(left.cause, Some(Cause::PartnerLost));
     let reason = left.reason.as_deref().unwrap_or_default();
-    assert!(reason.starts_with("n1 lost its partner n2 in ") && reason.ends_with("no other partner is left"));
+    assert!(
+        reason.starts_with("n2 failed in ")
+            && reason.contains(", the partner of n1, and ")
+            && reason.ends_with("no other partner is left")
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub fn retries(cases: &[Case]) -> Option<String> {
     let again: Vec<&Case> = cases.iter().filter(|case| case.retry_of.is_some()).collect();
     let words = |case: &&Case| {
         let lost = case.retry_of.as_ref().map_or("", |lost| lost.as_str());
-        format!("{lost} lost its partner and is measured again as {}", case.id)
+        format!("the partner failed in {lost}: measured again as {}", case.id)
     };
     let suspects: BTreeSet<&str> = cases.iter().filter_map(|case| case.origin.suspect.as_deref()).collect();
     if !suspects.is_empty() {

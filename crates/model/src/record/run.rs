@@ -45,12 +45,19 @@ impl RunInfo {
 /// The profile that a run was judged against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProfileRef {
-    /// Id of the profile, as typed after `check`.
+    /// Id of the profile.
     pub id: String,
     /// What the profile is for, in a few words.
     pub title: String,
     /// Path of the profile; null for a shipped profile.
     pub file: Option<String>,
+}
+
+impl ProfileRef {
+    /// The word after `check` that names this profile.
+    pub fn typed(&self) -> &str {
+        self.file.as_deref().unwrap_or(&self.id)
+    }
 }
 
 /// How a run ended.

@@ -70,8 +70,10 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
         Err(instead) => (None, text(&instead)),
     };
     let falls = falls(case);
-    let again =
-        case.retry_of.as_ref().map(|lost| format!("It stands in for {lost}, which lost its partner."));
+    let again = case
+        .retry_of
+        .as_ref()
+        .map(|lost| format!("Measured in place of {lost}, in which the partner failed."));
     let why = case.reason.clone().or(again).unwrap_or_default();
     Full {
         title: text(case.case.as_str()),

@@ -49,9 +49,10 @@ fn headline(document: &SettingsDocument) -> String {
             format!("{}  {}", verdict_title(verdict), judged(document))
         }
         (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile has no [[setting]]",
-        (None, _) => {
-            Ink::Strong.on(&format!("{} read; nothing was judged", count(settings(document), "setting")))
-        }
+        (None, _) => Ink::Strong.on(&format!(
+            "{} read; there is no verdict, because no profile was given",
+            count(settings(document), "setting")
+        )),
     };
     let profile = document.profile.as_ref().map(|profile| format!("profile {}", clean(&profile.id)));
     let nodes = format!("on {}", clean(&nodes(&document.nodes, MOST_NAMES)));

@@ -104,7 +104,7 @@ fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> St
         (_, Some(measured), Some(percent)) => format!(
             "{name} is {measured}; {} is wanted, {} {}",
             record.bound,
-            if percent < 0.0 { "which it misses by" } else { "which it keeps by" },
+            if percent < 0.0 { "which it misses by" } else { "which it exceeds by" },
             margin(percent)
         ),
         (_, _, _) => format!("{name} is to be looked at; {} is wanted", record.bound),

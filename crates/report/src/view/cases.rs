@@ -186,7 +186,7 @@ fn ended(case: &CaseRecord, verdict: Option<Verdict>) -> Cell {
         (Outcome::Measured, Some(lost)) => Cell {
             text: "again".to_owned(),
             ..Cell::from(verdict.map(Badge::from))
-                .notes([format!("stands in for {lost}, which lost its partner")])
+                .notes([format!("measured in place of {lost}, in which the partner failed")])
         },
         (Outcome::Measured, None) => verdict.map(Badge::from).into(),
         (outcome, _) => Cell::from(Badge::from(outcome)).notes(case.reason.clone()),

@@ -43,10 +43,13 @@ pub fn look(path: &Path, each: &mut dyn FnMut(&str, Vec<u8>)) -> Result<Looked, 
     let mut end = Vec::new();
     file.by_ref().take(seal + 1).read_to_end(&mut end).map_err(failed)?;
     if read < body || !packing.is_seal(&end) {
-        let text = "it has no seal at its end: it was truncated, or is not an evidence file of Seatrial";
+        let text =
+            "there is no checksum at its end: the file was truncated, or is not an evidence file of Seatrial";
         looked.faults.push(Fault::whole(text));
     } else if end != packing.seal(&sum) {
-        looked.faults.push(Fault::whole("its seal is broken: it was changed since it was exported"));
+        looked
+            .faults
+            .push(Fault::whole("its checksum does not match: the file was changed after it was exported"));
     }
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let found = Unpacker::new(packing, file.take(body))
@@ -165,7 +168,7 @@ impl Archive {
         if self.inner.is_at_end() {
             Ok(())
         } else {
-            Err(whole("there is data between the archive and its seal".to_owned()))
+            Err(whole("there is data between the archive and its checksum".to_owned()))
         }
     }
 

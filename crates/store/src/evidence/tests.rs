@@ -330,7 +330,7 @@ fn nothing_can_stand_between_the_archive_and_its_seal() {
     let more = compressed(b"more");
     for extra in [more.as_slice(), b"x", &compressed(b"")] {
         let found = faults(&sealed([body.as_slice(), extra].concat()));
-        assert_eq!(found, ["there is data between the archive and its seal"]);
+        assert_eq!(found, ["there is data between the archive and its checksum"]);
     }
 }
 

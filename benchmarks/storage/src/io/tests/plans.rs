@@ -100,7 +100,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     let reason = |changed: &[(&str, &str)]| planned(changed).expect_err("refused");
     let full = reason(&[("directory", "/data 1")]);
     assert_eq!(full.cause, Cause::NoSpace);
-    assert!(full.text.contains("1 GiB, but 512 MiB are free in /data 1"), "{full}");
+    assert!(full.text.contains("1 GiB; /data 1 has 512 MiB free"), "{full}");
     assert_eq!(reason(&[("directory", "/mnt")]).cause, Cause::Denied);
     assert_eq!(reason(&[("directory", "data")]).cause, Cause::Contradiction);
     assert_eq!(reason(&[("reads", "50")]).cause, Cause::Contradiction);

@@ -67,7 +67,10 @@ fn a_criterion_may_leave_out_what_has_no_limit() {
     let judgement = judged(&profile, &[unlimited]);
     assert_eq!(judgement.verdicts[0].verdict, Verdict::Skip);
     assert_eq!(judgement.verdicts[0].measured.map(|it| it.to_string()).as_deref(), Some("90 GB/s"));
-    assert!(judgement.advice(&profile).is_some_and(|text| text.contains("[[limit]]")), "nothing was judged");
+    assert!(
+        judgement.advice(&profile, "site").is_some_and(|text| text.contains("[[limit]]")),
+        "nothing was judged"
+    );
     assert_eq!(judged(&profile, &[measured("n1")]).verdict, Some(Verdict::Pass), "90 of 100 is known");
 }
 
@@ -117,7 +120,7 @@ fn nothing_judged_comes_with_a_profile_to_copy() {
     let judgement = judged(&profile, &[without_limit("n1")]);
     assert!(!judgement.has_judged_something());
     assert_eq!(judgement.verdict, Some(Verdict::Unknown));
-    let advice = judgement.advice(&profile).expect("there is advice");
+    let advice = judgement.advice(&profile, "site").expect("there is advice");
     let file = advice.split_once(":\n\n").expect("a file to copy").1;
     assert_eq!(
         file,
@@ -125,10 +128,10 @@ fn nothing_judged_comes_with_a_profile_to_copy() {
          value = \"... GB/s\"\n  source = \"where it is known from\"\n"
     );
     assert!(advice.contains("permission denied; run as root"), "{advice}");
-    assert_eq!(judged(&profile, &[measured("n1")]).advice(&profile), None);
+    assert_eq!(judged(&profile, &[measured("n1")]).advice(&profile, "site"), None);
     let nothing = judged(&Profile::default(), &[]);
     assert_eq!((nothing.verdict, nothing.verdicts.len()), (None, 0));
-    assert!(nothing.advice(&profile).is_some_and(|advice| !advice.contains("[[limit]]")));
+    assert!(nothing.advice(&profile, "site").is_some_and(|advice| !advice.contains("[[limit]]")));
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn skips_alone_judge_nothing() {
     let profile = of_limit(70.0);
     let judgement = judged(&profile, &[case]);
     assert_eq!(judgement.verdict, Some(Verdict::Skip));
-    assert!(!judgement.has_judged_something() && judgement.advice(&profile).is_some());
+    assert!(!judgement.has_judged_something() && judgement.advice(&profile, "site").is_some());
 }
 
 #[test]

@@ -186,7 +186,11 @@ mod tests {
 
     #[test]
     fn what_is_no_invitation_is_told() {
-        assert!(dial_back(&b""[..], None).unwrap_err().contains("there is no ticket"));
-        assert!(dial_back(&b"hello, world"[..], None).unwrap_err().contains("no ticket:"));
+        assert!(dial_back(&b""[..], None).unwrap_err().contains("standard input is empty"));
+        assert!(
+            dial_back(&b"hello, world"[..], None)
+                .unwrap_err()
+                .contains("not the address and key of the run: ")
+        );
     }
 }

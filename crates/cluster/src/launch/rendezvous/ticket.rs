@@ -24,10 +24,15 @@ pub(crate) fn dial_back(from: impl Read, first: Option<IpAddr>) -> Result<TcpStr
     let read = FrameReader::new(from).read::<PeerAddress>();
     let ticket = match read {
         Ok(Some(ticket)) => ticket,
-        Ok(None) => return Err("there is no ticket on standard input".to_owned()),
-        Err(error) => return Err(format!("standard input holds no ticket: {error}")),
+        Ok(None) => {
+            return Err(
+                "standard input is empty: the launcher did not pass on the address and key of the run"
+                    .to_owned(),
+            );
+        }
+        Err(error) => return Err(format!("standard input is not the address and key of the run: {error}")),
     };
-    let key = ticket.key().ok_or("the key of the ticket is malformed")?;
+    let key = ticket.key().ok_or("the key of the run on standard input is malformed")?;
     ticket.reach(first, TRY_FOR, PAUSE, |_| true, |at| call(at, &key)).map_err(|refusals| {
         let refusals: Vec<String> = refusals.iter().map(|(at, error)| format!("{at}: {error}")).collect();
         format!("the controller cannot be reached: {}", refusals.join("; "))
