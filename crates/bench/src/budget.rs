@@ -9,11 +9,11 @@ pub const TIME: ParamSpec =
         .doc("Measuring time of one trial.");
 
 pub const TRIALS: ParamSpec = ParamSpec::new("trials", Kind::Count(1, 1000), "3")
-    .doc("Trials of a case, each in a new process; fewer only if the time budget ends.");
+    .doc("Trials of a case, each in a new process; fewer are made only if the time budget ends.");
 
 pub const MAX_TRIALS: ParamSpec = ParamSpec::new("max_trials", Kind::Count(1, 10_000), "auto")
     .word("auto")
-    .doc("Trials at most, while the interval is wider than `precision`; auto is twice `trials`.");
+    .doc("Largest number of trials: trials are added until the interval is within `precision`; auto: twice `trials`.");
 
 pub const PRECISION: ParamSpec = ParamSpec::new("precision", Kind::Number(0.01, 100.0), "2")
     .doc("Wanted half-width of the 95 % interval of the median, in percent of the median.");

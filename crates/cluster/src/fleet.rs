@@ -78,7 +78,7 @@ pub enum LaunchError {
     NoHello { node: String, why: String },
     #[error("the agent on {node} is build {theirs}, this is {ours}: install the same version there")]
     Build { node: String, theirs: String, ours: String },
-    #[error("none of {count} nodes could be reached; the last one: {last}")]
+    #[error("none of the {count} nodes could be reached; for example: {last}")]
     Nobody { count: usize, last: Box<LaunchError> },
     #[error("{launcher} started no agents: {why}")]
     Launcher { launcher: String, why: String },

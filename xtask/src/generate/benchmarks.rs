@@ -77,7 +77,9 @@ fn page(about: &About, factors: &[Factor]) -> String {
 fn facts(about: &About) -> String {
     let listed =
         |empty: &str, words: Vec<String>| if words.is_empty() { empty.to_owned() } else { words.join(", ") };
-    let needs = listed("nothing special", about.needs.iter().map(need).collect());
+    let unnamed =
+        if about.parts.len() == 2 { "two nodes, or one with `--pattern alone`" } else { "nothing special" };
+    let needs = listed(unnamed, about.needs.iter().map(need).collect());
     let probes = listed("none", about.probes.iter().map(|id| format!("`{id}`")).collect());
     format!(
         "- Needs: {needs}.\n- Cost: about {} s a case with defaults, {} bytes written.\n- Interaction: {}.\n\

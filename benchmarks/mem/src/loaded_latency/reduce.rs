@@ -127,8 +127,8 @@ impl Curve {
             None => {
                 let text = format!(
                     "the latency has no knee: {idle:.0} ns idle, {full:.0} ns at the {peak:.1} GB/s that the \
-                     loaders reach; either the loaders are too few to saturate the memory, or the latency \
-                     rises evenly"
+                     other cores reach; either these cores cannot saturate the memory, or the latency rises \
+                     evenly"
                 );
                 ("no-knee", text, None)
             }

@@ -53,7 +53,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
         return unknown("the directory is not known".to_owned());
     };
     if path == "auto" {
-        return unknown("no limit with directory=auto; set -p directory=PATH to get one".to_owned());
+        return unknown("with directory=auto the disk is not known when the run is planned; set the parameter directory to a path".to_owned());
     }
     if !job.direct {
         let text = "access=buffered: the page cache may move more than the disk for a while";

@@ -28,9 +28,9 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     let remedy = match most_trials(case) {
         _ if has_had_its_time => "give the run more time by --time-budget",
         Some(most) if case.metrics.values().all(|metric| metric.trials < most) => {
-            "only the first metric decides when trials end: raise -p trials= for the others"
+            "the first metric alone decides how many trials are made: raise the parameter trials for the others"
         }
-        _ => "raise -p max_trials=",
+        _ => "raise the parameter max_trials",
     };
     // Without the widths, which are shown with the medians, so that cases with the same trouble share the sentence.
     let text = format!(
@@ -90,9 +90,9 @@ mod tests {
             case.metrics.insert("latency".to_owned(), wide);
             find(&[case]).remove(0).text
         };
-        assert!(text(3, None).contains("raise -p trials= for the others"), "three of six");
-        assert!(text(6, None).contains("raise -p max_trials=, or"));
-        assert!(text(3, Some(3)).contains("raise -p max_trials=, or"));
+        assert!(text(3, None).contains("raise the parameter trials for the others"), "three of six");
+        assert!(text(6, None).contains("raise the parameter max_trials, or"));
+        assert!(text(3, Some(3)).contains("raise the parameter max_trials, or"));
     }
 
     #[test]
@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(10.0));
         assert_eq!(
             finding.text,
-            "after 3 trials the 95 % interval of all, best, few is missing or wider than requested: raise -p max_trials=, or \
-             look for what disturbs the machine"
+            "after 3 trials the 95 % interval of all, best, few is missing or wider than requested: raise the parameter \
+             max_trials, or look for what disturbs the machine"
         );
     }
 }

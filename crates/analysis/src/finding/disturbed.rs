@@ -28,7 +28,7 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
         0 => (Severity::Info, "all of them were repeated and are not in the numbers".to_owned()),
         kept => (
             Severity::Warning,
-            format!("{kept} of them are in the numbers: measure again on a quiet machine"),
+            format!("{kept} of them were not repeated and count: measure again on a quiet machine"),
         ),
     };
     let text = format!("{} trials were disturbed ({}); {effect}", trials.len(), trials.join("; "));
@@ -65,7 +65,7 @@ mod tests {
         );
         let kept = find(&[disturbed(&[why, why, why], 2)]).remove(0);
         assert_eq!((kept.severity, kept.value.map(Quantity::value)), (Severity::Warning, Some(3.0)));
-        assert!(kept.text.contains("1 of them are in the numbers"), "{}", kept.text);
+        assert!(kept.text.contains("1 of them were not repeated and count"), "{}", kept.text);
     }
 
     #[test]

@@ -90,7 +90,10 @@ fn knee(sweep: &LoadSweep<'_>) -> Option<Finding> {
         Shape::Noisy => (
             highest,
             Severity::Warning,
-            format!("too noisy to tell where {metric} saturates over {}; raise -p trials=", sweep.axis),
+            format!(
+                "too noisy to tell where {metric} saturates over {}; raise the parameter trials",
+                sweep.axis
+            ),
         ),
     };
     let text = format!("{name}{text}{}{}", single(&curve), law(&curve));

@@ -77,7 +77,7 @@ pub const DEPTH: ParamSpec =
 
 pub const MODERATION: ParamSpec = ParamSpec::new("moderation", Kind::Count(1, 4096), "auto")
     .word("auto")
-    .doc("Messages per completion request; auto: 1 from 8 KiB on, below it 64 or a quarter of depth.");
+    .doc("Messages per completion request; auto: 1 for messages of 8 KiB and more, else 64, but at most a quarter of depth.");
 
 /// Messages handed over with one call.
 pub const POST_LIST: ParamSpec = ParamSpec::new("post_list", Kind::Count(1, 1024), "1")

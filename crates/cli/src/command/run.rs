@@ -29,7 +29,10 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     if let Some(option) = pairing_option(options).filter(|_| abouts.iter().all(|about| about.parts.len() < 2))
     {
         let ids: Vec<_> = abouts.iter().map(|about| about.id).collect();
-        let text = format!("{option} pairs nodes, and {} measures each node by itself", ids.join(", "));
+        let text = format!(
+            "leave out {option}: it is for benchmarks between two nodes, and {} measures each node by itself",
+            ids.join(", ")
+        );
         return Err(CliError::Usage(text));
     }
     let shares = params::share_out(&options.params, &abouts)?;

@@ -78,7 +78,7 @@ fn typos_suggest_the_nearest_name() {
     home.seatrial("run mem.bandwidth --pattern ring")
         .run()
         .exits(2)
-        .says("--pattern pairs nodes, and mem.bandwidth measures each node by itself");
+        .says("leave out --pattern: it is for benchmarks between two nodes, and mem.bandwidth");
     home.seatrial("run net.tcp_stream --pattern allpairs").run().exits(2).says("did you mean 'all-pairs'?");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }

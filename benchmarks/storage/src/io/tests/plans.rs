@@ -130,7 +130,7 @@ fn what_has_no_limit_says_why() {
         }
     };
     assert!(why(&[("directory", "/home/x")]).contains("the server address of head:/home is not known"));
-    assert!(why(&[]).contains("set -p directory=PATH"));
+    assert!(why(&[]).contains("set the parameter directory to a path"));
     assert!(why(&[("directory", "/tmp"), ("access", "buffered")]).contains("page cache"));
 }
 
