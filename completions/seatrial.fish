@@ -66,6 +66,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l mpirun -d 'm
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l script -d 'Use the simulated nodes and exact numbers of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'Exit with 1 on warnings too'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Values of a parameter; several values make a sweep: -p kernel=copy,triad' -r
@@ -99,6 +100,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh-fanout -d 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Use the simulated nodes and exact numbers of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
@@ -123,6 +125,8 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Use the simulated nodes of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -167,6 +171,11 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l nodes -d 'Print the nodes with this verdict as one list that Slurm and -w read, such as n[1,4-6], and nothing else' -r -f -a "fail\t'A criterion is not met, or a problem was found'
+pass\t'Every judged criterion is met, warnings included'
+unknown\t'Nothing could be judged, or a criterion could not be judged'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l form -d 'Print another form of the run' -r -f -a "ticket\t'Text for a vendor\'s support: machine, parts with serial numbers, missed criteria, findings, checksum of the evidence'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l node -d 'The node that --form is about; needed if the run has several' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l html -d 'Write the run as one self-contained HTML page instead of printing it; `-` is standard output' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document in the published schema'
@@ -174,6 +183,7 @@ csv\t'One CSV line per metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l junit -d 'JUnit XML: a node is a suite, a criterion a test, unknown is an error, numbers are properties' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l csv -d 'CSV, one line per metric of a case or place of a series, as `report -o csv` prints it' -r

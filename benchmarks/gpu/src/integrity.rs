@@ -2,6 +2,8 @@
 
 use seatrial_model::Integrity;
 
+use crate::pattern::Wrong;
+
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     checked: u64,
@@ -15,6 +17,20 @@ impl Checks {
         if wrong > 0 {
             self.wrong.get_or_insert_with(|| (0, first())).0 += wrong;
         }
+    }
+
+    /// Adds a check of `bytes` that begin at byte `offset` of what `what` describes.
+    pub fn note_words(
+        &mut self,
+        bytes: u64,
+        wrong: Option<Wrong>,
+        offset: u64,
+        what: impl FnOnce() -> String,
+    ) {
+        let Wrong { count, first } = wrong.unwrap_or_default();
+        self.note(bytes, count, || {
+            format!("{}: the first wrong word is at byte {}", what(), offset + 8 * first)
+        });
     }
 
     pub fn integrity(&self) -> Integrity {
@@ -41,5 +57,14 @@ mod tests {
         checks.note(80, 2, || "here".to_owned());
         checks.note(80, 3, || "there".to_owned());
         assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 5, of: 30, first: "here".to_owned() });
+    }
+
+    #[test]
+    fn the_first_wrong_word_is_told_as_a_byte_of_the_whole() {
+        let mut checks = Checks::default();
+        checks.note_words(80, None, 0, || unreachable!("nothing was wrong"));
+        checks.note_words(80, Some(Wrong { count: 2, first: 3 }), 80, || "here".to_owned());
+        let first = "here: the first wrong word is at byte 104".to_owned();
+        assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 2, of: 20, first });
     }
 }

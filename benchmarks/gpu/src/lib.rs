@@ -3,6 +3,7 @@
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 mod choose;
+pub mod copy;
 mod evidence;
 mod fault;
 mod group;

@@ -6,6 +6,7 @@
 mod audit;
 mod believable;
 mod compare;
+mod disturbances;
 mod draft;
 mod finding;
 mod fleet;
@@ -19,6 +20,7 @@ mod verify;
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
 pub use compare::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Side, changed, compare};
+pub use disturbances::{Disturbances, disturbances};
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
     AtOnce, Cell, Classes, Factors, Line, Matrix, RULES, Repeat, Rule, Slow, Step, Suspect, Table, Worth,

@@ -17,6 +17,7 @@ mod roles;
 mod samples;
 mod session;
 mod signals;
+mod usage;
 
 use std::io::stderr;
 use std::process::ExitCode;
@@ -38,6 +39,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are not errors; all else exits with 2.
+            let words: Vec<String> =
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let error = usage::with_hint(error, &words);
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { Exit::USAGE.0 } else { Exit::MET.0 });
         }

@@ -25,10 +25,16 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
     }
 }
 
-pub fn document(document: &Document, args: &OutputArgs, folder: Option<&Path>) -> Result<(), CliError> {
+/// Prints the result in the chosen format; as text the first screen, or everything with `details`.
+pub fn document(
+    document: &Document,
+    args: &OutputArgs,
+    details: bool,
+    folder: Option<&Path>,
+) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
-            let context = TerminalContext { folder, ..TerminalContext::default() };
+            let context = TerminalContext { folder, details, ..TerminalContext::default() };
             out.write_all(terminal::render(document, &context, text_style(args.color)).as_bytes())
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, out),

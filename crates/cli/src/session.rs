@@ -360,7 +360,7 @@ fn conclude(
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at, exit: exit.0, signal: None })?;
     report::keep(&document, site, against.profile, &folder);
-    output::document(&document, &args.output, Some(&folder))?;
+    output::document(&document, &args.output, args.details, Some(&folder))?;
     if let Some(advice) = advice {
         output::warn(&advice);
     }

@@ -20,7 +20,7 @@ fn told(spaces: &[(&str, Known<Space>)]) -> Spaces {
 
 fn gib(size: u64, free: u64, available: u64) -> Known<Space> {
     let [size_bytes, free_bytes, available_bytes] = [size, free, available].map(|gib| gib << 30);
-    Known::Known(Space { size_bytes, free_bytes, available_bytes })
+    Known::Known(Space { size_bytes, free_bytes, available_bytes, ..Space::default() })
 }
 
 #[test]
@@ -41,8 +41,13 @@ fn virtual_machine_whose_sources_disagree() {
 fn card_passed_through_to_a_virtual_machine() {
     let tree = Tree::fixture("vm-h200");
     let full = Space { size_bytes: 318_373_888, ..Space::default() };
-    let root =
-        Space { size_bytes: 270_553_174_016, free_bytes: 253_256_437_760, available_bytes: 68_692_201_472 };
+    let root = Space {
+        size_bytes: 270_553_174_016,
+        free_bytes: 253_256_437_760,
+        available_bytes: 68_692_201_472,
+        inodes: 1000,
+        free_inodes: 250,
+    };
     let spaces = told(&[("/", Known::Known(root)), ("/usr/local/nvidia", Known::Known(full))]);
     let process = Process { spaces, ..Process::elsewhere(&tree.root()) };
     insta::assert_snapshot!(portrait(&read_as(&tree.root(), &process)));
@@ -154,7 +159,7 @@ fn machine_that_shows_next_to_nothing() {
 #[test]
 fn machine_of_contradictions() {
     let tree = Tree::fixture("garbage");
-    let full = Space { size_bytes: 10, free_bytes: 20, available_bytes: 30 };
+    let full = Space { size_bytes: 10, free_bytes: 20, available_bytes: 30, ..Space::default() };
     let nothing = Known::Known(Space::default());
     let spaces = told(&[("/", Known::Known(full)), ("/d", nothing)]);
     let process = Process { spaces, ..Process::elsewhere(&tree.root()) };

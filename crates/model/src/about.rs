@@ -1,11 +1,13 @@
 //! The definition of a benchmark, from which list, help, docs and checks are made.
 
+use serde::Serialize;
+
 use crate::limit::{Limit, Limits};
 use crate::metric::{MetricSpec, SeriesSpec};
 use crate::param::{ParamSpec, Params};
 
 /// The description of a benchmark.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct About {
     /// `family.test`, as profiles and the command line name it.
     pub id: &'static str,
@@ -34,7 +36,8 @@ pub struct About {
 }
 
 /// A requirement of a benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Need {
     /// A shared library that is opened at run time.
     Library(&'static str),
@@ -47,7 +50,7 @@ pub enum Need {
 }
 
 /// What a case costs, for plans and progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cost {
     /// Seconds a case takes with default parameters.
     pub seconds: u64,
@@ -56,7 +59,8 @@ pub struct Cost {
 }
 
 /// Effect of a benchmark on other work on the node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Interaction {
     /// Reads only; no effect.
     Passive,
@@ -110,7 +114,7 @@ impl About {
 }
 
 /// A benchmark that is not implemented yet: profiles may name it, and its criteria are judged `unknown`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     /// `family.test`, the id in profiles.
     pub id: &'static str,

@@ -1,7 +1,7 @@
 //! Aliases: one name for a benchmark with a pattern, such as `net.trunk`.
 
 /// A name for a benchmark with the pattern that pairs its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Alias {
     /// `family.test`, like the id of a benchmark and different from all of these.
     pub id: &'static str,

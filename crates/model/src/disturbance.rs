@@ -27,10 +27,12 @@ pub struct CpuUse {
 }
 
 /// What disturbed a measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Disturber {
     /// The hypervisor, the name of a process, or other processes.
     pub name: String,
+    /// Its share of the CPU time, in percent; unknown for a GPU.
+    pub percent: Option<f64>,
     /// The CPU time it took, in words.
     pub text: String,
 }
@@ -107,7 +109,7 @@ pub fn disturber(nodes: &[CpuUse]) -> Option<Disturber> {
     if let Some((stolen, _)) = most(CpuUse::stolen_percent).filter(|(share, _)| *share > MOST_STOLEN_PERCENT)
     {
         let text = format!("the hypervisor gave {stolen:.0} % of the CPU time to others");
-        return Some(Disturber { name: "the hypervisor".to_owned(), text });
+        return Some(Disturber { name: "the hypervisor".to_owned(), percent: Some(stolen), text });
     }
     let (foreign, node) = most(CpuUse::foreign_percent).filter(|(share, _)| *share > MOST_FOREIGN_PERCENT)?;
     let mut text = format!("other processes took {foreign:.0} % of the CPU time used");
@@ -118,7 +120,7 @@ pub fn disturber(nodes: &[CpuUse]) -> Option<Disturber> {
         }
         None => "other processes".to_owned(),
     };
-    Some(Disturber { name, text })
+    Some(Disturber { name, percent: Some(foreign), text })
 }
 
 fn percent(part: f64, whole: f64) -> Option<f64> {

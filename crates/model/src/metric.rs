@@ -27,7 +27,7 @@ impl Better {
 }
 
 /// The definition of a metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MetricSpec {
     /// The name, as used in criteria.
     pub name: &'static str,
@@ -68,7 +68,7 @@ impl MetricSpec {
 }
 
 /// The definition of a series: a metric over declared axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SeriesSpec {
     /// The name, as used in criteria.
     pub name: &'static str,
@@ -111,7 +111,7 @@ impl SeriesSpec {
 }
 
 /// One axis of a series.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AxisSpec {
     /// The name, for example `size`.
     pub name: &'static str,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Bounds, Expect, NodeSet, Requirement, Statistic, WithoutLimit};
+use seatrial_model::profile::{
+    Bounds, Expect, Missed, NodeSet, Requirement, Statistic, WithoutLimit, WithoutValue,
+};
 use seatrial_model::{Nanos, Params, Quantity, Value};
 
 use crate::diagnostic::{At, Position};
@@ -55,16 +57,19 @@ pub(crate) struct CriterionEntry {
     pub bounds: Bounds,
     pub bars: Vec<Position>,
     pub without_limit: Option<At<WithoutLimit>>,
+    pub missed: Missed,
 }
 
 #[derive(Debug)]
 pub(crate) struct SettingEntry {
     pub id: At<String>,
-    /// Those of `equals`, `at_least` and `at_most` that are present, in this order.
+    /// Those of `equals`, `none_of`, `at_least` and `at_most` that are present, in this order.
     pub bounds: Vec<SettingBound>,
     pub on: Pairs<At<Value>>,
     pub roles: Vec<At<String>>,
     pub why: Option<String>,
+    pub missed: Missed,
+    pub without_value: WithoutValue,
 }
 
 #[derive(Debug)]

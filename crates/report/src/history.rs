@@ -9,7 +9,10 @@ use serde::Serialize;
 use crate::TextStyle;
 use crate::grid::{self, GridColumn};
 use crate::ink::{Ink, render_colors};
-use crate::words::{Badge, clean, count, span};
+use crate::words::{Badge, clean, count, cut, span};
+
+/// Characters of a command line in the list.
+const LONGEST_LINE: usize = 60;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HistoryRow {
@@ -51,9 +54,9 @@ fn list(rows: &[HistoryRow], width: u16) -> String {
         row.seconds.and_then(|time| Duration::try_from_secs_f64(time).ok()).map_or(String::new(), span)
     };
     let mut columns = vec![
-        GridColumn::words("run", cells(&|row| clean(&row.id))),
+        GridColumn::words("run", cells(&|row| clean(&row.id))).unbroken(),
         GridColumn::numbers("took", cells(&took)),
-        GridColumn::words("what", cells(&|row| clean(&row.what))),
+        GridColumn::words("what", cells(&|row| cut(&clean(&row.what), LONGEST_LINE))),
         GridColumn::words("nodes", cells(&nodes)),
         GridColumn::numbers("cases", cells(&|row| format!("{}/{}", row.measured, row.planned))),
         GridColumn::words("result", cells(&result)),

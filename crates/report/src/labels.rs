@@ -52,6 +52,10 @@ impl Label {
         self
     }
 
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
     pub fn key(&self) -> String {
         format!("{self:?}")
     }

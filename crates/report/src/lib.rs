@@ -23,9 +23,12 @@ pub mod repeat_command;
 pub mod settings;
 pub mod terminal;
 mod text_style;
+pub mod ticket;
 pub mod trend;
 mod view;
 mod words;
 
 pub use text_style::{Style, TextStyle};
+/// The nodes of a run by verdict.
+pub use view::nodes::with_verdict as nodes_with;
 pub use words::clean_lines;

@@ -3,19 +3,21 @@
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{About, Alias, Factor, Interaction, Need, Planned};
 
+use serde::Serialize;
+
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, count, direction};
 use crate::{TextStyle, markdown};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileLine {
     pub id: String,
     pub title: String,
 }
 
 /// A pattern, as its page shows it; lists show its name and its sentence.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PatternPage {
     pub id: String,
     pub doc: String,
@@ -27,7 +29,7 @@ pub struct PatternPage {
     pub names: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Everything<'a> {
     pub benchmarks: &'a [&'a About],
     /// Names for a benchmark under a pattern.

@@ -3,7 +3,9 @@
 //! Changes nothing. One file per setting or group of similar settings, listed in `settings!` below. Requirements come
 //! from profiles.
 
+mod counted;
 mod devices;
+mod edac;
 mod found;
 mod group;
 mod registry;
@@ -62,6 +64,13 @@ settings! {
     kernel {
         sched: RT_RUNTIME;
         clock: ClockSource;
+    }
+    state {
+        errors: MEMORY_CORRECTED, MEMORY_UNCORRECTED, PCIE_CORRECTABLE, PCIE_NONFATAL, PCIE_FATAL, THERMAL_THROTTLING;
+        kernel: MACHINE_CHECK, KERNEL_OOPS, BAD_PAGE, KERNEL_WARNING, SOFT_LOCKUP;
+        clock: SYNCHRONISED, LARGEST_ERROR;
+        file_system: SPACE_USED, INODES_USED, READ_ONLY, ERRORS;
+        carrier: CarrierLosses;
     }
     tuning {
         tuned: TunedProfile;

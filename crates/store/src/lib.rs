@@ -18,7 +18,8 @@ mod write;
 pub use damage::{Damage, Piece};
 pub use error::StoreError;
 pub use evidence::{
-    Contents, EvidenceError, Exported, Fault, Listed, Looked, Manifest, Samples, export, judged_text, look,
+    Contents, EvidenceError, Exported, Fault, Listed, Looked, Manifest, Samples, evidence_sha256, export,
+    judged_text, look,
 };
 pub use folder::{Files, LoggedEvent, Plan, Resumed, Round, RunFolder, State, StoredRun};
 pub use history::{RunRow, RunSummary};

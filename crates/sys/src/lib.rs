@@ -7,6 +7,7 @@ pub mod affinity;
 pub mod callers;
 pub mod cgroup;
 pub mod clock;
+pub mod clock_state;
 pub mod cpuset;
 pub mod ethtool;
 #[doc(hidden)]

@@ -38,6 +38,10 @@ const ABOUT: About = About {
             .doc("Cycles over time of one core while the other cores are idle."),
         MetricSpec::higher_is_better("clock_all", Unit::Gigahertz)
             .doc("Cycles over time while all cores run, of the core with the lowest median."),
+        MetricSpec::higher_is_better("slowest_core", Unit::Percent).doc(
+            "Clock of the slowest core while all run, in percent of the median core; compared are cores with the \
+             same highest clock (`cpuinfo_max_freq`), or all where the kernel tells none.",
+        ),
     ],
     series: &[
         SeriesSpec::higher_is_better(

@@ -6,7 +6,7 @@ use seatrial_model::{
     Binding, Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::{Calibration, now_ns, sleep_until_ns};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::chain::Chains;
 use super::lap::{self, Block, Lap, Tally};
@@ -16,6 +16,9 @@ use seatrial_bench::{Gate, Running, Sink, Stop, ThreadSpec, ThreadTeam, evidence
 /// Values of the parameter `cores`, and of the samples' coordinate of the same name.
 pub const ONE: &str = "one";
 pub const ALL: &str = "all";
+
+/// Evidence: the highest clock of each CPU in kHz, null where the kernel tells none.
+pub const HIGHEST_CLOCK: &str = "highest_clock";
 
 /// Time before the first slice, in which threads start and governor and turbo respond to the load.
 const SETTLE: Nanos = Nanos::millis(50);
@@ -124,7 +127,15 @@ impl Worker {
         if let Some((cpu, percent)) = worst {
             out.evidence(&format!("interrupted_{cores}"), json!({ "worst_cpu": cpu, "percent": percent }));
         }
+        let told = laps.iter().map(|(cpu, _)| (cpu.to_string(), json!(highest_clock(*cpu))));
+        out.evidence(HIGHEST_CLOCK, Value::Object(told.collect()));
     }
+}
+
+/// The highest clock of `cpu` in kHz, where the kernel tells it.
+fn highest_clock(cpu: u32) -> Option<u64> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq");
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 fn chains(scale: u64) -> Result<Chains, Reason> {

@@ -62,6 +62,25 @@ impl Readings {
         cpus.into_iter().map(|cpu| (cpu, of_cpu(cpu))).collect()
     }
 
+    /// The clock of the slowest core, in percent of the median core with the same highest clock, by trial and slice.
+    pub fn slowest_core(&self, highest: &BTreeMap<u64, u64>) -> Vec<Vec<f64>> {
+        let shares = |slices: &BTreeMap<u64, BTreeMap<u64, f64>>, cpu: u64| -> Vec<f64> {
+            let alike = slices.iter().filter(|(other, _)| highest.get(other) == highest.get(&cpu));
+            let alike: Vec<_> = alike.map(|(_, clocks)| clocks).collect();
+            let share = |(slice, clock): (&u64, &f64)| {
+                let clocks: Vec<f64> = alike.iter().filter_map(|clocks| clocks.get(slice).copied()).collect();
+                Some(100.0 * clock / median(&clocks)?)
+            };
+            slices.get(&cpu).into_iter().flatten().filter_map(share).collect()
+        };
+        let cpus: BTreeSet<u64> = self.all.iter().flat_map(|trial| trial.keys().copied()).collect();
+        let by_cpu = cpus.iter().map(|cpu| self.all.iter().map(|trial| shares(trial, *cpu)).collect());
+        let pooled =
+            |trials: &Vec<Vec<f64>>| Sorted::pooled(trials).map_or(f64::INFINITY, |all| all.median());
+        let slowest = by_cpu.min_by(|a: &Vec<Vec<f64>>, b| pooled(a).total_cmp(&pooled(b)));
+        kept(slowest.unwrap_or_default().into_iter())
+    }
+
     pub fn over_time(&self) -> Vec<BTreeMap<u64, f64>> {
         let of_trial = |trial: &BTreeMap<u64, BTreeMap<u64, f64>>| {
             let mut by_slice: BTreeMap<u64, Vec<f64>> = BTreeMap::new();

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::findings;
 use super::lap::SLICE;
+use super::part;
 use super::readings::Readings;
 
 const MOST_ROWS: u64 = 10;
@@ -26,6 +27,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if let Some((cpu, trials)) = slowest {
         measures.metrics.insert("clock_all".to_owned(), values(trials.clone()));
         measures.evidence.insert("slowest_cpu".to_owned(), json!(cpu));
+        let slowest = Values { unit: Unit::Percent, trials: readings.slowest_core(&highest_clocks(parts)) };
+        measures.metrics.insert("slowest_core".to_owned(), slowest);
         let row = |(cpu, trials): (&u64, &Vec<Vec<f64>>)| row("cpu", *cpu, values(trials.clone()));
         measures.series.insert("by_core".to_owned(), by_cpu.iter().map(row).collect());
         measures.series.insert("over_time".to_owned(), over_time(&readings));
@@ -35,7 +38,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             throttled (cgroup cpu.max); raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    for name in ["interrupted_one", "interrupted_all", "ramp", "clock"] {
+    for name in ["interrupted_one", "interrupted_all", "ramp", "clock", part::HIGHEST_CLOCK] {
         if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
             measures.evidence.insert(name.to_owned(), value.clone());
         }
@@ -43,6 +46,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
     measures.findings = findings::all(&readings, case, parts);
     Ok(measures)
+}
+
+/// The highest clock in kHz by CPU; cores without one are alike.
+fn highest_clocks(parts: &[PartRecord]) -> BTreeMap<u64, u64> {
+    let told = parts.iter().filter_map(|part| part.evidence.get(part::HIGHEST_CLOCK)?.as_object()).flatten();
+    told.filter_map(|(cpu, clock)| Some((cpu.parse().ok()?, clock.as_u64()?))).collect()
 }
 
 fn row(axis: &str, at: u64, values: Values) -> Row {

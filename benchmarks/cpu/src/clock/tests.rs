@@ -73,6 +73,9 @@ fn kinds(measures: &Measures) -> Vec<&str> {
 #[test]
 fn a_machine_at_one_clock_gives_that_clock_and_no_finding() {
     let measures = reduced(4, &[trial(0, 3.0, 4, |_, _| 3.0, 1.0), trial(1, 3.0, 4, |_, _| 3.0, 1.0)]);
+    assert!(
+        measures.metrics["slowest_core"].trials.iter().flatten().all(|share| (share - 100.0).abs() < 1e-9)
+    );
     for name in ["clock_one", "clock_all"] {
         let trials = &measures.metrics[name].trials;
         assert_eq!((trials.len(), trials[1].len()), (2, 12), "{name}");
@@ -90,9 +93,22 @@ fn the_slowest_core_is_the_metric_and_is_named() {
     let measures = reduced(4, &[trial(0, 3.0, 4, slow, 1.0), trial(1, 3.0, 4, slow, 1.0)]);
     assert!(measures.metrics["clock_all"].trials.iter().flatten().all(|clock| (clock - 2.4).abs() < 1e-9));
     assert_eq!(measures.evidence["slowest_cpu"], 2);
+    let shares = &measures.metrics["slowest_core"].trials;
+    assert!(shares.iter().flatten().all(|share| (share - 80.0).abs() < 1e-9), "{shares:?}");
     assert_eq!(kinds(&measures), ["slow-core"]);
     assert_eq!(measures.findings[0].severity, Severity::Warning);
     assert!(measures.findings[0].text.contains("CPU 2 is slower"), "{}", measures.findings[0].text);
+}
+
+#[test]
+fn cores_of_two_kinds_are_compared_with_their_own_kind() {
+    let clock = |cpu, _| [3.0, 3.0, 2.0, 2.0, 1.8][cpu as usize];
+    let kinds =
+        serde_json::json!({ "0": 3_000_000, "1": 3_000_000, "2": 2_000_000, "3": 2_000_000, "4": 2_000_000 });
+    let mut trial = trial(0, 3.0, 5, clock, 1.0);
+    trial.evidence.insert(part::HIGHEST_CLOCK.to_owned(), kinds);
+    let shares = &reduced(5, &[trial]).metrics["slowest_core"].trials;
+    assert!(shares.iter().flatten().all(|share| (share - 90.0).abs() < 1e-9), "{shares:?}");
 }
 
 #[test]
@@ -226,7 +242,7 @@ fn a_worker_measures_one_core_and_all_and_proves_its_sums() {
 fn only_what_was_asked_for_is_measured() {
     let names = |cores| measured(&here(&[("cores", cores)])).0.metrics.into_keys().collect::<Vec<_>>();
     assert_eq!(names("one"), ["clock_one"]);
-    assert_eq!(names("all"), ["clock_all"]);
+    assert_eq!(names("all"), ["clock_all", "slowest_core"]);
 }
 
 #[test]

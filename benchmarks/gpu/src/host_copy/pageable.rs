@@ -11,7 +11,8 @@ use seatrial_sys::memory::Pages;
 
 use super::cell::Grid;
 use super::copier::Copier;
-use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, place, sample};
+use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, place};
+use crate::copy::{overwrite, sample};
 use crate::pattern::Wrong;
 use crate::{Checks, Opened, Tally, Watches, during, preparing};
 use seatrial_bench::Sink;
@@ -67,10 +68,7 @@ impl Pageable {
 
     fn note(&mut self, bytes: u64, wrong: Option<Wrong>, way: &str) {
         let Self { checks, opened, .. } = self;
-        let Wrong { count, first } = wrong.unwrap_or_default();
-        checks.note(bytes, count, || {
-            format!("host {way} GPU {}: the first wrong word is at byte {}", opened.address, first * 8)
-        });
+        checks.note_words(bytes, wrong, 0, || format!("host {way} GPU {}", opened.address));
     }
 }
 
@@ -103,8 +101,7 @@ impl Copier for Pageable {
         let failed = during(&address, cell.direction.name());
         let (goes_in, goes_out) = (cell.direction.goes_in(), cell.direction.goes_out());
         if goes_in {
-            let at = Span::Device(&self.device_in, 0);
-            self.inward.set(at, 0x5a, size).and_then(|()| self.inward.finish()).map_err(&failed)?;
+            overwrite(&self.inward, &self.device_in, size).map_err(&failed)?;
         }
         let gate = Gate::new(usize::from(goes_in) + usize::from(goes_out));
         let source = &self.sources[cell.memory].map.as_slice::<u8>()[..size];

@@ -10,6 +10,7 @@ use super::latency::Latency;
 use super::pageable::Pageable;
 use super::pinned::Pinned;
 use super::plan::{FEW, SHORT_SLICE, SLICE};
+use crate::copy::copies_in;
 use crate::{GpuWorkload, Opened, Watches, address_of};
 use seatrial_bench::{Sink, Stop};
 
@@ -74,8 +75,7 @@ impl GpuWorkload for HostCopyWorkload {
             let one = took / copies as f64;
             rates += cell.size as f64 / one.max(1.0);
             // Sets the copies of this cell's next slice, to fill its time.
-            self.copies[index] =
-                ((self.slice.get() as f64 / one.max(1.0)) as usize).clamp(1, super::pinned::MOST);
+            self.copies[index] = copies_in(self.slice, one);
         }
         if let Some(latency) = &mut self.latency {
             latency.round(out)?;

@@ -9,16 +9,11 @@ use serde_json::json;
 
 use super::cell::{Cell, CopyDirection, Grid};
 use super::copier::Copier;
-use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, least_right, place, sample};
+use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, least_right, place};
+use crate::copy::{Split, overwrite, sample};
 use crate::pattern::Wrong;
-use crate::{Block, Checks, MOST_QUEUED, Opened, Starter, Tally, TimedStream, Watches, during, preparing};
+use crate::{Block, Checks, Opened, Starter, Tally, TimedStream, Watches, during, preparing};
 use seatrial_bench::Sink;
-
-/// Most copies per slice: what a held stream can queue.
-pub const MOST: usize = MOST_QUEUED;
-
-/// Pieces per slice, which are compared between both directions.
-const PIECES: usize = 8;
 
 /// Lane of copies to the device, in samples.
 pub const IN_LANE: u64 = 0;
@@ -76,12 +71,9 @@ impl Pinned {
     fn work(&mut self, cell: Cell, copies: usize, watches: &mut Watches<'_>) -> Result<Ran, GpuError> {
         let size = cell.size as usize;
         if cell.direction.goes_in() {
-            let stream = &self.streams[0].stream;
-            stream.set(Span::Device(&self.device_in, 0), 0x5a, size)?;
-            stream.finish()?;
+            overwrite(&self.streams[0].stream, &self.device_in, size)?;
         }
-        let pieces = copies.min(PIECES);
-        let each = copies.div_ceil(pieces);
+        let split @ Split { pieces, each } = Split::of(copies);
         let inward = (Span::Device(&self.device_in, 0), Span::Pinned(&self.sources[cell.memory].memory, 0));
         let outward = (Span::Pinned(&self.targets[cell.memory].memory, 0), Span::Device(&self.device_out, 0));
         let [first, second] = &mut self.streams;
@@ -105,7 +97,7 @@ impl Pinned {
         };
         let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading())?;
         let ends = run.marks.iter().filter_map(|marks| Some(marks.last()? - marks.first()?));
-        let took = ends.fold(0.0, f64::max) * copies as f64 / (pieces * each) as f64;
+        let took = ends.fold(0.0, f64::max) * copies as f64 / split.copies() as f64;
         let mut found = Vec::new();
         for (number, lanes) in of.iter().enumerate() {
             for piece in 0..pieces {
@@ -133,11 +125,9 @@ impl Pinned {
 
     fn note(&mut self, bytes: u64, wrong: Option<Wrong>, memory: usize, way: &str) {
         let Self { checks, grid, opened, .. } = self;
-        let Wrong { count, first } = wrong.unwrap_or_default();
-        checks.note(bytes, count, || {
+        checks.note_words(bytes, wrong, 0, || {
             let node = grid.nodes[memory].map_or_else(|| "any".to_owned(), |node| node.to_string());
-            let (gpu, at) = (&opened.address, first * 8);
-            format!("host (NUMA node {node}) {way} GPU {gpu}: the first wrong word is at byte {at}")
+            format!("host (NUMA node {node}) {way} GPU {}", opened.address)
         });
     }
 }

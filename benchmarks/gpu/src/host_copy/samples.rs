@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, Grid};
 use crate::pattern::Pattern;
-use seatrial_model::{Bytes, Nanos, Params, Quantity, Sample};
+use seatrial_model::{Bytes, Params};
 use serde_json::Value;
 
 pub const IN: Pattern = Pattern::of(11);
@@ -44,10 +44,4 @@ pub fn place(grid: &Grid, cell: Cell, slice: u64) -> Params {
     at.set("near", u64::from(cell.memory == 0));
     at.set("slice", slice);
     at
-}
-
-pub fn sample(at: &Params, lane: u64, span: (Nanos, Nanos), bytes: u64) -> Sample {
-    let mut at = at.clone();
-    at.set("lane", lane);
-    Sample::new("copy", at, span, Quantity::bytes(bytes))
 }

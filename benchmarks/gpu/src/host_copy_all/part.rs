@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Reason};
 use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
 
 use super::plan::{ROUNDS, SLICE};
+use crate::copy::{copies_in, overwrite, sample};
 use crate::pattern::{Pattern, Wrong};
 use crate::{
     Block, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Starter, StreamError, Tally, TimedStream,
@@ -171,9 +172,8 @@ impl GpuWorkload for HostCopyAllWorkload {
                     let mut at = Params::default();
                     at.set("direction", direction.0);
                     at.set("gpu", gpu as u64);
-                    at.set("lane", 2 * gpu as u64 + lane);
                     at.set("slice", self.slices);
-                    out.sample(Sample::new("copy", at, (start, end), Quantity::bytes(bytes)));
+                    out.sample(sample(&at, 2 * gpu as u64 + lane, (start, end), bytes));
                 }
             }
             self.slices += 1;
@@ -205,10 +205,8 @@ impl GpuWorkload for HostCopyAllWorkload {
         let Self { group, checks, .. } = self;
         for end in group.ends_mut().iter_mut().filter(|end| end.written) {
             let words = end.target.memory.len() / 8;
-            let Wrong { count, first } = end.target.check_first(OUT, words)?.unwrap_or_default();
-            checks.note(8 * words as u64, count, || {
-                format!("GPU {} to host: the first wrong word is at byte {}", end.opened.address, 8 * first)
-            });
+            let wrong = end.target.check_first(OUT, words)?;
+            checks.note_words(8 * words as u64, wrong, 0, || format!("GPU {} to host", end.opened.address));
         }
         Ok(checks.integrity())
     }
@@ -285,8 +283,7 @@ impl HostCopyAllWorkload {
                 }
             }
         }
-        self.copies[index] =
-            ((SLICE.get() as f64 * copies as f64 / longest.max(1.0)) as usize).clamp(1, MOST_QUEUED);
+        self.copies[index] = copies_in(SLICE, longest / copies as f64);
         self.after(name, goes_in, goes_out)?;
         Ok(found)
     }
@@ -304,11 +301,8 @@ impl HostCopyAllWorkload {
             for number in 0..count {
                 let wrong = end.check(number * *block, *block);
                 let wrong = wrong.map_err(|error| StreamError { stream: end.number, error })?;
-                let Wrong { count, first } = wrong.unwrap_or_default();
-                checks.note(*block as u64, count, || {
-                    let at = (number * *block) as u64 + 8 * first;
-                    let to = &end.opened.address;
-                    format!("{name}: host to GPU {to}: the first wrong word is at byte {at}")
+                checks.note_words(*block as u64, wrong, (number * *block) as u64, || {
+                    format!("{name}: host to GPU {}", end.opened.address)
                 });
             }
         }
@@ -352,8 +346,7 @@ impl End {
         if self.device_out.is_none() {
             return self.fill_source();
         }
-        stream.set(Span::Device(&self.device, 0), 0x5a, self.device.len())?;
-        stream.finish()
+        overwrite(stream, &self.device, self.device.len())
     }
 
     fn check(&self, offset: usize, bytes: usize) -> Result<Option<Wrong>, GpuError> {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::plan::SLICE;
 use super::variant::{Variant, variants};
-use crate::pattern::{Pattern, Wrong};
+use crate::pattern::Pattern;
 use crate::{
     Arrays, Checks, GpuWorkload, MOST_QUEUED, Op, Opened, SUMS, Starter, Tally, TimedStream, Watches,
 };
@@ -181,10 +181,7 @@ impl GpuMemoryWorkload {
                 _ => Pattern::of(1),
             };
             let wrong = kernels.check(&timed.stream, tally, a, words, expected)?;
-            let Wrong { count, first } = wrong.unwrap_or_default();
-            checks.note(bytes as u64, count, || {
-                format!("{}: the first wrong word is at byte {}", what(), first * 8)
-            });
+            checks.note_words(bytes as u64, wrong, 0, what);
         }
         Ok((start, end, passes))
     }

@@ -10,10 +10,11 @@ use serde_json::json;
 
 use super::cell::{CopyPath, Flow};
 use super::plan::{PROCESSORS, SLICE, wanted};
-use crate::pattern::{Pattern, Wrong};
+use crate::copy::{Split, copies_in, overwrite, sample};
+use crate::pattern::Pattern;
 use crate::{
-    Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Ring, Starter, StreamError, Tally, TimedStream,
-    Watches, address_of, preparing,
+    Checks, GpuGroup, GpuWorkload, Opened, Ring, Starter, StreamError, Tally, TimedStream, Watches,
+    address_of, preparing,
 };
 use seatrial_bench::{Sink, Stop};
 
@@ -21,9 +22,6 @@ const RING: usize = 2 << 20;
 
 /// Loads per multiprocessor: together they go round the ring once, so that no word is loaded twice.
 const LOADS: u64 = Ring::lap(RING) / PROCESSORS as u64;
-
-/// Pieces per slice, which are compared between flows.
-const PIECES: usize = 8;
 
 /// Memory that is overwritten to flush the ring from the L2 cache, in sizes of that cache.
 const FLUSHES: usize = 2;
@@ -131,16 +129,15 @@ impl GpuWorkload for PeerCopyWorkload {
             };
             let slice = self.slices;
             self.slices += 1;
+            let mut at = Params::default();
+            at.set("operation", cell.operation);
+            at.set("gpu", cell.gpu as u64);
+            cell.peer.iter().for_each(|peer| at.set("peer", *peer as u64));
+            at.set("slice", slice);
             for (lane, start, end, bytes) in ran {
                 rates += bytes as f64 / end.since(start).as_secs().max(1e-9);
-                let mut at = Params::default();
-                at.set("operation", cell.operation);
-                at.set("gpu", cell.gpu as u64);
-                cell.peer.iter().for_each(|peer| at.set("peer", *peer as u64));
-                at.set("lane", lane);
-                at.set("slice", slice);
                 if let Some(out) = out.as_deref_mut() {
-                    out.sample(Sample::new("copy", at, (start, end), Quantity::bytes(bytes)));
+                    out.sample(sample(&at, lane, (start, end), bytes));
                 }
             }
         }
@@ -224,12 +221,9 @@ impl PeerCopyWorkload {
         for flow in &cell.flows {
             let target = &self.targets[&(flow.from, flow.to)];
             let stream = &self.streams[&(flow.from, flow.to, true)].stream;
-            let overwritten = stream.set(Span::Device(target, 0), 0x5a, size).and_then(|()| stream.finish());
-            overwritten.map_err(|error| StreamError { stream: flow.to, error })?;
+            overwrite(stream, target, size).map_err(|error| StreamError { stream: flow.to, error })?;
         }
-        let copies = self.copies[index];
-        let pieces = copies.min(PIECES);
-        let each = copies.div_ceil(pieces);
+        let split @ Split { pieces, each } = Split::of(self.copies[index]);
         let key = |flow: &Flow| (flow.from, flow.to, flow.reads);
         // In the order of the streams' keys, so that each flow gets its stream.
         let mut flows = cell.flows.clone();
@@ -264,8 +258,7 @@ impl PeerCopyWorkload {
                 found.push((lane as u64, start, end, (each * size) as u64));
             }
         }
-        let one = longest / (pieces * each) as f64;
-        self.copies[index] = ((SLICE.get() as f64 / one.max(1.0)) as usize).clamp(1, MOST_QUEUED);
+        self.copies[index] = copies_in(SLICE, longest / split.copies() as f64);
         for flow in flows {
             self.check(flow, cell.operation).map_err(|error| StreamError { stream: flow.to, error })?;
         }
@@ -278,11 +271,9 @@ impl PeerCopyWorkload {
         let stream = &streams[&(flow.from, flow.to, true)].stream;
         let at = Span::Device(&targets[&(flow.from, flow.to)], 0);
         let wrong = to.opened.kernels.check(stream, &to.tally, at, *size / 8, pattern(flow.from))?;
-        let Wrong { count, first } = wrong.unwrap_or_default();
-        checks.note(*size as u64, count, || {
+        checks.note_words(*size as u64, wrong, 0, || {
             let from = group.find(flow.from).map_or("?", |end| &end.opened.address);
-            let (to, at) = (&to.opened.address, 8 * first);
-            format!("{operation}: GPU {from} to GPU {to}: the first wrong word is at byte {at}")
+            format!("{operation}: GPU {from} to GPU {}", to.opened.address)
         });
         Ok(())
     }
@@ -296,9 +287,7 @@ impl PeerCopyWorkload {
         let (worker, holder) = (find(by)?, find(of)?);
         if !cached {
             let (stream, flush) = (&holder.stream, &holder.flush);
-            let flushed =
-                stream.set(Span::Device(flush, 0), 0x5a, flush.len()).and_then(|()| stream.finish());
-            flushed.map_err(|error| StreamError { stream: of, error })?;
+            overwrite(stream, flush, flush.len()).map_err(|error| StreamError { stream: of, error })?;
         }
         let timed = streams.get_mut(&(by, of, false)).ok_or_else(stranger)?;
         let queue = |_: usize, stream: &Stream, _: usize| {

@@ -11,12 +11,22 @@ mod receiver;
 mod reduce;
 mod send_loop;
 
-use seatrial_model::{About, AxisSpec, MetricSpec, SeriesSpec, Unit};
+use seatrial_model::{About, AxisSpec, Cost, Interaction, MetricSpec, SeriesSpec, Unit};
 
 use seatrial_bench::verbs::{capacity, plan_ports};
 use seatrial_bench::{Benchmark, Part};
 
 use crate::method::HasMethod;
+
+/// What these benchmarks have in common.
+pub const ABOUT: About = About {
+    series: &[BY_SIZE, BY_PORT],
+    parts: &["client", "server"],
+    probes: &["steal", "load", "throttle", "ib_port", "nic"],
+    cost: Cost { seconds: 6, written: 0 },
+    interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
+    ..About::WORKER
+};
 
 pub const fn benchmark<M: HasMethod>(about: &'static About) -> Benchmark {
     Benchmark {

@@ -10,12 +10,23 @@ mod reduce;
 mod requester;
 mod responder;
 
-use seatrial_model::{About, AxisSpec, MetricSpec, SeriesSpec, Unit};
+use seatrial_model::{About, AxisSpec, Cost, Interaction, MetricSpec, SeriesSpec, Unit};
 
 use seatrial_bench::verbs::plan_ports;
 use seatrial_bench::{Benchmark, Part};
 
 use crate::method::HasMethod;
+
+/// What these benchmarks have in common.
+pub const ABOUT: About = About {
+    metrics: HALF_RTT_METRICS,
+    series: &[BY_SIZE, BY_PORT],
+    parts: &["client", "server"],
+    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
+    cost: Cost { seconds: 5, written: 0 },
+    interaction: Interaction::Loads("a core of both nodes for each port"),
+    ..About::WORKER
+};
 
 pub const fn benchmark<M: HasMethod>(about: &'static About) -> Benchmark {
     Benchmark {

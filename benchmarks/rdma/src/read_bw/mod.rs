@@ -1,9 +1,9 @@
 //! `rdma.read_bw`: how much data one-sided reads fetch between two RDMA ports.
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::bandwidth::{self, BY_PORT, BY_SIZE, FORWARD, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
+use crate::bandwidth::{self, FORWARD, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
 use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
@@ -47,12 +47,7 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[THROUGHPUT, FORWARD, REVERSE, MESSAGES, REGISTRATION],
-    series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
-    needs: &[],
-    probes: &["steal", "load", "throttle", "ib_port", "nic"],
-    cost: Cost { seconds: 6, written: 0 },
-    interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
+    ..bandwidth::ABOUT
 };
 
 pub const BENCHMARK: Benchmark = bandwidth::benchmark::<ReadBw>(&ABOUT);

@@ -1,9 +1,9 @@
 //! `rdma.read_lat`: how long a read of another node's memory takes.
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, Interaction, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::latency::{self, BY_PORT, BY_SIZE, COMPLETION_METRICS};
+use crate::latency::{self, COMPLETION_METRICS};
 use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
@@ -16,7 +16,6 @@ impl HasMethod for ReadLat {
 
 const ABOUT: About = About {
     id: "rdma.read_lat",
-    version: 1,
     title: "RDMA reads one after the other: time from request to completion",
     doc: include_str!("doc.md"),
     params: &[
@@ -37,12 +36,8 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: COMPLETION_METRICS,
-    series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
-    needs: &[],
-    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
-    cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("a core of one node for each port"),
+    ..latency::ABOUT
 };
 
 pub const BENCHMARK: Benchmark = latency::benchmark::<ReadLat>(&ABOUT);

@@ -1,9 +1,9 @@
 //! `rdma.send_bw`: how much data messages carry that the far end receives.
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::bandwidth::{self, BY_PORT, BY_SIZE, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
+use crate::bandwidth::{self, FORWARD, LOSS, MESSAGES, REGISTRATION, REVERSE, THROUGHPUT};
 use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
@@ -49,12 +49,7 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[THROUGHPUT, FORWARD, REVERSE, MESSAGES, LOSS, REGISTRATION],
-    series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
-    needs: &[],
-    probes: &["steal", "load", "throttle", "ib_port", "nic"],
-    cost: Cost { seconds: 6, written: 0 },
-    interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),
+    ..bandwidth::ABOUT
 };
 
 pub const BENCHMARK: Benchmark = bandwidth::benchmark::<SendBw>(&ABOUT);

@@ -1,9 +1,9 @@
 //! `rdma.write_poll_lat`: how long a write takes until the far end's CPU sees it in memory.
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, ParamSpec};
 use seatrial_sys::verbs::VerbKind;
 
-use crate::latency::{self, BY_PORT, BY_SIZE, HALF_RTT_METRICS};
+use crate::latency;
 use crate::method::HasMethod;
 use seatrial_bench::Benchmark;
 use seatrial_bench::verbs::{Method, RemoteCompletion, params as p};
@@ -16,7 +16,6 @@ impl HasMethod for WritePollLat {
 
 const ABOUT: About = About {
     id: "rdma.write_poll_lat",
-    version: 1,
     title: "RDMA write ping-pong by polling memory: the shortest latency of the card",
     doc: include_str!("doc.md"),
     params: &[
@@ -37,13 +36,7 @@ const ABOUT: About = About {
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
     ],
-    metrics: HALF_RTT_METRICS,
-    series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
-    needs: &[],
-    probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
-    cost: Cost { seconds: 5, written: 0 },
-    interaction: Interaction::Loads("a core of both nodes for each port"),
+    ..latency::ABOUT
 };
 
 pub const BENCHMARK: Benchmark = latency::benchmark::<WritePollLat>(&ABOUT);

@@ -8,7 +8,7 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::profile::{Bounds, Criterion, Profile, Role, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Bounds, Criterion, Missed, Profile, Role, Statistic, Test, WithoutLimit};
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{About, Better, Outcome, Params, Site};
 
@@ -188,6 +188,7 @@ impl Draft {
             of: Statistic::Median,
             bounds,
             without_limit: WithoutLimit::default(),
+            missed: Missed::default(),
         });
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     all.of_memory(&node.machine);
     all.of_links(&node.machine);
     all.of_disks(&node.machine);
-    for reading in &node.settings {
+    for reading in node.settings.iter().filter(|reading| !is_state(&reading.setting)) {
         if let Present::Value(value) = &reading.present {
             let place = if reading.subject.kind() == "node" {
                 String::new()
@@ -26,6 +26,12 @@ pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
         }
     }
     all.0
+}
+
+/// Whether the setting is a state that nobody chose, such as a count of errors: it differs between sound nodes, and is
+/// judged by profiles alone.
+fn is_state(setting: &str) -> bool {
+    setting.starts_with("state.")
 }
 
 #[derive(Default)]

@@ -113,6 +113,17 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_errors_are_no_difference() {
+        let with_errors = |name: &str, count: u64| {
+            let mut node = node(name, 8, "performance");
+            node.settings[0].setting = "state.memory_corrected".to_owned();
+            node.settings[0].present = Present::Value(Value::Count(count));
+            node
+        };
+        assert!(texts(&[with_errors("n1", 0), with_errors("n2", 0), with_errors("n3", 9)]).is_empty());
+    }
+
+    #[test]
     fn without_a_majority_nobody_is_the_odd_one() {
         let nodes = [node("n1", 8, "performance"), node("n2", 8, "powersave")];
         assert_eq!(

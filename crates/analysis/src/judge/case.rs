@@ -1,7 +1,7 @@
 //! One criterion on one case.
 
 use seatrial_model::disturbance::Disturber;
-use seatrial_model::profile::{Bar, Bounds, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Bar, Bounds, Missed, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
 
@@ -182,12 +182,16 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     }
     if decision.verdict == Verdict::Fail {
         // CPU or GPU time that others took is missing here: a sound part may be as slow.
-        if let Some(Disturber { name, text }) = disturbed_by(matter.case) {
+        if let Some(Disturber { name, text, .. }) = disturbed_by(matter.case) {
             record.verdict = Verdict::Unknown;
             reasons.push(format!("disturbed by {name}: {text}"));
         } else {
+            record.verdict = criterion.missed.verdict();
             reasons.push(miss_words(range, value, matter.case));
         }
+    }
+    if decision.verdict == Verdict::Unknown && criterion.missed == Missed::Warn {
+        record.verdict = Verdict::Warn;
     }
     if !found.converged {
         reasons.push("did not converge: the interval is wider than asked for".to_owned());

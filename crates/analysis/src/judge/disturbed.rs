@@ -7,7 +7,7 @@ use seatrial_model::{Fact, GpuProcesses, NodeReadings};
 /// Who used what `case` measured, if anybody: a missed number then says nothing about the hardware. Processes on a
 /// GPU of the case come before CPU time that others took on its nodes, which is judged by the shares that make the
 /// engine repeat a trial.
-pub(super) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
+pub(crate) fn disturbed_by(case: &CaseRecord) -> Option<Disturber> {
     on_a_gpu(case).or_else(|| {
         let nodes: Vec<CpuUse> = NodeReadings::of(&case.evidence)?.0.values().map(CpuUse::from).collect();
         disturber(&nodes)
@@ -23,6 +23,10 @@ fn on_a_gpu(case: &CaseRecord) -> Option<Disturber> {
         };
         let names: Vec<String> = seen.others.iter().flatten().map(named).collect();
         let name = names.join(", ");
-        (!names.is_empty()).then(|| Disturber { text: format!("{name} computed on GPU {address}"), name })
+        (!names.is_empty()).then(|| Disturber {
+            text: format!("{name} computed on GPU {address}"),
+            percent: None,
+            name,
+        })
     })
 }

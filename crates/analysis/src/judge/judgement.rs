@@ -45,7 +45,8 @@ impl Judgement {
 ///
 /// A test that measured nothing on a node, or less than it expects, is `unknown` there; so is a benchmark that is
 /// only planned. A partner is never judged. A setting that differs is `fail`, a setting that is absent or unreadable
-/// `unknown`. A waiver turns `fail` into `warn`.
+/// `unknown`, or `skip` where the rule says so. A criterion or rule with `missed = "warn"` is `warn` where it would be
+/// `fail`. A waiver turns `fail` into `warn`.
 pub fn judge(profile: &Profile, inputs: &JudgeInputs<'_>) -> Judgement {
     let peers = Peers::new(inputs.records);
     let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, inputs, &peers));

@@ -4,7 +4,7 @@ mod advice;
 mod assignment;
 mod case;
 mod demand;
-mod disturbed;
+pub(crate) mod disturbed;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod inputs;

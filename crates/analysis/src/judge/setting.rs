@@ -64,7 +64,9 @@ fn on_node<'a>(
         }
         Some(_) => nothing_has(rule, readings()),
     };
-    vec![unknown(rule, Some(node), why)]
+    let mut nothing = unknown(rule, Some(node), why);
+    nothing.record.verdict = rule.without_value.verdict();
+    vec![nothing]
 }
 
 /// Whether a rule without a selection applies: to interfaces that are up and have a link.
@@ -107,10 +109,13 @@ fn rule_on<'a>(
     let value = match &reading.present {
         Present::Value(value) => value,
         Present::Absent(why) => {
-            return of(Verdict::Unknown, Some(format!("this setting does not exist here: {why}")));
+            return of(
+                rule.without_value.verdict(),
+                Some(format!("this setting does not exist here: {why}")),
+            );
         }
         Present::Unreadable(why) => {
-            return of(Verdict::Unknown, Some(format!("the setting could not be read: {why}")));
+            return of(rule.without_value.verdict(), Some(format!("the setting could not be read: {why}")));
         }
     };
     match rule.met_by(value) {
@@ -132,7 +137,7 @@ fn rule_on<'a>(
             if let (Some(about), Some(change)) = (about, &change) {
                 reasons.push(format!("set it with: {change} (needs {})", about.privilege.words()));
             }
-            SettingRuling { change, ..of(Verdict::Fail, Some(reasons.join("; "))) }
+            SettingRuling { change, ..of(rule.missed.verdict(), Some(reasons.join("; "))) }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use seatrial_model::{Quantity, Unit};
+use clap::{Args, ValueEnum};
+use seatrial_model::{Quantity, Unit, Verdict};
 
 use super::{OutputArgs, TableOrJson};
 
@@ -58,12 +58,52 @@ pub struct ReportArgs {
     /// Run: an id, the start of an id, `last`, `last~1`, or a run folder
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
+    /// Print all tables and findings instead of the first screen
+    #[arg(long)]
+    pub details: bool,
+    /// Print the nodes with this verdict as one list that Slurm and -w read, such as n[1,4-6], and nothing else
+    #[arg(long, value_enum, value_name = "VERDICT", conflicts_with_all = ["details", "html", "output"])]
+    pub nodes: Option<NodeVerdict>,
+    /// Print another form of the run
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["details", "nodes", "html", "output"])]
+    pub form: Option<ReportForm>,
+    /// The node that --form is about; needed if the run has several
+    #[arg(long, value_name = "NODE", requires = "form")]
+    pub node: Option<String>,
     /// Write the run as one self-contained HTML page instead of printing it; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     pub html: Option<PathBuf>,
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// A form of a run for a certain reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportForm {
+    /// Text for a vendor's support: machine, parts with serial numbers, missed criteria, findings, checksum of the evidence
+    Ticket,
+}
+
+/// The verdict over everything that was judged on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NodeVerdict {
+    /// A criterion is not met, or a problem was found
+    Fail,
+    /// Every judged criterion is met, warnings included
+    Pass,
+    /// Nothing could be judged, or a criterion could not be judged
+    Unknown,
+}
+
+impl From<NodeVerdict> for Verdict {
+    fn from(verdict: NodeVerdict) -> Self {
+        match verdict {
+            NodeVerdict::Fail => Self::Fail,
+            NodeVerdict::Pass => Self::Pass,
+            NodeVerdict::Unknown => Self::Unknown,
+        }
+    }
 }
 
 /// Parses a percentage from 0 to below 100: `2`, `2%`, `0.5 %`.

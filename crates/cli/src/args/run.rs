@@ -17,6 +17,9 @@ pub struct MeasureArgs {
     /// that say how to reach the nodes may be given again
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
+    /// Print all tables and findings instead of the first screen
+    #[arg(long)]
+    pub details: bool,
     /// How the result is shown.
     #[command(flatten)]
     pub output: OutputArgs,

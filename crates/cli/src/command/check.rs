@@ -1,9 +1,11 @@
 //! `seatrial check`.
 
 use std::io::{IsTerminal, stderr};
+use std::path::Path;
 
 use jiff::Zoned;
 use jiff::civil::Date;
+use seatrial_model::name::family;
 use seatrial_model::profile::{Bar, Bounds, Profile};
 use seatrial_model::record::{CaseRecord, ProfileRef};
 use seatrial_profile::{Catalog, Diagnostics, Loaded, SHIPPED, Source};
@@ -56,6 +58,14 @@ fn reference(typed: &str, profile: &Profile) -> Result<(String, Vec<CaseRecord>)
 /// The profile `typed`, and its reference for records. Prints its warnings.
 pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), CliError> {
     let source = Source::named(typed);
+    if let Some(benchmarks) = benchmarks_of(&source) {
+        return Err(CliError::Usage(format!(
+            "there is no profile '{typed}'; benchmarks: {}; measure with `seatrial run {}`, or judge this machine \
+             with `seatrial check`",
+            benchmarks.join(", "),
+            benchmarks[0]
+        )));
+    }
     let color = output::is_colored(color, stderr().is_terminal());
     let loaded = load(&source, Zoned::now().date()).map_err(|found| CliError::profile(&found, color))?;
     if !loaded.warnings.is_empty() {
@@ -67,6 +77,19 @@ pub fn chosen(typed: &str, color: ColorChoice) -> Result<(Profile, ProfileRef), 
     };
     let name = ProfileRef { id: loaded.profile.id.clone(), title: loaded.profile.title.clone(), file };
     Ok((loaded.profile, name))
+}
+
+/// The benchmarks that were named in place of a profile: one, or a family.
+fn benchmarks_of(source: &Source) -> Option<Vec<&str>> {
+    let Source::Shipped(typed) = source else { return None };
+    let is_file = || Path::new(&format!("{typed}.toml")).is_file() || Path::new(typed).is_file();
+    if SHIPPED.iter().any(|shipped| shipped.name == typed) || is_file() {
+        return None;
+    }
+    let ids = || seatrial_registry::REGISTRY.abouts().map(|about| about.id);
+    let benchmarks: Vec<&str> =
+        ids().filter(|id| *id == typed.as_str()).chain(family(typed, ids())).collect();
+    (!benchmarks.is_empty()).then_some(benchmarks)
 }
 
 /// Loads a profile with the shipped benchmarks and settings.

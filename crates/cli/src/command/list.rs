@@ -7,34 +7,58 @@ use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
 use seatrial_report::list::{self, Everything, PatternPage, ProfileLine};
 use seatrial_report::{TextStyle, settings};
+use serde_json::{Value, json};
 
-use crate::args::ListArgs;
+use crate::args::{ListArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
 
 pub fn run(args: &ListArgs) -> Result<Exit, CliError> {
-    let style = output::text_style(args.color);
-    let text = match &args.name {
-        None => overview(style),
-        Some(name) => page(name, style).ok_or_else(|| unknown(name))?,
+    let style = output::text_style(args.output.color);
+    let known = |name: &String| page(name, style).ok_or_else(|| unknown(name));
+    let page = args.name.as_ref().map(known).transpose()?;
+    let text = match args.output.output {
+        TableOrJson::Table => page.unwrap_or_else(|| everything(|all| list::overview(all, style))),
+        TableOrJson::Json => format!("{:#}\n", described(args.name.as_deref())),
     };
     output::print(&text)?;
     Ok(Exit::MET)
 }
 
-fn overview(style: TextStyle) -> String {
+/// The definitions for programs: all, or those with the id `name`.
+fn described(name: Option<&str>) -> Value {
+    let mut all = everything(|all| json!(all));
+    let benchmarks = all["benchmarks"].as_array_mut().into_iter().flatten();
+    for (about, bench) in benchmarks.zip(seatrial_registry::REGISTRY.benchmarks()) {
+        about["factors"] = json!(bench.factors);
+    }
+    for shipped in SHIPPED {
+        let profiles = all["profiles"].as_array_mut().into_iter().flatten();
+        profiles
+            .filter(|profile| profile["id"] == shipped.name)
+            .for_each(|it| it["text"] = json!(shipped.text));
+    }
+    if let Some(name) = name {
+        let kinds = all.as_object_mut().into_iter().flat_map(|all| all.values_mut());
+        kinds.filter_map(Value::as_array_mut).for_each(|kind| kind.retain(|entry| entry["id"] == name));
+    }
+    all["schema"] = json!(1);
+    all
+}
+
+/// Uses the definitions of everything that can be run, read and judged.
+fn everything<T>(using: impl FnOnce(&Everything<'_>) -> T) -> T {
     let registry = seatrial_registry::REGISTRY;
     let known_settings = seatrial_settings::registry();
-    let everything = Everything {
+    using(&Everything {
         benchmarks: &registry.abouts().collect::<Vec<_>>(),
         aliases: ALIASES,
         planned: registry.planned,
         patterns: &PATTERNS.iter().map(pattern).collect::<Vec<_>>(),
         settings: &known_settings.abouts().collect::<Vec<_>>(),
         profiles: &SHIPPED.iter().map(line).collect::<Vec<_>>(),
-    };
-    list::overview(&everything, style)
+    })
 }
 
 /// The page of the benchmark, pattern, setting or profile `name`.

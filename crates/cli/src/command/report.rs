@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use seatrial_model::profile::Profile;
+use seatrial_model::profile::fold;
 use seatrial_model::record::Document;
-use seatrial_model::{CaseId, PartRecord, Site};
-use seatrial_report::{export, html, inventory};
+use seatrial_model::{CaseId, PartRecord, Site, SiteNode, Verdict};
+use seatrial_report::{export, html, inventory, ticket};
 use seatrial_store::{Home, HomeEnv, Piece, RunFolder, State, StoredRun};
 
-use crate::args::ReportArgs;
+use crate::args::{ReportArgs, ReportForm};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{judge, output, samples};
@@ -25,8 +26,16 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
         output::warn(&damage.to_string());
     }
     let mut document = run.document()?;
+    if let Some(verdict) = args.nodes {
+        nodes(&document, verdict.into())?;
+        return Ok(Exit::MET);
+    }
+    if let Some(ReportForm::Ticket) = args.form {
+        ticket(&document, &run.site()?, args.node.as_deref(), &path)?;
+        return Ok(Exit::MET);
+    }
     let Some(file) = &args.html else {
-        output::document(&document, &args.output, Some(&path))?;
+        output::document(&document, &args.output, args.details, Some(&path))?;
         return Ok(Exit::MET);
     };
     samples::put_back(&run, &mut document.results);
@@ -42,6 +51,52 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     };
     output::page(file, |out| page(&document, &site, context, out))?;
     Ok(Exit::MET)
+}
+
+/// Prints the nodes with `verdict` as a list; without any, prints nothing.
+fn nodes(document: &Document, verdict: Verdict) -> Result<(), CliError> {
+    if document.verdicts.is_empty() {
+        let id = &document.run.id;
+        return Err(CliError::Usage(format!(
+            "--nodes: run {id} judged nothing; `seatrial check PROFILE` measures and judges"
+        )));
+    }
+    match seatrial_report::nodes_with(document, verdict).as_slice() {
+        [] => Ok(()),
+        nodes => output::print(&format!("{}\n", fold(nodes))),
+    }
+}
+
+/// Prints the ticket of `node`, or of the only node of the run.
+fn ticket(document: &Document, site: &Site, node: Option<&str>, folder: &Path) -> Result<(), CliError> {
+    let nodes = &document.run.nodes;
+    let known = fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>());
+    let node = match (node, nodes.as_slice()) {
+        (Some(node), _) if nodes.iter().any(|known| known == node) => node,
+        (Some(node), _) => {
+            return Err(CliError::Usage(format!(
+                "--node: the run has no node '{node}'; its nodes are {known}"
+            )));
+        }
+        (None, [only]) => only,
+        (None, _) => {
+            return Err(CliError::Usage(format!(
+                "--form ticket is about one node: give --node, one of {known}"
+            )));
+        }
+    };
+    let machine = site.nodes.iter().find(|known| known.name == node).map(with_limits);
+    let evidence = seatrial_store::evidence_sha256(folder).map_err(|error| error.to_string());
+    let evidence = evidence.as_deref().map_err(String::as_str);
+    output::print(&ticket::render(document, node, machine.as_ref(), evidence))
+}
+
+fn with_limits(node: &SiteNode) -> inventory::Node {
+    inventory::Node {
+        name: node.name.clone(),
+        limits: seatrial_inventory::part_limits(&node.machine),
+        machine: node.machine.clone(),
+    }
 }
 
 /// Writes the page of a run that just ended into its folder; the run is complete without, so errors only warn.
@@ -70,12 +125,7 @@ fn page(
     context: html::PageContext<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let node = |node: &seatrial_model::SiteNode| inventory::Node {
-        name: node.name.clone(),
-        limits: seatrial_inventory::part_limits(&node.machine),
-        machine: node.machine.clone(),
-    };
-    let nodes: Vec<inventory::Node> = site.nodes.iter().map(node).collect();
+    let nodes: Vec<inventory::Node> = site.nodes.iter().map(with_limits).collect();
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
     // As of the day of the run, so that waivers of that day hold.
     let day = judge::day_of(document.run.ended.as_ref().map_or(document.run.started, |end| end.at));

@@ -6,6 +6,7 @@ use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_model::profile::Test;
 use seatrial_model::record::BenchmarkOptions;
+use seatrial_profile::SHIPPED;
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -60,9 +61,12 @@ fn pairing_option(options: &BenchmarkOptions) -> Option<&'static str> {
 /// The error for an unknown benchmark `id`. Words after the first that have no dot are usually nodes.
 fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     let nodes: Vec<&str> =
-        benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains('.')).collect();
-    if nodes.contains(&id) && alias(id).is_none() {
+        benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains(['.', '='])).collect();
+    if nodes.contains(&id) && alias(id).is_none() && !id.contains('=') {
         return CliError::Usage(format!("{error}; nodes go to -w {}", nodes.join(",")));
+    }
+    if id.contains('=') {
+        return CliError::Usage(format!("there is no benchmark '{id}'; parameters go to -p {id}"));
     }
     error
 }
@@ -87,6 +91,11 @@ impl Named {
             )));
         }
         let bench = registry.find(alias.map_or(id, |alias| alias.bench)).ok_or_else(|| {
+            if SHIPPED.iter().any(|shipped| shipped.name == id) {
+                return CliError::Usage(format!(
+                    "{id} is a profile: `seatrial check {id}` measures and judges"
+                ));
+            }
             let known = registry.abouts().map(|about| about.id).chain(ALIASES.iter().map(|alias| alias.id));
             let meant = benchmark_meant(id, &known.collect::<Vec<_>>());
             CliError::Usage(format!("there is no benchmark '{id}' (`seatrial list` shows all){meant}"))

@@ -2,7 +2,7 @@
 
 use seatrial_model::Verdict;
 
-use crate::rig::{Home, Script, bound};
+use crate::rig::{Home, Script, bound, shares_of_the_limit};
 
 #[test]
 fn a_criterion_on_a_reference_is_held_against_the_run_that_is_named() {
@@ -30,8 +30,10 @@ fn a_criterion_on_a_reference_is_held_against_the_run_that_is_named() {
 #[test]
 fn a_reference_that_nothing_asks_for_is_refused() {
     let home = Home::new();
-    home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
-    let refused = home.seatrial("check --reference last").script(&Script::measuring(60.0)).run().exits(2);
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    home.seatrial("check").word(&shares).script(&Script::measuring(60.0)).run().exits(0);
+    let refused =
+        home.seatrial("check host --reference last").script(&Script::measuring(60.0)).run().exits(2);
     refused.says("no criterion of profile host is a percentage of a reference");
     let profile = home.file("p.toml", bound("at_least = { percent_of = \"reference\", value = 95 }"));
     let missing =

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Ended, Home, Script, bound, profile};
+use crate::rig::{Ended, Home, Script, bound, profile, shares_of_the_limit};
 
 fn check(text: &str, script: &Script) -> Ended {
     check_with("", text, script)
@@ -61,25 +61,29 @@ fn a_warning_exits_0_and_with_strict_1() {
 #[test]
 fn a_check_in_which_nothing_could_be_judged_exits_3_and_says_how_to_supply_limits() {
     let home = Home::new();
+    let shares = home.file("shares.toml", shares_of_the_limit());
     home.seatrial("check")
+        .word(&shares)
         .script(&Script::measuring(60.0).without_limit())
         .run()
         .exits(3)
         .says("nothing could be judged")
         .says("no table of memory modules")
-        .says("extends = [\"host\"]")
+        .says(&format!("extends = [\"{}\"]", shares.display()))
         .says("[[limit]] test = \"memory\" metric = \"bandwidth\" value = \"... GB/s\"");
 }
 
 #[test]
 fn following_the_advice_to_the_letter_makes_the_check_judge() {
     let script = Script::measuring(60.0).without_limit();
-    let advice = Home::new().seatrial("check").script(&script).run().exits(3).err;
+    let home = Home::new();
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    let advice = home.seatrial("check").word(shares).script(&script).run().exits(3).err;
     let start = advice.find("  extends").expect("a profile to copy");
     let text = advice[start..]
         .replace("\"... GB/s\"", "\"80 GB/s\"")
         .replace("where it is known from", "data sheet");
-    check(&text, &script).exits(0).shows("criteria met").shows("data sheet");
+    check_with("--details", &text, &script).exits(0).shows("criteria met").shows("data sheet");
     check(&text, &script.case("*kernel=read*", 40.0)).exits(1);
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use seatrial_report::export::{About, EXPORTS};
 
-use crate::rig::{Home, Script, is_installed, skipped};
+use crate::rig::{Home, Script, is_installed, shares_of_the_limit, skipped};
 
 /// A run of three nodes: one criterion met, one missed, one without number.
 fn judged() -> Home {
@@ -82,9 +82,10 @@ fn nagios_gets_its_line_and_the_exit_codes_of_its_plugins() {
     assert!(critical.out.starts_with("SEATRIAL CRITICAL - 6 of 9 criteria"), "{}", critical.out);
     assert!(critical.out.contains("=60;;90:;;"), "{}", critical.out);
     let home = Home::new();
-    home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    home.seatrial("check").word(&shares).script(&Script::measuring(60.0)).run().exits(0);
     assert!(line(&home).exits(0).out.starts_with("SEATRIAL OK - "));
-    home.seatrial("check").script(&Script::measuring(60.0).without_limit()).run().exits(3);
+    home.seatrial("check").word(&shares).script(&Script::measuring(60.0).without_limit()).run().exits(3);
     assert!(line(&home).exits(3).out.starts_with("SEATRIAL UNKNOWN - "));
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
     assert_eq!(line(&home).exits(3).out, "SEATRIAL UNKNOWN - nothing was judged\n");
@@ -99,7 +100,8 @@ fn nagios_gets_its_line_and_the_exit_codes_of_its_plugins() {
 #[test]
 fn a_check_that_was_not_judged_is_nowhere_taken_for_one_that_passed() {
     let home = Home::new();
-    home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    home.seatrial("check").word(shares).script(&Script::measuring(60.0)).run().exits(0);
     // As of a run that was killed before its end.
     std::fs::remove_file(home.run().join("verdicts.json")).expect("removed");
     let junit = home.seatrial("export --junit -").run().exits(0).out;

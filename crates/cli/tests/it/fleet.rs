@@ -1,5 +1,7 @@
 //! Scripted fleets: lost nodes, retries with other partners, output of many nodes.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::rig::{Home, Script, bound};
@@ -98,6 +100,24 @@ fn many_nodes_that_pass_are_folded_and_the_slow_one_is_named() {
     let ended = ended.shows("40 nodes: 1 fail, 39 pass").shows("✓ pass 39 nodes: n[01-06,08-40]");
     assert!(ended.out.lines().count() < 45, "{}", ended.out);
     ended.shows("✗ fail n07 0 of 1");
+    let nodes = |verdict: &str| home.seatrial("report --nodes").word(verdict).run().exits(0).out;
+    assert_eq!(nodes("fail"), "n07\n");
+    assert_eq!(nodes("pass"), "n[01-06,08-40]\n");
+    assert_eq!(nodes("unknown"), "");
+    let ticket = |words: &str| home.seatrial(&format!("report --form ticket {words}")).run();
+    let text = ticket("--node n07").exits(0).shows("n07: 1 of 1 criterion not met").out;
+    let parts = ["wanted at least 50 GB/s", "to repeat: seatrial run mem.bandwidth", " -w n07"];
+    parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+    let sum =
+        text.lines().find_map(|line| line.trim().strip_prefix("SHA-256 ")).expect("a checksum").to_owned();
+    let file = home.path().join("evidence.tar.gz");
+    home.seatrial("export last --evidence").word(&file).run().exits(0);
+    let sha256sum = Command::new("sha256sum").arg(&file).output().expect("sha256sum of coreutils");
+    assert!(String::from_utf8_lossy(&sha256sum.stdout).starts_with(&sum), "{sha256sum:?} {sum}");
+    ticket("--node n41").exits(2).says("the run has no node 'n41'").says("n[01-40]");
+    ticket("").exits(2).says("give --node");
+    home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
+    home.seatrial("report --nodes pass").run().exits(2).says("judged nothing");
 }
 
 /// A profile of all pairs of nodes, with a bound that they meet.

@@ -4,8 +4,9 @@ use std::process::{Command, Stdio};
 
 use seatrial_model::record::{Document, schema};
 use seatrial_model::{Cause, Outcome, Verdict};
+use serde_json::Value;
 
-use crate::rig::{Home, SMALL, Script, bound, is_installed};
+use crate::rig::{Home, SMALL, Script, bound, is_installed, shares_of_the_limit};
 
 #[track_caller]
 fn assert_valid(document: &str) {
@@ -58,7 +59,8 @@ fn the_published_form_is_what_every_outcome_and_verdict_prints() {
 #[test]
 fn a_report_prints_the_document_that_the_run_printed() {
     let home = Home::new();
-    let check = home.seatrial("check -o json").script(&Script::measuring(60.0)).run().exits(0);
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    let check = home.seatrial("check -o json").word(shares).script(&Script::measuring(60.0)).run().exits(0);
     let report = home.seatrial("report last -o json").run().exits(0);
     assert_eq!(report.document(), check.document());
 }
@@ -101,7 +103,8 @@ fn a_plan_is_printed_and_nothing_is_run() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = Home::new();
-    home.seatrial("check").script(&Script::measuring(60.0)).run().exits(0);
+    let shares = home.file("shares.toml", shares_of_the_limit());
+    home.seatrial("check").word(shares).script(&Script::measuring(60.0)).run().exits(0);
     for line in
         ["report", "report -o json", "report -o csv", "list", "list mem.bandwidth", "history", "--help"]
     {
@@ -160,7 +163,7 @@ fn colour_comes_only_when_asked_for() {
     let home = Home::new();
     let script = Script::measuring(60.0);
     let colored = |line: &str, no_color: Option<&str>| {
-        home.seatrial(line).script(&script).env("NO_COLOR", no_color).run().exits(0).out.contains('\u{1b}')
+        home.seatrial(line).script(&script).env("NO_COLOR", no_color).run().out.contains('\u{1b}')
     };
     assert!(!colored("check", None), "a file gets none");
     assert!(colored("check --color always", Some("1")));
@@ -195,7 +198,7 @@ fn a_result_that_cannot_be_printed_is_told_and_kept() {
 fn on_a_terminal(line: &str, no_color: Option<&str>) -> String {
     let words = ["sh", "-c", "exec script --quiet --return --command \"$*\" /dev/null", "sh"];
     let run = Home::new().seatrial(line).script(&Script::measuring(60.0)).env("NO_COLOR", no_color);
-    run.under(&words).env("TERM", Some("xterm")).run().exits(0).out
+    run.under(&words).env("TERM", Some("xterm")).run().out
 }
 
 #[test]
@@ -235,6 +238,20 @@ fn the_list_names_benchmarks_and_profiles_and_explains_them() {
         assert!(page.out.contains(spec.name), "no '{}' in:\n{}", spec.name, page.out);
     }
     home.seatrial("list host").run().exits(0).shows("[[criterion]]");
+    let listed = |name: &str| -> Value {
+        let line = format!("list {name} -o json");
+        serde_json::from_str(&home.seatrial(&line).run().exits(0).out).expect("JSON")
+    };
+    let all = listed("");
+    for kind in ["benchmarks", "aliases", "patterns", "settings", "profiles"] {
+        assert!(all[kind].as_array().is_some_and(|all| all.len() > 1), "{kind}: {}", all[kind]);
+    }
+    let one = listed("mem.bandwidth");
+    assert_eq!(one["benchmarks"].as_array().map(Vec::len), Some(1));
+    let kernel = &one["benchmarks"][0]["params"][0];
+    assert_eq!((&kernel["name"], kernel["kind"]["choice"][0].is_string()), (&"kernel".into(), true));
+    assert_eq!(one["settings"].as_array().map(Vec::len), Some(0));
+    assert!(listed("host")["profiles"][0]["text"].to_string().contains("[[criterion]]"));
     assert!(!home.path().exists());
 }
 

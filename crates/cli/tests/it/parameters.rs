@@ -73,6 +73,9 @@ fn typos_suggest_the_nearest_name() {
         .run()
         .exits(2)
         .says("memory: mem.bandwidth, mem.latency, mem.loaded_latency, mem.pipeline; try 'mem.bandwidth'");
+    home.seatrial("check memory").run().exits(2).says("measure with `seatrial run mem.bandwidth`");
+    home.seatrial("check net.rr").run().exits(2).says("benchmarks: net.rr; measure");
+    home.seatrial("run host").run().exits(2).says("host is a profile: `seatrial check host`");
     home.seatrial("run network").run().exits(2).says("net.tcp_stream");
     home.seatrial("list fs").run().exits(2).says("fs: storage.");
     home.seatrial("run mem.bandwidth --pattern ring")
@@ -137,4 +140,18 @@ fn stores_of_a_loop_that_stores_nothing_are_skipped_with_the_reason() {
     assert_eq!((skipped.outcome, skipped.cause), (Outcome::Skipped, Some(Cause::Inapplicable)));
     assert_eq!(skipped.reason.as_deref(), Some("store= does not apply to kernel read: it stores nothing"));
     assert_eq!(measured.outcome, Outcome::Measured);
+}
+
+#[test]
+fn nodes_and_parameters_in_the_wrong_place_are_told_where_they_go() {
+    let home = Home::new();
+    home.seatrial("inventory n1 n2").run().exits(2).says("nodes go to -w n1,n2");
+    home.seatrial("run net.tcp_stream n1 n2").run().exits(2).says("nodes go to -w n1,n2");
+    home.seatrial("run net.tcp_stream --nodes n1,n2").run().exits(2).says("node names go to -w n1,n2");
+    home.seatrial("run net.tcp_stream -w n1..n4").run().exits(2).says("ranges are n[1-4]");
+    home.seatrial("run mem.latency time=1s").run().exits(2).says("parameters go to -p time=1s");
+    let check = home.seatrial("check host -p time=1s").run().exits(2).says("-p sets parameters of");
+    assert!(!check.err.contains("as a value"), "{}", check.err);
+    home.seatrial("version").run().exits(2).says("seatrial --version");
+    home.seatrial("bench").run().exits(2).says("seatrial run BENCH");
 }

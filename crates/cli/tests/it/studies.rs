@@ -178,7 +178,7 @@ fn a_benchmark_under_a_pattern_has_a_name_of_its_own() {
     assert!(document.results.iter().all(|it| it.origin.links == Some(2)));
     home.seatrial("report").run().exits(0).shows("trunk · throughput in Gbit/s · flows at the same time");
     let pairs = home.seatrial(&format!("run net.pairs {ONCE}")).script(&script).run().exits(0);
-    pairs.shows("throughput in Gbit/s · from row to column");
+    pairs.shows("throughput in Gbit/s").shows("· from row to column");
     home.seatrial("run net.pairs --pattern pair").script(&script).run().exits(2).says(
         "net.pairs is net.tcp_stream with the pattern all-pairs: leave out --pattern pair, or run \
          net.tcp_stream with it",

@@ -85,6 +85,7 @@ fn file_system(mounts: Vec<Mount>, stack: &Stack) -> FileSystem {
         mount,
         also_at,
         medium,
+        became_read_only: first.became_read_only,
         read_only: first.options.iter().any(|option| option == "ro"),
         options: first.options.iter().filter(wanted).cloned().collect(),
         server: server(&first).filter(|_| medium == Medium::Network),
@@ -114,7 +115,7 @@ fn server(mount: &Mount) -> Option<String> {
 
 fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
     let sane = space.and_then(|space| {
-        let Space { size_bytes: size, free_bytes: free, available_bytes: available } = space;
+        let Space { size_bytes: size, free_bytes: free, available_bytes: available, .. } = space;
         if size == 0 {
             return Known::unknown("the file system reports no size");
         }
@@ -124,6 +125,10 @@ fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
         let text = format!("the file system reports {free} of {size} bytes free and {available} available");
         at.remark(&format!("fs:{}", one.mount), &text);
         Known::Unknown(text)
+    });
+    one.inode_fill_percent = sane.known().filter(|space| space.inodes > 0).map(|space| {
+        let used = space.inodes.saturating_sub(space.free_inodes);
+        (used as f64 / space.inodes as f64 * 1000.0).round() / 10.0
     });
     one.size_bytes = sane.as_ref().map(|space| space.size_bytes);
     one.used_bytes = sane.as_ref().map(|space| space.size_bytes - space.free_bytes);
@@ -157,7 +162,7 @@ mod tests {
             let options = options.iter().map(|option| (*option).to_owned()).collect();
             let (number, subtree, point) = ("0:50".to_owned(), "/".to_owned(), "/home".to_owned());
             let (kind, source) = ("nfs4".to_owned(), source.to_owned());
-            server(&Mount { number, subtree, point, kind, source, options })
+            server(&Mount { number, subtree, point, kind, source, options, became_read_only: false })
         };
         assert_eq!(told("head:/home", &["rw", "addr=10.1.2.3"]).as_deref(), Some("10.1.2.3"));
         assert_eq!(told("10.1.2.4:/home", &[]).as_deref(), Some("10.1.2.4"));

@@ -26,6 +26,8 @@ pub(super) struct Mount {
     pub source: String,
     /// Options of the mount and of the file system, each once.
     pub options: Vec<String>,
+    /// Whether the mount is for writing, and the file system is not.
+    pub became_read_only: bool,
 }
 
 /// Mounts with user data; of several on one mount point the last, which hides the others.
@@ -64,7 +66,10 @@ fn parse(line: &str) -> Option<Mount> {
     let mut right = right.split(' ');
     let (kind, source) = (right.next()?, right.next()?);
     let mut options: Vec<String> = Vec::new();
-    for option in own.split(',').chain(right.next().unwrap_or_default().split(',')) {
+    let of_system = right.next().unwrap_or_default();
+    let has = |options: &str, wanted| options.split(',').any(|option| option == wanted);
+    let became_read_only = has(own, "rw") && has(of_system, "ro");
+    for option in own.split(',').chain(of_system.split(',')) {
         if !option.is_empty() && !options.iter().any(|known| known == option) {
             options.push(option.to_owned());
         }
@@ -80,6 +85,7 @@ fn parse(line: &str) -> Option<Mount> {
         kind: kind.to_owned(),
         source: unescape(source),
         options,
+        became_read_only,
     })
 }
 
@@ -99,6 +105,9 @@ mod tests {
         assert_eq!((mount.number.as_str(), mount.subtree.as_str()), ("8:2", "/home"));
         assert_eq!((mount.point.as_str(), mount.source.as_str()), ("/mnt/my disk", "/dev/sda2"));
         assert_eq!(mount.options, ["ro", "noatime", "rw", "swalloc"]);
+        assert!(!mount.became_read_only);
+        let lost = parse("36 35 8:2 / / rw,noatime - ext4 /dev/sda2 ro,errors=remount-ro").expect("a mount");
+        assert!(lost.became_read_only);
     }
 
     #[test]

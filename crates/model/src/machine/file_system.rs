@@ -34,6 +34,12 @@ pub struct FileSystem {
     pub available_bytes: Known<u64>,
     /// Used percentage of the space for ordinary users, as df(1) computes it.
     pub fill_percent: Known<f64>,
+    /// Used percentage of the inodes; null where the file system does not tell their number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inode_fill_percent: Option<f64>,
+    /// Whether it was mounted for writing and is read-only now, as file systems become after an error.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub became_read_only: bool,
     /// IP address of the server, where the mount tells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,

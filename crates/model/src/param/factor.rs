@@ -2,7 +2,7 @@
 
 /// Parameters that change together in a study of factors. Declared by a benchmark where no rule finds them: several
 /// parameters that belong together, or a word of a free text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Factor {
     /// The name behind `--factors`; takes precedence over a parameter of the same name.
     pub name: &'static str,

@@ -5,7 +5,8 @@ use crate::name::{did_you_mean, nearest};
 use crate::units::{Bytes, Nanos};
 
 /// Type and range of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// One of a few words.
     Choice(&'static [&'static str]),

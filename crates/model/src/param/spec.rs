@@ -4,7 +4,7 @@ use super::{Kind, Value};
 use crate::name::did_you_mean;
 
 /// The definition of one parameter of a benchmark.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ParamSpec {
     /// The name, as typed behind `-p`.
     pub name: &'static str,

@@ -2,6 +2,7 @@
 
 mod bound;
 mod fold;
+mod missed;
 mod nodes;
 mod require;
 mod setting;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bound::{Bar, Bounds, Statistic};
 pub use fold::fold;
+pub use missed::{Missed, WithoutValue};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;
 pub use setting::SettingRule;

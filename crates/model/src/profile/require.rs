@@ -14,6 +14,9 @@ pub struct Requirement {
     pub at_most: Option<Quantity>,
     /// The value must equal this.
     pub equals: Option<Value>,
+    /// The value must equal none of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub none_of: Vec<Value>,
 }
 
 impl Requirement {
@@ -21,6 +24,9 @@ impl Requirement {
     /// number is required, or its unit has another dimension.
     pub fn met_by(&self, value: &Value) -> Result<bool, String> {
         if self.equals.as_ref().is_some_and(|wanted| !is_same(wanted, value)) {
+            return Ok(false);
+        }
+        if self.none_of.iter().any(|refused| is_same(refused, value)) {
             return Ok(false);
         }
         for (bound, is_least) in [(self.at_least, true), (self.at_most, false)] {
@@ -48,10 +54,12 @@ impl Requirement {
 
 impl std::fmt::Display for Requirement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let refused: Vec<String> = self.none_of.iter().map(Value::to_string).collect();
         let bounds = [
             self.at_least.map(|bound| format!("at least {bound}")),
             self.at_most.map(|bound| format!("at most {bound}")),
             self.equals.as_ref().map(|value| format!("exactly {value}")),
+            (!refused.is_empty()).then(|| format!("not {}", refused.join(" or "))),
         ];
         f.write_str(&bounds.into_iter().flatten().collect::<Vec<_>>().join(" and "))
     }
@@ -100,8 +108,13 @@ mod tests {
         let rule = Requirement {
             at_least: Some("50 %".parse().unwrap()),
             at_most: Some("90 %".parse().unwrap()),
-            equals: None,
+            ..Requirement::default()
         };
         assert_eq!(rule.to_string(), "at least 50 % and at most 90 %");
+        let refused =
+            Requirement { none_of: vec!["hpet".into(), "jiffies".into()], ..Requirement::default() };
+        assert_eq!(refused.to_string(), "not hpet or jiffies");
+        assert_eq!(refused.met_by(&"hpet".into()), Ok(false));
+        assert_eq!(refused.met_by(&"tsc".into()), Ok(true));
     }
 }

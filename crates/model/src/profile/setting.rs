@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Requirement;
+use super::{Missed, Requirement, WithoutValue};
 use crate::param::{Params, Value};
 use crate::setting::{SettingAbout, UNLIMITED};
 
@@ -21,6 +21,12 @@ pub struct SettingRule {
     /// Who requires it and why, for the user.
     #[serde(default)]
     pub why: Option<String>,
+    /// The verdict when the value misses a bound.
+    #[serde(default)]
+    pub missed: Missed,
+    /// What happens where no value was read.
+    #[serde(default)]
+    pub without_value: WithoutValue,
 }
 
 impl SettingRule {
@@ -34,8 +40,12 @@ impl SettingRule {
         Ok(met)
     }
 
-    /// `value` with each number that misses its bound replaced by the bound; fails as [`Self::met_by`] does.
+    /// `value` with each number that misses its bound replaced by the bound; fails as [`Self::met_by`] does, and where
+    /// the rule names only values that it refuses.
     pub fn target(&self, value: &Value) -> Result<Value, String> {
+        if self.require.iter().any(|require| !require.none_of.is_empty()) {
+            return Err("the profile names values that it refuses, and not the one to set".to_owned());
+        }
         let targets = self.require.iter().zip(self.values(value)?);
         let targets: Result<Vec<Value>, String> = targets
             .map(|(require, value)| match is_met(require, &value)? {
@@ -56,6 +66,7 @@ impl SettingRule {
             ("at least", all(|require| require.at_least.map(|bound| bound.to_string()))),
             ("at most", all(|require| require.at_most.map(|bound| bound.to_string()))),
             ("exactly", all(|require| require.equals.as_ref().map(Value::to_string))),
+            ("not", all(|require| refused(&require.none_of))),
         ];
         let words = bounds.into_iter().filter_map(|(word, bound)| Some(format!("{word} {}", bound?)));
         words.collect::<Vec<_>>().join(" and ")
@@ -79,12 +90,17 @@ impl SettingRule {
     }
 }
 
+fn refused(values: &[Value]) -> Option<String> {
+    let words: Vec<String> = values.iter().map(Value::to_string).collect();
+    (!words.is_empty()).then(|| words.join(" or "))
+}
+
 /// "unlimited" meets every `at_least` and no `at_most`.
 fn is_met(require: &Requirement, value: &Value) -> Result<bool, String> {
     let unlimited = Value::from(UNLIMITED);
     if *value == unlimited {
         let is_same = require.equals.as_ref().is_none_or(|wanted| *wanted == unlimited);
-        return Ok(is_same && require.at_most.is_none());
+        return Ok(is_same && require.at_most.is_none() && !require.none_of.contains(&unlimited));
     }
     require.met_by(value)
 }
@@ -149,6 +165,16 @@ mod tests {
         assert_eq!(equals(UNLIMITED).met_by(&unlimited), Ok(true));
         assert_eq!(equals(UNLIMITED).met_by(&"950 ms".into()), Ok(false));
         assert_eq!(equals("950 ms").met_by(&unlimited), Ok(false));
+    }
+
+    #[test]
+    fn a_refused_value_has_no_target() {
+        let require =
+            Requirement { none_of: vec!["hpet".into(), "jiffies".into()], ..Requirement::default() };
+        let rule = SettingRule { require: vec![require], ..SettingRule::default() };
+        assert_eq!(rule.bound(), "not hpet or jiffies");
+        assert_eq!((rule.met_by(&"tsc".into()), rule.met_by(&"hpet".into())), (Ok(true), Ok(false)));
+        assert!(rule.target(&"hpet".into()).is_err());
     }
 
     #[test]

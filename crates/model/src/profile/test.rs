@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Requirement, Statistic};
+use super::{Bounds, Missed, Requirement, Statistic};
 use crate::param::Params;
 
 /// One benchmark with values for its parameters, from a profile or the command line.
@@ -68,6 +68,9 @@ pub struct Criterion {
     /// What happens when the bound is a percentage of a limit that is unknown.
     #[serde(default)]
     pub without_limit: WithoutLimit,
+    /// The verdict when the bound is missed.
+    #[serde(default)]
+    pub missed: Missed,
 }
 
 /// Handling of a criterion whose limit is unknown.

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Nanos};
 pub const UNLIMITED: &str = "unlimited";
 
 /// The definition of a host setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SettingAbout {
     /// `family.name`. A network setting has its sysctl(8) name, where there is one.
     pub id: &'static str,
@@ -43,7 +43,7 @@ pub struct SettingAbout {
 }
 
 /// A command that changes a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ApplyCommand {
     /// The fact `by` of the readings that the command is for; empty for every reading.
     pub by: &'static str,
@@ -54,7 +54,8 @@ pub struct ApplyCommand {
 }
 
 /// Privilege that a change of a setting needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Privilege {
     /// No privilege.
     None,

@@ -52,6 +52,7 @@ pub(super) fn criterion(
         of: entry.of.value,
         bounds: entry.bounds.clone(),
         without_limit: entry.without_limit.as_ref().map(|without| without.value).unwrap_or_default(),
+        missed: entry.missed,
     })
 }
 

@@ -5,7 +5,7 @@ use seatrial_model::setting::{SettingAbout, UNLIMITED};
 use seatrial_model::{Quantity, Value};
 
 use super::Names;
-use crate::diagnostic::At;
+use crate::diagnostic::{At, Position};
 use crate::layer::{Pairs, SettingBound, SettingEntry, plain};
 use crate::{Catalog, Diagnostics};
 
@@ -31,6 +31,8 @@ pub(super) fn settings(
             on: plain(&entry.on),
             roles,
             why: entry.why.clone(),
+            missed: entry.missed,
+            without_value: entry.without_value,
         });
     }
     rules
@@ -62,6 +64,10 @@ fn require(entry: &SettingEntry, about: &SettingAbout, found: &mut Diagnostics) 
         found.error(second.at, title).also(first.at, "the first one");
     }
     for bound in &entry.bounds {
+        if bound.key == "none_of" {
+            none_of(&mut require, bound, about, found);
+            continue;
+        }
         let Some(values) = values(bound, about, found) else { continue };
         for (require, value) in require.iter_mut().zip(values) {
             set(require, bound.key, value, about, found);
@@ -101,14 +107,28 @@ fn values(bound: &SettingBound, about: &SettingAbout, found: &mut Diagnostics) -
         found.error(bound.at, title).help(advice);
         return None;
     }
-    let parse = |typed: At<String>| match about.parse(&typed.value) {
-        Ok(value) => Some(At { value, at: typed.at }),
-        Err(why) => {
-            found.error(typed.at, format!("setting '{}': {why}", about.id));
-            None
-        }
-    };
+    let parse =
+        |typed: At<String>| Some(At { value: parsed(&typed.value, typed.at, about, found)?, at: typed.at });
     typed.into_iter().map(parse).collect()
+}
+
+/// Each value that `none_of` refuses; only for settings with one value.
+fn none_of(require: &mut [Requirement], bound: &SettingBound, about: &SettingAbout, found: &mut Diagnostics) {
+    let [require] = require else {
+        found.error(bound.at, format!("{} has several values, and none_of is for one", about.id));
+        return;
+    };
+    for value in &bound.values {
+        require.none_of.extend(parsed(&value.value.to_string(), value.at, about, found));
+    }
+}
+
+fn parsed(typed: &str, at: Position, about: &SettingAbout, found: &mut Diagnostics) -> Option<Value> {
+    let parsed = about.parse(typed);
+    if let Err(why) = &parsed {
+        found.error(at, format!("setting '{}': {why}", about.id));
+    }
+    parsed.ok()
 }
 
 fn set(

@@ -87,5 +87,5 @@ pub(super) fn requirement(table: &mut Table<'_>, found: &mut Diagnostics) -> Req
     let mut quantity = |key| Some(table.take(key)?.quantity(found)?.value);
     let (at_least, at_most) = (quantity("at_least"), quantity("at_most"));
     let equals = table.take("equals").and_then(|cell| cell.scalar(found)).map(|scalar| scalar.value);
-    Requirement { at_least, at_most, equals }
+    Requirement { at_least, at_most, equals, ..Requirement::default() }
 }

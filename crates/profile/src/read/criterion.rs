@@ -1,7 +1,7 @@
 //! `[[criterion]]`: demands on the results of a test.
 
 use seatrial_model::Value;
-use seatrial_model::profile::{Criterion, Statistic, WithoutLimit};
+use seatrial_model::profile::{Criterion, Missed, Statistic, WithoutLimit};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -19,6 +19,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let of = statistic(&mut table, found);
     let bounds = bounds(&mut table, found);
     let without_limit = without_limit(&mut table, found);
+    let missed = missed(&mut table, found);
     let at = table.at;
     table.finish(found);
 
@@ -27,7 +28,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
         value: Criterion::derived_id(&test.value, &metric.value, of.value, &plain(&cases), &plain(&axes)),
         at,
     });
-    Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars, without_limit })
+    Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars, without_limit, missed })
 }
 
 /// A table with free names, one value each.
@@ -49,15 +50,28 @@ fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
 }
 
 fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<WithoutLimit>> {
-    let word = table.text("without_limit", found)?;
-    let value = match word.value.as_str() {
-        "unknown" => WithoutLimit::Unknown,
-        "skip" => WithoutLimit::Skip,
-        _ => {
-            let title = format!("'{}' is not one of skip, unknown", word.value);
-            found.error(word.at, title).suggest(&word.value, ["skip", "unknown"]);
-            return None;
-        }
-    };
-    Some(At { value, at: word.at })
+    let known = [("skip", WithoutLimit::Skip), ("unknown", WithoutLimit::Unknown)];
+    word(table, "without_limit", &known, found)
+}
+
+pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
+    let known = [("fail", Missed::Fail), ("warn", Missed::Warn)];
+    word(table, "missed", &known, found).map(|missed| missed.value).unwrap_or_default()
+}
+
+/// One of the `known` words under `key`.
+pub(super) fn word<T: Copy>(
+    table: &mut Table<'_>,
+    key: &'static str,
+    known: &[(&'static str, T)],
+    found: &mut Diagnostics,
+) -> Option<At<T>> {
+    let word = table.text(key, found)?;
+    let value = known.iter().find(|(name, _)| *name == word.value).map(|(_, value)| *value);
+    if value.is_none() {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let title = format!("'{}' is not one of {}", word.value, names.join(", "));
+        found.error(word.at, title).suggest(&word.value, names);
+    }
+    Some(At { value: value?, at: word.at })
 }

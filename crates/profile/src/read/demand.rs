@@ -1,29 +1,33 @@
 //! Settings, roles, waivers and limits.
 
 use seatrial_model::Value;
-use seatrial_model::profile::NodeSet;
+use seatrial_model::profile::{NodeSet, WithoutValue};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{LimitEntry, PriceEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
-use crate::read::criterion::pairs;
+use crate::read::criterion::{missed, pairs, word};
 use crate::read::test::{expect, name};
 use crate::table::{Cell, Table};
 
 pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SettingEntry> {
     let id = table.required_text("id", found);
-    let bounds: Vec<SettingBound> = ["equals", "at_least", "at_most"]
+    let bounds: Vec<SettingBound> = ["equals", "none_of", "at_least", "at_most"]
         .into_iter()
         .filter_map(|key| bound(&mut table, key, found))
         .collect();
     let on = pairs(&mut table, "on", found);
     let roles = table.texts("roles", found);
     let why = table.text("why", found).map(|why| why.value);
+    let missed = missed(&mut table, found);
+    let known = [("skip", WithoutValue::Skip), ("unknown", WithoutValue::Unknown)];
+    let without_value = word(&mut table, "without_value", &known, found);
+    let without_value = without_value.map(|without| without.value).unwrap_or_default();
     if bounds.is_empty() {
-        found.error(table.at, "a [[setting]] needs equals, at_least or at_most");
+        found.error(table.at, "a [[setting]] needs equals, none_of, at_least or at_most");
     }
     table.finish(found);
-    Some(SettingEntry { id: id?, bounds, on, roles, why })
+    Some(SettingEntry { id: id?, bounds, on, roles, why, missed, without_value })
 }
 
 /// One value, or an array for a setting with several values.

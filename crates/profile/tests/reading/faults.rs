@@ -170,6 +170,10 @@ fn settings_that_are_no_settings_of_the_subject_and_values_that_they_do_not_have
         rule("net.mtu", "at_least = \"9 kB\"\nequals = 9000\non = { name = \"b\" }"),
         rule("net.shares", "equals = [\"4 KiB\", \"8 GiB\"]"),
         rule("net.shares", "equals = \"4096\"\nroles = [\"head\"]"),
+        rule(
+            "net.shares",
+            "none_of = [\"4096 8192\"]\non = { by = \"c\" }\nmissed = \"warm\"\nwithout_value = \"pass\"",
+        ),
         "[roles.head]\nnodes = \"n1\"\n".to_owned(),
     ];
     assert_snapshot!(complaint(&text.concat()));

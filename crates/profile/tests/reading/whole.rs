@@ -1,7 +1,7 @@
 //! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
-use seatrial_model::profile::{Bar, Bounds, Expect, Statistic};
+use seatrial_model::profile::{Bar, Bounds, Expect, Missed, Statistic, WithoutValue};
 use seatrial_model::{Unit, Value};
 use seatrial_profile::Severity;
 
@@ -54,6 +54,7 @@ within = ["8 Gbit/s", { percent_of = "reference", value = 110.5 }]
 test = "memory"
 metric = "threads"
 equals = 8
+missed = "warn"
 
 [[criterion]]
 test = "gpu"
@@ -82,6 +83,12 @@ at_most = ["4 KiB", "1 MiB"]
 id = "net.shares"
 equals = "4096 65536"
 roles = ["head"]
+
+[[setting]]
+id = "cpu.governor"
+none_of = ["powersave"]
+missed = "warn"
+without_value = "skip"
 
 [roles.head]
 nodes = "n1"
@@ -172,9 +179,14 @@ fn every_key_reaches_the_profile() {
             ("net.mtu", "exactly 1500".to_owned()),
             ("net.shares", shares),
             ("net.shares", "exactly 4 KiB, 64 KiB".to_owned()),
+            ("cpu.governor", "not powersave".to_owned()),
         ]
     );
+    let governor = &profile.settings[4];
+    assert_eq!((governor.missed, governor.without_value), (Missed::Warn, WithoutValue::Skip));
+    assert_eq!((threads.missed, fast.missed), (Missed::Warn, Missed::Fail));
     let mtu = &profile.settings[0];
+    assert_eq!((mtu.missed, mtu.without_value), (Missed::Fail, WithoutValue::Unknown));
     assert_eq!((mtu.on.iter().count(), mtu.on.get("up")), (3, Some(&Value::Flag(true))));
     assert_eq!((mtu.roles.as_slice(), mtu.why.as_deref()), (&["head".to_owned()][..], Some("the tender")));
     assert_eq!(profile.roles["production"].nodes.names().count(), 8);

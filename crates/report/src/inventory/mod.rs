@@ -1,6 +1,6 @@
 //! The inventory of a machine on one screen: a row per part, with its derived limit.
 
-mod parts;
+pub(crate) mod parts;
 pub(crate) mod system;
 
 use seatrial_model::machine::{Machine, PartLimit};
@@ -28,8 +28,8 @@ const FEWEST_FOLDED: usize = 3;
 /// A part before layout.
 pub(crate) struct Part {
     /// The subject, as a case would name it.
-    subject: Subject,
-    text: String,
+    pub(crate) subject: Subject,
+    pub(crate) text: String,
 }
 
 pub fn render(nodes: &[Node], style: TextStyle) -> String {

@@ -11,7 +11,17 @@ use crate::words::{clean, count};
 const MOST_ROWS: usize = 40;
 
 pub fn block(document: &Document, width: u16) -> String {
-    let found = found(document);
+    rows(&found(document), width)
+}
+
+/// Those that call for no action.
+pub fn good_to_know(document: &Document, width: u16) -> String {
+    let mut found = found(document);
+    found.retain(|found| found.finding.severity == Severity::Info);
+    rows(&found, width)
+}
+
+fn rows(found: &[Found<'_>], width: u16) -> String {
     let Some(worst) = found.first() else { return String::new() };
     let title = if worst.finding.severity > Severity::Info { "To be looked at" } else { "Good to know" };
     let row = |found: &Found<'_>| {

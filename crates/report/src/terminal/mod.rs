@@ -6,6 +6,7 @@ mod measured;
 mod next;
 mod nodes;
 mod pairs;
+mod screen;
 mod series;
 mod sweep;
 pub(crate) mod table;
@@ -30,24 +31,40 @@ pub struct TerminalContext<'a> {
     pub folder: Option<&'a Path>,
     /// More next steps: label and text, for example `resume` and a command.
     pub next: &'a [(String, String)],
+    /// Every table and every finding in place of the first screen.
+    pub details: bool,
 }
 
 /// The record as text for a terminal, ending with a line feed.
 pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextStyle) -> String {
-    let mut notes = Notes::default();
     let width = style.width();
-    let mut blocks = vec![headline::block(document)];
-    blocks.push(nodes::block(document, &mut notes, width));
-    blocks.push(verdicts::block(document, &mut notes, width));
-    let (tables, in_tables) = sweep::blocks(document, &mut notes, width);
-    let in_tables: HashSet<&str> = in_tables.iter().map(String::as_str).collect();
+    let text = if context.details {
+        details(document, context, width)
+    } else {
+        screen::text(document, context, width)
+    };
+    render_colors(&text, style.style)
+}
+
+/// The numbers, benchmark by benchmark.
+fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+    let (mut blocks, in_sweeps) = sweep::blocks(document, notes, width);
+    let in_sweeps: HashSet<&str> = in_sweeps.iter().map(String::as_str).collect();
     let others = without_factors(&document.results);
     let rows: Vec<&CaseRecord> =
-        others.iter().filter(|case| !in_tables.contains(case.case.as_str())).collect();
-    blocks.extend(tables);
-    blocks.extend(measured::blocks(document, &rows, &mut notes, width));
-    blocks.extend(measured::of_factors(document, &mut notes, width));
+        others.iter().filter(|case| !in_sweeps.contains(case.case.as_str())).collect();
+    blocks.extend(measured::blocks(document, &rows, notes, width));
+    blocks.extend(measured::of_factors(document, notes, width));
     blocks.extend(pairs::blocks(&others, width));
+    blocks
+}
+
+fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
+    let mut notes = Notes::default();
+    let mut blocks = vec![headline::block(document)];
+    blocks.push(nodes::block(document, nodes::MOST_ROWS, &mut notes, width));
+    blocks.push(verdicts::block(document, &mut notes, width));
+    blocks.extend(tables(document, &mut notes, width));
     blocks.push(findings::block(document, width));
     blocks.push(next::block(document, context, width));
     blocks.retain(|block| !block.is_empty());
@@ -56,5 +73,5 @@ pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextSty
         // The first line has scrolled away, and it is the most important one.
         text += &format!("\n{}\n", text.lines().next().unwrap_or_default());
     }
-    render_colors(&text, style.style)
+    text
 }

@@ -16,13 +16,17 @@ pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> 
     let worst =
         worst.and_then(|action| document.results.iter().find(|case| Some(case.case.as_str()) == action.case));
     if let Some(case) = worst {
-        rows.push(("that case alone".to_owned(), repeat(case, &document.run)));
+        rows.push(("repeat the worst".to_owned(), repeat(case, &document.run)));
         if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail) {
             rows.push(("what may be wrong".to_owned(), format!("seatrial list {}", clean(&case.bench))));
         }
     }
     rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
-    if let Some(folder) = context.folder {
+    if !context.details && context.folder.is_some() {
+        let command = format!("seatrial report {} --details", clean(&document.run.id));
+        rows.push(("every table".to_owned(), command));
+    }
+    if let Some(folder) = context.folder.filter(|_| context.details) {
         rows.push(("kept in".to_owned(), clean(&folder.display().to_string())));
     }
     let label = |(label, text): (String, String)| (Ink::Faint.on(&label), text);

@@ -13,23 +13,23 @@ use crate::view::table::{Row, Table};
 use crate::words::{Badge, clean, count};
 
 /// Rows of nodes; of a larger fleet the worst are shown and the others folded by verdict.
-const MOST_ROWS: usize = 16;
+pub const MOST_ROWS: usize = 16;
 
 /// Characters of a folded node set: longer sets are only counted.
 const LONGEST_SET: usize = 160;
 
-/// The nodes of a fleet; empty for a single machine.
-pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
+/// The nodes of a fleet, `most` of them in rows; empty for a single machine.
+pub fn block(document: &Document, most: usize, notes: &mut Notes, width: u16) -> String {
     if !is_fleet(document) {
         return String::new();
     }
     let nodes = summaries(document);
     let all = view(document, &nodes, None);
     let is_open = |(node, row): &(&NodeSummary<'_>, &Row)| {
-        nodes.len() <= MOST_ROWS || row.tone > Some(Verdict::Pass) || node.has_problem
+        nodes.len() <= most || row.tone > Some(Verdict::Pass) || node.has_problem
     };
     let (listed, closed): (Vec<_>, Vec<_>) = nodes.iter().zip(&all.rows).partition(is_open);
-    let (shown, rest) = listed.split_at(listed.len().min(MOST_ROWS));
+    let (shown, rest) = listed.split_at(listed.len().min(most));
     let shown = Table { rows: shown.iter().map(|(_, row)| (*row).clone()).collect(), ..all.clone() };
     let mut folded: Vec<(Badge, Vec<&str>)> = Vec::new();
     for (_, row) in rest.iter().chain(&closed) {
@@ -44,7 +44,7 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     let number_shown = shown.rows.len();
     let mut text = match shown.rows.as_slice() {
         [] => format!("{}\n", Ink::Strong.on(&clean(&all.title))),
-        _ => table::text(shown, MOST_ROWS, notes, width),
+        _ => table::text(shown, most, notes, width),
     };
     text += &grid::paragraphs(&rows, width);
     if listed.len() > number_shown {

@@ -101,7 +101,8 @@ mod tests {
         let mut notes = Notes::default();
         let shown = block(&mercury(), &mut notes, 80);
         let expected = "\
-storage.file · fs:/gpfs of mercury · pattern=random · throughput over threads · in MB/s
+storage.file · fs:/gpfs of mercury · pattern=random · throughput over threads
+ · in MB/s
  threads ↓  block →  64 KiB              1 MiB              4 MiB
 ─────────────────────────────────────────────────────────────────
                   1    2.99              17.30              61.60

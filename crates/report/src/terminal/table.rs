@@ -21,7 +21,7 @@ pub fn text(table: Table, most: usize, notes: &mut Notes, width: u16) -> String 
     let left_out = table.rows.len().saturating_sub(most);
     table.rows.truncate(most);
     let title = clean(&title(&mut table));
-    let mut text = if title.is_empty() { title } else { format!("{}\n", Ink::Strong.on(&title)) };
+    let mut text: String = broken(&title, width).iter().map(|line| Ink::Strong.on(line) + "\n").collect();
     let pieces = pieces(&table, &columns(&table, notes), width);
     let shown = pieces.len().min(table.pieces.max(1));
     text.extend(pieces[..shown].iter().map(|piece| grid::fitted(piece, width)));
@@ -38,6 +38,30 @@ pub fn text(table: Table, most: usize, notes: &mut Notes, width: u16) -> String 
         text += &grid::wrapped(&Ink::Faint.on(&clean(&table.remarks.join("; "))), width);
     }
     text
+}
+
+/// Whether the rows of `table` are whole in `width` columns.
+pub fn fits(table: &Table, width: u16) -> bool {
+    let table = table.clone().without_details();
+    grid::width(&columns(&table, &mut Notes::default())) <= width
+}
+
+/// A title in lines of `width` columns, broken between its parts.
+fn broken(title: &str, width: u16) -> Vec<String> {
+    const BETWEEN: &str = " · ";
+    let mut lines: Vec<String> = Vec::new();
+    for part in title.split(BETWEEN).filter(|part| !part.is_empty()) {
+        match lines.last_mut() {
+            Some(line)
+                if (line.chars().count() + BETWEEN.len() + part.chars().count()) <= usize::from(width) =>
+            {
+                *line = [line, part].join(BETWEEN);
+            }
+            Some(_) => lines.push(format!(" · {part}")),
+            None => lines.push(part.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The title, extended by the unit of all quantities and by columns whose cells are all the same; removes these

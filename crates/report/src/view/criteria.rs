@@ -7,7 +7,7 @@ use seatrial_model::{Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::nodes::shortfall;
-use super::table::{Builder, Cell, Table};
+use super::table::{Builder, Cell, Column, Table};
 use crate::number::{half_width, signed_percent};
 use crate::words::{Badge, rounded};
 
@@ -43,6 +43,10 @@ impl<'a> Places<'a> {
                 nodes => format!("{} {subject}", nodes.join("->")),
             },
         }
+    }
+
+    pub fn case(&self, id: &str) -> Option<&'a CaseRecord> {
+        self.0.get(id).copied()
     }
 
     fn nodes(&self, record: &VerdictRecord) -> &[String] {
@@ -107,6 +111,9 @@ impl<'a> Criterion<'a> {
     }
 }
 
+/// The column of the bounds.
+pub const WANTED: &str = "wanted";
+
 #[derive(Clone, Debug)]
 pub struct Judgement<'a> {
     pub record: &'a VerdictRecord,
@@ -122,12 +129,12 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         Cell::from(place).case(row.record.case.as_deref())
     };
     Builder::new(title, rows)
-        .words("verdict", |row| Badge::from(row.record.verdict))
-        .words("criterion", |row| row.record.criterion.as_str())
+        .column(Column::words("verdict").unbroken(), |row| Badge::from(row.record.verdict))
+        .column(Column::words("criterion").unbroken(), |row| row.record.criterion.as_str())
         .numbers("met", |row| row.met.clone())
-        .words(on, place)
+        .column(Column::words(on).unbroken(), place)
         .numbers("measured", |row| measured(row.record))
-        .words("wanted", |row| short(&row.record.bound))
+        .words(WANTED, |row| short(&row.record.bound))
         .numbers("margin", |row| row.record.margin_percent.map(signed_percent))
         .words("why", |row| {
             Cell::default().notes([&row.record.reason, &row.record.waiver].into_iter().flatten())

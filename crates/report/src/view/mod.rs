@@ -11,6 +11,7 @@ pub mod matrix;
 pub mod nodes;
 pub mod over_nodes;
 pub mod pairs;
+pub mod parts;
 pub mod series;
 pub mod settings;
 pub mod sweep;

@@ -1,7 +1,7 @@
 //! The results of the nodes of a run: one row per node, the worst first.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_analysis::Assignment;
 use seatrial_model::record::{CaseRecord, Document};
@@ -27,6 +27,15 @@ pub struct NodeSummary<'a> {
     /// Kinds of findings about the node, without those of severity info.
     found: Vec<&'a str>,
     pub has_problem: bool,
+}
+
+/// The nodes of `document` with `verdict`, in the order of the run. A warning is a pass; a node without any verdict is
+/// unknown; a problem is a fail.
+pub fn with_verdict(document: &Document, verdict: Verdict) -> Vec<&str> {
+    let is_it = |summary: &&NodeSummary<'_>| summary.lasting() == verdict;
+    let summaries = summaries(document);
+    let them: BTreeSet<&str> = summaries.iter().filter(is_it).map(|summary| summary.node).collect();
+    document.run.nodes.iter().map(String::as_str).filter(|node| them.contains(node)).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -107,6 +116,16 @@ impl<'a> NodeSummary<'a> {
             self.worst = Some(what);
         }
         self.verdict = self.verdict.max(Some(verdict));
+    }
+
+    /// What to do with the node: nothing after a pass, repair after a fail, measure again while it is unknown.
+    fn lasting(&self) -> Verdict {
+        match self.verdict {
+            _ if self.has_problem => Verdict::Fail,
+            Some(Verdict::Pass | Verdict::Warn) => Verdict::Pass,
+            Some(Verdict::Fail) => Verdict::Fail,
+            None | Some(Verdict::Skip | Verdict::Unknown) => Verdict::Unknown,
+        }
     }
 
     fn margin(&self) -> i64 {

@@ -432,3 +432,33 @@ pub fn with_slow_node() -> Document {
     document.findings.push(slow);
     document
 }
+
+/// `check` of a node with two GPUs, of which the second copies from the host too slowly.
+pub fn two_gpus() -> Document {
+    let link = limit(63.0);
+    let memory = limit(4814.0);
+    let mut results = Vec::new();
+    let mut verdicts = Vec::new();
+    let mut add = |bench: &str, gpu: usize, kernel: &str, median: f64, limit: &LimitRecord, percent: f64| {
+        let mut record = measured("g1", kernel, "nt", median, limit);
+        let subject = Subject::device("gpu", &gpu.to_string());
+        let Ok(id) = format!("{bench}@g1/{subject}[kernel={kernel}]").parse();
+        (record.case, record.bench, record.subject) = (id, bench.to_owned(), subject);
+        let share = record.metrics["bandwidth"].percent_of_limit().unwrap_or(0.0);
+        let verdict = if share < percent { Verdict::Fail } else { Verdict::Pass };
+        let mut verdict = judged(&record, verdict, percent, None);
+        verdict.criterion = format!("{bench}-{kernel}");
+        verdicts.push(verdict);
+        results.push(record);
+    };
+    for gpu in 0..2 {
+        for (kernel, median) in [("to-device", 55.4), ("from-device", 57.1)] {
+            let median = if gpu == 1 && kernel == "to-device" { median / 2.0 } else { median };
+            add("gpu.host_copy", gpu, kernel, median, &link, 80.0);
+        }
+        for (kernel, median) in [("read", 4480.0), ("copy", 4210.0), ("triad", 4302.0)] {
+            add("gpu.memory", gpu, kernel, median, &memory, 80.0);
+        }
+    }
+    checked(document(&["g1"], results), verdicts)
+}

@@ -5,8 +5,10 @@ mod fixture;
 mod formats;
 mod inventory;
 mod lists;
+mod screen;
 mod settings;
 mod terminal;
+mod ticket;
 
 /// The golden texts are in `snapshots/`; `INSTA_UPDATE=always cargo test` writes them again.
 macro_rules! golden {

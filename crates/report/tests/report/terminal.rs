@@ -1,4 +1,4 @@
-//! The text of a terminal.
+//! The text of a terminal with all tables.
 
 use std::path::Path;
 
@@ -9,10 +9,12 @@ use seatrial_report::{Style, TextStyle};
 
 use super::{fixture, golden};
 
+const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, next: &[], details: true };
+
 fn plain(document: &Document) -> String {
     let context = TerminalContext {
         folder: Some(Path::new("/home/ada/.local/share/seatrial/runs/20260921-083015-bcdf")),
-        next: &[],
+        ..DETAILS
     };
     let text = render(document, &context, TextStyle::default());
     for line in text.lines().filter(|line| !line.contains("kept in") && !line.contains("seatrial run")) {
@@ -107,8 +109,8 @@ fn run_in_which_nothing_was_measured() {
 #[test]
 fn colour_changes_nothing_but_colour() {
     for document in [fixture::host(), fixture::fleet(), fixture::mixed()] {
-        let coloured = render(&document, &TerminalContext::default(), TextStyle::new(Style::Coloured, None));
-        let plain = render(&document, &TerminalContext::default(), TextStyle::default());
+        let coloured = render(&document, &DETAILS, TextStyle::new(Style::Coloured, None));
+        let plain = render(&document, &DETAILS, TextStyle::default());
         assert!(coloured.contains("\u{1b}[") && !plain.contains('\u{1b}'));
         assert_eq!(without_escapes(&coloured), plain);
     }
@@ -123,7 +125,7 @@ fn without_escapes(text: &str) -> String {
 
 #[test]
 fn a_wider_terminal_takes_all_metrics_side_by_side() {
-    let text = render(&fixture::host(), &TerminalContext::default(), TextStyle::new(Style::Plain, Some(140)));
+    let text = render(&fixture::host(), &DETAILS, TextStyle::new(Style::Plain, Some(140)));
     let head = text.lines().find(|line| line.contains("bandwidth_all")).unwrap();
     assert!(head.contains("traffic") && head.contains("verdict"), "{head}");
 }
@@ -139,7 +141,7 @@ fn a_record_cannot_steer_the_terminal() {
         "a\u{8}b",
     ));
     document.run.nodes = vec!["\u{9b}31m".to_owned()];
-    let text = render(&document, &TerminalContext::default(), TextStyle::default());
+    let text = render(&document, &DETAILS, TextStyle::default());
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
 }
 
@@ -147,7 +149,7 @@ fn a_record_cannot_steer_the_terminal() {
 fn the_command_that_repeats_a_row_is_ready_to_paste() {
     let mut document = fixture::host();
     document.run.nodes = vec!["n1".to_owned(), "n2".to_owned()];
-    let text = render(&document, &TerminalContext::default(), TextStyle::default());
+    let text = render(&document, &DETAILS, TextStyle::default());
     assert!(text.contains("seatrial run mem.bandwidth -p kernel=triad -p store=nt -w n1\n"), "{text}");
 }
 
@@ -157,15 +159,14 @@ fn every_waiver_is_shown_even_where_passes_are_counted_only() {
     let passed = document.verdicts.iter().position(|record| record.verdict == Verdict::Pass).unwrap();
     document.verdicts[passed].waiver =
         Some("waived by ada until 2026-12-31: new DIMMs are ordered".to_owned());
-    let text = render(&document, &TerminalContext::default(), TextStyle::default());
+    let text = render(&document, &DETAILS, TextStyle::default());
     assert!(text.contains("waived by ada until 2026-12-31"), "{text}");
 }
 
 #[test]
 fn a_failed_case_is_offered_for_another_try() {
     let record = fixture::without_numbers("n1", "scale", Cause::Hang, "no answer for 30 s");
-    let text =
-        render(&fixture::document(&["n1"], vec![record]), &TerminalContext::default(), TextStyle::default());
+    let text = render(&fixture::document(&["n1"], vec![record]), &DETAILS, TextStyle::default());
     assert!(text.contains("-p kernel=scale -p store=nt\n"), "{text}");
 }
 

@@ -27,7 +27,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "node",
-    facts: &[],
+    facts: &["active"],
     source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
     apply: &[ApplyCommand::always(
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
@@ -44,7 +44,7 @@ impl Setting for Governor {
     }
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
-        per_policy(&ABOUT, root, machine, |folder| {
+        let readings = per_policy(&ABOUT, root, machine, |folder| {
             let path = format!("{folder}/scaling_governor");
             let governor = word(root, &path)?;
             // The governor is always in the list; a list without it was read at another moment.
@@ -54,8 +54,20 @@ impl Setting for Governor {
                 ),
                 _ => Ok(Value::Text(governor)),
             }
-        })
+        });
+        match is_active(root) {
+            Some(active) => readings.into_iter().map(|one| one.with_fact("active", Value::Flag(active))).collect(),
+            None => readings,
+        }
     }
+}
+
+/// Whether the CPU chooses its frequency itself and the governor is a hint (admin-guide/pm/intel_pstate.rst, "Active
+/// Mode"; amd-pstate.rst); `None` if the driver is unknown.
+fn is_active(root: &SysRoot) -> Option<bool> {
+    let (folder, _) = policies(root).ok()?.into_iter().next()?;
+    let driver = word(root, &format!("{folder}/scaling_driver")).ok()?;
+    Some(["intel_pstate", "amd-pstate-epp"].contains(&driver.as_str()))
 }
 
 pub(super) fn word(root: &SysRoot, path: &str) -> Result<String, ReadError> {

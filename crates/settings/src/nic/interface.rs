@@ -16,7 +16,7 @@ pub struct OfInterface {
 }
 
 /// Facts of an interface besides `kind`, as in `Nic::facts`.
-pub(super) const FACTS: &[&str] = &[
+pub(crate) const FACTS: &[&str] = &[
     "name",
     "type",
     "virtual",

@@ -31,7 +31,7 @@ fn every_definition_explains_itself() {
         assert!(!about.title.ends_with('.'), "{id}");
         assert!(about.doc.len() > 80 && about.doc.ends_with('.'), "{id}: {}", about.doc);
         assert!(about.traps.ends_with('.'), "{id}: {}", about.traps);
-        assert!(!about.source.is_empty() && ["node", "nic", "hca"].contains(&about.subject), "{id}");
+        assert!(!about.source.is_empty() && ["node", "nic", "hca", "fs"].contains(&about.subject), "{id}");
         for text in [about.doc, about.traps, about.title, about.source] {
             assert!(!text.contains("  ") && !text.contains('\n') && !text.contains('|'), "{id}: {text:?}");
         }
@@ -41,7 +41,8 @@ fn every_definition_explains_itself() {
 #[test]
 fn a_way_to_change_it_names_the_value_and_the_subject() {
     for about in abouts() {
-        let is_fixed = about.id == "cpu.idle_driver" || about.id.starts_with("rdma.");
+        let is_state = ["rdma.", "state."].iter().any(|family| about.id.starts_with(family));
+        let is_fixed = is_state || about.id == "cpu.idle_driver";
         assert_eq!(about.apply.is_empty(), is_fixed, "{}", about.id);
         for apply in about.apply {
             let fixed = about.id.ends_with("_consistent");

@@ -30,6 +30,21 @@ fn idle() -> Tree {
 }
 
 #[test]
+fn the_governor_tells_whether_it_is_a_hint_alone() {
+    let active = |driver: &str| {
+        let files =
+            [("scaling_governor", "powersave\n"), ("scaling_driver", driver), ("affected_cpus", "0\n")];
+        let tree = Tree::new().files("/sys/devices/system/cpu/cpufreq/policy0", &files);
+        tree.read("cpu.governor")[0].facts.flag("active").ok()
+    };
+    assert_eq!(active("intel_pstate\n"), Some(true));
+    assert_eq!(active("amd-pstate-epp\n"), Some(true));
+    assert_eq!(active("intel_cpufreq\n"), Some(false));
+    assert_eq!(active("acpi-cpufreq\n"), Some(false));
+    assert_eq!(active("\n"), None);
+}
+
+#[test]
 fn policies_that_agree_are_one_reading() {
     assert_eq!(governors(&["performance\n", "performance\n"]).lines("cpu.governor"), ["node: performance"]);
 }

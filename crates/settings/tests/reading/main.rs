@@ -10,5 +10,6 @@ mod memory;
 mod net;
 mod nic;
 mod rdma;
+mod state;
 mod tree;
 mod tuning;

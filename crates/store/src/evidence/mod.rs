@@ -30,7 +30,7 @@ pub use contents::{Contents, Samples, judged_text};
 pub use manifest::{Listed, Manifest};
 pub use read::{Looked, look};
 pub(crate) use seal::sum_of;
-pub use write::{Exported, export};
+pub use write::{Exported, evidence_sha256, export};
 
 use crate::StoreError;
 

@@ -1,7 +1,7 @@
 //! Exports a run as evidence.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -56,6 +56,16 @@ pub fn export(folder: &Path, out: &mut dyn Write) -> Result<Exported, EvidenceEr
         run: manifest.run,
         bytes,
     })
+}
+
+/// SHA-256, in hexadecimal, of the evidence file of the run at `folder`, which is not written.
+///
+/// # Errors
+/// As [`export`].
+pub fn evidence_sha256(folder: &Path) -> Result<String, EvidenceError> {
+    let mut summed = Summed::new(io::sink());
+    export(folder, &mut summed)?;
+    Ok(hexadecimal(&summed.finish().0))
 }
 
 fn files_of(folder: &Path) -> Result<Vec<String>, EvidenceError> {

@@ -6,6 +6,9 @@ use std::fmt;
 use super::Line;
 use crate::root::{ReadError, SysRoot};
 
+/// The name of a counter, and its value or why it could not be read.
+pub type CounterReading = (String, Result<u64, ReadError>);
+
 /// One reading of a probe. Names carry their unit: `steal_ns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -65,6 +68,21 @@ impl Counters {
 
     pub fn unreadable(&mut self, why: impl fmt::Display) {
         self.unreadable.push(why.to_string());
+    }
+
+    /// Takes over `found`, or why it could not be read.
+    pub fn take(&mut self, found: Result<Vec<CounterReading>, ReadError>) {
+        match found {
+            Ok(all) => {
+                for (name, value) in all {
+                    match value {
+                        Ok(value) => self.count(name, value),
+                        Err(error) => self.unreadable(error),
+                    }
+                }
+            }
+            Err(error) => self.unreadable(error),
+        }
     }
 
     pub fn since(&self, earlier: &Self) -> Difference {

@@ -20,9 +20,11 @@ mod steal;
 mod throttle;
 mod vmstat;
 
-pub use counters::{Counters, Difference};
+pub use counters::{CounterReading, Counters, Difference};
 pub use counting::Counting;
 pub use line::Line;
+pub use pcie_aer::pcie_error_counters;
+pub use throttle::throttle_counters;
 
 use crate::root::SysRoot;
 

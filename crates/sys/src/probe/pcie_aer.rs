@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Counters, Counting, Difference};
+use super::{CounterReading, Counters, Counting, Difference};
 use crate::root::{ReadError, SysRoot};
 
 const DEVICES: &str = "/sys/bus/pci/devices";
@@ -20,6 +20,21 @@ const MOST_DEVICES: usize = 16;
 /// `correctable 0000:3b:00.0`. The reporting device saw the error; the fault may be at the other end of its link.
 pub(super) struct PcieAer;
 
+/// The counters of errors of `kinds` (`correctable`, `nonfatal`, `fatal`), named as by [`PcieAer`]; devices that count
+/// none are left out.
+pub fn pcie_error_counters(root: &SysRoot, kinds: &[&str]) -> Result<Vec<CounterReading>, ReadError> {
+    let mut all = Vec::new();
+    for device in root.list(DEVICES)? {
+        for (file, kind) in FILES.iter().filter(|(_, kind)| kinds.contains(kind)) {
+            match total(root, &format!("{DEVICES}/{device}/{file}")) {
+                Err(ReadError::Missing { .. }) => {}
+                count => all.push((format!("{kind} {device}"), count)),
+            }
+        }
+    }
+    Ok(all)
+}
+
 impl Counting for PcieAer {
     fn id(&self) -> &'static str {
         "pcie_aer"
@@ -28,22 +43,7 @@ impl Counting for PcieAer {
     /// Reads devices at 0 too: a later increase needs an earlier reading.
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
-        let devices = match root.list(DEVICES) {
-            Ok(devices) => devices,
-            Err(error) => {
-                counters.unreadable(error);
-                return counters;
-            }
-        };
-        for device in devices {
-            for (file, name) in FILES {
-                match total(root, &format!("{DEVICES}/{device}/{file}")) {
-                    Ok(count) => counters.count(format!("{name} {device}"), count),
-                    Err(ReadError::Missing { .. }) => {}
-                    Err(error) => counters.unreadable(error),
-                }
-            }
-        }
+        counters.take(pcie_error_counters(root, &FILES.map(|(_, kind)| kind)));
         if counters.counts.is_empty() && counters.unreadable.is_empty() {
             counters.unreadable(format_args!("no device in {DEVICES} counts errors of its link"));
         }

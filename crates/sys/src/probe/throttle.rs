@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counters, Counting, Difference};
+use super::{CounterReading, Counters, Counting, Difference};
 use crate::root::{ReadError, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -29,6 +29,25 @@ enum Owner {
 /// largest of its threads' differences, not their sum.
 pub(super) struct ThrottleProbe;
 
+/// The counters of all CPUs, named as `core_throttles 0,4/4` (the core of CPUs 0 and 4, told by CPU 4); none where this CPU or
+/// hypervisor counts no throttling.
+pub fn throttle_counters(root: &SysRoot) -> Result<Vec<CounterReading>, ReadError> {
+    let mut all = Vec::new();
+    for cpu in root.numbered(CPUS, "cpu")? {
+        let base = format!("{CPUS}/cpu{cpu}");
+        if !root.exists(format!("{base}/thermal_throttle")) {
+            continue;
+        }
+        for (file, owner, name) in FILES {
+            match root.value(format!("{base}/thermal_throttle/{file}")) {
+                Err(ReadError::Missing { .. }) => {}
+                count => all.push((format!("{name} {}/{cpu}", owner.name(root, &base)), count)),
+            }
+        }
+    }
+    Ok(all)
+}
+
 impl Counting for ThrottleProbe {
     fn id(&self) -> &'static str {
         "throttle"
@@ -36,26 +55,7 @@ impl Counting for ThrottleProbe {
 
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
-        let cpus = match root.numbered(CPUS, "cpu") {
-            Ok(cpus) => cpus,
-            Err(error) => {
-                counters.unreadable(error);
-                return counters;
-            }
-        };
-        for cpu in cpus {
-            let base = format!("{CPUS}/cpu{cpu}");
-            if !root.exists(format!("{base}/thermal_throttle")) {
-                continue;
-            }
-            for (file, owner, name) in FILES {
-                match root.value(format!("{base}/thermal_throttle/{file}")) {
-                    Ok(value) => counters.count(format!("{name} {}/{cpu}", owner.name(root, &base)), value),
-                    Err(ReadError::Missing { .. }) => {}
-                    Err(error) => counters.unreadable(error),
-                }
-            }
-        }
+        counters.take(throttle_counters(root));
         if counters.counts.is_empty() && counters.unreadable.is_empty() {
             let why = "this CPU or hypervisor counts no throttling";
             counters.unreadable(format_args!("no {CPUS}/cpu*/thermal_throttle exists: {why}"));

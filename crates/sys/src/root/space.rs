@@ -12,6 +12,9 @@ pub struct Space {
     /// Free, with the part reserved for root.
     pub free_bytes: u64,
     pub available_bytes: u64,
+    /// 0 where the file system does not limit them.
+    pub inodes: u64,
+    pub free_inodes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +71,8 @@ fn statvfs(path: &str) -> Result<Space, Errno> {
         size_bytes: room.f_blocks.saturating_mul(unit),
         free_bytes: room.f_bfree.saturating_mul(unit),
         available_bytes: room.f_bavail.saturating_mul(unit),
+        inodes: room.f_files,
+        free_inodes: room.f_ffree,
     })
 }
 

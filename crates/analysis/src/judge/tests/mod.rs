@@ -11,7 +11,7 @@ mod settings;
 use std::collections::BTreeMap;
 
 use jiff::civil::{Date, date};
-use seatrial_model::profile::{Bar, Bounds, Criterion, Profile, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Bar, Bounds, Criterion, Missed, Profile, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Site, Verdict};
 
@@ -55,6 +55,7 @@ fn fast(bounds: Bounds) -> Criterion {
         of: Statistic::Median,
         bounds,
         without_limit: WithoutLimit::Unknown,
+        missed: Missed::Fail,
     }
 }
 

@@ -53,6 +53,20 @@ fn bounds_of_every_form_judge_in_the_unit_they_were_given_in() {
 }
 
 #[test]
+fn a_criterion_may_warn_where_it_would_fail_or_be_noise() {
+    let of = |bounds, missed| {
+        let mut profile = profile(bounds);
+        profile.criteria[0].missed = missed;
+        only(&judged(&profile, &[measured("n1")])).0
+    };
+    assert_eq!(of(at_least("95 GB/s"), Missed::Fail), Verdict::Fail);
+    assert_eq!(of(at_least("95 GB/s"), Missed::Warn), Verdict::Warn);
+    assert_eq!(of(at_least("90.5 GB/s"), Missed::Fail), Verdict::Unknown);
+    assert_eq!(of(at_least("90.5 GB/s"), Missed::Warn), Verdict::Warn);
+    assert_eq!(of(at_least("80 GB/s"), Missed::Warn), Verdict::Pass);
+}
+
+#[test]
 fn a_bound_inside_the_interval_is_noise() {
     let (verdict, _, _, reason) = only(&judged(&profile(at_least("89.5 GB/s")), &[measured("n1")]));
     assert_eq!(verdict, Verdict::Warn);

@@ -1,6 +1,6 @@
 //! Settings that pass, fail or are unknown, each for its reason.
 
-use seatrial_model::profile::{Requirement, Role, SettingRule, Waiver};
+use seatrial_model::profile::{Missed, Requirement, Role, SettingRule, Waiver, WithoutValue};
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Params, SiteNode, Value};
 
@@ -75,6 +75,36 @@ fn a_setting_passes_fails_or_is_unknown() {
             "nic.mtu n5: unknown 'large' is not a number",
             "nic.mtu n6: unknown the setting was not read",
         ]
+    );
+}
+
+#[test]
+fn a_rule_may_warn_of_a_difference_and_skip_what_has_no_value() {
+    let lenient = SettingRule { missed: Missed::Warn, without_value: WithoutValue::Skip, ..rule(&[]) };
+    let site = vec![
+        node("n1", vec![mtu("eth0", 1500)]),
+        node("n2", vec![reading("eth0", Present::Absent("no such file".to_owned()))]),
+        node("n3", vec![reading("eth0", Present::Unreadable("permission denied".to_owned()))]),
+        node("n4", Vec::new()),
+    ];
+    let judged: Vec<_> =
+        verdicts(&wanting(lenient.clone()), site).verdicts.iter().map(|record| record.verdict).collect();
+    assert_eq!(judged, [Verdict::Warn, Verdict::Skip, Verdict::Skip, Verdict::Skip]);
+    let profile = wanting(lenient);
+    let names = ["n1".to_owned()];
+    let assignment = Assignment::new(&profile, &names, &BTreeMap::new());
+    let lost = judge(&profile, &inputs(&assignment, &[], None));
+    assert_eq!(lost.verdicts[0].verdict, Verdict::Unknown, "a node that was not reached was not looked at");
+}
+
+#[test]
+fn a_refused_value_has_the_reason_of_the_profile_and_no_command() {
+    let refused = Requirement { none_of: vec![Value::Count(1500)], ..Requirement::default() };
+    let rule = SettingRule { require: vec![refused], why: Some("use 9000".to_owned()), ..rule(&[]) };
+    let site = || vec![node("n1", vec![mtu("eth0", 9000)]), node("n2", vec![mtu("eth0", 1500)])];
+    assert_eq!(
+        lines(&verdicts(&wanting(rule), site())),
+        ["nic.mtu n1: pass", "nic.mtu n2: fail it is 1500; wanted: use 9000"]
     );
 }
 

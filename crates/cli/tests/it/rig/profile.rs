@@ -15,6 +15,14 @@ pub fn profile(bounds: &[(&str, &str)]) -> String {
     text
 }
 
+/// Three criteria on shares of the limit, which are skipped where none is known.
+pub fn shares_of_the_limit() -> String {
+    let share = |percent: u32| {
+        format!("at_least = {{ percent_of = \"limit\", value = {percent} }}\nwithout_limit = \"skip\"")
+    };
+    profile(&[("read", &share(65)), ("copy", &share(55)), ("triad", &share(55))])
+}
+
 pub fn bound(line: &str) -> String {
     profile(&[("triad", line)])
 }

@@ -1,0 +1,70 @@
+//! What copies have in common: overwriting the target, splitting a slice into pieces, setting the copies of the next
+//! slice, and the sample of a piece.
+
+use std::sync::Arc;
+
+use seatrial_model::{Nanos, Params, Quantity, Sample};
+use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
+
+use crate::MOST_QUEUED;
+
+/// Most pieces per slice, which are compared between the streams of a cell.
+const PIECES: usize = 8;
+
+/// The pieces of a slice, all of equally many copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    pub pieces: usize,
+    pub each: usize,
+}
+
+impl Split {
+    /// Rounds up to full pieces.
+    pub fn of(copies: usize) -> Self {
+        let pieces = copies.min(PIECES);
+        Self { pieces, each: copies.div_ceil(pieces) }
+    }
+
+    pub const fn copies(self) -> usize {
+        self.pieces * self.each
+    }
+}
+
+/// Copies that fill a slice when one takes `one` nanoseconds, as far as a held stream can queue them.
+pub fn copies_in(slice: Nanos, one: f64) -> usize {
+    ((slice.get() as f64 / one.max(1.0)) as usize).clamp(1, MOST_QUEUED)
+}
+
+/// Overwrites the start of a copy's target and waits, so that a copy that did nothing is found.
+pub fn overwrite(stream: &Stream, target: &Arc<DeviceMemory>, bytes: usize) -> Result<(), GpuError> {
+    stream.set(Span::Device(target, 0), 0x5a, bytes)?;
+    stream.finish()
+}
+
+pub fn sample(at: &Params, lane: u64, span: (Nanos, Nanos), bytes: u64) -> Sample {
+    let mut at = at.clone();
+    at.set("lane", lane);
+    Sample::new("copy", at, span, Quantity::bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_hold_all_copies_and_are_at_most_eight() {
+        for (copies, pieces, each) in [(1, 1, 1), (8, 8, 1), (9, 8, 2), (240, 8, 30)] {
+            let split = Split::of(copies);
+            assert_eq!(split, Split { pieces, each });
+            assert!(split.copies() >= copies);
+        }
+    }
+
+    #[test]
+    fn a_slice_is_filled_within_what_a_stream_can_queue() {
+        let slice = Nanos(1_000_000);
+        for (one, copies) in [(100_000.0, 10), (2_000_000.0, 1), (1.0, MOST_QUEUED), (0.0, MOST_QUEUED)] {
+            assert_eq!(copies_in(slice, one), copies, "one copy in {one} ns");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The first screen of a result: the verdict, the parts, the criteria, what to act on, and where the rest is.
+
+use seatrial_model::record::Document;
+use seatrial_model::{Verdict, VerdictRecord};
+
+use super::{TerminalContext, findings, headline, next, nodes, pairs, table, tables};
+use crate::grid;
+use crate::ink::{Ink, is_mark};
+use crate::notes::Notes;
+use crate::view::actions::{Action, actions, with_warnings};
+use crate::view::cases::without_factors;
+use crate::view::criteria::{Criterion, Judgement, Places, WANTED, criteria, table as criteria_table};
+use crate::view::nodes::{is_fleet, shortfall};
+use crate::view::parts::{self, Extent, is_absent};
+use crate::view::table::{Cell, Table};
+use crate::words::{clean, cut, set_of};
+
+/// Lines of the screen for one machine and for a fleet.
+const LINES: [usize; 2] = [40, 60];
+
+/// Characters of a reason below the criteria.
+const LONGEST_REASON: usize = 140;
+
+/// Characters of the nodes of a thing to act on.
+const LONGEST_SET: usize = 40;
+
+/// How many rows of each table, and how many lines of each thing to act on.
+#[derive(Clone, Copy)]
+struct Room {
+    nodes: usize,
+    parts: usize,
+    criteria: usize,
+    actions: usize,
+    lines: usize,
+}
+
+/// From generous to narrow; the first that fits is taken.
+const ROOMS: [Room; 6] = [
+    Room { nodes: 16, parts: 16, criteria: 12, actions: 7, lines: 3 },
+    Room { nodes: 10, parts: 14, criteria: 8, actions: 7, lines: 2 },
+    Room { nodes: 8, parts: 10, criteria: 6, actions: 7, lines: 2 },
+    Room { nodes: 6, parts: 8, criteria: 5, actions: 6, lines: 2 },
+    Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 2 },
+    Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 1 },
+];
+
+pub fn text(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
+    let most = LINES[usize::from(is_fleet(document))];
+    let fits = |text: &String| text.lines().count() <= most;
+    // Who runs a benchmark wants its numbers; who checks a machine wants its parts.
+    let bodies = [Body::Tables, Body::PartsAndPairs, Body::Parts];
+    let has_tables = document.verdicts.is_empty()
+        && tables(document, &mut Notes::default(), width).iter().all(|text| is_within(text, width));
+    let bodies = &bodies[usize::from(!has_tables)..];
+    let in_room = |room: &Room, body: Body| in_room(document, context, *room, body, width);
+    let mut all = bodies.iter().flat_map(|body| ROOMS.iter().map(|room| in_room(room, *body)));
+    all.find(fits).unwrap_or_else(|| in_room(&ROOMS[ROOMS.len() - 1], Body::Parts))
+}
+
+/// Whether no line of `text` is cut or wrapped; what is wider is left to --details.
+fn is_within(text: &str, width: u16) -> bool {
+    let columns = |line: &str| line.trim_end().chars().filter(|sign| !is_mark(*sign)).count();
+    text.lines().all(|line| columns(line) <= usize::from(width))
+}
+
+/// What stands between the verdict and what to act on.
+#[derive(Clone, Copy, PartialEq)]
+enum Body {
+    /// All numbers, benchmark by benchmark.
+    Tables,
+    /// The parts, and the numbers of each pair of nodes.
+    PartsAndPairs,
+    Parts,
+}
+
+fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body: Body, width: u16) -> String {
+    let mut notes = Notes::default();
+    let mut blocks = vec![headline::block(document), nodes::block(document, room.nodes, &mut notes, width)];
+    if body == Body::Tables {
+        blocks.extend(tables(document, &mut notes, width));
+        blocks.push(findings::good_to_know(document, width));
+    } else {
+        let laid = [Extent::Bar, Extent::Limit].map(|extent| parts::table(document, room.parts, extent));
+        let wide = laid.into_iter().find(|parts| table::fits(parts, width));
+        let parts = wide.unwrap_or_else(|| parts::table(document, room.parts, Extent::Share));
+        blocks.push(table::block(parts, room.parts, &mut notes, width));
+    }
+    if body == Body::PartsAndPairs {
+        let pairs = pairs::blocks(&without_factors(&document.results), width);
+        blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
+    }
+    blocks.push(judged(document, room.criteria, &mut notes, width));
+    blocks.push(to_act_on(document, room, width));
+    blocks.push(next::block(document, context, width) + &last_line(document, context));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n")
+}
+
+/// The number of problems, the worst of them, and the page of the run.
+fn last_line(document: &Document, context: &TerminalContext<'_>) -> String {
+    let problems: Vec<Action<'_>> =
+        actions(document).into_iter().filter(|action| action.badge.tone == Verdict::Fail).collect();
+    let on = |action: &Action<'_>| match action.nodes.as_slice() {
+        nodes if nodes.is_empty() || !is_fleet(document) => String::new(),
+        nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
+    };
+    let said = match problems.as_slice() {
+        [] => None,
+        [only] => Some(format!("1 problem: {}{}", only.name, on(only))),
+        [worst, ..] => Some(format!("{} problems, the worst: {}{}", problems.len(), worst.name, on(worst))),
+    };
+    let page = context.folder.map(|folder| format!("page: {}", folder.join("report.html").display()));
+    let parts: Vec<String> = said.into_iter().chain(page).map(|part| clean(&part)).collect();
+    if parts.is_empty() { String::new() } else { format!(" {}\n", parts.join(" · ")) }
+}
+
+/// A row per criterion, the worst first; those about parts that do not exist are left out.
+fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16) -> String {
+    let places = Places::of(document);
+    let is_here = |record: &VerdictRecord| {
+        let case = record.case.as_deref().and_then(|case| places.case(case));
+        record.verdict != Verdict::Skip || !case.is_some_and(is_absent)
+    };
+    let mut all = criteria(document, &places, is_here);
+    // What was not judged says more than what passed.
+    let is_passed = |criterion: &Criterion<'_>| criterion.worst.verdict == Verdict::Pass;
+    all.sort_by_key(|criterion| {
+        (is_passed(criterion), std::cmp::Reverse(criterion.worst.verdict), shortfall(criterion.worst))
+    });
+    // A line that counts a single row is no shorter than the row.
+    let shown = if all.len() == most + 1 { all.len() } else { all.len().min(most) };
+    let hidden = all.split_off(shown);
+    let is_fleet = is_fleet(document);
+    let row = |criterion: &Criterion<'a>| {
+        let row = criterion.row(&places);
+        if is_fleet {
+            return row;
+        }
+        // On one machine a criterion has one place, and the node goes without saying.
+        let part = row.record.subject.as_str();
+        let place = if row.place == "all" || part != "node" { row.place } else { String::new() };
+        let place = if place.ends_with(part) { part.to_owned() } else { place };
+        Judgement { met: Cell::default(), place, ..row }
+    };
+    let rows: Vec<Judgement<'_>> = all.iter().map(row).collect();
+    let mut table = criteria_table("", &rows, is_fleet, is_fleet);
+    // Of what passed only a waiver is of interest.
+    for (criterion, row) in all.iter().zip(&mut table.rows) {
+        if is_passed(criterion) {
+            let is_waiver = |note: &String| Some(note) == criterion.worst.waiver.as_ref();
+            row.cells.iter_mut().for_each(|cell| cell.notes.retain(is_waiver));
+        }
+    }
+    table.retain(|_, cells| cells.iter().any(|cell| **cell != Cell::default()));
+    if !table::fits(&table, width) {
+        without_values(&mut table);
+    }
+    for note in table.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.notes) {
+        *note = cut(note, LONGEST_REASON);
+    }
+    for verdict in [Verdict::Fail, Verdict::Unknown, Verdict::Warn, Verdict::Pass, Verdict::Skip] {
+        let number = hidden.iter().filter(|criterion| criterion.worst.verdict == verdict).count();
+        table.push_hidden(verdict, number);
+    }
+    table::block(table, usize::MAX, notes, width)
+}
+
+/// Leaves out what a share of the limit amounts to: the limit stands in the parts.
+fn without_values(table: &mut Table) {
+    let wanted = table.columns.iter().position(|column| column.title == WANTED);
+    for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(wanted?)) {
+        if let Some((share, _)) = cell.text.split_once(" (") {
+            cell.text = share.to_owned();
+        }
+    }
+}
+
+fn to_act_on(document: &Document, room: Room, width: u16) -> String {
+    let all = with_warnings(document);
+    if all.is_empty() {
+        return String::new();
+    }
+    let longest = all.iter().map(|action| action.badge.word.len() + 5).max().unwrap_or(0);
+    let in_lines = room.lines * usize::from(width).saturating_sub(longest + 4);
+    let row = |action: &Action<'_>| {
+        (action.badge.marked(), cut(&clean(&said(action, is_fleet(document))), in_lines))
+    };
+    let rows: Vec<_> = all.iter().take(room.actions).map(row).collect();
+    let mut text = format!("{}\n{}", Ink::Strong.on("To act on"), grid::paragraphs(&rows, width));
+    if all.len() > room.actions {
+        text +=
+            &format!("{}\n", Ink::Faint.on(&format!(" {} more with --details", all.len() - room.actions)));
+    }
+    text
+}
+
+/// The nodes of a fleet first, where the sentence does not name them.
+fn said(action: &Action<'_>, is_fleet: bool) -> String {
+    match action.nodes.as_slice() {
+        _ if !is_fleet => action.what.clone(),
+        [] => action.what.clone(),
+        nodes if nodes.iter().all(|node| action.what.contains(node)) => action.what.clone(),
+        nodes => format!("{}: {}", set_of(nodes, LONGEST_SET), action.what),
+    }
+}

@@ -1,0 +1,247 @@
+//! The parts of the machines: a row per part and test, with its headline, its limit and its verdict.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::{Better, Outcome, Verdict};
+use seatrial_stats::Sorted;
+
+use super::cases::{Verdicts, verdicts};
+use super::nodes::is_fleet;
+use super::table::{Builder, Cell, Column, Table};
+use crate::labels::Label;
+use crate::number::{half_width, whole_percent};
+use crate::words::{Badge, count, quantity, tone};
+
+/// Characters of a full bar.
+const BAR: usize = 10;
+
+/// One test of one part, over all nodes.
+struct Part<'a> {
+    name: String,
+    test: String,
+    /// The case with the heaviest verdict; of these the one farthest from its limit.
+    worst: &'a CaseRecord,
+    verdict: Option<Verdict>,
+    cases: Vec<&'a CaseRecord>,
+}
+
+/// How wide the table is.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub enum Extent {
+    /// The share of the limit in percent.
+    Share,
+    /// The limit too.
+    Limit,
+    /// The share as a bar too.
+    Bar,
+}
+
+/// A row per part and test, at most `most`; the tests of a part are joined where there are more.
+pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
+    let judged = verdicts(document);
+    let there: Vec<&CaseRecord> = document.results.iter().filter(|case| !is_absent(case)).collect();
+    let values = differing(&there);
+    let of_test = |case: &CaseRecord| joined(&case.bench, &values_of(case, &values));
+    let of_bench = |case: &CaseRecord| case.bench.clone();
+    let mut parts = group(&there, &judged, of_test);
+    if parts.len() > most {
+        parts = group(&there, &judged, of_bench);
+    }
+    let hidden = parts.len().saturating_sub(most);
+    if hidden > 0 {
+        // The worst stay, in the order of the run.
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by_key(|at| Reverse(parts[*at].tone()));
+        let kept: BTreeSet<usize> = order.into_iter().take(most).collect();
+        let mut at = 0..;
+        parts.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
+    }
+    let mut table = lay_out(&parts, is_fleet(document), !judged.is_empty(), extent);
+    if hidden > 0 {
+        table.remarks.push(format!("{} with --details", count(hidden, "more row")));
+    }
+    let absent = absent(document);
+    if !absent.is_empty() {
+        table.remarks.push(format!("not here: {}", absent.join(", ")));
+    }
+    table
+}
+
+/// Whether the part that the case measures does not exist on the node.
+pub fn is_absent(case: &CaseRecord) -> bool {
+    case.outcome == Outcome::Skipped
+}
+
+/// The benchmarks without a part on any node.
+fn absent(document: &Document) -> Vec<&str> {
+    let of = |is_kept: &dyn Fn(&CaseRecord) -> bool| {
+        let kept = document.results.iter().filter(|case| is_kept(case));
+        kept.map(|case| case.bench.as_str()).collect::<BTreeSet<_>>()
+    };
+    of(&|_| true).difference(&of(&|case| !is_absent(case))).copied().collect()
+}
+
+/// The parameters by benchmark that differ between its cases.
+fn differing<'a>(cases: &[&'a CaseRecord]) -> HashMap<&'a str, BTreeSet<&'a str>> {
+    let mut seen: HashMap<&str, BTreeMap<&str, BTreeSet<String>>> = HashMap::new();
+    for case in cases {
+        let of_bench = seen.entry(&case.bench).or_default();
+        for (name, value) in case.params.iter() {
+            of_bench.entry(name).or_default().insert(value.to_string());
+        }
+    }
+    let differ = |values: BTreeMap<&'a str, BTreeSet<String>>| {
+        values.into_iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| name).collect()
+    };
+    seen.into_iter().map(|(bench, values)| (bench, differ(values))).collect()
+}
+
+fn values_of(case: &CaseRecord, differing: &HashMap<&str, BTreeSet<&str>>) -> String {
+    let names = differing.get(case.bench.as_str());
+    let own = case.params.iter().filter(|(name, _)| names.is_some_and(|names| names.contains(name)));
+    let told = own.map(|(_, value)| value.to_string()).filter(|value| value != "auto");
+    told.collect::<Vec<_>>().join(" ")
+}
+
+fn joined(one: &str, other: &str) -> String {
+    [one, other].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn group<'a>(
+    cases: &[&'a CaseRecord],
+    judged: &Verdicts<'_>,
+    test: impl Fn(&CaseRecord) -> String,
+) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut places: HashMap<(String, String), usize> = HashMap::new();
+    for case in cases {
+        let (name, test) = (name(case), test(case));
+        let at = *places.entry((name.clone(), test.clone())).or_insert_with(|| {
+            parts.push(Part { name, test, worst: case, verdict: None, cases: Vec::new() });
+            parts.len() - 1
+        });
+        parts[at].cases.push(case);
+    }
+    for part in &mut parts {
+        let verdict = |case: &CaseRecord| judged.get(case.case.as_str()).copied();
+        let weight = |case: &&CaseRecord| {
+            // In thousandths of a percent: integers order totally. Unknown shares come last.
+            let share = share(case).map_or(i64::MAX, |percent| (percent * 1e3) as i64);
+            (Reverse(verdict(case).or_else(|| ended(case))), share)
+        };
+        part.worst = part.cases.iter().copied().min_by_key(weight).unwrap_or(part.worst);
+        part.verdict = verdict(part.worst);
+    }
+    parts
+}
+
+/// What the case's end says where nothing judges it: nothing if it has numbers.
+fn ended(case: &CaseRecord) -> Option<Verdict> {
+    (case.outcome != Outcome::Measured).then(|| tone(case.outcome))
+}
+
+/// How much of its limit the headline reaches, in percent; of a time, the limit as a share of the time.
+fn share(case: &CaseRecord) -> Option<f64> {
+    let (_, metric) = case.headline()?;
+    let percent = metric.percent_of_limit().filter(|percent| *percent > 0.0)?;
+    Some(if metric.better == Better::Lower { 1e4 / percent } else { percent })
+}
+
+/// The name of the part that a case measures, without nodes: `memory`, `GPU 0`, `eth0`, `/scratch`.
+fn name(case: &CaseRecord) -> String {
+    let subject = Label::of_case(case).without_nodes(&case.nodes).subject().to_owned();
+    match subject.split_once(':') {
+        Some(("nic", "lo")) => "loopback".to_owned(),
+        Some(("gpu", index)) => format!("GPU {index}"),
+        Some(("fs", "auto")) => "file system".to_owned(),
+        Some((_, name)) if !name.is_empty() => name.to_owned(),
+        _ if subject == "node" => family(&case.bench).to_owned(),
+        _ => subject,
+    }
+}
+
+/// What a benchmark without a device of its own measures.
+fn family(bench: &str) -> &str {
+    match bench.split('.').next().unwrap_or_default() {
+        "mem" => "memory",
+        "cpu" => "cores",
+        "gpu" => "GPUs",
+        "net" => "network",
+        other => other,
+    }
+}
+
+impl Part<'_> {
+    fn tone(&self) -> Option<Verdict> {
+        self.verdict.or_else(|| ended(self.worst))
+    }
+
+    fn badge(&self) -> Badge {
+        match self.verdict {
+            Some(verdict) if self.worst.outcome == Outcome::Measured => verdict.into(),
+            _ => self.worst.outcome.into(),
+        }
+    }
+
+    /// The headline of the worst case.
+    fn metric(&self) -> Option<&MetricRecord> {
+        self.worst.headline().map(|(_, metric)| metric)
+    }
+
+    /// The headline's median over the nodes.
+    fn median(&self) -> Option<String> {
+        let own = self.cases.iter().filter_map(|case| Some(case.headline()?.1.median));
+        let median = Sorted::new(&own.collect::<Vec<_>>()).ok()?.quantile(0.5).ok()?;
+        Some(quantity(median, self.metric()?.unit))
+    }
+
+    fn measured(&self) -> Cell {
+        let Some(metric) = self.metric() else { return Cell::default() };
+        let width = metric.ci95.map(|interval| half_width(metric.median, interval));
+        Cell::from(quantity(metric.median, metric.unit)).remark(width.unwrap_or_default())
+    }
+
+    /// `███████░░░   71%`, or the number alone.
+    fn share(&self, extent: Extent) -> Option<String> {
+        let share = share(self.worst)?;
+        let percent = whole_percent(self.metric()?.percent_of_limit()?);
+        if extent < Extent::Bar {
+            return Some(percent);
+        }
+        let full = ((share / 100.0 * BAR as f64).round() as usize).min(BAR);
+        Some(format!("{}{} {percent:>5}", "█".repeat(full), "░".repeat(BAR - full)))
+    }
+}
+
+fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) -> Table {
+    let differ = |text: fn(&Part<'_>) -> String| parts.iter().any(|part| text(part) != text(&parts[0]));
+    let has_ends = is_judged || differ(|part| part.badge().word.to_owned());
+    let badge = |part: &Part<'_>| if has_ends { Cell::from(part.badge()) } else { Cell::default() };
+    let mut table = Builder::new("", parts)
+        .column(Column::words(if is_judged { "verdict" } else { "outcome" }).unbroken(), badge)
+        .column(Column::words("part").unbroken(), |part| part.name.as_str())
+        .column(Column::words("test").unbroken(), |part| part.test.as_str());
+    if is_fleet {
+        let has_numbers = differ(|part| part.cases.len().to_string());
+        table = table
+            .numbers("measured", |part| has_numbers.then(|| part.cases.len().to_string()))
+            .numbers("median", Part::median)
+            .numbers("worst", Part::measured)
+            .column(Column::words("on").unbroken(), |part| part.worst.nodes.join("+"));
+    } else {
+        table = table.numbers("measured", Part::measured);
+    }
+    let limit = |part: &Part<'_>| {
+        let metric = part.metric()?;
+        Some(quantity(metric.limit.value?, metric.unit))
+    };
+    // A fleet has no room for it: the bar has its share.
+    let has_limit = !is_fleet && extent >= Extent::Limit;
+    let table = if has_limit { table.numbers("limit", limit) } else { table };
+    table
+        .column(Column::words("of limit").unbroken(), |part| part.share(extent))
+        .about(|part, row| row.tone = part.tone())
+        .finish()
+}
