@@ -18,6 +18,7 @@ pub mod ends;
 mod gate;
 pub mod goodput;
 mod held;
+pub mod interfaces;
 mod latencies;
 pub mod link_limits;
 mod no_limit;

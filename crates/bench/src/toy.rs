@@ -2,7 +2,7 @@
 
 use seatrial_model::{About, Cost, Interaction, Kind, ParamSpec};
 
-use crate::{Direction, MAX_TRIALS, PRECISION, TIME, TRIALS, ends};
+use crate::{Direction, MAX_TRIALS, PRECISION, TIME, TRIALS, interfaces};
 
 pub const ABOUT: About = About {
     id: "net.toy",
@@ -10,7 +10,7 @@ pub const ABOUT: About = About {
     title: "",
     doc: "",
     params: &[
-        ends::INTERFACE,
+        interfaces::INTERFACE,
         Direction::parameter(""),
         ParamSpec::new("flows", Kind::Count(1, 128), "1"),
         TIME,

@@ -17,6 +17,7 @@ mod roles;
 mod samples;
 mod session;
 mod signals;
+mod stored;
 mod usage;
 
 use std::io::stderr;

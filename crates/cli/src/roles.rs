@@ -1,7 +1,7 @@
 //! Roles given on the command line.
 
 use seatrial_model::name::{did_you_mean, nearest};
-use seatrial_model::profile::{NodeSet, Profile};
+use seatrial_model::profile::{NodeSet, Profile, fold};
 
 use crate::error::CliError;
 
@@ -29,6 +29,25 @@ pub fn give(profile: &mut Profile, typed: &[String]) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Refuses roles whose nodes are not all among `nodes`, those of the run.
+pub fn are_here(typed: &[String], nodes: &[String]) -> Result<(), CliError> {
+    for text in typed {
+        // `give` has refused what does not parse.
+        let Some(Ok(given)) = text.split_once('=').map(|(_, nodes)| nodes.parse::<NodeSet>()) else {
+            continue;
+        };
+        let missing: Vec<&str> =
+            given.names().filter(|name| !nodes.iter().any(|node| node == name)).collect();
+        if !missing.is_empty() {
+            let (missing, is) = (fold(&missing), if missing.len() == 1 { "is" } else { "are" });
+            let run = fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>());
+            let why = format!("{missing} {is} not among the nodes of the run ({run}); add nodes with -w");
+            return Err(CliError::Usage(format!("--role {text}: {why}")));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +63,14 @@ mod tests {
         let mut profile = profile();
         give(&mut profile, &["head=n1".to_owned(), "production=n[2-4]".to_owned()]).expect("given");
         assert_eq!(profile.roles["production"].nodes.names().count(), 3);
+    }
+
+    #[test]
+    fn a_role_of_nodes_that_are_not_in_the_run_is_refused_and_names_them() {
+        let nodes = ["n1", "n2"].map(str::to_owned);
+        are_here(&["head=n1".to_owned(), "production=n[1-2]".to_owned()], &nodes).expect("all are here");
+        let refused = are_here(&["production=n[2-4]".to_owned()], &nodes).unwrap_err().to_string();
+        assert!(refused.contains("n[3-4] are not among the nodes of the run (n[1-2])"), "{refused}");
     }
 
     #[test]

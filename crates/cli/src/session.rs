@@ -25,7 +25,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::{fleet, judge, options, output};
+use crate::{fleet, judge, options, output, roles};
 
 pub struct Job {
     pub tests: Vec<Test>,
@@ -57,6 +57,7 @@ pub fn run(
         .chain(absent.iter().map(|(name, _)| name))
         .cloned()
         .collect();
+    roles::are_here(&options.check.roles, &names)?;
     let roles = job.profile.as_ref().map(|(profile, _)| Assignment::new(profile, &names, &BTreeMap::new()));
     let plays = |node: &str, wanted: &[String]| {
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))

@@ -36,7 +36,7 @@ pub struct Hello {
 
 impl From<&Hello> for SiteNode {
     fn from(hello: &Hello) -> Self {
-        Self { name: hello.node.clone(), machine: hello.machine.clone(), settings: hello.settings.clone() }
+        Self { settings: hello.settings.clone(), ..Self::new(&hello.node, hello.machine.clone()) }
     }
 }
 

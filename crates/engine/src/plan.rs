@@ -8,7 +8,8 @@ use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
 use seatrial_model::profile::Requirement;
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Subject};
+use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Site, Subject, Value};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,6 +79,7 @@ impl Plan {
         let Placement { site, tag, too_few } = placement;
         let first = site.nodes.first().map_or("", |node| node.name.as_str());
         let at_once = tag.as_ref().is_some_and(Tag::is_at_once);
+        let site = &with_selection(site, &test.on);
         let left = cores.left_of(site).filter(|_| at_once);
         // A node without free cores for this case shares those of another case.
         let planned = left.and_then(|left| guarded::planned(bench, params, &left).ok());
@@ -90,8 +92,12 @@ impl Plan {
                         self.settle(test, about, params, first, reason.clone());
                     }
                 }
-                let wanted = cases.into_iter().filter(|case| Requirement::selects(&test.on, &case.facts));
-                for mut case in wanted.map(|case| case.in_group(about, &test.id)) {
+                let (wanted, others): (Vec<_>, Vec<_>) =
+                    cases.into_iter().partition(|case| Requirement::selects(&test.on, &case.facts));
+                if wanted.is_empty() && !others.is_empty() {
+                    self.settle(test, about, params, first, instead(&test.on, &others));
+                }
+                for mut case in wanted.into_iter().map(|case| case.in_group(about, &test.id)) {
                     if let Some(tag) = tag {
                         tag.mark(&mut case);
                     }
@@ -151,6 +157,36 @@ impl Plan {
     }
 }
 
+/// The nodes, the first of which tells the benchmark what its tested part must have.
+fn with_selection<'a>(site: &'a Site, on: &Params) -> Cow<'a, Site> {
+    let mut site = Cow::Borrowed(site);
+    if !on.is_empty()
+        && let Some(node) = site.to_mut().nodes.first_mut()
+    {
+        node.on.clone_from(on);
+    }
+    site
+}
+
+/// What the subjects of `cases` have instead of the facts that `on` asks for.
+fn instead(on: &Params, cases: &[Case]) -> Reason {
+    let has = |case: &Case| {
+        let other = |(name, wanted): (&str, &Value)| {
+            let wanted = [(name.to_owned(), wanted.clone())].into_iter().collect();
+            let have = case.facts.get(name).map_or("unknown".to_owned(), Value::to_string);
+            (!Requirement::selects(&wanted, &case.facts)).then(|| format!("{name}={have}"))
+        };
+        format!("{} has {}", case.subject, on.iter().filter_map(other).collect::<Vec<_>>().join(", "))
+    };
+    let shown = cases.iter().take(MOST_NAMED).map(has).collect::<Vec<_>>().join("; ");
+    let more = cases.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    Reason::new(Cause::Inapplicable, format!("the test is for {on}: {shown}{more}"))
+}
+
+/// Subjects that a reason names.
+const MOST_NAMED: usize = 4;
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -159,7 +195,7 @@ mod tests {
 
     use super::*;
     use seatrial_model::SiteNode;
-    use seatrial_model::machine::{Cpu, CpuThread, Machine};
+    use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
 
     fn site(names: &[&str]) -> Site {
         let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
@@ -193,6 +229,44 @@ mod tests {
 
     fn plan(here: &[&str], absent: &[&str]) -> Plan {
         planned(&test(None, None), here, absent)
+    }
+
+    /// Nodes with IP over InfiniBand beside 10 Gbit/s Ethernet.
+    fn with_two_networks(on: &[(&str, &str)]) -> Plan {
+        let nic = |name: &str, mbit, network: &str| Nic {
+            name: name.to_owned(),
+            kind: NicKind::Physical,
+            up: Known::Known(true),
+            speed_mbit_s: Known::Known(mbit),
+            networks: Known::Known(vec![network.to_owned()]),
+            ..Nic::default()
+        };
+        let mut site = site(&["n1", "n2"]);
+        for node in &mut site.nodes {
+            let nics = vec![nic("ib0", 56_000, "10.1.0.0/16"), nic("eth0", 10_000, "10.2.0.0/16")];
+            node.machine.nics = Known::Known(nics);
+        }
+        let on = on.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let test = Test { on, roles: Vec::new(), ..test(None, None) };
+        Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan")
+    }
+
+    #[test]
+    fn a_test_chooses_the_interface_that_it_selects() {
+        for (speed, interface) in [("10 Gbit/s", "eth0"), ("56 Gbit/s", "ib0")] {
+            let plan = with_two_networks(&[("kind", "nic"), ("speed", speed)]);
+            let chosen: Vec<_> = plan.cases.iter().map(|case| case.planned.text("interface")).collect();
+            assert_eq!((chosen, plan.settled.len()), (vec![Ok(interface)], 0), "{speed}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_selects_nothing_says_what_is_there_instead() {
+        let plan = with_two_networks(&[("kind", "nic"), ("speed", "25 Gbit/s")]);
+        let [(case, reason)] = plan.settled.as_slice() else { panic!("{plan:?}") };
+        assert_eq!((plan.cases.len(), reason.cause), (0, Cause::Inapplicable));
+        assert_eq!(case.nodes, ["n1"]);
+        assert_eq!(reason.text, "the test is for kind=nic,speed=25 Gbit/s: n1->n2 has speed=56 Gbit/s");
     }
 
     fn nodes(plan: &Plan) -> Vec<String> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
+use crate::param::Params;
 use crate::setting::SettingReading;
 
 /// The nodes of a run.
@@ -22,12 +23,15 @@ pub struct SiteNode {
     /// Settings of the node, as read when the run began.
     #[serde(default)]
     pub settings: Vec<SettingReading>,
+    /// While a test is planned, the facts that a tested part of the node must have (`on` of the test); else empty.
+    #[serde(skip)]
+    pub on: Params,
 }
 
 impl SiteNode {
     /// A node with unknown settings.
     pub fn new(name: impl Into<String>, machine: Machine) -> Self {
-        Self { name: name.into(), machine, settings: Vec::new() }
+        Self { name: name.into(), machine, settings: Vec::new(), on: Params::default() }
     }
 }
 

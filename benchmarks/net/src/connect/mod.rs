@@ -27,7 +27,8 @@ const ABOUT: About = About {
         ParamSpec::new("exchange", Kind::Flag, "false")
             .doc("Exchange 8 B in both directions on every connection, as a short request does."),
         seatrial_bench::affinity::AFFINITY,
-        seatrial_bench::ends::INTERFACE,
+        seatrial_bench::interfaces::INTERFACE,
+        seatrial_bench::interfaces::PEER_INTERFACE,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -1,19 +1,21 @@
 //! One case per receiving port.
 
+use seatrial_model::machine::Nic;
+use seatrial_model::profile::Requirement;
 use seatrial_model::{About, Case, Params, Reason, Site, SiteNode, Subject};
 
 use crate::datagrams::between;
 use seatrial_bench::Direction;
 use seatrial_bench::Ends;
-use seatrial_bench::ends::INTERFACE;
+use seatrial_bench::interfaces::{INTERFACE, InterfacePair, PEER_INTERFACE, choose, share_a_network};
 
 /// The first node receives and is measured; the second node only sends.
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let mut each = vec![params.clone()];
     if let ([receiver, sender, ..], Ok("auto")) = (site.nodes.as_slice(), params.text(INTERFACE.name)) {
-        let names = ports(receiver, sender);
-        if names.len() > 1 {
-            each = names.into_iter().map(|name| with(params, name)).collect();
+        let ports = ports(receiver, sender, params);
+        if ports.len() > 1 {
+            each = ports;
         }
     }
     each.iter().map(|params| case(about, params, site)).collect()
@@ -31,28 +33,21 @@ fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     Ok(case)
 }
 
-fn with(params: &Params, interface: &str) -> Params {
-    let mut params = params.clone();
-    params.set(INTERFACE.name, interface);
-    params
-}
-
-/// Ports of the receiver in the same network as the sender's port of that name; the test is repeated for each.
-fn ports<'a>(receiver: &'a SiteNode, sender: &SiteNode) -> Vec<&'a str> {
-    let all = |node: &'a SiteNode| node.machine.nics.known().into_iter().flatten();
-    let others = sender.machine.nics.known();
-    let reaches = |name: &str, networks: &[String]| {
-        others.into_iter().flatten().any(|other| {
-            other.name == name
-                && other
-                    .networks
-                    .known()
-                    .is_some_and(|theirs| networks.iter().any(|net| theirs.contains(net)))
+/// The parameters of each port of the receiver that the test selects and that has a network in common with a port of
+/// the sender.
+fn ports(receiver: &SiteNode, sender: &SiteNode, params: &Params) -> Vec<Params> {
+    let is_port = |nic: &&Nic| nic.kind.is_device() && Requirement::selects(&receiver.on, &nic.facts());
+    let own = receiver.machine.nics.known().into_iter().flatten().filter(is_port);
+    let between = own.filter_map(|nic| {
+        let mut params = params.clone();
+        params.set(INTERFACE.name, nic.name.as_str());
+        let InterfacePair { first, second } = choose(receiver, sender, &params).ok()??;
+        let is_linked = nic.up.known() != Some(&false) && share_a_network(first, second);
+        let peer = second.name.clone();
+        is_linked.then(|| {
+            params.set(PEER_INTERFACE.name, peer.as_str());
+            params
         })
-    };
-    all(receiver)
-        .filter(|nic| nic.kind.is_device() && nic.up.known() != Some(&false))
-        .filter(|nic| nic.networks.known().is_some_and(|networks| reaches(&nic.name, networks)))
-        .map(|nic| nic.name.as_str())
-        .collect()
+    });
+    between.collect()
 }

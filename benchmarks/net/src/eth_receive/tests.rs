@@ -46,6 +46,24 @@ fn the_first_node_receives_and_its_port_is_what_is_measured() {
 }
 
 #[test]
+fn every_port_is_tested_whatever_the_names_at_the_sender() {
+    let own = vec![nic("enp94s0f0", 10_000, "10.0.0.0/24"), nic("enp94s0f1", 10_000, "10.1.0.0/24")];
+    let down = Nic { up: Known::Known(false), ..nic("enp94s0f2", 10_000, "10.1.0.0/24") };
+    let mut receiver = node("n1", [own, vec![nic("eno1", 1_000, "10.9.0.0/24"), down]].concat());
+    receiver.on.set("speed", "10 Gbit/s");
+    let peers =
+        [("ens1f0", 10_000, "10.0.0.0/24"), ("ens1f1", 10_000, "10.1.0.0/24"), ("em1", 1_000, "10.9.0.0/24")];
+    let sender = node("s1", peers.map(|(name, mbit, network)| nic(name, mbit, network)).to_vec());
+    let site = Site { nodes: vec![receiver, sender] };
+    let cases = BENCHMARK.plan(&rig::params(&BENCHMARK, &[]), &site).expect("a plan");
+    let pairs: Vec<_> = cases
+        .iter()
+        .map(|case| (case.subject.as_str(), case.planned.text("peer_interface").expect("planned")))
+        .collect();
+    assert_eq!(pairs, [("nic:enp94s0f0", "ens1f0"), ("nic:enp94s0f1", "ens1f1")]);
+}
+
+#[test]
 fn the_load_is_more_than_what_is_demanded_and_less_than_the_port_carries() {
     let case = &planned(&[nic("eth1", 10_000, "10.1.0.0/24")])[0];
     let flows = case.params.count("flows").expect("a number") as f64;

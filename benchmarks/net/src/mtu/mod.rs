@@ -26,7 +26,8 @@ const ABOUT: About = About {
     title: "path MTU in both directions: the largest packet that really arrives",
     doc: include_str!("doc.md"),
     params: &[
-        seatrial_bench::ends::INTERFACE,
+        seatrial_bench::interfaces::INTERFACE,
+        seatrial_bench::interfaces::PEER_INTERFACE,
         ParamSpec { default: "100 ms", ..seatrial_bench::TIME },
         ParamSpec { default: "2", ..seatrial_bench::TRIALS },
         seatrial_bench::MAX_TRIALS,

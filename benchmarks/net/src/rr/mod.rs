@@ -46,7 +46,8 @@ const ABOUT: About = About {
         ParamSpec::new("load", Kind::Choice(&["none", "forward", "reverse"]), "none")
             .doc("Direction of a TCP stream at full load beside the requests; none: no stream."),
         seatrial_bench::affinity::AFFINITY,
-        seatrial_bench::ends::INTERFACE,
+        seatrial_bench::interfaces::INTERFACE,
+        seatrial_bench::interfaces::PEER_INTERFACE,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -81,7 +81,8 @@ const ABOUT: About = About {
         seatrial_bench::affinity::AFFINITY,
         ParamSpec::new("protocol", Kind::Choice(&["tcp", "mptcp", "sctp"]), "tcp")
             .doc("Transport protocol; mptcp and sctp need kernel support."),
-        seatrial_bench::ends::INTERFACE,
+        seatrial_bench::interfaces::INTERFACE,
+        seatrial_bench::interfaces::PEER_INTERFACE,
         rails::RAILS,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,

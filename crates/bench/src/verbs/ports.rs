@@ -155,7 +155,7 @@ fn place_threads_of_pairs(
 /// where an interface is asked for, that under which it is.
 pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
     let [first, second] = both(site)?;
-    let asked = params.text(crate::ends::INTERFACE.name).ok().filter(|name| *name != "auto");
+    let asked = params.text(crate::interfaces::INTERFACE.name).ok().filter(|name| *name != "auto");
     let active = wanted(first, "auto", DEVICE.name)?;
     let fits = |end: &&End<'a>| asked.is_none_or(|name| end.port.netdevs.iter().any(|netdev| netdev == name));
     let own = *active.iter().find(fits).ok_or_else(|| {

@@ -9,7 +9,7 @@ use seatrial_store::{Home, HomeEnv, RunFolder, State};
 use crate::args::{ExportArgs, STANDARD_OUTPUT};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{output, samples};
+use crate::{output, samples, stored};
 
 /// Writes a run in the requested formats. Exits with 0 when all were written, or with the exit code of a format on
 /// standard output that has one.
@@ -45,10 +45,9 @@ fn written(args: &ExportArgs) -> Result<Exit, CliError> {
     if run.state == State::Running {
         output::warn("the run has not ended: what it measured so far is written");
     }
-    let mut document = run.document()?;
+    let (mut document, profile) = stored::document(&run)?;
     samples::put_back(&run, &mut document.results);
     let site = run.site()?;
-    let profile = run.profile()?.into_present();
     let material = Material {
         document: &document,
         site: &site,

@@ -14,7 +14,7 @@ use seatrial_store::{Home, HomeEnv, Piece, RunFolder, State, StoredRun};
 use crate::args::{ReportArgs, ReportForm};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{judge, output, samples};
+use crate::{judge, output, samples, stored};
 
 const PAGE: &str = "report.html";
 
@@ -25,7 +25,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     for damage in &run.damage {
         output::warn(&damage.to_string());
     }
-    let mut document = run.document()?;
+    let (mut document, profile) = stored::document(&run)?;
     if let Some(verdict) = args.nodes {
         nodes(&document, verdict.into())?;
         return Ok(Exit::MET);
@@ -39,7 +39,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
         return Ok(Exit::MET);
     };
     samples::put_back(&run, &mut document.results);
-    let (site, profile) = (run.site()?, run.profile()?.into_present());
+    let site = run.site()?;
     let parts = |case: &CaseId| parts(&run, case);
     let context = html::PageContext {
         folder: Some(&path),

@@ -66,6 +66,21 @@ fn a_report_prints_the_document_that_the_run_printed() {
 }
 
 #[test]
+fn a_report_and_an_export_of_a_stored_run_have_the_limits_of_its_profile() {
+    let home = Home::new();
+    let stated = "\n[[limit]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nvalue = \"80 GB/s\"\nsource = \"data sheet\"\n";
+    let shares = home.file("shares.toml", shares_of_the_limit() + stated);
+    let script = Script::measuring(60.0).without_limit();
+    let check = home.seatrial("check -o json").word(shares).script(&script).run().exits(0).document();
+    assert!(
+        check.results.iter().any(|case| case.metrics["bandwidth"].limit.value == Some(80.0)),
+        "{check:#?}"
+    );
+    assert_eq!(home.seatrial("report last -o json").run().exits(0).document(), check);
+    home.seatrial("export last --csv -").run().exits(0).shows("data sheet");
+}
+
+#[test]
 fn csv_has_the_same_number_of_columns_in_every_line() {
     let run = Home::new().seatrial("run mem.bandwidth -p kernel=copy,triad -o csv");
     let run = run.script(&Script::measuring(60.0)).run().exits(0);

@@ -153,7 +153,7 @@ impl SimulatedNodes {
         let width = count.map_or(0, |count| count.to_string().len());
         (1..=count.unwrap_or(1)).map(move |number| {
             let name = if width == 0 { name.clone() } else { format!("{name}{number:0width$}") };
-            SiteNode { name, machine: machine.clone(), settings: settings.clone() }
+            SiteNode { settings: settings.clone(), ..SiteNode::new(name, machine.clone()) }
         })
     }
 }

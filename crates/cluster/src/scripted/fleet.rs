@@ -39,7 +39,7 @@ impl ScriptedFleet {
         nodes: Vec<SiteNode>,
         author: impl Fn(&Case, &PartPlacement, u32) -> Script + 'static,
     ) -> Self {
-        let hello = |SiteNode { name, machine, settings }| Hello {
+        let hello = |SiteNode { name, machine, settings, .. }| Hello {
             protocol: PROTOCOL,
             build: "scripted".to_owned(),
             node: name,

@@ -33,8 +33,7 @@ fn site() -> Site {
     static SITE: LazyLock<Site> = LazyLock::new(|| {
         let root = SysRoot::of(crate::files::tree(include_bytes!("site.tree")));
         let machine = seatrial_inventory::read(&root);
-        let node =
-            |name: &str| SiteNode { name: name.to_owned(), machine: machine.clone(), settings: Vec::new() };
+        let node = |name: &str| SiteNode::new(name, machine.clone());
         Site { nodes: vec![node("n1"), node("n2")] }
     });
     SITE.clone()
