@@ -4,43 +4,45 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::gpu::{Driver, GpuError};
+use seatrial_sys::gpu::Driver;
 use serde_json::{Map, Value, json};
 
-use super::{Opened, during};
+use super::{Device, copy::CopyError, during};
 use seatrial_bench::Sink;
 
-pub trait End {
-    fn number(&self) -> usize;
-
-    fn opened(&self) -> &Opened;
+/// A GPU of the group, and what the benchmark keeps for it.
+#[derive(Debug)]
+pub struct End<M> {
+    pub number: usize,
+    pub memory: M,
+    pub device: Device,
 }
 
 #[derive(Debug)]
-pub struct GpuGroup<E> {
-    ends: Vec<E>,
+pub struct GpuGroup<M> {
+    pub ends: Vec<End<M>>,
     least: usize,
     missing: Map<String, Value>,
     about: Map<String, Value>,
 }
 
-impl<E: End> GpuGroup<E> {
-    /// Makes an end on every GPU; notes and leaves out GPUs on which that fails. Fails without a driver, and when
-    /// fewer than `least` GPUs are left.
+impl<M> GpuGroup<M> {
+    /// Opens every GPU and makes its memory; notes and leaves out GPUs on which that fails. Fails without a driver, and
+    /// when fewer than `least` GPUs are left.
     pub fn gather(
         library: Option<&Path>,
         addresses: &[String],
         least: usize,
-        make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<E, Reason>,
+        make: impl Fn(&Arc<dyn Driver>, usize, &str) -> Result<(Device, M), Reason>,
     ) -> Result<Self, Reason> {
-        let driver = Opened::driver(library)?;
+        let driver = Device::driver(library)?;
         let mut group = Self { ends: Vec::new(), least, missing: Map::new(), about: Map::new() };
         let mut first = None;
         for (number, address) in addresses.iter().enumerate() {
             match make(&driver, number, address) {
-                Ok(end) => {
-                    group.about.insert(address.clone(), end.opened().evidence(&driver));
-                    group.ends.push(end);
+                Ok((device, memory)) => {
+                    group.about.insert(address.clone(), device.evidence(&driver));
+                    group.ends.push(End { number, memory, device });
                 }
                 Err(error) => {
                     group.missing.insert(address.clone(), json!(error.text));
@@ -55,25 +57,17 @@ impl<E: End> GpuGroup<E> {
         Ok(group)
     }
 
-    pub fn ends(&self) -> &[E] {
-        &self.ends
+    pub fn find(&self, number: usize) -> Option<&End<M>> {
+        self.ends.iter().find(|end| end.number == number)
     }
 
-    pub fn ends_mut(&mut self) -> &mut [E] {
-        &mut self.ends
-    }
-
-    pub fn find(&self, number: usize) -> Option<&E> {
-        self.ends.iter().find(|end| end.number() == number)
-    }
-
-    pub fn lose(&mut self, number: usize, failed: GpuError, doing: &str) -> Result<(), Reason> {
-        let Some(position) = self.ends.iter().position(|end| end.number() == number) else {
-            return Err(during("GPU", doing)(failed));
+    pub fn lose(&mut self, failed: CopyError, doing: &str) -> Result<(), Reason> {
+        let Some(position) = self.ends.iter().position(|end| end.number == failed.gpu) else {
+            return Err(during("GPU", doing)(failed.error));
         };
-        let lost = self.ends.remove(position);
-        let error = during(&lost.opened().address, doing)(failed);
-        self.missing.insert(lost.opened().address.clone(), json!(error.text));
+        let address = self.ends.remove(position).device.address;
+        let error = during(&address, doing)(failed.error);
+        self.missing.insert(address, json!(error.text));
         if self.ends.len() < self.least { Err(error) } else { Ok(()) }
     }
 

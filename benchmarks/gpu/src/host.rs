@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use seatrial_model::{Cause, Reason};
-use seatrial_sys::gpu::{Gpu, PinnedMemory};
+use seatrial_sys::gpu::PinnedMemory;
 use seatrial_sys::memory::{MapError, Pages};
 
-use super::pattern::Pattern;
-use super::{fault, pattern};
+use super::Device;
+use super::pattern::{Pattern, Wrong};
 use seatrial_bench::{Held, evidence_of_pages, evidence_of_place};
 
 #[derive(Debug)]
@@ -21,8 +21,7 @@ pub struct Block {
 impl Block {
     /// Allocates `bytes` on `node`, fills them with `pattern`, and pins them.
     pub fn take(
-        gpu: &Gpu,
-        address: &str,
+        device: &Device,
         bytes: usize,
         pages: &[Pages],
         node: Option<u32>,
@@ -31,8 +30,8 @@ impl Block {
         let mut held = Held::take(bytes, pages, node).map_err(|error| no_memory(&error))?;
         pattern.fill(held.map.as_mut_slice());
         let (place, pages) = (evidence_of_place([&held]), evidence_of_pages([&held]));
-        let memory = PinnedMemory::pin(gpu, held.map).map_err(|error| {
-            let mut told = fault::preparing(address, "pinning host memory")(error);
+        let memory = PinnedMemory::pin(&device.gpu, held.map).map_err(|error| {
+            let mut told = device.refused("pinning host memory")(error);
             // Whatever the driver calls a limit of the host, it never means the device's memory.
             told.text
                 .push_str("; the host may limit the memory that a process pins (ulimit -l, control group)");
@@ -41,7 +40,7 @@ impl Block {
         Ok(Self { memory, place, pages })
     }
 
-    pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<pattern::Wrong>, Reason> {
+    pub fn check_first(&mut self, pattern: Pattern, count: usize) -> Result<Option<Wrong>, Reason> {
         let words = PinnedMemory::words(&mut self.memory).ok_or_else(busy)?;
         Ok(pattern.check(&words[..count.min(words.len())]))
     }

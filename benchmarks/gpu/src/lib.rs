@@ -3,7 +3,8 @@
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 mod choose;
-pub mod copy;
+mod copy;
+mod device;
 mod evidence;
 mod fault;
 mod group;
@@ -13,7 +14,6 @@ pub mod host_copy_all;
 mod integrity;
 mod kernel;
 pub mod memory;
-mod open;
 pub mod pattern;
 mod pcie_route;
 pub mod peer_copy;
@@ -22,25 +22,23 @@ mod ptx;
 pub mod rig;
 mod slices;
 mod steady;
-mod timed_stream;
 mod watch;
 mod window;
 mod worker;
 
 pub use choose::{GPU, address_of, both_ways, chosen, measured, near, node_of};
+pub use device::Device;
 pub use evidence::{missing, tell};
 pub use fault::{during, preparing};
 pub use group::{End, GpuGroup};
 pub use host::Block;
 pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
-pub use open::Opened;
 pub use ptx::{Hint, Op, SUMS, Shape, Walk};
 pub use slices::{Lost, Slice, Trials, by_slice, median};
-pub use timed_stream::{MOST_QUEUED, Run, Starter, StreamError, TimedStream};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
-pub use worker::{GpuWorkload, part};
+pub use worker::part;
 
 use seatrial_bench::Benchmark;
 

@@ -1,25 +1,41 @@
 //! How a cell is copied: from pinned or from pageable memory.
 
-use crate::Watches;
+use std::sync::Arc;
+
 use seatrial_bench::Sink;
-use seatrial_model::{Integrity, Reason};
+use seatrial_model::Reason;
+use seatrial_sys::gpu::DeviceMemory;
+
+use super::cell::{Cell, Grid};
+use crate::copy::{CopyError, SliceTimes};
+use crate::pattern::Wrong;
+use crate::{Device, Watches};
+
+/// The device's blocks: target of copies to it, source of copies from it.
+pub struct Blocks {
+    pub target: Arc<DeviceMemory>,
+    pub source: Arc<DeviceMemory>,
+}
 
 pub trait Copier: Send {
-    /// Makes `copies` copies of a cell in each of its directions; returns the nanoseconds of the slower direction.
-    /// With `out`, samples are emitted.
-    fn slice(
+    /// Makes `copies` copies of a cell at least in each of its directions.
+    fn copy(
         &mut self,
-        cell: usize,
+        blocks: &Blocks,
+        device: &Device,
+        cell: Cell,
         copies: usize,
-        slice: u64,
-        out: Option<&mut dyn Sink>,
         watches: &mut Watches<'_>,
-    ) -> Result<f64, Reason>;
+    ) -> Result<SliceTimes, CopyError>;
+
+    fn latencies(&mut self, _: &Device, _out: Option<&mut dyn Sink>) -> Result<(), Reason> {
+        Ok(())
+    }
 
     fn forget(&mut self) -> Result<(), Reason>;
 
-    /// Results of all checks; the host memory is checked now.
-    fn verify(&mut self) -> Result<Integrity, Reason>;
+    /// Checks the first words of the host's target number `memory`.
+    fn check(&mut self, memory: usize, words: usize) -> Result<Option<Wrong>, Reason>;
 
-    fn evidence(&self, out: &mut dyn Sink);
+    fn evidence(&self, grid: &Grid, out: &mut dyn Sink);
 }

@@ -7,8 +7,9 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::{DeviceMemory, GpuError, Span};
 use seatrial_sys::memory::Pages;
 
+use crate::copy::{CopyError, Flow, Split, Starter, TimedStream};
 use crate::pattern::Pattern;
-use crate::{Block, Opened, Ring, Starter, Tally, TimedStream, during, preparing};
+use crate::{Block, Device, Ring, during};
 use seatrial_bench::Sink;
 
 /// Bytes per small copy.
@@ -23,74 +24,70 @@ const RING: usize = 2 << 20;
 const LOADS: u64 = 8192;
 
 pub struct Latency {
-    timed: TimedStream,
-    starter: Starter,
     host: Block,
-    device: Arc<DeviceMemory>,
+    memory: Arc<DeviceMemory>,
     ring: Ring,
-    tally: Tally,
     turn: u32,
-    kernels: crate::Kernels,
-    address: String,
 }
 
+/// Channel, start and end, and how many copies or loads.
+type Samples = Vec<(&'static str, (Nanos, Nanos), u64)>;
+
 impl Latency {
-    pub fn new(opened: &Opened, node: Option<u32>) -> Result<Self, Reason> {
-        let (gpu, address) = (&opened.gpu, &opened.address);
-        let refused = |what: &'static str| preparing(address, what);
-        let block = |bytes| {
-            Block::take(gpu, address, bytes, &[Pages::Transparent, Pages::Base], node, Pattern::of(14))
-        };
+    pub fn new(device: &Device, node: Option<u32>) -> Result<Self, Reason> {
+        let block =
+            |bytes| Block::take(device, bytes, &[Pages::Transparent, Pages::Base], node, Pattern::of(14));
         let ring = Ring::on_host(block(RING)?.memory)
             .ok_or_else(|| Reason::new(Cause::Protocol, "memory that was just allocated is in use"))?;
-        Ok(Self {
-            timed: TimedStream::new(gpu, &opened.kernels).map_err(refused("making a stream"))?,
-            starter: Starter::new(gpu).map_err(refused("making a gate"))?,
-            host: block(4096)?,
-            device: DeviceMemory::take(gpu, 4096).map_err(refused("allocating device memory"))?,
-            tally: Tally::take(gpu).map_err(refused("allocating device memory"))?,
-            ring,
-            turn: 0,
-            kernels: opened.kernels.clone(),
-            address: address.clone(),
-        })
+        Ok(Self { host: block(4096)?, memory: device.take(4096)?, ring, turn: 0 })
     }
 
-    pub fn round(&mut self, out: Option<&mut (dyn Sink + '_)>) -> Result<(), Reason> {
-        let failed = during(&self.address, "small copies");
+    pub fn round(
+        &mut self,
+        device: &Device,
+        timed: &mut TimedStream,
+        starter: &mut Starter,
+        out: Option<&mut dyn Sink>,
+    ) -> Result<(), Reason> {
+        let failed = during(&device.address, "small copies");
         let mut samples = Vec::new();
-        self.copies(&mut samples).map_err(&failed)?;
-        self.chase(&mut samples).map_err(&failed)?;
+        self.copies(timed, &mut samples).map_err(&failed)?;
+        self.chase(device, timed, starter, &mut samples).map_err(|error| failed(error.error))?;
         if let Some(out) = out {
-            for (channel, start, end, count) in samples {
-                out.sample(Sample::new(channel, Params::default(), (start, end), Quantity::count(count)));
+            for (channel, span, count) in samples {
+                out.sample(Sample::new(channel, Params::default(), span, Quantity::count(count)));
             }
         }
         Ok(())
     }
 
-    fn copies(&self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
-        let (host, device) = (Span::Pinned(&self.host.memory, 0), Span::Device(&self.device, 0));
+    fn copies(&self, timed: &TimedStream, samples: &mut Samples) -> Result<(), GpuError> {
+        let (host, device) = (Span::Pinned(&self.host.memory, 0), Span::Device(&self.memory, 0));
         for (channel, to, from) in [("h2d_latency", device, host), ("d2h_latency", host, device)] {
             for _ in 0..COPIES {
                 let start = Nanos(now_ns());
-                self.timed.stream.copy(to, from, SMALL)?;
-                self.timed.stream.finish()?;
-                samples.push((channel, start, Nanos(now_ns()), 1));
+                timed.stream.copy(to, from, SMALL)?;
+                timed.stream.finish()?;
+                samples.push((channel, (start, Nanos(now_ns())), 1));
             }
         }
         Ok(())
     }
 
-    fn chase(&mut self, samples: &mut Vec<(&'static str, Nanos, Nanos, u64)>) -> Result<(), GpuError> {
-        let Self { timed, starter, ring, tally, turn, kernels, .. } = self;
-        *turn = turn.wrapping_add(1);
-        let queue = |_: usize, stream: &seatrial_sys::gpu::Stream, _: usize| {
-            kernels.chase(stream, ring, LOADS, tally, (*turn, 1))
-        };
-        let run = starter.run(&mut [timed], 1, queue, || ())?;
-        let (start, end) = run.piece(0, 0);
-        samples.push(("latency", start, end, LOADS));
+    fn chase(
+        &mut self,
+        device: &Device,
+        timed: &mut TimedStream,
+        starter: &mut Starter,
+        samples: &mut Samples,
+    ) -> Result<(), CopyError> {
+        self.turn = self.turn.wrapping_add(1);
+        let Self { ring, turn, .. } = self;
+        let flow = Flow::new(0, timed, (1, 8), |stream, _| {
+            device.kernels.chase(stream, ring, LOADS, &device.tally, (*turn, 1))
+        });
+        let times = starter.run(vec![flow], Split { pieces: 1, each: 1 }, || ())?;
+        samples.extend(times.pieces.last().map(|piece| ("latency", piece.span, LOADS)));
         Ok(())
     }
 }

@@ -11,12 +11,16 @@ use super::sizes::sizes;
 use seatrial_bench::{core_bindings, each_node, matrix_nodes, room};
 
 /// Time per slice: many copies of the default size.
-pub const SLICE: Nanos = Nanos::millis(40);
+const SLICE: Nanos = Nanos::millis(40);
 
-pub const SHORT_SLICE: Nanos = Nanos::millis(4);
+const SHORT_SLICE: Nanos = Nanos::millis(4);
 
 /// Most cells with long slices.
-pub const FEW: usize = 24;
+const FEW: usize = 24;
+
+pub const fn slice_time(grid: &Grid) -> Nanos {
+    if grid.cells.len() > FEW { SHORT_SLICE } else { SLICE }
+}
 
 const LEAST_SLICES: u64 = 3;
 
@@ -68,8 +72,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     let grid = Grid::new(&directions, &sizes, nodes);
     fits(&grid, room(machine))?;
 
-    let slice = if grid.cells.len() > FEW { SHORT_SLICE } else { SLICE };
-    let round = Nanos(slice.get() * grid.cells.len() as u64 + LATENCIES.get());
+    let round = Nanos(slice_time(&grid).get() * grid.cells.len() as u64 + LATENCIES.get());
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 5 / 4));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
     // Touching, filling and checking run at some GB/s.

@@ -34,7 +34,7 @@ pub fn evidence_of_nodes(grid: &Grid, of_node: &[Value]) -> Value {
     all
 }
 
-pub fn place(grid: &Grid, cell: Cell, slice: u64) -> Params {
+pub fn coords(grid: &Grid, cell: Cell, slice: u64) -> Params {
     let mut at = Params::default();
     at.set("direction", cell.direction.name());
     at.set("size", Bytes(cell.size));

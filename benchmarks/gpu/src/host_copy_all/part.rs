@@ -1,22 +1,19 @@
-//! The workload: all GPUs, each with its own host blocks, started together.
+//! The cells: all GPUs, each with its own host blocks, started together.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Reason};
-use seatrial_sys::gpu::{DeviceMemory, Driver, GpuError, PinnedMemory, Span, Stream};
+use seatrial_model::{Case, Cause, Nanos, Params, PartPlacement, Phase, Reason, Sample};
+use seatrial_sys::gpu::{DeviceMemory, GpuError, Span};
 use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
 
 use super::plan::{ROUNDS, SLICE};
-use crate::copy::{copies_in, overwrite, sample};
-use crate::pattern::{Pattern, Wrong};
-use crate::{
-    Block, Checks, GpuGroup, GpuWorkload, MOST_QUEUED, Opened, Starter, StreamError, Tally, TimedStream,
-    Watches, address_of, preparing,
-};
+use crate::copy::{CopyCells, CopyError, Flow, MOST_QUEUED, Piece, SliceTimes, Split, Starter, TimedStream};
+use crate::pattern::Pattern;
+use crate::{Block, Checks, Device, End, GpuGroup, Watches, address_of};
+use seatrial_bench::Sink;
 use seatrial_bench::pin;
-use seatrial_bench::{Sink, Stop};
 
 const IN: Pattern = Pattern::of(21);
 const OUT: Pattern = Pattern::of(22);
@@ -37,20 +34,15 @@ struct Wanted<'a> {
     pages: Vec<Pages>,
 }
 
-pub struct HostCopyAllWorkload {
-    group: GpuGroup<End>,
+pub struct HostCopyAllCells {
+    group: GpuGroup<Buffers>,
     directions: Vec<(&'static str, bool, bool)>,
     block: usize,
     covers: bool,
     starter: Starter,
-    /// Copies per slice, by direction.
-    copies: Vec<usize>,
-    slices: u64,
-    checks: Checks,
 }
 
-struct End {
-    number: usize,
+struct Buffers {
     streams: [TimedStream; 2],
     source: Block,
     target: Block,
@@ -58,25 +50,9 @@ struct End {
     device: Arc<DeviceMemory>,
     /// Source of copies from the device, unless the whole memory is copied.
     device_out: Option<Arc<DeviceMemory>>,
-    tally: Tally,
-    opened: Opened,
 }
 
-impl crate::End for End {
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    fn opened(&self) -> &Opened {
-        &self.opened
-    }
-}
-
-pub fn ready(
-    case: &Case,
-    place: &PartPlacement,
-    library: Option<&Path>,
-) -> Result<HostCopyAllWorkload, Reason> {
+pub fn ready(case: &Case, place: &PartPlacement, library: Option<&Path>) -> Result<HostCopyAllCells, Reason> {
     let word = case.params.text("direction")?;
     let missing = || Reason::new(Cause::Protocol, "the case names no size of a block");
     let wanted = Wanted {
@@ -89,96 +65,141 @@ pub fn ready(
     let bytes = 2 * (block * addresses.len()) as u64;
     seatrial_bench::require_room(bytes, "the copies need", "free memory or lower -p block=")?;
     let group = GpuGroup::gather(library, &addresses, 1, |driver, number, address| {
-        wanted.end(driver, number, address)
+        // Without a NUMA node, memory is placed by first touch.
+        if let Some(binding) = wanted.place.bindings.get(number) {
+            pin(binding.cpu)?;
+        }
+        let device = Device::at(driver, address)?;
+        let memory = wanted.buffers(&device, number)?;
+        Ok((device, memory))
     })?;
-    let first = &group.ends()[0].opened;
-    let starter = Starter::new(&first.gpu).map_err(preparing(&first.address, "making a gate"))?;
-    let directions: Vec<_> =
-        DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect();
-    Ok(HostCopyAllWorkload {
-        copies: vec![1; directions.len()],
-        directions,
-        block,
-        covers: wanted.covers_memory,
-        starter,
-        slices: 0,
-        checks: Checks::default(),
-        group,
-    })
+    let directions = DIRECTIONS.into_iter().filter(|(name, ..)| word == "auto" || word == *name).collect();
+    let starter = group.ends[0].device.starter()?;
+    Ok(HostCopyAllCells { directions, block, covers: wanted.covers_memory, starter, group })
 }
 
 impl Wanted<'_> {
-    fn end(&self, driver: &Arc<dyn Driver>, number: usize, address: &str) -> Result<End, Reason> {
+    fn buffers(&self, device: &Device, number: usize) -> Result<Buffers, Reason> {
         let node = self.place.bindings.get(number).and_then(|binding| binding.memory);
-        // Without a NUMA node, memory is placed by first touch.
-        if let Some(binding) = self.place.bindings.get(number) {
-            pin(binding.cpu)?;
-        }
-        let opened = Opened::at(driver, address)?;
-        let refused = |what: &'static str| preparing(address, what);
-        let take =
-            |bytes| DeviceMemory::take(&opened.gpu, bytes).map_err(refused("allocating device memory"));
-        let (device, device_out) = if self.covers_memory {
-            let (_, total) = opened.gpu.memory().map_err(refused("reading its memory size"))?;
+        let (memory, device_out) = if self.covers_memory {
+            let (_, total) = device.gpu.memory().map_err(device.refused("reading its memory size"))?;
             // gpu-copy uses 1/1.1 of the memory.
             let blocks = (total as usize * 10 / 11 / self.block).clamp(1, MOST_BLOCKS);
-            opened.require((blocks * self.block) as u64)?;
-            (take(blocks * self.block)?, None)
+            device.require((blocks * self.block) as u64)?;
+            (device.take(blocks * self.block)?, None)
         } else {
-            opened.require(2 * self.block as u64)?;
-            (take(self.block)?, Some(take(self.block)?))
+            device.require(2 * self.block as u64)?;
+            (device.take(self.block)?, Some(device.take(self.block)?))
         };
-        let timed = || TimedStream::new(&opened.gpu, &opened.kernels).map_err(refused("making a stream"));
-        let end = End {
-            number,
-            streams: [timed()?, timed()?],
-            source: Block::take(&opened.gpu, address, self.block, &self.pages, node, IN)?,
-            target: Block::take(&opened.gpu, address, self.block, &self.pages, node, NOTHING)?,
-            tally: Tally::take(&opened.gpu).map_err(refused("allocating device memory"))?,
+        let buffers = Buffers {
+            streams: [device.timed_stream()?, device.timed_stream()?],
+            source: Block::take(device, self.block, &self.pages, node, IN)?,
+            target: Block::take(device, self.block, &self.pages, node, NOTHING)?,
             written: false,
-            device,
+            device: memory,
             device_out,
-            opened,
         };
-        end.fill_source().map_err(refused("filling memory of the device"))?;
-        Ok(end)
+        buffers.fill_source(device).map_err(device.refused("filling memory of the device"))?;
+        Ok(buffers)
     }
 }
 
-impl GpuWorkload for HostCopyAllWorkload {
-    fn round(
-        &mut self,
-        stop: &Stop,
-        mut out: Option<&mut dyn Sink>,
-        watches: &mut Watches<'_>,
-    ) -> Result<f64, Reason> {
-        let mut rates = 0.0;
-        for (index, direction) in self.directions.clone().into_iter().enumerate() {
-            if stop.is_over() && out.is_some() && !self.covers {
-                return Ok(rates);
-            }
-            let ran = loop {
-                match self.slice(direction, index, watches) {
-                    Ok(ran) => break ran,
-                    Err(StreamError { stream, error }) => self.group.lose(stream, error, direction.0)?,
-                }
-            };
-            rates += ran
-                .iter()
-                .map(|(.., start, end, bytes)| *bytes as f64 / end.since(*start).as_secs().max(1e-9))
-                .sum::<f64>();
-            if let Some(out) = out.as_deref_mut() {
-                for (gpu, lane, start, end, bytes) in ran {
-                    let mut at = Params::default();
-                    at.set("direction", direction.0);
-                    at.set("gpu", gpu as u64);
-                    at.set("slice", self.slices);
-                    out.sample(sample(&at, 2 * gpu as u64 + lane, (start, end), bytes));
-                }
-            }
-            self.slices += 1;
+impl Buffers {
+    /// Source of copies from the device.
+    fn device_source(&self) -> &Arc<DeviceMemory> {
+        self.device_out.as_ref().unwrap_or(&self.device)
+    }
+
+    /// With coverage=memory every block is the same.
+    fn fill_source(&self, device: &Device) -> Result<(), GpuError> {
+        device.fill(self.device_source(), self.source.memory.len(), OUT)
+    }
+
+    fn overwrite(&self, device: &Device, goes_in: bool) -> Result<(), GpuError> {
+        match (&self.device_out, goes_in) {
+            (None, _) => self.fill_source(device),
+            (Some(_), true) => device.overwrite(&self.device, self.device.len()),
+            (Some(_), false) => Ok(()),
         }
-        Ok(rates)
+    }
+}
+
+impl CopyCells for HostCopyAllCells {
+    fn count(&self) -> usize {
+        self.directions.len()
+    }
+
+    fn slice_time(&self) -> Nanos {
+        SLICE
+    }
+
+    fn copy(
+        &mut self,
+        cell: usize,
+        copies: usize,
+        checks: &mut Checks,
+        watches: &mut Watches<'_>,
+    ) -> Result<SliceTimes, CopyError> {
+        let Self { group, starter, block, covers, .. } = self;
+        let (block, covers, (name, goes_in, goes_out)) = (*block, *covers, self.directions[cell]);
+        let blocks = |end: &End<Buffers>| end.memory.device.len() / block;
+        let copies = if covers { group.ends.iter().map(blocks).max().unwrap_or(1) } else { copies };
+        let split = Split::of(copies, MOST_QUEUED);
+        for End { number, memory, device } in &group.ends {
+            memory.overwrite(device, goes_in).map_err(CopyError::of(*number))?;
+        }
+        // All streams, those of one GPU side by side.
+        let mut flows = Vec::new();
+        for end in &mut group.ends {
+            let copies = if covers { blocks(end) } else { split.copies() };
+            let Buffers { streams: [inward, outward], source, target, written, device, device_out } =
+                &mut end.memory;
+            *written |= goes_out;
+            let device = &*device;
+            let out_of = device_out.as_ref().unwrap_or(device);
+            // With coverage=memory and both directions at once, each direction has one half.
+            let offset = move |lane: usize, copy: usize| match (covers, goes_in && goes_out) {
+                (false, _) => 0,
+                (true, false) => copy * block,
+                (true, true) => (copy / 2 + lane * copies.div_ceil(2)).min(copies - 1) * block,
+            };
+            let lane = 2 * end.number as u64;
+            if goes_in {
+                let flow = Flow::new(end.number, inward, (copies, block), move |stream, copy| {
+                    stream.copy(Span::Device(device, offset(0, copy)), Span::Pinned(&source.memory, 0), block)
+                });
+                flows.push(Flow { lanes: vec![lane], ..flow });
+            }
+            if goes_out {
+                let flow = Flow::new(end.number, outward, (copies, block), move |stream, copy| {
+                    stream.copy(Span::Pinned(&target.memory, 0), Span::Device(out_of, offset(1, copy)), block)
+                });
+                flows.push(Flow { lanes: vec![lane + 1], ..flow });
+            }
+        }
+        let times = starter.run(flows, split, || watches.take_reading())?;
+        for end in group.ends.iter().filter(|_| goes_in) {
+            // With coverage=memory and both directions at once, only the first half was written.
+            let count = if goes_out && covers { blocks(end).div_ceil(2) } else { blocks(end) };
+            for number in 0..count {
+                let at = (&end.memory.device, number * block);
+                let what = || format!("{name}: host to GPU {}", end.device.address);
+                end.device.check(at, block, IN, checks, what).map_err(CopyError::of(end.number))?;
+            }
+        }
+        Ok(times)
+    }
+
+    fn sample(&self, cell: usize, slice: u64, piece: &Piece) -> Sample {
+        let mut at = Params::default();
+        at.set("direction", self.directions[cell].0);
+        at.set("gpu", piece.lane / 2);
+        at.set("slice", slice);
+        piece.sample(at)
+    }
+
+    fn lose(&mut self, cell: usize, failed: CopyError) -> Result<(), Reason> {
+        self.group.lose(failed, self.directions[cell].0)
     }
 
     /// With coverage=memory a phase has a fixed number of rounds, as in gpu-copy, after one for the warm-up.
@@ -187,170 +208,25 @@ impl GpuWorkload for HostCopyAllWorkload {
     }
 
     fn forget(&mut self) -> Result<(), Reason> {
-        self.group.ends_mut().iter_mut().try_for_each(|end| {
-            end.written = false;
-            end.target.fill(NOTHING)
+        self.group.ends.iter_mut().try_for_each(|end| {
+            end.memory.written = false;
+            end.memory.target.fill(NOTHING)
         })
     }
 
     fn evidence(&self, out: &mut dyn Sink) {
-        let places =
-            self.group.ends().iter().map(|end| (end.opened.address.clone(), end.target.place.clone()));
-        out.evidence("places", Value::Object(places.collect::<Map<String, Value>>()));
+        let place = |end: &End<Buffers>| (end.device.address.clone(), end.memory.target.place.clone());
+        out.evidence("places", Value::Object(self.group.ends.iter().map(place).collect::<Map<_, _>>()));
         out.evidence("held_by", json!(self.starter.hold_method()));
         self.group.evidence(out);
     }
 
-    fn verify(&mut self) -> Result<Integrity, Reason> {
-        let Self { group, checks, .. } = self;
-        for end in group.ends_mut().iter_mut().filter(|end| end.written) {
-            let words = end.target.memory.len() / 8;
-            let wrong = end.target.check_first(OUT, words)?;
-            checks.note_words(8 * words as u64, wrong, 0, || format!("GPU {} to host", end.opened.address));
-        }
-        Ok(checks.integrity())
-    }
-}
-
-/// GPU, lane, start, end and bytes of each copy. The stream of a [`StreamError`] is the index of the GPU here.
-type Ran = Vec<(usize, u64, Nanos, Nanos, u64)>;
-
-impl HostCopyAllWorkload {
-    fn slice(
-        &mut self,
-        (name, goes_in, goes_out): (&'static str, bool, bool),
-        index: usize,
-        watches: &mut Watches<'_>,
-    ) -> Result<Ran, StreamError> {
-        let (block, covers) = (self.block, self.covers);
-        let copies = match covers {
-            true => self.group.ends().iter().map(|end| end.device.len() / block).max().unwrap_or(1),
-            false => self.copies[index],
-        };
-        let each = copies.div_ceil(MOST_QUEUED);
-        let pieces = copies.div_ceil(each);
-        for end in self.group.ends() {
-            let at = |error| StreamError { stream: end.number, error };
-            if goes_in {
-                end.overwrite().map_err(at)?;
-            } else if covers {
-                end.fill_source().map_err(at)?;
-            }
-        }
-        // All streams, those of one GPU side by side, and the work of each.
-        let mut streams: Vec<&mut TimedStream> = Vec::new();
-        let mut works = Vec::new();
-        for end in self.group.ends_mut() {
-            let End { streams: [inward, outward], source, target, device, device_out, number, .. } = end;
-            let count = if covers { device.len() / block } else { copies };
-            let from = device_out.as_ref().unwrap_or(device);
-            if goes_in {
-                streams.push(inward);
-                works.push(Work { number: *number, lane: 0, count, host: &source.memory, device });
-            }
-            if goes_out {
-                streams.push(outward);
-                works.push(Work { number: *number, lane: 1, count, host: &target.memory, device: from });
-            }
-        }
-        let queue = |lane: usize, stream: &Stream, piece: usize| {
-            let work @ Work { lane, count, host, device, .. } = &works[lane];
-            work.copies(piece, each).try_for_each(|copy| {
-                // With coverage=memory and both directions at once, each direction has one half.
-                let offset = match (covers, goes_in && goes_out) {
-                    (false, _) => 0,
-                    (true, false) => copy * block,
-                    (true, true) => {
-                        (copy / 2 + usize::from(*lane == 1) * count.div_ceil(2)).min(count - 1) * block
-                    }
-                };
-                let (there, here) = (Span::Device(device, offset), Span::Pinned(host, 0));
-                if *lane == 0 { stream.copy(there, here, block) } else { stream.copy(here, there, block) }
-            })
-        };
-        let run = self.starter.run(&mut streams, pieces, queue, || watches.take_reading());
-        let run =
-            run.map_err(|failed| StreamError { stream: works[failed.stream].number, error: failed.error })?;
-        let mut found = Vec::new();
-        let mut longest = 0.0_f64;
-        for (lane, work) in works.iter().enumerate() {
-            longest = run.marks[lane].last().copied().unwrap_or(0.0).max(longest);
-            for piece in 0..pieces {
-                let bytes = (work.copies(piece, each).len() * block) as u64;
-                let (start, end) = run.piece(lane, piece);
-                if bytes > 0 {
-                    found.push((work.number, work.lane, start, end, bytes));
-                }
-            }
-        }
-        self.copies[index] = copies_in(SLICE, longest / copies as f64);
-        self.after(name, goes_in, goes_out)?;
-        Ok(found)
-    }
-
-    fn after(&mut self, name: &str, goes_in: bool, goes_out: bool) -> Result<(), StreamError> {
-        let Self { group, checks, block, .. } = self;
-        for end in group.ends_mut() {
-            end.written |= goes_out;
-            if !goes_in {
-                continue;
-            }
-            // With coverage=memory and both directions at once, only the first half was written.
-            let blocks = end.device.len() / *block;
-            let count = if goes_out && end.device_out.is_none() { blocks.div_ceil(2) } else { blocks };
-            for number in 0..count {
-                let wrong = end.check(number * *block, *block);
-                let wrong = wrong.map_err(|error| StreamError { stream: end.number, error })?;
-                checks.note_words(*block as u64, wrong, (number * *block) as u64, || {
-                    format!("{name}: host to GPU {}", end.opened.address)
-                });
-            }
+    fn verify(&mut self, checks: &mut Checks) -> Result<(), Reason> {
+        for end in self.group.ends.iter_mut().filter(|end| end.memory.written) {
+            let words = end.memory.target.memory.len() / 8;
+            let wrong = end.memory.target.check_first(OUT, words)?;
+            checks.note_words(8 * words as u64, wrong, 0, || format!("GPU {} to host", end.device.address));
         }
         Ok(())
-    }
-}
-
-struct Work<'a> {
-    number: usize,
-    lane: u64,
-    count: usize,
-    host: &'a Arc<PinnedMemory>,
-    device: &'a Arc<DeviceMemory>,
-}
-
-impl Work<'_> {
-    /// Indices of the copies in a piece of `each` copies.
-    fn copies(&self, piece: usize, each: usize) -> std::ops::Range<usize> {
-        (piece * each).min(self.count)..((piece + 1) * each).min(self.count)
-    }
-}
-
-impl End {
-    /// Fills the source of copies from the device; with coverage=memory every block is the same.
-    fn fill_source(&self) -> Result<(), GpuError> {
-        let (stream, kernels) = (&self.streams[0].stream, &self.opened.kernels);
-        match &self.device_out {
-            Some(memory) => kernels.fill(stream, Span::Device(memory, 0), memory.len() / 8, OUT)?,
-            None => {
-                let block = self.source.memory.len();
-                for number in 0..self.device.len() / block {
-                    kernels.fill(stream, Span::Device(&self.device, number * block), block / 8, OUT)?;
-                }
-            }
-        }
-        stream.finish()
-    }
-
-    fn overwrite(&self) -> Result<(), GpuError> {
-        let stream = &self.streams[0].stream;
-        if self.device_out.is_none() {
-            return self.fill_source();
-        }
-        overwrite(stream, &self.device, self.device.len())
-    }
-
-    fn check(&self, offset: usize, bytes: usize) -> Result<Option<Wrong>, GpuError> {
-        let at = Span::Device(&self.device, offset);
-        self.opened.kernels.check(&self.streams[0].stream, &self.tally, at, bytes / 8, IN)
     }
 }

@@ -9,6 +9,14 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// `None` for the driver's copy.
+    pub const fn op(self) -> Option<Op> {
+        match self {
+            Self::Kernel(shape, _) => Some(shape.op),
+            Self::Memcpy => None,
+        }
+    }
+
     pub const fn kernel(self) -> &'static str {
         match self {
             Self::Kernel(shape, _) => shape.op.name(),

@@ -1,14 +1,14 @@
 //! The measured combinations: which GPUs copy from where to where.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct Transfer {
     pub from: usize,
     pub to: usize,
     /// Whether the target GPU reads; otherwise the source GPU writes.
     pub reads: bool,
 }
 
-impl Flow {
+impl Transfer {
     pub const fn by(self) -> usize {
         if self.reads { self.to } else { self.from }
     }
@@ -17,7 +17,7 @@ impl Flow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyPath {
     pub operation: &'static str,
-    pub flows: Vec<Flow>,
+    pub transfers: Vec<Transfer>,
     pub gpu: usize,
     /// The second GPU of a pair.
     pub peer: Option<usize>,
@@ -26,18 +26,19 @@ pub struct CopyPath {
 pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
     let mut found = Vec::new();
     let others = |gpu: usize| (0..count).filter(move |other| *other != gpu);
-    let push = |from, to| Flow { from, to, reads: false };
+    let push = |from, to| Transfer { from, to, reads: false };
     if pairs {
         for from in 0..count {
             for to in others(from) {
                 for (operation, reads) in [("write", false), ("read", true)] {
-                    let flows = vec![Flow { from, to, reads }];
-                    found.push(CopyPath { operation, flows, gpu: from, peer: Some(to) });
+                    let transfers = vec![Transfer { from, to, reads }];
+                    found.push(CopyPath { operation, transfers, gpu: from, peer: Some(to) });
                 }
                 if from < to {
                     for (operation, reads) in [("both_write", false), ("both_read", true)] {
-                        let flows = vec![Flow { from, to, reads }, Flow { from: to, to: from, reads }];
-                        found.push(CopyPath { operation, flows, gpu: from, peer: Some(to) });
+                        let transfers =
+                            vec![Transfer { from, to, reads }, Transfer { from: to, to: from, reads }];
+                        found.push(CopyPath { operation, transfers, gpu: from, peer: Some(to) });
                     }
                 }
             }
@@ -47,12 +48,12 @@ pub fn cells(count: usize, pairs: bool, groups: bool) -> Vec<CopyPath> {
     if groups && (count > 2 || !pairs) {
         for gpu in 0..count {
             let out = others(gpu).map(|to| push(gpu, to)).collect();
-            found.push(CopyPath { operation: "one_to_all", flows: out, gpu, peer: None });
+            found.push(CopyPath { operation: "one_to_all", transfers: out, gpu, peer: None });
             let into = others(gpu).map(|from| push(from, gpu)).collect();
-            found.push(CopyPath { operation: "all_to_one", flows: into, gpu, peer: None });
+            found.push(CopyPath { operation: "all_to_one", transfers: into, gpu, peer: None });
         }
         let all = (0..count).flat_map(|gpu| others(gpu).map(move |to| push(gpu, to))).collect();
-        found.push(CopyPath { operation: "all_to_all", flows: all, gpu: 0, peer: None });
+        found.push(CopyPath { operation: "all_to_all", transfers: all, gpu: 0, peer: None });
     }
     found
 }
@@ -69,8 +70,8 @@ mod tests {
             ["write", "read", "both_write", "both_read", "one_to_all", "all_to_one", "all_to_all"].map(count);
         assert_eq!(counts, [12, 12, 6, 6, 4, 4, 1]);
         let last = all.last().expect("cells");
-        assert_eq!(last.flows.len(), 12);
-        assert!(all.iter().flat_map(|cell| &cell.flows).all(|flow| flow.from != flow.to));
+        assert_eq!(last.transfers.len(), 12);
+        assert!(all.iter().flat_map(|cell| &cell.transfers).all(|one| one.from != one.to));
         assert_eq!(cells(2, true, true).len(), 6, "two GPUs make no group");
         assert_eq!(cells(2, false, true).len(), 5, "unless it is asked for");
     }

@@ -1,15 +1,13 @@
-//! What copies have in common: overwriting the target, splitting a slice into pieces, setting the copies of the next
-//! slice, and the sample of a piece.
+//! How many copies fill a slice, and their split into the pieces that are timed.
 
-use std::sync::Arc;
+use seatrial_model::Nanos;
 
-use seatrial_model::{Nanos, Params, Quantity, Sample};
-use seatrial_sys::gpu::{DeviceMemory, GpuError, Span, Stream};
-
-use crate::MOST_QUEUED;
+/// Most commands in a held stream: a driver's queue holds about 1,000, and queueing more blocks forever while the
+/// gate is closed.
+pub const MOST_QUEUED: usize = 240;
 
 /// Most pieces per slice, which are compared between the streams of a cell.
-const PIECES: usize = 8;
+pub const PIECES: usize = 8;
 
 /// The pieces of a slice, all of equally many copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +17,9 @@ pub struct Split {
 }
 
 impl Split {
-    /// Rounds up to full pieces.
-    pub fn of(copies: usize) -> Self {
-        let pieces = copies.min(PIECES);
+    /// Rounds up to full pieces, at most `most`.
+    pub fn of(copies: usize, most: usize) -> Self {
+        let pieces = copies.clamp(1, most);
         Self { pieces, each: copies.div_ceil(pieces) }
     }
 
@@ -35,18 +33,6 @@ pub fn copies_in(slice: Nanos, one: f64) -> usize {
     ((slice.get() as f64 / one.max(1.0)) as usize).clamp(1, MOST_QUEUED)
 }
 
-/// Overwrites the start of a copy's target and waits, so that a copy that did nothing is found.
-pub fn overwrite(stream: &Stream, target: &Arc<DeviceMemory>, bytes: usize) -> Result<(), GpuError> {
-    stream.set(Span::Device(target, 0), 0x5a, bytes)?;
-    stream.finish()
-}
-
-pub fn sample(at: &Params, lane: u64, span: (Nanos, Nanos), bytes: u64) -> Sample {
-    let mut at = at.clone();
-    at.set("lane", lane);
-    Sample::new("copy", at, span, Quantity::bytes(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,7 +40,7 @@ mod tests {
     #[test]
     fn pieces_hold_all_copies_and_are_at_most_eight() {
         for (copies, pieces, each) in [(1, 1, 1), (8, 8, 1), (9, 8, 2), (240, 8, 30)] {
-            let split = Split::of(copies);
+            let split = Split::of(copies, PIECES);
             assert_eq!(split, Split { pieces, each });
             assert!(split.copies() >= copies);
         }
