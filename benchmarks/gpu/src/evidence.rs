@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Evidence, Fact, Finding, Measures, PartRecord, Severity, Subject};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::watch::{GpuReadings, findings_of};
 use seatrial_bench::numa_check;
@@ -14,18 +14,14 @@ const KEPT: [&str; 10] =
 
 /// Adds evidence and findings to `measures`: from the parts, on missing GPUs, on misplaced memory.
 pub fn tell(measures: &mut Measures, case: &Case, parts: &[PartRecord]) {
-    for name in KEPT {
-        if let Some(value) = parts.last().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
+    measures.keep_evidence(parts.last(), &KEPT);
     // Other processes that ended before the last trial slowed down earlier ones.
     if let Some(mut kept) = GpuReadings::of(&measures.evidence) {
         let all = parts.iter().filter_map(|part| GpuReadings::of(&part.evidence));
         all.for_each(|seen| add_others(&mut kept, seen));
         kept.put(&mut measures.evidence);
     }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.keep_integrity(parts.first());
     measures.findings.extend(findings_of(case, parts));
     measures.findings.extend(parts.first().into_iter().flat_map(elsewhere));
     measures.findings.extend(missing(parts).into_iter().map(|(address, why)| {
@@ -85,6 +81,7 @@ fn restless(parts: &[PartRecord]) -> Option<Finding> {
 mod tests {
     use super::*;
     use seatrial_model::{Integrity, OtherProcesses};
+    use serde_json::json;
 
     use crate::watch::GpuReading;
 

@@ -35,7 +35,7 @@ pub use host::Block;
 pub use integrity::Checks;
 pub use kernel::{Arrays, Kernels, Ring, Tally};
 pub use ptx::{Hint, Op, SUMS, Shape, Walk};
-pub use slices::{Lost, Slice, Trials, by_slice, median};
+pub use slices::{Lost, Slice, by_slice};
 pub use watch::Watches;
 pub use window::{Rate, common_rates, whole_rate};
 pub use worker::part;

@@ -1,14 +1,11 @@
 //! Values from slices: the part of `reduce` that all benchmarks of copies share.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
+use seatrial_bench::{Trials, by_key, slices};
 use seatrial_model::{Finding, Params, PartRecord, Sample, Severity, Subject};
-use seatrial_stats::Sorted;
 
 use super::{Rate, common_rates, whole_rate};
-
-/// Values by trial; trials without values are left out.
-pub type Trials = Vec<Vec<f64>>;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
@@ -61,35 +58,17 @@ pub fn by_slice<K: PartialEq>(
     parts: &[PartRecord],
     values: impl Fn(Slice<'_>) -> Vec<(K, f64)>,
 ) -> (Vec<(K, Trials)>, Lost) {
-    let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
-    numbers.dedup();
-    let mut found: Vec<(K, Trials)> = Vec::new();
-    let mut lost = Lost::default();
-    for part in parts {
-        let trial = numbers.iter().position(|number| *number == part.trial).unwrap_or(0);
-        let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
-        for sample in part.samples.iter().filter(|sample| sample.channel == "copy") {
-            slices.entry(sample.at.count("slice").unwrap_or(0)).or_default().push(sample);
-        }
-        for samples in slices.values() {
-            let made = values(Slice { samples });
-            lost.of += 1;
-            lost.apart += usize::from(made.is_empty());
-            for (key, value) in made {
-                let index = found.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                    found.push((key, vec![Vec::new(); numbers.len()]));
-                    found.len() - 1
-                });
-                found[index].1[trial].push(value);
-            }
-        }
-    }
-    found.iter_mut().for_each(|(_, trials)| trials.retain(|trial| !trial.is_empty()));
-    (found, lost)
-}
-
-pub fn median(trials: &[Vec<f64>]) -> f64 {
-    Sorted::pooled(trials).map_or(0.0, |values| values.median())
+    let lost = Cell::new(Lost::default());
+    let found = by_key(parts, |part| {
+        let of_slice = |samples: Vec<&Sample>| {
+            let made = values(Slice { samples: &samples });
+            let Lost { apart, of } = lost.get();
+            lost.set(Lost { apart: apart + usize::from(made.is_empty()), of: of + 1 });
+            made
+        };
+        slices(part, "copy").flat_map(of_slice).collect()
+    });
+    (found, lost.get())
 }
 
 #[cfg(test)]
@@ -138,7 +117,5 @@ mod tests {
         assert!(lost.finding().expect("told").text.starts_with("in 2 of 4 slices the copy streams"));
         assert_eq!(Lost { apart: 0, of: 4 }.finding(), None);
         assert_eq!(by_slice(&parts, rate), (expected.to_vec(), Lost { apart: 0, of: 4 }));
-        assert_eq!(median(&expected[0].1), 2e9);
-        assert_eq!(median(&[]), 0.0);
     }
 }

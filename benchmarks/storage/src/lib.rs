@@ -10,6 +10,7 @@ mod folder;
 mod io;
 mod liveness;
 pub mod metadata;
+mod metrics;
 pub mod peer_read;
 pub mod raw;
 

@@ -1,13 +1,60 @@
-//! Samples by their coordinates on a series' axes.
+//! Samples by their coordinates on a series' axes, or by another key.
 
-use seatrial_model::{Params, PartRecord, Sample};
+use std::collections::BTreeMap;
+
+use seatrial_model::{Params, PartRecord, Row, Sample, Unit, Values};
+use seatrial_stats::Sorted;
+
+/// A list of values per trial; trials without values are left out.
+pub type Trials = Vec<Vec<f64>>;
 
 /// The observations at one point of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtCoords {
     pub at: Params,
-    /// A list of values per trial; trials without values are left out.
-    pub trials: Vec<Vec<f64>>,
+    pub trials: Trials,
+}
+
+impl AtCoords {
+    /// The median of all values; 0 where there are none.
+    pub fn median(&self) -> f64 {
+        median(&self.trials)
+    }
+
+    pub fn values(&self, unit: Unit) -> Values {
+        Values { unit, trials: self.trials.clone() }
+    }
+
+    pub fn row(&self, unit: Unit) -> Row {
+        Row { at: self.at.clone(), values: self.values(unit) }
+    }
+}
+
+/// The median of the values of all trials; 0 where there are none.
+pub fn median(trials: &[Vec<f64>]) -> f64 {
+    Sorted::pooled(trials).map_or(0.0, |all| all.median())
+}
+
+/// The values that `values` makes of each part, by key in order of appearance, and by trial.
+pub fn by_key<'a, K: PartialEq>(
+    parts: &'a [PartRecord],
+    values: impl Fn(&'a PartRecord) -> Vec<(K, f64)>,
+) -> Vec<(K, Trials)> {
+    let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
+    numbers.dedup();
+    let mut found: Vec<(K, Trials)> = Vec::new();
+    for part in parts {
+        let trial = numbers.iter().position(|number| *number == part.trial).unwrap_or(0);
+        for (key, value) in values(part) {
+            let index = found.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                found.push((key, vec![Vec::new(); numbers.len()]));
+                found.len() - 1
+            });
+            found[index].1[trial].push(value);
+        }
+    }
+    found.iter_mut().for_each(|(_, trials)| trials.retain(|trial| !trial.is_empty()));
+    found
 }
 
 /// The values of all samples of `channel`, by coordinates in order of appearance, and by trial, without samples where
@@ -17,22 +64,20 @@ pub fn by_coords(
     channel: &str,
     value: impl Fn(&Sample) -> Option<f64>,
 ) -> Vec<AtCoords> {
-    let mut numbers: Vec<u32> = parts.iter().map(|part| part.trial).collect();
-    numbers.dedup();
-    let mut places: Vec<AtCoords> = Vec::new();
-    for part in parts {
-        let trial = numbers.iter().position(|number| *number == part.trial).unwrap_or(0);
-        for sample in part.samples.iter().filter(|sample| sample.channel == channel) {
-            let Some(value) = value(sample) else { continue };
-            let index = places.iter().position(|place| place.at == sample.at).unwrap_or_else(|| {
-                places.push(AtCoords { at: sample.at.clone(), trials: vec![Vec::new(); numbers.len()] });
-                places.len() - 1
-            });
-            places[index].trials[trial].push(value);
-        }
+    let found = by_key(parts, |part| {
+        let samples = part.samples.iter().filter(|sample| sample.channel == channel);
+        samples.filter_map(|sample| Some((&sample.at, value(sample)?))).collect()
+    });
+    found.into_iter().map(|(at, trials)| AtCoords { at: at.clone(), trials }).collect()
+}
+
+/// The samples of `channel` by their slice; a sample without the number of a slice is one by itself.
+pub fn slices<'a>(part: &'a PartRecord, channel: &str) -> impl Iterator<Item = Vec<&'a Sample>> {
+    let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
+    for (order, sample) in (0..).zip(part.samples.iter().filter(|sample| sample.channel == channel)) {
+        slices.entry(sample.at.count("slice").unwrap_or(order)).or_default().push(sample);
     }
-    places.iter_mut().for_each(|place| place.trials.retain(|trial| !trial.is_empty()));
-    places
+    slices.into_values()
 }
 
 /// The values of all samples of `channel`, one list a part. A sample of which `value` makes nothing is left out.

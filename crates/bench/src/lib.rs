@@ -47,7 +47,7 @@ pub mod verbs;
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
-pub use by_coords::{AtCoords, by_coords, by_part};
+pub use by_coords::{AtCoords, Trials, by_coords, by_key, by_part, median, slices};
 pub use client_server::{ServerEnd, Serving, call, serve};
 pub use clock::evidence_of_clock;
 pub use curve::{Curve, common_window};

@@ -168,6 +168,11 @@ impl Measures {
             self.evidence.extend(value.map(|value| ((*name).to_owned(), value.clone())));
         }
     }
+
+    /// Keeps what the check of a part's data came to.
+    pub fn keep_integrity(&mut self, part: Option<&PartRecord>) {
+        self.evidence.insert("integrity".to_owned(), serde_json::json!(part.map(|part| &part.integrity)));
+    }
 }
 
 impl Sample {

@@ -38,12 +38,11 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             throttled (cgroup cpu.max); raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    for name in ["interrupted_one", "interrupted_all", "ramp", "clock", part::HIGHEST_CLOCK] {
-        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.keep_evidence(
+        parts.first(),
+        &["interrupted_one", "interrupted_all", "ramp", "clock", part::HIGHEST_CLOCK],
+    );
+    measures.keep_integrity(parts.first());
     measures.findings = findings::all(&readings, case, parts);
     Ok(measures)
 }

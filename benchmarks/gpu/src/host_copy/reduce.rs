@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::cell::Grid;
 use super::pinned::{IN_LANE, OUT_LANE};
-use crate::{Lost, Slice, Trials, by_slice, median, tell};
-use seatrial_bench::by_coords;
+use crate::{Lost, Slice, by_slice, tell};
+use seatrial_bench::{Trials, by_coords, median};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Coords {

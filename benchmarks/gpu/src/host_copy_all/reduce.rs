@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Unit, Values};
 
-use crate::{Slice, Trials, by_slice, missing, tell};
+use crate::{Slice, by_slice, missing, tell};
+use seatrial_bench::Trials;
 
 #[derive(PartialEq)]
 enum Key {

@@ -1,9 +1,9 @@
 //! Reduces slices to bandwidth: the fastest variant of every kernel.
 
-use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Row, Unit, Values};
+use seatrial_model::{About, Case, Cause, Measures, PartRecord, Reason, Unit};
 use serde_json::json;
 
-use seatrial_bench::{AtCoords, by_coords};
+use seatrial_bench::by_coords;
 
 pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let cells = by_coords(parts, "pass", |sample| Some(sample.per_second()? / 1e9));
@@ -12,18 +12,16 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    let values = |cell: &AtCoords| Values { unit: Unit::GigabytesPerSecond, trials: cell.trials.clone() };
-    let median = |cell: &&AtCoords| crate::median(&cell.trials);
     let mut best = serde_json::Map::new();
     for metric in about.metrics {
         let of_kernel =
             cells.iter().filter(|cell| cell.at.text("kernel").is_ok_and(|name| name == metric.name));
-        if let Some(cell) = of_kernel.max_by(|a, b| median(a).total_cmp(&median(b))) {
-            measures.metrics.insert(metric.name.to_owned(), values(cell));
+        if let Some(cell) = of_kernel.max_by(|a, b| a.median().total_cmp(&b.median())) {
+            measures.metrics.insert(metric.name.to_owned(), cell.values(Unit::GigabytesPerSecond));
             best.insert(metric.name.to_owned(), json!(cell.at.text("variant").ok()));
         }
     }
-    let rows = cells.iter().map(|cell| Row { at: cell.at.clone(), values: values(cell) }).collect();
+    let rows = cells.iter().map(|cell| cell.row(Unit::GigabytesPerSecond)).collect();
     measures.series.insert("by_variant".to_owned(), rows);
     measures.evidence.insert("best".to_owned(), best.into());
     crate::tell(&mut measures, case, parts);

@@ -4,8 +4,8 @@ use seatrial_model::{
     About, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
 };
 
-use crate::{Slice, Trials, by_slice, median, missing, tell};
-use seatrial_bench::{AtCoords, by_coords};
+use crate::{Slice, by_slice, missing, tell};
+use seatrial_bench::{Trials, by_coords, median};
 
 #[derive(PartialEq)]
 struct What {
@@ -29,7 +29,6 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
     }
     let mut measures = Measures::default();
     let rates = |trials: &Trials| Values { unit: Unit::GigabytesPerSecond, trials: trials.clone() };
-    let times = |place: &AtCoords| Values { unit: Unit::Nanosecond, trials: place.trials.clone() };
     // A missing pair may be the slowest.
     if missing(parts).is_empty() {
         for metric in about.metrics {
@@ -39,9 +38,9 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
             }
         }
         for (metric, _, places) in &chases {
-            let slowest = places.iter().max_by(|a, b| median(&a.trials).total_cmp(&median(&b.trials)));
+            let slowest = places.iter().max_by(|a, b| a.median().total_cmp(&b.median()));
             slowest.into_iter().for_each(|place| {
-                measures.metrics.insert((*metric).to_owned(), times(place));
+                measures.metrics.insert((*metric).to_owned(), place.values(Unit::Nanosecond));
             });
         }
     }
@@ -64,7 +63,7 @@ pub fn reduce(about: &About, case: &Case, parts: &[PartRecord]) -> Result<Measur
         }
     }
     for (_, series, places) in chases.iter().filter(|(.., places)| !places.is_empty()) {
-        let rows = places.iter().map(|place| Row { at: place.at.clone(), values: times(place) });
+        let rows = places.iter().map(|place| place.row(Unit::Nanosecond));
         measures.series.insert((*series).to_owned(), rows.collect());
     }
     tell(&mut measures, case, parts);

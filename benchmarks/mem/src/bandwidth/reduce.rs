@@ -1,32 +1,23 @@
 //! Reduces the threads' slices to bandwidth: bytes of all threads over the time in which all ran.
 
-use std::collections::BTreeMap;
-
-use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
-use seatrial_stats::Sorted;
+use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Sample, Unit};
 use serde_json::json;
 
 use crate::kernel::{Kernel, Store};
-use seatrial_bench::numa_check;
+use seatrial_bench::{AtCoords, by_key, numa_check, slices};
 
 /// Least part of the longest thread's time in which all threads must have run.
 const LEAST_OVERLAP: f64 = 0.5;
-
-/// Bandwidth of one point in GB/s, by trial.
-struct PointRates {
-    at: Params,
-    trials: Vec<Vec<f64>>,
-}
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let points = rates(parts)?;
     let mut measures = Measures::default();
     let matrix = points.iter().all(|point| point.at.get("memory_node").is_some());
-    let values = |point: &PointRates| Values { unit: Unit::GigabytesPerSecond, trials: point.trials.clone() };
-    let rows = points.iter().map(|point| Row { at: point.at.clone(), values: values(point) }).collect();
+    let values = |point: &AtCoords| point.values(Unit::GigabytesPerSecond);
+    let rows = points.iter().map(|point| point.row(Unit::GigabytesPerSecond)).collect();
     measures.series.insert(if matrix { "matrix" } else { "by_threads" }.to_owned(), rows);
     if matrix {
-        let is_local = |point: &&PointRates| point.at.get("cpu_node") == point.at.get("memory_node");
+        let is_local = |point: &&AtCoords| point.at.get("cpu_node") == point.at.get("memory_node");
         if let Some(point) = slowest(points.iter().filter(is_local)) {
             measures.metrics.insert("local".to_owned(), values(point));
         }
@@ -34,7 +25,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             measures.metrics.insert("remote".to_owned(), values(point));
         }
     } else {
-        let best = points.iter().max_by(|a, b| median(a).total_cmp(&median(b)));
+        let best = points.iter().max_by(|a, b| a.median().total_cmp(&b.median()));
         let all = points.iter().max_by_key(|point| threads(point));
         if let (Some(best), Some(all)) = (best, all) {
             measures.metrics.insert("bandwidth".to_owned(), values(best));
@@ -48,47 +39,23 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             }
         }
     }
-    for name in ["place", "pages", "isa", "prefetch", "clock"] {
-        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.keep_evidence(parts.first(), &["place", "pages", "isa", "prefetch", "clock"]);
+    measures.keep_integrity(parts.first());
     measures.findings.extend(parts.first().and_then(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
 
-fn rates(parts: &[PartRecord]) -> Result<Vec<PointRates>, Reason> {
-    let mut points: Vec<PointRates> = Vec::new();
-    let mut trials: Vec<u32> = parts.iter().map(|part| part.trial).collect();
-    trials.dedup();
-    for part in parts {
-        let position = trials.iter().position(|trial| *trial == part.trial).unwrap_or(0);
-        let mut slices: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
-        for (order, sample) in (0..).zip(part.samples.iter().filter(|sample| sample.channel == "slice")) {
-            slices.entry(sample.at.count("slice").unwrap_or(order)).or_default().push(sample);
-        }
-        for samples in slices.values() {
-            let at = axes(&samples[0].at);
-            let Some(rate) = common_rate(samples) else { continue };
-            let point = match points.iter().position(|point| point.at == at) {
-                Some(found) => &mut points[found],
-                None => {
-                    points.push(PointRates { at, trials: Vec::new() });
-                    points.last_mut().expect("just pushed")
-                }
-            };
-            point.trials.resize(point.trials.len().max(position + 1), Vec::new());
-            point.trials[position].push(rate);
-        }
-    }
-    points.iter_mut().for_each(|point| point.trials.retain(|trial| !trial.is_empty()));
+fn rates(parts: &[PartRecord]) -> Result<Vec<AtCoords>, Reason> {
+    let points = by_key(parts, |part| {
+        let rate = |samples: Vec<&Sample>| Some((axes(&samples[0].at), common_rate(&samples)?));
+        slices(part, "slice").filter_map(rate).collect()
+    });
     if points.is_empty() {
         let text = "the threads never ran at the same time: other processes hold the cores, or CPU time is \
             throttled (cgroup cpu.max)";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    Ok(points)
+    Ok(points.into_iter().map(|(at, trials)| AtCoords { at, trials }).collect())
 }
 
 /// GB/s over the window in which all threads of the slice ran; bytes of a thread count by the part of its time in the
@@ -111,17 +78,12 @@ fn axes(at: &Params) -> Params {
         .collect()
 }
 
-fn threads(point: &PointRates) -> u64 {
+fn threads(point: &AtCoords) -> u64 {
     point.at.count("threads").unwrap_or(0)
 }
 
-fn median(point: &PointRates) -> f64 {
-    // Points have samples, and rates are finite.
-    Sorted::pooled(&point.trials).map_or(0.0, |rates| rates.median())
-}
-
-fn slowest<'a>(points: impl Iterator<Item = &'a PointRates>) -> Option<&'a PointRates> {
-    points.min_by(|a, b| median(a).total_cmp(&median(b)))
+fn slowest<'a>(points: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoords> {
+    points.min_by(|a, b| a.median().total_cmp(&b.median()))
 }
 
 /// Estimated bytes on the bus per counted byte.

@@ -1,10 +1,8 @@
 //! Reduces timed runs to the latency of a hop.
 
 use seatrial_model::{
-    Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
+    Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Severity, Subject, Unit,
 };
-use seatrial_stats::Sorted;
-use serde_json::json;
 
 use super::part::CHANNEL;
 use super::plateau;
@@ -23,7 +21,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
     let mut metric = |name: &str, place: Option<&AtCoords>| {
         if let Some(place) = place {
-            measures.metrics.insert(name.to_owned(), values(place));
+            measures.metrics.insert(name.to_owned(), place.values(Unit::Nanosecond));
         }
     };
     let matrix = places.iter().all(|place| place.at.get("memory_node").is_some());
@@ -49,39 +47,26 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !matrix {
         measures.findings.extend(levels(case, &places));
     }
-    let rows = places.iter().map(|place| Row { at: place.at.clone(), values: values(place) }).collect();
+    let rows = places.iter().map(|place| place.row(Unit::Nanosecond)).collect();
     measures.series.insert(if matrix { "matrix" } else { "by_size" }.to_owned(), rows);
-    for name in ["place", "pages", "clock", "probes"] {
-        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.keep_evidence(parts.first(), &["place", "pages", "clock", "probes"]);
+    measures.keep_integrity(parts.first());
     measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     measures.findings.extend(parts.iter().find_map(|part| in_base_pages(case, part)));
     Ok(measures)
-}
-
-fn values(place: &AtCoords) -> Values {
-    Values { unit: Unit::Nanosecond, trials: place.trials.clone() }
 }
 
 fn size(at: &Params) -> Option<Bytes> {
     at.bytes("size").ok().flatten()
 }
 
-fn median(place: &AtCoords) -> f64 {
-    // Points have samples, and latencies are finite.
-    Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
-}
-
 fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoords> {
-    places.max_by(|a, b| median(a).total_cmp(&median(b)))
+    places.max_by(|a, b| a.median().total_cmp(&b.median()))
 }
 
 fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {
     let curve: Vec<(u64, f64)> =
-        places.iter().filter_map(|place| Some((size(&place.at)?.get(), median(place)))).collect();
+        places.iter().filter_map(|place| Some((size(&place.at)?.get(), place.median()))).collect();
     let cache = |level: u32| {
         let bytes = case.planned.bytes(&format!("l{level}")).ok().flatten()?;
         Some((level, bytes.get()))

@@ -1,11 +1,9 @@
 //! Reduces timed runs to the curve of latency over load, and its knee.
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Row, Sample, Severity, Subject, Unit,
-    Values,
+    Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Subject, Unit,
 };
-use seatrial_stats::{Bend, Sorted, knee};
-use serde_json::json;
+use seatrial_stats::{Bend, knee};
 
 use super::part::{CHASE, LOAD};
 use crate::chase::hop_ns;
@@ -44,21 +42,11 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     measures.findings.push(curve.finding());
-    let rows = |places: &[AtCoords], unit| {
-        let row = |place: &AtCoords| Row {
-            at: place.at.clone(),
-            values: Values { unit, trials: place.trials.clone() },
-        };
-        places.iter().map(row).collect()
-    };
+    let rows = |places: &[AtCoords], unit| places.iter().map(|place| place.row(unit)).collect();
     measures.series.insert("curve".to_owned(), rows(&curve.latencies, Unit::Nanosecond));
     measures.series.insert("delivered".to_owned(), rows(&curve.rates, Unit::GigabytesPerSecond));
-    for name in ["place", "pages", "loaders", "isa", "clock", "probes"] {
-        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), json!(parts.first().map(|part| &part.integrity)));
+    measures.keep_evidence(parts.first(), &["place", "pages", "loaders", "isa", "clock", "probes"]);
+    measures.keep_integrity(parts.first());
     measures.findings.extend(parts.iter().find_map(|part| numa_check(&part.evidence)));
     Ok(measures)
 }
@@ -88,7 +76,7 @@ impl Curve {
     }
 
     fn peak(&self) -> Option<&AtCoords> {
-        self.rates.iter().max_by(|a, b| median(a).total_cmp(&median(b)))
+        self.rates.iter().max_by(|a, b| a.median().total_cmp(&b.median()))
     }
 
     /// The knee, if the latency has one. A step that moves no more than the one before is left out: beyond saturation
@@ -97,9 +85,9 @@ impl Curve {
         let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for latency in &self.latencies {
             let Some(rate) = self.rates.iter().find(|rate| rate.at == latency.at) else { continue };
-            if x.last().is_none_or(|last| median(rate) > *last) {
-                x.push(median(rate));
-                y.push(median(latency));
+            if x.last().is_none_or(|last| rate.median() > *last) {
+                x.push(rate.median());
+                y.push(latency.median());
             }
         }
         let highest = y.iter().copied().fold(0.0, f64::max);
@@ -112,7 +100,7 @@ impl Curve {
     }
 
     fn finding(&self) -> Finding {
-        let at = |place: Option<&AtCoords>| place.map_or(0.0, median);
+        let at = |place: Option<&AtCoords>| place.map_or(0.0, AtCoords::median);
         let (idle, full, peak) = (at(self.latencies.first()), at(self.latencies.last()), at(self.peak()));
         let (kind, text, value) = match self.knee() {
             Some(Departure { bandwidth, latency }) => {
@@ -149,9 +137,4 @@ fn gigabytes_per_second(sample: &Sample) -> Option<f64> {
 /// The step in percent of the full rate.
 fn step(place: &AtCoords) -> u64 {
     place.at.count("load").unwrap_or(0)
-}
-
-fn median(place: &AtCoords) -> f64 {
-    // Points have samples, and rates are finite.
-    Sorted::pooled(&place.trials).map_or(0.0, |all| all.median())
 }

@@ -177,13 +177,9 @@ fn tables(measures: &mut Measures, settings: &Settings, trials: &[Trial<'_>]) {
 }
 
 fn support(measures: &mut Measures, trials: &[Trial<'_>], parts: &[PartRecord]) {
-    for name in EVIDENCE {
-        if let Some(value) = parts.first().and_then(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
+    measures.keep_evidence(parts.first(), &EVIDENCE);
+    measures.keep_integrity(parts.first());
     let mut put = |name: &str, value| measures.evidence.insert(name.to_owned(), value);
-    put("integrity", json!(parts.first().map(|part| &part.integrity)));
     put("late_mean_of_steps_percent", json!(trials.iter().map(Trial::mean_late_percent).collect::<Vec<_>>()));
     if let Some(trial) = trials.first() {
         let cpus = |node: &u64| Some((node.to_string(), trial.sum("cpus", |at| is_on(*node, at))?));

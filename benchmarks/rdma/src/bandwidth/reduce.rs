@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
-use seatrial_stats::Sorted;
 use seatrial_sys::verbs::VerbKind;
 use serde_json::{Value, json};
 
 use super::counts::{CHANNEL, PORT};
-use seatrial_bench::Direction;
-use seatrial_bench::Transferred;
 use seatrial_bench::verbs::{Method, paths, ports_of};
+use seatrial_bench::{Direction, Transferred, median};
 
 const GBIT: f64 = 8e-9;
 
@@ -115,7 +113,6 @@ fn sums(rates: &Rates, directions: &[Direction]) -> BTreeMap<u64, Vec<Vec<f64>>>
 }
 
 fn peak(together: &BTreeMap<u64, Vec<Vec<f64>>>) -> Option<(u64, f64)> {
-    let median = |trials: &Vec<Vec<f64>>| Sorted::pooled(trials).map_or(0.0, |all| all.median());
     let medians = together.iter().map(|(size, trials)| (*size, median(trials)));
     medians.max_by(|one, other| one.1.total_cmp(&other.1))
 }

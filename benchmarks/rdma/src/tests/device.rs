@@ -46,8 +46,9 @@ fn measured(id: &str, changed: &[(&str, &str)]) {
         .metrics
         .iter()
         .filter_map(|(name, values)| {
-            let all = seatrial_stats::Sorted::pooled(&values.trials).ok()?;
-            Some(format!("{name} {:.4} {} (n {})", all.median(), values.unit, all.as_slice().len()))
+            let count = values.trials.concat().len();
+            let median = seatrial_bench::median(&values.trials);
+            (count > 0).then(|| format!("{name} {median:.4} {} (n {count})", values.unit))
         })
         .collect();
     println!("{id} {changed:?}: {}", medians.join(", "));

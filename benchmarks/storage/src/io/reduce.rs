@@ -6,16 +6,14 @@ use seatrial_model::{
 use serde_json::Value;
 
 use super::job::{JobSpec, Operation};
-use seatrial_bench::{Curve, Latencies};
+use crate::metrics::{MEGA, MICRO, add_latencies};
+use seatrial_bench::Curve;
 
 /// Length of the interval of a sample, in nanoseconds.
 const INTERVAL: u64 = 100_000_000;
 
 /// Most intervals per trial, far above any real trial: times in foreign evidence may be arbitrary.
 const MOST_INTERVALS: u64 = 1 << 20;
-
-const MEGA: f64 = 1e6;
-const MICRO: f64 = 1e3;
 
 /// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
@@ -45,12 +43,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
-    let mut add = |name: &str, unit, values: Vec<Vec<f64>>| {
-        // A metric that any trial lacks is left out: half of the trials are no comparison.
-        if values.iter().all(|trial| !trial.is_empty()) {
-            measures.metric(name, unit, values);
-        }
-    };
+    let mut add = |name: &str, unit, values| measures.metric_of_all(name, unit, values);
     let every = |of: &dyn Fn(&Trial<'_>) -> Vec<f64>| trials.iter().map(of).collect::<Vec<_>>();
     let (rate, per) = (Unit::MegabytesPerSecond, job.block as f64);
     add("throughput", rate, every(&|trial| trial.intervals(&[0, 1], MEGA)));
@@ -64,32 +57,20 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         add("first_done", rate, every(&|trial| trial.done_by(trial.ends().min())));
         add("last_done", rate, every(&|trial| trial.done_by(trial.ends().max())));
     }
-    let quantile = |part: f64| {
-        move |trial: &Trial<'_>| {
-            let found = trial.latencies().and_then(|all| all.quantile(part));
-            found.map(|it| it.get() as f64 / MICRO).into_iter().collect()
-        }
-    };
-    add("latency", Unit::Microsecond, every(&quantile(0.5)));
-    add("p99", Unit::Microsecond, every(&quantile(0.99)));
-    add("p999", Unit::Microsecond, every(&quantile(0.999)));
-    let slowest = |trial: &Trial<'_>| {
-        trial.latencies().map(|all| all.longest().get() as f64 / MICRO).into_iter().collect()
-    };
-    add("slowest", Unit::Microsecond, every(&slowest));
     add("flush", Unit::Microsecond, every(&|trial| trial.flush().map(|ns| ns / MICRO).into_iter().collect()));
     add("cpu_per_io", Unit::Microsecond, every(&|trial| trial.cpu_per_io().into_iter().collect()));
     if job.threads > 1 {
         add("fairness", Unit::Ratio, every(&|trial| vec![trial.fairness()]));
     }
+    let quantiles = [("latency", 0.5), ("p99", 0.99), ("p999", 0.999)];
+    add_latencies(trials.iter().map(|trial| trial.part), &quantiles, &mut measures);
     measures.series.insert("by_thread".to_owned(), by_thread(&trials));
     let last = trials.last().expect("there is one");
-    for name in ["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"] {
-        if let Some(value) = last.part.evidence.get(name) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
-    measures.evidence.insert("integrity".to_owned(), serde_json::json!(last.part.integrity));
+    measures.keep_evidence(
+        [last.part],
+        &["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"],
+    );
+    measures.keep_integrity(Some(last.part));
     measures.findings.extend(found_itself(case, last.part));
     measures.findings.extend(throttled(case, last.part));
     measures.findings.extend(first_writes(case, &job, last));
@@ -176,10 +157,6 @@ impl<'a> Trial<'a> {
 
     fn flush(&self) -> Option<f64> {
         self.flushes()?.into_iter().reduce(f64::max)
-    }
-
-    fn latencies(&self) -> Option<Latencies> {
-        Latencies::from_evidence(self.part.evidence.get("latencies")?).filter(|all| all.count() > 0)
     }
 
     fn cpu_per_io(&self) -> Option<f64> {

@@ -5,10 +5,9 @@ use seatrial_model::{Cause, Measures, Params, PartRecord, Reason, Row, Sample, U
 use super::part::CHANNEL;
 use super::work::FileOperation;
 use crate::folder::leftovers;
+use crate::metrics::MICRO;
 use seatrial_bench::stale_dirs::{KEPT, REMOVED};
 use seatrial_bench::{Latencies, by_coords};
-
-const MICRO: f64 = 1e3;
 
 pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     let means: Vec<Vec<f64>> = parts.iter().map(means).filter(|means| !means.is_empty()).collect();
@@ -48,11 +47,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !longest.is_empty() {
         measures.metric("slowest", Unit::Microsecond, longest);
     }
-    for name in ["folder", "clean_up", REMOVED, KEPT] {
-        if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
+    measures.keep_evidence(parts.iter().rev(), &["folder", "clean_up", REMOVED, KEPT]);
     measures.findings.extend(leftovers(parts));
     Ok(measures)
 }

@@ -1,24 +1,13 @@
 //! Reduces slices to rates.
 
-use seatrial_model::{
-    Case, Cause, Finding, Measures, Nanos, PartRecord, Reason, Row, Sample, Severity, Unit, Values,
-};
+use seatrial_model::{Case, Cause, Finding, Measures, PartRecord, Reason, Severity, Unit};
 use seatrial_stats::Sorted;
 
 use super::config::{block, is_random};
 use super::part::{ALONE, RANDOM, TOGETHER};
 use crate::device_bytes;
-use seatrial_bench::{AtCoords, Latencies, by_coords};
-
-const MEGA: f64 = 1e6;
-
-fn rate(sample: &Sample) -> Option<f64> {
-    Some(sample.per_second()? / MEGA)
-}
-
-fn values(trials: Vec<Vec<f64>>) -> Values {
-    Values { unit: Unit::MegabytesPerSecond, trials }
-}
+use crate::metrics::{MEGA, add_latencies, megabytes_per_second};
+use seatrial_bench::by_coords;
 
 fn median(values: &[f64]) -> Option<f64> {
     Sorted::new(values).ok().map(|sorted| sorted.median())
@@ -31,11 +20,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         _ => alone(parts),
     }?;
     measures.findings.extend(device_bytes::findings(parts));
-    for name in ["path", "disks", "engine"] {
-        if let Some(value) = parts.iter().rev().find_map(|part| part.evidence.get(name)) {
-            measures.evidence.insert(name.to_owned(), value.clone());
-        }
-    }
+    measures.keep_evidence(parts.iter().rev(), &["path", "disks", "engine"]);
     measures.findings.extend(throttled(case, &measures));
     Ok(measures)
 }
@@ -45,44 +30,31 @@ fn too_short() -> Reason {
 }
 
 fn alone(parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let zones = by_coords(parts, ALONE, rate);
-    let middle = |zone: &AtCoords| median(&zone.trials.concat()).unwrap_or(f64::INFINITY);
-    let slowest = zones.iter().min_by(|one, other| middle(one).total_cmp(&middle(other)));
+    let zones = by_coords(parts, ALONE, megabytes_per_second);
+    let slowest = zones.iter().min_by(|one, other| one.median().total_cmp(&other.median()));
     let (Some(slowest), Some(first), Some(last)) = (slowest, zones.first(), zones.last()) else {
         return Err(too_short());
     };
     let mut measures = Measures::default();
     for (name, zone) in [("throughput", slowest), ("first", first), ("last", last)] {
-        measures.metrics.insert(name.to_owned(), values(zone.trials.clone()));
+        measures.metrics.insert(name.to_owned(), zone.values(Unit::MegabytesPerSecond));
     }
     if let Ok(position) = slowest.at.count("position") {
         measures.evidence.insert("slowest_position".to_owned(), position.into());
     }
-    let rows = zones.iter().map(|zone| Row { at: zone.at.clone(), values: values(zone.trials.clone()) });
-    measures.series.insert("by_zone".to_owned(), rows.collect());
+    let rows = zones.iter().map(|zone| zone.row(Unit::MegabytesPerSecond)).collect();
+    measures.series.insert("by_zone".to_owned(), rows);
     Ok(measures)
 }
 
 /// Random reads: requests per second and their latency.
 fn random(parts: &[PartRecord], block: u64) -> Result<Measures, Reason> {
     let mut measures = Measures::default();
-    let all = by_coords(parts, RANDOM, rate).into_iter().next().ok_or_else(too_short)?;
+    let all = by_coords(parts, RANDOM, megabytes_per_second).into_iter().next().ok_or_else(too_short)?;
     let blocks = |rates: &Vec<f64>| rates.iter().map(|rate| rate * MEGA / block as f64).collect();
-    let iops = Values { unit: Unit::PerSecond, trials: all.trials.iter().map(blocks).collect() };
-    measures.metrics.insert("iops".to_owned(), iops);
-    measures.metrics.insert("throughput".to_owned(), values(all.trials));
-    let told = |part: &PartRecord| Latencies::from_evidence(part.evidence.get("latencies")?);
-    let latencies: Vec<Latencies> = parts.iter().filter_map(told).filter(|all| all.count() > 0).collect();
-    let of = |time: &dyn Fn(&Latencies) -> Option<Nanos>| {
-        let micros = |all: &Latencies| time(all).map(|time| time.get() as f64 / 1e3).into_iter().collect();
-        Values { unit: Unit::Microsecond, trials: latencies.iter().map(micros).collect() }
-    };
-    if latencies.len() == parts.len() {
-        let metrics = &mut measures.metrics;
-        metrics.insert("latency".to_owned(), of(&|all| all.quantile(0.5)));
-        metrics.insert("p99".to_owned(), of(&|all| all.quantile(0.99)));
-        metrics.insert("slowest".to_owned(), of(&|all| Some(all.longest())));
-    }
+    measures.metric("iops", Unit::PerSecond, all.trials.iter().map(blocks).collect());
+    measures.metric("throughput", Unit::MegabytesPerSecond, all.trials);
+    add_latencies(parts.iter(), &[("latency", 0.5), ("p99", 0.99)], &mut measures);
     Ok(measures)
 }
 
@@ -91,7 +63,10 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
     for part in parts {
         let one = std::slice::from_ref(part);
         let of = |channel: &str| -> Vec<Vec<f64>> {
-            by_coords(one, channel, rate).into_iter().map(|disk| disk.trials.concat()).collect()
+            by_coords(one, channel, megabytes_per_second)
+                .into_iter()
+                .map(|disk| disk.trials.concat())
+                .collect()
         };
         let (by_itself, at_once) = (of(ALONE), of(TOGETHER));
         if by_itself.is_empty() || by_itself.len() != at_once.len() {
@@ -113,15 +88,14 @@ fn together(parts: &[PartRecord]) -> Result<Measures, Reason> {
         return Err(too_short());
     }
     let mut measures = Measures::default();
-    measures.metrics.insert("throughput".to_owned(), values(sums));
-    measures.metrics.insert("alone".to_owned(), values(alone));
+    measures.metric("throughput", Unit::MegabytesPerSecond, sums);
+    measures.metric("alone", Unit::MegabytesPerSecond, alone);
     if !sharing.is_empty() {
-        let values = Values { unit: Unit::Ratio, trials: sharing };
-        measures.metrics.insert("sharing".to_owned(), values);
+        measures.metric("sharing", Unit::Ratio, sharing);
     }
-    let disks = by_coords(parts, TOGETHER, rate).into_iter();
-    let rows = disks.map(|disk| Row { at: disk.at, values: values(disk.trials) });
-    measures.series.insert("by_disk".to_owned(), rows.collect());
+    let disks = by_coords(parts, TOGETHER, megabytes_per_second);
+    let rows = disks.iter().map(|disk| disk.row(Unit::MegabytesPerSecond)).collect();
+    measures.series.insert("by_disk".to_owned(), rows);
     Ok(measures)
 }
 

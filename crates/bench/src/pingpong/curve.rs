@@ -8,7 +8,7 @@ use seatrial_stats::Sorted;
 
 use super::Mode;
 use super::lead::CHANNEL;
-use crate::{AtCoords, by_coords};
+use crate::{AtCoords, by_coords, median};
 
 /// Messages below this carry no data worth speaking of: half a round trip of them is the latency (NetPIPE's bound).
 const SMALL: u64 = 64;
@@ -150,7 +150,7 @@ impl PingPongCurve {
 impl Point {
     /// The median of all samples in Gbit/s.
     pub fn median_rate(&self) -> f64 {
-        Sorted::pooled(&self.rate).map_or(0.0, |all| all.median())
+        median(&self.rate)
     }
 
     /// The rate that this part of the samples does not exceed; none of fewer than [`FEWEST`].
