@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::gpu::PinnedMemory;
-use seatrial_sys::memory::{MapError, Pages};
+use seatrial_sys::memory::Pages;
 
 use super::Device;
 use super::pattern::{Pattern, Wrong};
-use seatrial_bench::{Held, evidence_of_pages, evidence_of_place};
+use seatrial_bench::{Held, evidence_of_pages, evidence_of_place, no_memory};
 
 #[derive(Debug)]
 pub struct Block {
@@ -27,7 +27,7 @@ impl Block {
         node: Option<u32>,
         pattern: Pattern,
     ) -> Result<Self, Reason> {
-        let mut held = Held::take(bytes, pages, node).map_err(|error| no_memory(&error))?;
+        let mut held = Held::take(bytes, pages, node).map_err(no_memory("host memory"))?;
         pattern.fill(held.map.as_mut_slice());
         let (place, pages) = (evidence_of_place([&held]), evidence_of_pages([&held]));
         let memory = PinnedMemory::pin(&device.gpu, held.map).map_err(|error| {
@@ -52,8 +52,4 @@ impl Block {
 
 fn busy() -> Reason {
     Reason::new(Cause::Protocol, "memory was to be checked while a stream may still use it")
-}
-
-fn no_memory(error: &MapError) -> Reason {
-    Reason::new(Cause::NoSpace, format!("cannot allocate host memory: {error}"))
 }

@@ -4,6 +4,7 @@
 
 pub mod bandwidth;
 mod chase;
+mod check;
 pub mod kernel;
 pub mod latency;
 pub mod loaded_latency;
@@ -11,6 +12,7 @@ pub mod pipeline;
 mod shard;
 mod sizes;
 mod sizing;
+mod slots;
 #[cfg(test)]
 mod tests;
 

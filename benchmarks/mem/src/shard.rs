@@ -3,7 +3,7 @@
 use seatrial_model::Integrity;
 use seatrial_sys::memory::{MapError, Pages};
 
-use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, Check, Pass};
+use crate::kernel::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Pass};
 use seatrial_bench::Held;
 
 #[derive(Clone, Debug)]
@@ -14,6 +14,19 @@ pub struct ShardSpec {
     /// Kinds of pages, by preference.
     pub pages: Vec<Pages>,
     pub memory: Option<u32>,
+}
+
+impl ShardSpec {
+    /// A shard of arrays of `array` bytes each, which `threads` threads share; on no node yet.
+    pub fn new(array: u64, threads: usize, pass: Pass, pages: Vec<Pages>) -> Self {
+        let elements = array as usize / threads / size_of::<f64>();
+        Self { elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE, pass, pages, memory: None }
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        (self.elements * size_of::<f64>() * self.pass.kernel().arrays()) as u64
+    }
 }
 
 #[derive(Debug)]
@@ -91,13 +104,7 @@ impl ArrayShard {
             return Integrity::Corrupt { wrong: self.wrong_folds, of: self.passes, first };
         }
         let kernel = self.pass.kernel();
-        let whole = arrays_of(&mut self.held, 0, self.elements);
-        match kernel.check(&whole) {
-            Check { wrong: 0, checked, .. } => {
-                Integrity::Verified { checked: checked * size_of::<f64>() as u64 }
-            }
-            Check { wrong, checked, first } => Integrity::Corrupt { wrong, of: checked, first },
-        }
+        kernel.check(&arrays_of(&mut self.held, 0, self.elements)).integrity()
     }
 
     pub fn held(&self) -> &[Held] {

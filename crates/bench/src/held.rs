@@ -58,6 +58,12 @@ pub fn require_room(wanted: u64, what: &str, remedy: &str) -> Result<(), Reason>
     }
 }
 
+/// The error of [`Held::take`] for the memory of this name.
+pub fn no_memory(what: &str) -> impl Fn(MapError) -> Reason + use<> {
+    let what = what.to_owned();
+    move |error| Reason::new(Cause::NoSpace, format!("cannot allocate {what}: {error}"))
+}
+
 /// Evidence: the share of the memory on the wanted node.
 pub fn evidence_of_place<'a>(all: impl IntoIterator<Item = &'a Held>) -> serde_json::Value {
     let (mut right, mut count) = (0.0, 0_usize);

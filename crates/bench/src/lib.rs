@@ -55,7 +55,7 @@ pub use direction::Direction;
 pub use each_node::{each_node, worker_case};
 pub use ends::Ends;
 pub use gate::Gate;
-pub use held::{Held, evidence_of_pages, evidence_of_place, refused_here, require_room};
+pub use held::{Held, evidence_of_pages, evidence_of_place, no_memory, refused_here, require_room};
 pub use latencies::Latencies;
 pub use no_limit::{no_limit, no_limits};
 pub use numa_check::numa_check;

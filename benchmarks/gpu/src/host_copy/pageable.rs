@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use seatrial_model::{Cause, Nanos, Reason};
+use seatrial_model::{Nanos, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::{GpuError, Span, Stream};
 use seatrial_sys::memory::Pages;
@@ -16,7 +16,7 @@ use crate::copy::{CopyError, Piece, SliceTimes};
 use crate::pattern::{Pattern, Wrong};
 use crate::{Device, Watches};
 use seatrial_bench::Sink;
-use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place};
+use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place, no_memory};
 
 pub struct Pageable {
     inward: Stream,
@@ -30,9 +30,8 @@ type Times = Vec<(Nanos, Nanos)>;
 impl Pageable {
     pub fn new(device: &Device, grid: &Grid, pages: &[Pages]) -> Result<Self, Reason> {
         let take = |node: &Option<u32>, pattern: Pattern| {
-            let mut held = Held::take(grid.largest() as usize, pages, *node).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot allocate host memory: {error}"))
-            })?;
+            let mut held =
+                Held::take(grid.largest() as usize, pages, *node).map_err(no_memory("host memory"))?;
             pattern.fill(held.map.as_mut_slice());
             Ok(held)
         };

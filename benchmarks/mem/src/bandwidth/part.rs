@@ -7,8 +7,8 @@ use serde_json::json;
 use super::layout::BandwidthLayout;
 use super::plan::SLICE;
 use super::team::BandwidthTeam;
-use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Kernel, Pass, Store};
-use crate::shard::{ArrayShard, ShardSpec};
+use crate::kernel::{Isa, Kernel, Pass, Store};
+use crate::shard::ShardSpec;
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 pub struct BandwidthWorker {
@@ -36,15 +36,13 @@ impl BandwidthWorker {
         })?;
         let array = case.planned.bytes("array")?.unwrap_or_default();
         let shards = layout.points.iter().map(|point| point.threads.len()).max().unwrap_or(1).max(1);
-        let elements = array.get() as usize / shards / size_of::<f64>();
-        let elements = elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE;
-        let wanted = elements * size_of::<f64>() * kernel.arrays() * layout.slots.len();
-        seatrial_bench::require_room(wanted as u64, "the arrays take", "free memory or set -p array=")?;
+        let spec = ShardSpec::new(array.get(), shards, pass, seatrial_bench::pages(&case.params)?);
+        let wanted = spec.bytes() * layout.slots.len() as u64;
+        seatrial_bench::require_room(wanted, "the arrays take", "free memory or set -p array=")?;
         let calibration = Calibration::measure();
         let team = BandwidthTeam::start(&place.bindings, layout.slots.len())?;
-        let pages = seatrial_bench::pages(&case.params)?;
-        let spec = |memory| ShardSpec { elements, pass: pass.clone(), pages: pages.clone(), memory };
-        team.make(layout.slots.iter().map(|slot| (slot.thread, spec(slot.memory))).collect())?;
+        let on = |memory| ShardSpec { memory, ..spec.clone() };
+        team.make(layout.slots.iter().map(|slot| (slot.thread, on(slot.memory))).collect())?;
         Ok(Self { layout, isa, team, calibration, slices: 0 })
     }
 
@@ -76,7 +74,7 @@ impl BandwidthWorker {
     fn run_through(&self, stop: &Stop) -> Result<(), Reason> {
         let everyone: Vec<_> =
             self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, at)).collect();
-        while self.team.look(ArrayShard::passes).contains(&0) {
+        while self.team.look(|shards| shards.iter().any(|shard| shard.passes() == 0)) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
                 let mut batch: Vec<(usize, usize)> = Vec::new();
@@ -94,7 +92,7 @@ impl BandwidthWorker {
     }
 
     fn tell_place(&self, out: &mut dyn Sink) {
-        self.team.look_at_all(|shards| {
+        self.team.look(|shards| {
             let held = || shards.iter().flat_map(|shard| shard.held());
             out.evidence("place", seatrial_bench::evidence_of_place(held()));
             out.evidence("pages", seatrial_bench::evidence_of_pages(held()));

@@ -1,11 +1,12 @@
 //! Pinned threads that work on their shards at the same time, slice by slice.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use seatrial_model::{Binding, Cause, Integrity, Nanos, Reason};
+use seatrial_model::{Binding, Integrity, Nanos, Reason};
 use seatrial_sys::clock;
 
 use crate::shard::{ArrayShard, ShardSpec};
+use crate::slots::Slots;
 use seatrial_bench::{Gate, Stop, ThreadSpec, ThreadTeam};
 
 /// Elements between two clock readings: 4 MiB of each array, a fraction of a millisecond.
@@ -20,11 +21,9 @@ pub struct SliceRun {
     pub bytes: u64,
 }
 
-type ArrayShards = Arc<Vec<Mutex<Option<ArrayShard>>>>;
-
 pub struct BandwidthTeam {
     threads: ThreadTeam<'static, ()>,
-    shards: ArrayShards,
+    shards: Arc<Slots<ArrayShard>>,
 }
 
 impl BandwidthTeam {
@@ -32,7 +31,7 @@ impl BandwidthTeam {
         let spec = |binding: &Binding| ThreadSpec::new(format!("cpu{}", binding.cpu), Some(binding.cpu));
         let threads = bindings.iter().map(|binding| (spec(binding), || Ok(())));
         let threads = ThreadTeam::start(threads, "-p threads=")?;
-        Ok(Self { threads, shards: Arc::new((0..slots).map(|_| Mutex::new(None)).collect()) })
+        Ok(Self { threads, shards: Arc::new(Slots::new(slots)) })
     }
 
     /// Makes all shards, each on the thread that touches it first.
@@ -40,11 +39,7 @@ impl BandwidthTeam {
         let (threads, specs): (Vec<_>, Vec<_>) = specs.into_iter().unzip();
         let shards = Arc::clone(&self.shards);
         let make = move |slot: usize, (): &mut ()| {
-            let shard = ArrayShard::new(&specs[slot]).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the arrays: {error}"))
-            })?;
-            *lock(&shards[slot]) = Some(shard);
-            Ok(())
+            shards.make(slot, ArrayShard::new(&specs[slot]), "memory for the arrays")
         };
         self.threads.each(threads, make).map(drop)
     }
@@ -54,7 +49,7 @@ impl BandwidthTeam {
         let slots = team.to_vec();
         let run = move |place: usize, (): &mut ()| {
             let (thread, slot) = slots[place];
-            let mut shard = lock(&shards[slot]);
+            let mut shard = shards.lock(slot);
             gate.pass();
             Ok(run(thread, shard.as_mut(), span, &stop))
         };
@@ -63,26 +58,12 @@ impl BandwidthTeam {
 
     pub fn verify(&self, threads: impl IntoIterator<Item = usize>) -> Result<Vec<Integrity>, Reason> {
         let shards = Arc::clone(&self.shards);
-        let verify = move |slot: usize, (): &mut ()| {
-            let nothing = || Integrity::Unverified { why: "the shard was never made".to_owned() };
-            Ok(lock(&shards[slot]).as_mut().map_or_else(nothing, ArrayShard::verify))
-        };
-        self.threads.each(threads, verify)
+        self.threads.each(threads, move |slot, ()| Ok(shards.verify(slot, ArrayShard::verify)))
     }
 
-    pub fn look<T>(&self, at: impl FnMut(&ArrayShard) -> T) -> Vec<T> {
-        self.look_at_all(|shards| shards.iter().copied().map(at).collect())
+    pub fn look<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
+        self.shards.look(at)
     }
-
-    pub fn look_at_all<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
-        let locks: Vec<_> = self.shards.iter().map(lock).collect();
-        let shards: Vec<&ArrayShard> = locks.iter().filter_map(|shard| shard.as_ref()).collect();
-        at(&shards)
-    }
-}
-
-fn lock(shard: &Mutex<Option<ArrayShard>>) -> MutexGuard<'_, Option<ArrayShard>> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) -> SliceRun {

@@ -19,5 +19,5 @@ pub use arrays::{ARRAY_OFFSET_BYTES, Arrays, ELEMENTS_MULTIPLE, Misfit};
 pub use isa::Isa;
 pub use name::{Kernel, Store, UnknownName};
 pub use pass::Pass;
-pub use pattern::{Check, SCALAR};
+pub use pattern::SCALAR;
 pub use prefetch::Prefetch;

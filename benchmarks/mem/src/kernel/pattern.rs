@@ -6,20 +6,13 @@
 
 use super::arrays::Arrays;
 use super::name::Kernel;
+use crate::check::Check;
 
 /// The factor `s` of `scale` and `triad`, and the value of `write`, as in STREAM.
 pub const SCALAR: f64 = 3.0;
 
 /// The byte of `memset`; eight of them make a finite number.
 pub(super) const MEMSET_BYTE: u8 = 0x40;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    pub checked: u64,
-    pub wrong: u64,
-    /// Description of the first wrong element; empty when all are right.
-    pub first: String,
-}
 
 impl Kernel {
     /// Fills the kernel's arrays with their starting values. Call it on the thread that runs the loop, as the first
@@ -44,19 +37,14 @@ impl Kernel {
 
     /// Compares every element of the kernel's arrays with its exact value after one or more whole passes.
     pub fn check(self, arrays: &Arrays<'_>) -> Check {
-        let mut check = Check { checked: 0, wrong: 0, first: String::new() };
+        let mut check = Check::default();
         for (array, slice) in arrays.used(self) {
             for (index, element) in slice.iter().enumerate() {
                 let expected = self.after(array, index);
-                if element.to_bits() != expected.to_bits() {
-                    if check.wrong == 0 {
-                        check.first =
-                            format!("element {index} of array {array} is {element:e}, not {expected:e}");
-                    }
-                    check.wrong += 1;
-                }
+                check.word(element.to_bits() == expected.to_bits(), || {
+                    format!("element {index} of array {array} is {element:e}, not {expected:e}")
+                });
             }
-            check.checked += slice.len() as u64;
         }
         check
     }

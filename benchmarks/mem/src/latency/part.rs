@@ -7,7 +7,7 @@ use seatrial_sys::memory::Pages;
 use super::layout::LatencyLayout;
 use super::plan::{RUNS, SLICE};
 use crate::chase::{Chaser, Order, Rings};
-use seatrial_bench::Held;
+use seatrial_bench::{Held, no_memory};
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 /// Sample channel, counted in hops.
@@ -56,9 +56,8 @@ impl LatencyWorker {
             if let Some(cpu) = user.map(|point| point.cpu) {
                 self.pin(cpu)?;
             }
-            let held = Held::take(block.bytes as usize, pages, block.memory).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the rings: {error}"))
-            })?;
+            let held = Held::take(block.bytes as usize, pages, block.memory)
+                .map_err(no_memory("memory for the rings"))?;
             self.blocks.push(Rings::new(held, self.line as usize));
         }
         Ok(())

@@ -12,9 +12,9 @@ use super::pace::LoadPace;
 use super::plan::{SLICE, kernel};
 use super::team::{LoadTeam, PACED_BLOCK};
 use crate::chase::{ChaseRun, Chaser, Order, Rings};
-use crate::kernel::{ELEMENTS_MULTIPLE, Isa, Pass};
+use crate::kernel::{Isa, Pass};
 use crate::shard::ShardSpec;
-use seatrial_bench::Held;
+use seatrial_bench::{Held, no_memory};
 use seatrial_bench::{Running, Sink, Stop, evidence_of_clock};
 
 /// Sample channel of the chaser, counted in hops.
@@ -63,22 +63,15 @@ impl LoadedLatencyWorker {
         let split = place.bindings.split_first().filter(|(_, loaders)| !loaders.is_empty());
         let (chaser, loaders) =
             split.ok_or_else(|| Reason::new(Cause::Protocol, "the placement has no CPU for a loader"))?;
-        let elements = bytes("array")? as usize / loaders.len() / size_of::<f64>();
-        let spec = ShardSpec {
-            elements: elements / ELEMENTS_MULTIPLE * ELEMENTS_MULTIPLE,
-            pass,
-            pages: seatrial_bench::pages(&case.params)?,
-            memory: None,
-        };
+        let pages = seatrial_bench::pages(&case.params)?;
+        let spec = ShardSpec::new(bytes("array")?, loaders.len(), pass, pages);
         let (line, ring_bytes) = (bytes("line")?, bytes("ring")?);
-        let arrays = spec.elements * size_of::<f64>() * kernel.arrays();
         let order = ring_bytes / line * size_of::<u32>() as u64;
-        let wanted = (arrays * loaders.len()) as u64 + ring_bytes + order;
+        let wanted = spec.bytes() * loaders.len() as u64 + ring_bytes + order;
         seatrial_bench::require_room(wanted, "the ring and the arrays take", "free memory")?;
         seatrial_bench::pin(chaser.cpu)?;
-        let held = Held::take(ring_bytes as usize, &spec.pages, chaser.memory).map_err(|error| {
-            Reason::new(Cause::NoSpace, format!("cannot allocate memory for the chaser's ring: {error}"))
-        })?;
+        let held = Held::take(ring_bytes as usize, &spec.pages, chaser.memory)
+            .map_err(no_memory("memory for the chaser's ring"))?;
         let mut rings = Rings::new(held, line as usize);
         let lines = (ring_bytes / line) as usize;
         let ring = rings.lay(0, order_of(lines).next());

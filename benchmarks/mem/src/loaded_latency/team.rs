@@ -1,14 +1,15 @@
 //! The loaders: pinned threads with a common pace.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use seatrial_model::{Binding, Cause, Integrity, Reason};
+use seatrial_model::{Binding, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::pace::{LoadPace, PaceCell, next_due};
 use crate::shard::{ArrayShard, ShardSpec};
+use crate::slots::Slots;
 use seatrial_bench::{Answers, ThreadSpec, ThreadTeam};
 
 /// Elements between two reads of the pace at full rate: 256 KiB of each array, so that the reads cost nothing.
@@ -27,7 +28,7 @@ struct Counter(AtomicU64);
 struct Shared {
     pace: PaceCell,
     moved: Vec<Counter>,
-    loads: Vec<Mutex<Option<ArrayShard>>>,
+    loads: Slots<ArrayShard>,
 }
 
 pub struct LoadTeam {
@@ -42,11 +43,13 @@ impl LoadTeam {
         let shared = Arc::new(Shared {
             pace: PaceCell::new(LoadPace::Pause),
             moved: loaders.iter().map(|_| Counter::default()).collect(),
-            loads: loaders.iter().map(|_| Mutex::new(None)).collect(),
+            loads: Slots::new(loaders.len()),
         });
         let threads = loaders.into_iter().enumerate().map(|(index, (Binding { cpu, .. }, spec))| {
             let shared = Arc::clone(&shared);
-            (ThreadSpec::new(format!("cpu{cpu}"), Some(cpu)), move || make(&shared, index, &spec))
+            (ThreadSpec::new(format!("cpu{cpu}"), Some(cpu)), move || {
+                shared.loads.make(index, ArrayShard::new(&spec), "memory for a loader's arrays")
+            })
         });
         let threads = ThreadTeam::start(threads, "-p loaders=node")?;
         Ok(Self { shared, threads, stopped: None })
@@ -62,7 +65,7 @@ impl LoadTeam {
         if self.stopped.is_none() {
             let shared = Arc::clone(&self.shared);
             self.stopped = Some(self.threads.begin(0..self.len(), move |index, ()| {
-                if let Some(load) = lock(&shared, index).as_mut() {
+                if let Some(load) = shared.loads.lock(index).as_mut() {
                     run(&shared, index, load);
                 }
                 Ok(())
@@ -87,22 +90,18 @@ impl LoadTeam {
     pub fn verify(&mut self) -> Result<Vec<Integrity>, Reason> {
         self.halt()?;
         let shared = Arc::clone(&self.shared);
-        self.threads
-            .all(move |index, ()| Ok(lock(&shared, index).as_mut().map(ArrayShard::verify)))
-            .map(|all| all.into_iter().flatten().collect())
+        self.threads.all(move |index, ()| Ok(shared.loads.verify(index, ArrayShard::verify)))
     }
 
     /// Applies `at` to all arrays. Blocks until the loaders have stopped.
     pub fn look<T>(&self, at: impl FnOnce(&[&ArrayShard]) -> T) -> T {
-        let locks: Vec<_> = (0..self.len()).map(|index| lock(&self.shared, index)).collect();
-        let loads: Vec<&ArrayShard> = locks.iter().filter_map(|load| load.as_ref()).collect();
-        at(&loads)
+        self.shared.loads.look(at)
     }
 
     /// Flips a bit of a loader's array, to test the check.
     #[cfg(test)]
     pub fn flip(&self, loader: usize, element: usize) {
-        lock(&self.shared, loader).as_mut().expect("it was made").flip(element);
+        self.shared.loads.lock(loader).as_mut().expect("it was made").flip(element);
     }
 }
 
@@ -110,18 +109,6 @@ impl Drop for LoadTeam {
     fn drop(&mut self) {
         self.shared.pace.set(LoadPace::Over);
     }
-}
-
-fn lock(shared: &Shared, index: usize) -> MutexGuard<'_, Option<ArrayShard>> {
-    shared.loads[index].lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn make(shared: &Shared, index: usize, spec: &ShardSpec) -> Result<(), Reason> {
-    let load = ArrayShard::new(spec).map_err(|error| {
-        Reason::new(Cause::NoSpace, format!("cannot allocate memory for a loader's arrays: {error}"))
-    })?;
-    *lock(shared, index) = Some(load);
-    Ok(())
 }
 
 /// Loads at the current pace until [`LoadPace::Over`].

@@ -136,16 +136,14 @@ impl PipelineWorker {
     }
 
     fn tell_place(&self, out: &mut dyn Sink) {
-        let streams: Vec<_> = self.shared.streams.iter().map(|stream| stream.lock()).collect();
-        let streams: Vec<_> = streams.iter().filter_map(|stream| stream.as_ref().ok()?.as_ref()).collect();
-        let every = streams.len().div_ceil(ASKED).max(1);
-        out.evidence("place", seatrial_bench::evidence_of_place(streams.iter().map(|stream| stream.held())));
-        out.evidence(
-            "pages",
-            seatrial_bench::evidence_of_pages(streams.iter().step_by(every).map(|stream| stream.held())),
-        );
+        self.shared.streams.look(|streams| {
+            let every = streams.len().div_ceil(ASKED).max(1);
+            let held = || streams.iter().map(|stream| stream.held());
+            out.evidence("place", seatrial_bench::evidence_of_place(held()));
+            out.evidence("pages", seatrial_bench::evidence_of_pages(held().step_by(every)));
+            out.evidence("prefetch", json!(streams.first().map(|stream| stream.prefetch())));
+        });
         out.evidence("isa", json!(self.shared.read.isa().name()));
-        out.evidence("prefetch", json!(streams.first().map(|stream| stream.prefetch())));
     }
 
     /// Real-time threads get at most `sched_rt_runtime_us` of every period (sched(7), "Limiting the CPU usage").

@@ -1,21 +1,20 @@
 //! State that all threads of a worker share: the streams, and which threads work on them.
 
-use std::sync::{Mutex, PoisonError};
-
-use seatrial_model::{Cause, Integrity, Reason};
+use seatrial_model::{Integrity, Reason};
 use seatrial_sys::memory::Pages;
 
 use super::layout::{Group, PipelineLayout};
 use super::scenario::Scenario;
 use super::stream::{Stream, StreamSpec};
 use crate::kernel::Pass;
+use crate::slots::Slots;
 
 pub struct Shared {
     pub scenario: Scenario,
     pub layout: PipelineLayout,
     pub read: Pass,
-    /// One per stream of the layout, once made. Never contended: a stream at work is in no queue.
-    pub streams: Vec<Mutex<Option<Stream>>>,
+    /// One per stream of the layout. Never contended: a stream at work is in no queue.
+    pub streams: Slots<Stream>,
     blocks: Vec<u64>,
     pages: Vec<Pages>,
     /// Group of every thread, and its index there.
@@ -31,7 +30,7 @@ impl Shared {
         pages: Vec<Pages>,
         read: Pass,
     ) -> Self {
-        let streams = layout.streams.iter().map(|_| Mutex::new(None)).collect();
+        let streams = Slots::new(layout.streams.len());
         let duties = layout.groups.iter().enumerate();
         let duties =
             duties.flat_map(|(group, of)| (0..of.threads.len()).map(move |nth| (group, nth))).collect();
@@ -63,27 +62,19 @@ impl Shared {
                 pages: &self.pages,
                 memory: group.memory,
             };
-            let stream = Stream::new(&spec).map_err(|error| {
-                Reason::new(Cause::NoSpace, format!("cannot allocate memory for the blocks: {error}"))
-            })?;
-            *self.stream(index) = Some(stream);
+            self.streams.make(index, Stream::new(&spec), "memory for the blocks")?;
         }
         Ok(())
     }
 
     pub fn work(&self, index: usize) {
-        if let Some(stream) = self.stream(index).as_mut() {
+        if let Some(stream) = self.streams.lock(index).as_mut() {
             stream.work();
         }
     }
 
     pub fn verify(&self, thread: usize) -> Vec<(usize, Integrity)> {
-        let nothing = || Integrity::Unverified { why: "the stream was never made".to_owned() };
-        let check = |index| (index, self.stream(index).as_ref().map_or_else(nothing, Stream::verify));
+        let check = |index| (index, self.streams.verify(index, |stream| stream.verify()));
         self.own(thread).1.map(check).collect()
-    }
-
-    fn stream(&self, index: usize) -> std::sync::MutexGuard<'_, Option<Stream>> {
-        self.streams[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,6 +7,7 @@ use super::pattern::{byte, fill, seed, word};
 use super::permute::permute;
 use super::ring::{last_writer, turn};
 use super::scenario::{Operation, Step, Transpose};
+use crate::check::Check;
 use crate::kernel::{Arrays, Pass};
 use seatrial_bench::Held;
 
@@ -130,7 +131,7 @@ impl Stream {
         for place in 0..self.blocks {
             if self.operation == Operation::Read {
                 let seed = seed(self.index, place);
-                check.block(self, 0, place, |index| word(seed, index));
+                self.check(&mut check, 0, place, |index| word(seed, index));
             } else if let Some(number) = last_writer(place, self.blocks, self.done) {
                 let seed = seed(self.index, turn(number, self.blocks).source);
                 let expected = |index| match self.operation {
@@ -138,10 +139,23 @@ impl Stream {
                     Operation::Transpose => word(seed, self.origin(index)),
                     Operation::Copy | Operation::Read => word(seed, index),
                 };
-                check.block(self, self.destinations(), place, expected);
+                self.check(&mut check, self.destinations(), place, expected);
             }
         }
         check.integrity()
+    }
+
+    fn check(&self, check: &mut Check, start: usize, place: u64, expected: impl Fn(usize) -> u64) {
+        let words = self.block / size_of::<u64>();
+        let first = start / size_of::<u64>() + place as usize * words;
+        let found = &self.held.map.as_slice::<u64>()[first..][..words];
+        for (index, found) in found.iter().enumerate() {
+            let expected = expected(index);
+            check.word(*found == expected, || {
+                let name = &self.name;
+                format!("word {index} of block {place} of {name} is {found:#018x}, not {expected:#018x}")
+            });
+        }
     }
 
     fn origin(&self, index: usize) -> usize {
@@ -162,42 +176,6 @@ impl Stream {
     #[cfg(test)]
     pub fn flip(&mut self, index: usize) {
         self.held.map.as_mut_slice::<u64>()[index] ^= 1 << 13;
-    }
-}
-
-#[derive(Default)]
-struct Check {
-    words: u64,
-    wrong: u64,
-    first: String,
-}
-
-impl Check {
-    fn block(&mut self, of: &Stream, start: usize, place: u64, expected: impl Fn(usize) -> u64) {
-        let words = of.block / size_of::<u64>();
-        let first = start / size_of::<u64>() + place as usize * words;
-        let found = &of.held.map.as_slice::<u64>()[first..][..words];
-        for (index, found) in found.iter().enumerate() {
-            let expected = expected(index);
-            if *found != expected {
-                if self.wrong == 0 {
-                    self.first = format!(
-                        "word {index} of block {place} of {} is {found:#018x}, not {expected:#018x}",
-                        of.name
-                    );
-                }
-                self.wrong += 1;
-            }
-        }
-        self.words += words as u64;
-    }
-
-    fn integrity(self) -> Integrity {
-        match self {
-            Self { words: 0, .. } => Integrity::Unverified { why: "no block was processed".to_owned() },
-            Self { words, wrong: 0, .. } => Integrity::Verified { checked: words * size_of::<u64>() as u64 },
-            Self { words, wrong, first } => Integrity::Corrupt { wrong, of: words, first },
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::Pass;
-use crate::kernel::{Arrays, Check, ELEMENTS_MULTIPLE, Isa, Kernel, Prefetch, Store};
+use crate::check::Check;
+use crate::kernel::{Arrays, ELEMENTS_MULTIPLE, Isa, Kernel, Prefetch, Store};
 
 /// Three arrays at cache lines, with a line of guard words on each side.
 struct Memory {

@@ -128,7 +128,7 @@ fn a_flipped_bit_anywhere_is_found_after_the_run() {
     // The last stream reads; the one before it transposes, with its destination behind its source of 8 KiB and a gap.
     for (stream, word) in [(11, 100), (10, (8192 + 2048) / 8 + 100), (8, 100)] {
         let shared = std::sync::Arc::clone(&worker.shared);
-        let flip = || shared.streams[stream].lock().expect("free").as_mut().expect("made").flip(word);
+        let flip = || shared.streams.lock(stream).as_mut().expect("made").flip(word);
         flip();
         let found = worker.verify().expect("checked");
         assert!(matches!(found, Integrity::Corrupt { wrong: 1, .. }), "stream {stream}: {found:?}");
