@@ -5,6 +5,7 @@ mod datagrams;
 pub mod eth_receive;
 pub mod mtu;
 pub mod pingpong;
+mod port;
 #[cfg(test)]
 mod rig;
 pub mod rr;

@@ -42,13 +42,14 @@ pub struct ThreadPlacement {
 }
 
 impl ThreadPlacement {
-    /// Notes in the case how its threads lie to the cards' interrupts, as far as that is known.
-    pub fn note(&self, case: &mut Case) {
+    /// Places the parts, and notes in the case how its threads lie to the cards' interrupts, as far as that is known.
+    pub fn apply(self, ends: &Ends<'_>, parts: &[&str], case: &mut Case) {
         for (name, told) in [(OFF_IRQ_CORES, self.off_irq_cores), (SAME_LLC, self.same_llc)] {
             if let Some(told) = told {
                 case.planned.set(name, Value::Flag(told));
             }
         }
+        case.places = ends.places(parts, self.bindings);
     }
 }
 

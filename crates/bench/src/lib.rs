@@ -30,6 +30,7 @@ mod pin;
 pub mod pingpong;
 #[warn(missing_docs)]
 mod registry;
+mod round_trips;
 pub mod search;
 mod server_thread;
 mod sliced;
@@ -62,12 +63,13 @@ pub use numa_check::numa_check;
 pub use part::{Offer, Part, Prepared, Running};
 pub use pin::{pin, pin_to};
 pub use registry::{Registry, find};
+pub use round_trips::{RoundTrips, add_loss};
 pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;
 pub use stream::{
     Accepted, Endpoint, Listener, PeerAddress, REPLY_TIMEOUT, beside, connection_evidence, interface_of,
-    is_timeout, second_handles,
+    is_timeout, second_handles, setting_up,
 };
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;

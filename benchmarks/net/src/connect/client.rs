@@ -9,6 +9,7 @@ use seatrial_sys::clock::now_ns;
 use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
+use crate::port::peer_port;
 use seatrial_bench::{Endpoint, REPLY_TIMEOUT, Running, Sink, Sliced, Stop, beside, interface_of};
 
 /// Bytes each way of an exchange: the connection's number.
@@ -29,11 +30,8 @@ pub struct ConnectClient {
 impl ConnectClient {
     pub fn begin(mut streams: Vec<TcpStream>, endpoint: Endpoint, exchange: bool) -> Result<Self, Reason> {
         let mut control = streams.remove(0);
-        let mut port = [0; 2];
-        let met = control.set_read_timeout(Some(REPLY_TIMEOUT)).and_then(|()| control.read_exact(&mut port));
-        let at = met.and_then(|()| control.peer_addr());
+        let at = control.set_read_timeout(Some(REPLY_TIMEOUT)).and_then(|()| peer_port(&mut control));
         let at = at.map_err(|error| beside("asking for the port", &error))?;
-        let at = SocketAddr::new(at.ip(), u16::from_le_bytes(port));
         let latencies = Sliced::new(CHANNELS);
         Ok(Self { endpoint, exchange, control, at, made: 0, checked: 0, latencies })
     }

@@ -3,27 +3,19 @@
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit};
 
 use super::client::{CHANNELS, NUMBER};
-use seatrial_bench::{Latencies, Transferred, by_part};
-
-const MICRO: f64 = 1e3;
+use seatrial_bench::{Latencies, RoundTrips, Transferred, by_part};
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
-    let of_slices =
-        |channel, value: fn(&Sample) -> Option<f64>| by_part(clients.iter().copied(), channel, value);
-    let [connections, median] = CHANNELS;
-    let medians = of_slices(median, |sample| Some(sample.amount.value() / MICRO));
-    if medians.iter().all(Vec::is_empty) {
-        return Err(Reason::new(Cause::TooShort, "no connection was made within the time; raise -p time="));
-    }
     let mut measures = Measures::default();
-    measures.metric_of_all("connect", Unit::Microsecond, medians);
-    measures.metric_of_all("rate", Unit::PerSecond, of_slices(connections, Sample::per_second));
-    let counted: Vec<Latencies> = clients
-        .iter()
-        .filter_map(|part| Latencies::from_evidence(part.evidence.get("connections")?))
-        .collect();
-    Latencies::add_metrics(&counted, &[("p99", 0.99), ("p999", 0.999)], MICRO, &mut measures);
+    let [slices, median] = CHANNELS;
+    let quantiles = [("p99", 0.99), ("p999", 0.999)];
+    let own = RoundTrips { median, histogram: "connections" };
+    let Some(counted) = own.add_metrics(&clients, "connect", &quantiles, &mut measures) else {
+        return Err(Reason::new(Cause::TooShort, "no connection was made within the time; raise -p time="));
+    };
+    let rates = by_part(clients.iter().copied(), slices, Sample::per_second);
+    measures.metric_of_all("rate", Unit::PerSecond, rates);
     measures.keep_evidence(parts, &["connection", "strangers"]);
     transferred(case, &counted).tell(case, &mut measures);
     Ok(measures)

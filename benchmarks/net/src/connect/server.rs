@@ -11,6 +11,7 @@ use serde_json::json;
 use socket2::{Domain, Socket, Type};
 
 use super::client::NUMBER;
+use crate::port::tell_port;
 use seatrial_bench::{REPLY_TIMEOUT, ServerEnd, ServerThread, Serving, Sink};
 
 /// Connections that may wait to be accepted; the kernel allows at most `net.core.somaxconn`.
@@ -59,7 +60,7 @@ fn open(control: &mut TcpStream) -> io::Result<(TcpListener, IpAddr)> {
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
     let listener: TcpListener = socket.into();
-    control.write_all(&listener.local_addr()?.port().to_le_bytes())?;
+    tell_port(control, listener.local_addr()?.port())?;
     Ok((listener, control.peer_addr()?.ip()))
 }
 

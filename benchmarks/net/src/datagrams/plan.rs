@@ -51,8 +51,7 @@ pub fn between(
     if directions == [Direction::Reverse] {
         parts.reverse();
     }
-    placement.note(&mut case);
-    case.places = ends.places(&parts, placement.bindings);
+    placement.apply(ends, &parts, &mut case);
     if params.get("direction").is_none() {
         case.planned.set("direction", directions[0].word());
     }

@@ -13,7 +13,7 @@ use super::datagram::Datagrams;
 use super::meet::{meet, own_mtu};
 use super::search::{Fate, FoundMtu, search};
 use seatrial_bench::Direction;
-use seatrial_bench::{REPLY_TIMEOUT, beside, connection_evidence};
+use seatrial_bench::{REPLY_TIMEOUT, beside, connection_evidence, setting_up};
 use seatrial_bench::{Running, Sink, Stop};
 
 /// How long the packet of each try may take after the sender has reported it sent, in milliseconds. A size counts as
@@ -35,9 +35,7 @@ pub struct MtuClient {
 impl MtuClient {
     pub fn begin(mut streams: Vec<TcpStream>) -> Result<Self, Reason> {
         let mut stream = streams.remove(0);
-        stream
-            .set_read_timeout(Some(REPLY_TIMEOUT))
-            .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
+        stream.set_read_timeout(Some(REPLY_TIMEOUT)).map_err(setting_up)?;
         let datagrams = meet(&mut stream)?;
         Ok(Self { stream, datagrams, sent: 0, bytes: 0, corrupt: None })
     }

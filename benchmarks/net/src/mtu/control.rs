@@ -7,8 +7,6 @@ const LENGTH: usize = 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// The port of the sender's datagrams.
-    Port(u16),
     /// Did this packet arrive? Wait for it for `wait_ms`.
     Expect {
         number: u64,
@@ -28,12 +26,11 @@ pub enum Message {
 impl Message {
     pub fn write(self, stream: &mut TcpStream) -> io::Result<()> {
         let (kind, number, size, wait_ms) = match self {
-            Self::Port(port) => (0, u64::from(port), 0, 0),
-            Self::Expect { number, size, wait_ms } => (1, number, size, wait_ms),
-            Self::Send { number, size } => (2, number, size, 0),
-            Self::Yes => (3, 0, 0, 0),
-            Self::No => (4, 0, 0, 0),
-            Self::Refused => (5, 0, 0, 0),
+            Self::Expect { number, size, wait_ms } => (0, number, size, wait_ms),
+            Self::Send { number, size } => (1, number, size, 0),
+            Self::Yes => (2, 0, 0, 0),
+            Self::No => (3, 0, 0, 0),
+            Self::Refused => (4, 0, 0, 0),
         };
         let mut bytes = [0; LENGTH];
         bytes[0] = kind;
@@ -50,12 +47,11 @@ impl Message {
         let [size, wait_ms] =
             [9, 13].map(|start| u32::from_le_bytes(std::array::from_fn(|at| bytes[start + at])));
         match bytes[0] {
-            0 => u16::try_from(number).map(Self::Port).map_err(io::Error::other),
-            1 => Ok(Self::Expect { number, size, wait_ms }),
-            2 => Ok(Self::Send { number, size }),
-            3 => Ok(Self::Yes),
-            4 => Ok(Self::No),
-            5 => Ok(Self::Refused),
+            0 => Ok(Self::Expect { number, size, wait_ms }),
+            1 => Ok(Self::Send { number, size }),
+            2 => Ok(Self::Yes),
+            3 => Ok(Self::No),
+            4 => Ok(Self::Refused),
             other => Err(io::Error::other(format!("an unknown message of kind {other}"))),
         }
     }

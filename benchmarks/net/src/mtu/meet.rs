@@ -1,12 +1,12 @@
 //! A socket for packets beside the connection, and the MTU of the interface under it.
 
-use super::control::Message;
 use super::datagram::Datagrams;
+use crate::port::{peer_port, tell_port};
 use seatrial_bench::interface_of;
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::root::SysRoot;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 
 pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Reason> {
     open(stream)
@@ -15,14 +15,9 @@ pub fn meet(stream: &mut TcpStream) -> Result<Datagrams, Reason> {
 
 fn open(stream: &mut TcpStream) -> io::Result<Datagrams> {
     let datagrams = Datagrams::on(stream.local_addr()?.ip().to_canonical())?;
-    Message::Port(datagrams.port()?).write(stream)?;
-    match Message::read(stream)? {
-        Message::Port(port) => {
-            datagrams.to(SocketAddr::new(stream.peer_addr()?.ip().to_canonical(), port))?;
-            Ok(datagrams)
-        }
-        other => Err(io::Error::other(format!("{other:?} in place of a port"))),
-    }
+    tell_port(stream, datagrams.port()?)?;
+    datagrams.to(peer_port(stream)?)?;
+    Ok(datagrams)
 }
 
 pub fn own_mtu(stream: &TcpStream) -> Option<u32> {

@@ -56,8 +56,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         }
         false => place_threads(&ends, site, params, 1)?,
     };
-    placement.note(&mut case);
-    case.places = ends.places(about.parts, placement.bindings);
+    placement.apply(&ends, about.parts, &mut case);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
 }

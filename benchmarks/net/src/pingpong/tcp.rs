@@ -8,8 +8,8 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_model::{Cause, Reason};
 
-use seatrial_bench::REPLY_TIMEOUT;
 use seatrial_bench::pingpong::{Buffers, PingPongTransport};
+use seatrial_bench::{REPLY_TIMEOUT, setting_up};
 
 /// The connections of a trial: one for the commands, and one for all sizes or one for each.
 pub struct TcpTransport {
@@ -26,8 +26,7 @@ impl TcpTransport {
             let limits = stream
                 .set_read_timeout(Some(REPLY_TIMEOUT))
                 .and_then(|()| stream.set_write_timeout(Some(REPLY_TIMEOUT)));
-            limits
-                .map_err(|error| Reason::new(Cause::IoError, format!("setting up a connection: {error}")))?;
+            limits.map_err(setting_up)?;
         }
         Ok(Self { streams, current: 0 })
     }

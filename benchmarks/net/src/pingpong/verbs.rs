@@ -13,12 +13,12 @@ use seatrial_sys::verbs::{
     WorkCompletion,
 };
 
-use seatrial_bench::REPLY_TIMEOUT;
 use seatrial_bench::pingpong::{Buffers, PingPongTransport};
 use seatrial_bench::verbs::{
     ConnectionInfo, Method, RdmaConfig, RdmaEndpoint, RemoteCompletion, SIGNAL_INTERVAL, SendQueue, Silence,
     during, preparing, silent, wait,
 };
+use seatrial_bench::{REPLY_TIMEOUT, setting_up};
 
 /// Bytes at the end of the memory for data that is no message: as many to send from, and as many to receive into.
 const WORDS: usize = 64;
@@ -86,9 +86,7 @@ impl ByVerbs {
     ) -> Result<Self, Reason> {
         endpoint.connect(theirs)?;
         let label = endpoint.config.label();
-        let failed =
-            |error: std::io::Error| Reason::new(Cause::IoError, format!("setting up a connection: {error}"));
-        control.set_nonblocking(true).map_err(failed)?;
+        control.set_nonblocking(true).map_err(setting_up)?;
         let inline = endpoint.pairs[0].qp.inline_bytes();
         let list = |bytes: u32, inline: bool| -> Result<SendList, Reason> {
             let remote = Some(endpoint.remote);

@@ -2,14 +2,14 @@
 
 use std::net::TcpStream;
 
-use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason};
+use seatrial_model::{Integrity, Nanos, Phase, Reason};
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::config::RrConfig;
 use super::load::Stream;
 use super::request_loop::{LOST_AFTER, RequestLoop};
-use super::wire::{Wait, Wire};
+use super::wire::Wait;
 use seatrial_bench::{Direction, REPLY_TIMEOUT, Running, Sink, Sliced, Stop, connection_evidence};
 
 /// Channels of the samples: round trips of a slice, and their median.
@@ -27,19 +27,13 @@ impl RrClient {
     pub fn begin(streams: Vec<TcpStream>, config: RrConfig, load_cpu: Option<u32>) -> Result<Self, Reason> {
         let (stream, load) = config.streams(streams, Direction::Forward, load_cpu)?;
         let connection = connection_evidence(&stream);
-        let requests = RequestLoop::new(wire(&config, stream)?, config.request, config.response);
+        // With rate= a sleeping client would miss the time of the next request.
+        let wait = if config.rate.is_some() { Wait::Spin } else { config.wait };
+        let patience = if config.udp { LOST_AFTER } else { REPLY_TIMEOUT };
+        let wire = config.wire(stream, wait, patience)?;
+        let requests = RequestLoop::new(wire, config.request, config.response);
         Ok(Self { config, requests, load, connection, latencies: Sliced::new(CHANNELS) })
     }
-}
-
-fn wire(config: &RrConfig, stream: TcpStream) -> Result<Wire, Reason> {
-    let wire = if config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-    // With rate= a sleeping client would miss the time of the next request.
-    let wait = if config.rate.is_some() { Wait::Spin } else { config.wait };
-    let patience = if wire.is_udp() { LOST_AFTER } else { REPLY_TIMEOUT };
-    wire.set_wait(wait, patience)
-        .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
-    Ok(wire)
 }
 
 impl Running for RrClient {

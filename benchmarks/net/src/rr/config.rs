@@ -1,10 +1,11 @@
 //! The configuration of both ends, read from the case.
 
 use super::load::Stream;
-use super::wire::Wait;
-use seatrial_bench::{Direction, Endpoint};
+use super::wire::{Wait, Wire};
+use seatrial_bench::{Direction, Endpoint, setting_up};
 use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value};
 use std::net::TcpStream;
+use std::time::Duration;
 
 #[derive(Clone)]
 pub struct RrConfig {
@@ -48,6 +49,13 @@ impl RrConfig {
         let stream = streams.next().ok_or_else(|| Reason::new(Cause::Protocol, "no connection was made"))?;
         let begin = |(load, stream)| Stream::begin(stream, load == writes, cpu);
         Ok((stream, self.load.zip(streams.next()).map(begin).transpose()?))
+    }
+
+    /// The end of the requests and responses, on their connection or on datagrams beside it; see [`Wire::set_wait`].
+    pub fn wire(&self, stream: TcpStream, wait: Wait, patience: Duration) -> Result<Wire, Reason> {
+        let wire = if self.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        wire.set_wait(wait, patience).map_err(setting_up)?;
+        Ok(wire)
     }
 
     /// One for the requests, or for the handshake of UDP; one more for a stream beside them.

@@ -29,9 +29,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             return Err(Reason::new(Cause::Contradiction, text));
         }
     }
-    let placement = place_threads(&ends, site, params, if config::load(params).is_some() { 2 } else { 1 })?;
-    placement.note(&mut case);
-    case.places = ends.places(about.parts, placement.bindings);
+    let threads = if config::load(params).is_some() { 2 } else { 1 };
+    place_threads(&ends, site, params, threads)?.apply(&ends, about.parts, &mut case);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

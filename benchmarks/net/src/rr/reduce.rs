@@ -3,37 +3,21 @@
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Sample, Unit};
 
 use super::client::CHANNELS;
-use seatrial_bench::{Latencies, Transferred, by_part};
-
-const MICRO: f64 = 1e3;
+use seatrial_bench::{Latencies, RoundTrips, Transferred, add_loss, by_part};
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.part == "client").collect();
     let mut measures = Measures::default();
-    let of_slices =
-        |channel, value: fn(&Sample) -> Option<f64>| by_part(clients.iter().copied(), channel, value);
-    let [round_trips, median] = CHANNELS;
-    let medians = of_slices(median, |sample| Some(sample.amount.value() / MICRO));
-    if medians.iter().all(Vec::is_empty) {
-        return Err(Reason::new(
-            Cause::TooShort,
-            "no round trip was complete within the time; raise -p time=",
-        ));
-    }
-    measures.metric_of_all("round_trip", Unit::Microsecond, medians);
-    measures.metric_of_all("rate", Unit::PerSecond, of_slices(round_trips, Sample::per_second));
-    let counted: Vec<Latencies> = clients
-        .iter()
-        .filter_map(|part| Latencies::from_evidence(part.evidence.get("round_trips")?))
-        .collect();
+    let [slices, median] = CHANNELS;
     let quantiles = [("p99", 0.99), ("p999", 0.999), ("p9999", 0.9999)];
-    Latencies::add_metrics(&counted, &quantiles, MICRO, &mut measures);
-    let count = |part: &PartRecord, name: &str| part.evidence.get(name).and_then(serde_json::Value::as_f64);
-    let loss = |part: &&PartRecord| match (count(part, "lost"), count(part, "asked")) {
-        (Some(lost), Some(asked)) if asked > 0.0 => vec![100.0 * lost / asked],
-        _ => Vec::new(),
+    let own = RoundTrips { median, histogram: "round_trips" };
+    let Some(counted) = own.add_metrics(&clients, "round_trip", &quantiles, &mut measures) else {
+        let text = "no round trip was complete within the time; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
     };
-    measures.metric_of_all("loss", Unit::Percent, clients.iter().map(loss).collect());
+    let rates = by_part(clients.iter().copied(), slices, Sample::per_second);
+    measures.metric_of_all("rate", Unit::PerSecond, rates);
+    add_loss(clients.iter().copied(), &mut measures);
     measures.keep_evidence(clients, &["load_gbit_s", "behind_ns", "connection"]);
     transferred(case, &counted).tell(case, &mut measures);
     Ok(measures)

@@ -31,9 +31,7 @@ pub fn begin(
 ) -> Result<Serving<RrServer>, Reason> {
     let (stream, load) = config.streams(streams, Direction::Reverse, load_cpu)?;
     let control = second_handles(slice::from_ref(&stream))?;
-    let wire = if config.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
-    wire.set_wait(config.wait, IO_TIMEOUT)
-        .map_err(|error| Reason::new(Cause::IoError, format!("setting up the connection: {error}")))?;
+    let wire = config.wire(stream, config.wait, IO_TIMEOUT)?;
     let end = RrServer { config: config.clone(), served: Arc::default(), _load: load };
     let served = Arc::clone(&end.served);
     let work = move |over: &AtomicBool| serve(wire, &config, &served, over);

@@ -1,11 +1,12 @@
 //! The transport of requests and responses: a TCP connection or a pair of UDP sockets.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
 
+use crate::port::{peer_port, tell_port};
 use seatrial_bench::is_timeout;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +51,9 @@ impl Wire {
     }
 
     fn beside(control: &mut TcpStream) -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind((control.local_addr()?.ip(), 0))?;
-        control.write_all(&socket.local_addr()?.port().to_le_bytes())?;
-        let mut port = [0; 2];
-        control.read_exact(&mut port)?;
-        socket.connect(SocketAddr::new(control.peer_addr()?.ip(), u16::from_le_bytes(port)))?;
+        let socket = UdpSocket::bind((control.local_addr()?.ip().to_canonical(), 0))?;
+        tell_port(control, socket.local_addr()?.port())?;
+        socket.connect(peer_port(control)?)?;
         Ok(socket)
     }
 

@@ -37,8 +37,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             case.planned.set(end, rails.join("+").as_str());
         }
     }
-    placement.note(&mut case);
-    case.places = ends.places(about.parts, placement.bindings);
+    placement.apply(&ends, about.parts, &mut case);
     Ok(vec![case])
 }
 

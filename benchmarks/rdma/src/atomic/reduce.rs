@@ -6,9 +6,7 @@ use serde_json::Value;
 use super::part::{ONE, WORD};
 use crate::bandwidth::counts::{CHANNEL, PORT};
 use seatrial_bench::verbs::{paths, ports_of};
-use seatrial_bench::{Latencies, Transferred, by_part};
-
-const MICRO: f64 = 1e3;
+use seatrial_bench::{RoundTrips, Transferred, by_part};
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let clients: Vec<&PartRecord> = parts.iter().filter(|part| part.index == 0).collect();
@@ -20,11 +18,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         by_part(clients.iter().copied(), CHANNEL, |sample| Some(of_port(sample)? / WORD as f64 / 1e6))
     };
     measures.metric_of_all("rate", Unit::MegaPerSecond, rates(None));
-    let medians = by_part(clients.iter().copied(), ONE[1], |sample| Some(sample.amount.value() / MICRO));
-    measures.metric_of_all("latency", Unit::Microsecond, medians);
-    let read = |part: &&PartRecord| Latencies::from_evidence(part.evidence.get("one_by_one")?);
-    let counted: Vec<Latencies> = clients.iter().filter_map(read).collect();
-    Latencies::add_metrics(&counted, &[("p99", 0.99), ("p999", 0.999)], MICRO, &mut measures);
+    let own = RoundTrips { median: ONE[1], histogram: "one_by_one" };
+    own.add_metrics(&clients, "latency", &[("p99", 0.99), ("p999", 0.999)], &mut measures);
     measures.keep_evidence(clients.iter().copied(), &["device"]);
     if !measures.metrics.contains_key("rate") && !measures.metrics.contains_key("latency") {
         return Err(Reason::new(Cause::TooShort, "no atomic was complete within the time; raise -p time="));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::part::PORT;
 use super::requester::CHANNELS;
 use seatrial_bench::verbs::{Method, RemoteCompletion, paths, ports_of};
-use seatrial_bench::{AtCoords, Latencies, Transferred, by_coords};
+use seatrial_bench::{AtCoords, Latencies, Transferred, add_loss, by_coords};
 
 const MICRO: f64 = 1e3;
 
@@ -39,12 +39,7 @@ pub fn reduce(method: Method, case: &Case, parts: &[PartRecord]) -> Result<Measu
         clients.iter().filter_map(|part| histogram(part, bytes(smallest), None)).collect();
     Latencies::add_metrics(&counted, &[("p99", 0.99), ("p999", 0.999)], unit, &mut measures);
     if case.params.text("transport").is_ok_and(|word| word != "rc") {
-        let count = |part: &PartRecord, name: &str| part.evidence.get(name).and_then(Value::as_f64);
-        let loss = |part: &PartRecord| match (count(part, "lost"), count(part, "asked")) {
-            (Some(lost), Some(asked)) if asked > 0.0 => vec![100.0 * lost / asked],
-            _ => Vec::new(),
-        };
-        measures.metric_of_all("loss", Unit::Percent, clients.iter().map(loss).collect());
+        add_loss(&clients, &mut measures);
     }
     let row = |at: Params, trials| Row { at, values: Values { unit: Unit::Microsecond, trials } };
     if ports.len() > 1 {

@@ -160,6 +160,11 @@ pub fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
+/// The error of an option of a connection that cannot be set.
+pub fn setting_up(error: io::Error) -> Reason {
+    Reason::new(Cause::IoError, format!("setting up a connection: {error}"))
+}
+
 /// What an `error` on a connection comes to that only carries words between the parts, while they are `doing` something: that
 /// the peer says nothing or is gone speaks against nobody.
 pub fn beside(doing: &str, error: &io::Error) -> Reason {
