@@ -4,7 +4,7 @@
 //! A host is a machine. Usually it is a node; nodes on one kernel (containers, namespaces) are one host, since they
 //! share processors, memory and disks.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use seatrial_cluster::NodeIndex;
 use seatrial_model::Case;
@@ -16,8 +16,7 @@ use crate::placement::co_run_key;
 pub struct Schedule {
     waiting: Vec<Option<QueuedGroup>>,
     by_host: HashMap<NodeIndex, VecDeque<usize>>,
-    busy: HashMap<NodeIndex, bool>,
-    left: usize,
+    busy: HashSet<NodeIndex>,
 }
 
 /// Cases that start together, most often a single one.
@@ -63,16 +62,10 @@ impl Schedule {
             let position = schedule.waiting.len();
             for host in distinct(waiting.hosts.clone()) {
                 schedule.by_host.entry(host).or_default().push_back(position);
-                schedule.busy.insert(host, false);
             }
             schedule.waiting.push(Some(waiting));
-            schedule.left += 1;
         }
         schedule
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.left == 0
     }
 
     /// The hosts that cases wait for or run on.
@@ -88,20 +81,17 @@ impl Schedule {
         let position = self.front(host)?;
         let hosts = distinct(self.waiting[position].as_ref()?.hosts.clone());
         for other in &hosts {
-            if self.busy[other] || self.front(*other) != Some(position) {
+            if self.busy.contains(other) || self.front(*other) != Some(position) {
                 return None;
             }
         }
-        for other in hosts {
-            self.busy.insert(other, true);
-        }
-        self.left -= 1;
+        self.busy.extend(hosts);
         self.waiting[position].take()
     }
 
     pub fn release(&mut self, hosts: &[NodeIndex]) {
-        for host in distinct(hosts.to_vec()) {
-            self.busy.insert(host, false);
+        for host in hosts {
+            self.busy.remove(host);
         }
     }
 
@@ -113,14 +103,12 @@ impl Schedule {
             given_up.extend(waiting.members.extract_if(.., |member| member.nodes.contains(&node)));
             if waiting.members.is_empty() {
                 *place = None;
-                self.left -= 1;
             }
         }
         given_up
     }
 
     pub fn drain(&mut self) -> Vec<QueuedGroup> {
-        self.left = 0;
         self.waiting.iter_mut().filter_map(Option::take).collect()
     }
 
@@ -203,7 +191,7 @@ mod tests {
         let mut schedule = Schedule::new([waiting(0, &[0]), waiting(1, &[0, 1]), waiting(2, &[1])]);
         assert_eq!(schedule.give_up(NodeIndex(0)).len(), 2);
         assert_eq!(name(schedule.take(NodeIndex(1))), "case2");
-        assert!(schedule.is_empty());
+        assert_eq!(schedule.drain(), []);
     }
 
     #[test]
@@ -246,7 +234,7 @@ mod tests {
         assert_eq!(schedule.take(NodeIndex(4)), None);
         schedule.release(&started.hosts);
         assert_eq!(name(schedule.take(NodeIndex(4))), "case8");
-        assert!(schedule.is_empty());
+        assert_eq!(schedule.drain(), []);
     }
 
     proptest! {
@@ -285,7 +273,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(done, asked);
-            prop_assert!(schedule.is_empty());
+            prop_assert_eq!(schedule.drain(), []);
         }
     }
 }
