@@ -2,7 +2,7 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
-pub mod clock;
+mod clock;
 
 use seatrial_bench::Benchmark;
 

@@ -44,7 +44,7 @@ pub fn measured<'a>(params: &Params, machine: &'a Machine) -> Result<Vec<&'a Gpu
 }
 
 /// The NUMA node of a GPU: from the firmware, or the only node with memory.
-pub fn node_of(machine: &Machine, gpu: &Gpu) -> Known<u32> {
+fn node_of(machine: &Machine, gpu: &Gpu) -> Known<u32> {
     gpu.numa_node().or_else(|| match &memory_nodes(machine)[..] {
         [only] => Known::Known(*only),
         [] => Known::unknown("the NUMA nodes are not known"),

@@ -258,10 +258,6 @@ impl Kernels {
         // SAFETY: `wait` takes three numbers and reads the gate's word, which the stream keeps.
         unsafe { stream.launch(&self.0.wait, (1, 1), &arguments, &[]) }
     }
-
-    pub fn gpu(&self) -> &Gpu {
-        &self.0.gpu
-    }
 }
 
 #[derive(Debug)]

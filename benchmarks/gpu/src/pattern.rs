@@ -23,10 +23,6 @@ impl Pattern {
         Self { first: kind.wrapping_mul(0xd1b5_4a32_d192_ed03) ^ 0x5ea7_51a1, step: STEP }
     }
 
-    pub const fn word(self, index: u64) -> u64 {
-        self.first.wrapping_add(index.wrapping_mul(self.step))
-    }
-
     /// The sum of the words `0..count`, modulo 2^64.
     pub const fn sum(self, count: u64) -> u64 {
         // count * (count - 1) / 2 without overflow: one of the two factors is even.
@@ -73,11 +69,13 @@ mod tests {
     #[test]
     fn sums_and_combinations_are_those_of_the_words() {
         let (a, b) = (Pattern::of(1), Pattern::of(2));
+        let word = |of: Pattern, index: u64| of.first.wrapping_add(index.wrapping_mul(of.step));
         for count in [0_u64, 1, 2, 7, 1000] {
-            let sum = (0..count).fold(0_u64, |sum, index| sum.wrapping_add(a.word(index)));
+            let sum = (0..count).fold(0_u64, |sum, index| sum.wrapping_add(word(a, index)));
             assert_eq!(a.sum(count), sum, "{count}");
         }
-        assert_eq!(a.plus(3, b).word(77), a.word(77).wrapping_add(3_u64.wrapping_mul(b.word(77))));
+        let expected = word(a, 77).wrapping_add(3_u64.wrapping_mul(word(b, 77)));
+        assert_eq!(word(a.plus(3, b), 77), expected);
     }
 
     #[test]

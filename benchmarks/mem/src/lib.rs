@@ -2,12 +2,12 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
-pub mod bandwidth;
+mod bandwidth;
 mod chase;
 mod check;
 pub mod kernel;
-pub mod latency;
-pub mod loaded_latency;
+mod latency;
+mod loaded_latency;
 pub mod pipeline;
 mod shard;
 mod sizes;

@@ -1,15 +1,15 @@
 //! Benchmarks of networks. A folder with a `doc.md` is a benchmark; the rest is shared by several.
 
-pub mod connect;
+mod connect;
 mod datagrams;
-pub mod eth_receive;
-pub mod mtu;
-pub mod pingpong;
+mod eth_receive;
+mod mtu;
+mod pingpong;
 mod port;
 #[cfg(test)]
 mod rig;
-pub mod rr;
-pub mod tcp_stream;
+mod rr;
+mod tcp_stream;
 #[cfg(test)]
 mod tests;
 pub mod udp_stream;

@@ -1,19 +1,19 @@
 //! Benchmarks of remote direct memory access: InfiniBand and RoCE. A folder with a `doc.md` is a benchmark; the rest
 //! is shared by several.
 
-pub mod atomic;
+mod atomic;
 mod bandwidth;
 mod latency;
 mod method;
-pub mod read_bw;
-pub mod read_lat;
-pub mod send_bw;
-pub mod send_lat;
+mod read_bw;
+mod read_lat;
+mod send_bw;
+mod send_lat;
 #[cfg(test)]
 mod tests;
-pub mod write_bw;
-pub mod write_lat;
-pub mod write_poll_lat;
+mod write_bw;
+mod write_lat;
+mod write_poll_lat;
 
 use seatrial_bench::Benchmark;
 

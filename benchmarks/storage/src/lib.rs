@@ -2,17 +2,17 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
-pub mod copy;
+mod copy;
 mod device_bytes;
-pub mod file;
+mod file;
 mod file_system;
 mod folder;
 mod io;
 mod liveness;
-pub mod metadata;
+mod metadata;
 mod metrics;
-pub mod peer_read;
-pub mod raw;
+mod peer_read;
+mod raw;
 
 use seatrial_bench::Benchmark;
 

@@ -25,11 +25,6 @@ impl Registry {
         self.benchmarks().find(|bench| bench.about.id == id)
     }
 
-    /// The benchmark still to come called `id`.
-    pub fn find_planned(&self, id: &str) -> Option<&'static Planned> {
-        self.planned.iter().find(|planned| planned.id == id)
-    }
-
     /// All definitions, in the order of the list.
     pub fn abouts(&self) -> impl Iterator<Item = &'static About> {
         self.benchmarks().map(|bench| bench.about)

@@ -19,11 +19,6 @@ impl Subject {
         Self(format!("numa:{node}"))
     }
 
-    /// CPUs of one NUMA node with the memory of another.
-    pub fn numa_pair(cpus: u32, memory: u32) -> Self {
-        Self(format!("numa:{cpus}->{memory}"))
-    }
-
     /// A device of a kind, for example `disk`, `sda`.
     pub fn device(kind: &str, name: &str) -> Self {
         Self(format!("{kind}:{name}"))

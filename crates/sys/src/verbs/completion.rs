@@ -71,10 +71,6 @@ impl WorkCompletion {
         self.0.src_qp
     }
 
-    pub const fn vendor_error(&self) -> u32 {
-        self.0.vendor_err
-    }
-
     /// [`VerbsError::WorkCompletion`] where the request failed.
     pub fn check(&self) -> Result<(), VerbsError> {
         if self.is_success() {
