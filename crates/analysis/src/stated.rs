@@ -23,7 +23,8 @@ fn is_for(rule: &LimitRule, metric: &str, case: &CaseRecord) -> bool {
 
 fn add(rule: &LimitRule, metric: &mut MetricRecord) {
     let bound = Bound { value: rule.value, formula: rule.source.clone(), provenance: "profile".to_owned() };
-    let mut chain = metric.limit.chain.clone();
+    // Where the limit is unknown, the record holds only the highest value that it can have.
+    let mut chain = if metric.limit.value.is_some() { metric.limit.chain.clone() } else { Vec::new() };
     if !chain.contains(&bound) {
         chain.push(bound);
     }

@@ -7,6 +7,7 @@ use seatrial_sys::cgroup;
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::SysRoot;
 
+use crate::family;
 use crate::keyed::Keyed;
 use crate::reading::Reading;
 use crate::topology::Topology;
@@ -24,6 +25,7 @@ pub(crate) fn read(at: &mut Reading<'_>, topology: &Topology, caches: &Caches, n
         sockets: count(&threads, "socket", |thread| thread.socket),
         cores: count(&threads, "core", |thread| thread.core),
         isa: at.process.isa.clone(),
+        family: Known::from(Keyed::read(at.root, INFO)).and_then(|info| family::of(&info)),
         quota: quota.into(),
         threads,
     }
@@ -87,7 +89,7 @@ fn model(root: &SysRoot) -> Known<String> {
     })
 }
 
-fn arm_code(info: &Keyed, key: &str) -> Known<u32> {
+pub(crate) fn arm_code(info: &Keyed, key: &str) -> Known<u32> {
     let code = info.get(key).and_then(|code| u32::from_str_radix(code.strip_prefix("0x")?, 16).ok());
     match code {
         Some(code) => Known::Known(code),

@@ -8,6 +8,7 @@ mod confinement;
 mod cpu;
 mod dimm;
 mod disk;
+mod family;
 mod file_system;
 mod gpu;
 mod hca;
@@ -26,8 +27,9 @@ mod virtualization;
 
 pub use limits::{
     DiskLoad, Load, RdmaTraffic, disk_limit, disk_limit_under, disk_rate, gpu_host_limit, gpu_memory_limit,
-    gpu_peer_limit, hca_limit, hca_limit_on, hca_payload_limit, hca_rate, memory_bandwidth, nic_limit,
-    nic_limit_under, nic_rate, node_memory_bandwidth, part_limits, pcie_bandwidth, pcie_limit, port_rate,
+    gpu_peer_limit, hca_limit, hca_limit_on, hca_payload_limit, hca_rate, memory_bandwidth, memory_limit,
+    nic_limit, nic_limit_under, nic_rate, node_memory_bandwidth, part_limits, pcie_bandwidth, pcie_limit,
+    port_rate,
 };
 pub use memory::available;
 pub use pci::{pci_path, reduced_link};

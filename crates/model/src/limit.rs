@@ -34,6 +34,13 @@ impl Bound {
 pub enum Limit {
     /// At least one bound is known.
     Chain(Vec<Bound>),
+    /// The limit is unknown, but not above what other machines of the kind have: a number below it is no fault.
+    AtMost {
+        /// The highest value that the limit can have.
+        bound: Bound,
+        /// The reason why the limit itself is unknown.
+        reason: String,
+    },
     /// No bound is known.
     Unknown {
         /// The reason, and how the user can supply a bound.
@@ -62,7 +69,7 @@ pub struct LimitRecord {
     pub provenance: Option<String>,
     /// Why the limit is unknown.
     pub reason: Option<String>,
-    /// All bounds, the tightest included.
+    /// All bounds, the tightest included; where the limit is unknown, the highest value that it can have.
     #[serde(default)]
     pub chain: Vec<Bound>,
 }
@@ -72,7 +79,7 @@ impl Limit {
     pub fn tightest(&self, better: Better) -> Option<&Bound> {
         match self {
             Limit::Chain(bounds) => Bound::tightest(bounds, better),
-            Limit::Unknown { .. } => None,
+            Limit::AtMost { .. } | Limit::Unknown { .. } => None,
         }
     }
 
@@ -81,6 +88,7 @@ impl Limit {
     pub fn record(&self, better: Better, unit: Unit) -> Result<LimitRecord, QuantityError> {
         let bounds = match self {
             Limit::Unknown { reason } => return Ok(LimitRecord::unknown(reason)),
+            Limit::AtMost { bound, reason } => return LimitRecord::at_most(bound, reason, unit),
             Limit::Chain(bounds) => bounds,
         };
         bounds.iter().try_for_each(|bound| bound.value.to(unit).map(drop))?;
@@ -108,6 +116,18 @@ impl LimitRecord {
             chain: Vec::new(),
         }
     }
+
+    fn at_most(bound: &Bound, reason: &str, unit: Unit) -> Result<Self, QuantityError> {
+        let value = bound.value.to(unit)?;
+        let reason = format!("{reason}; at most {value}: {} ({})", bound.formula, bound.provenance);
+        Ok(Self { chain: vec![bound.clone()], ..Self::unknown(&reason) })
+    }
+
+    /// This limit at the highest value that it can have; `None` where the limit is known or nothing bounds it.
+    pub fn at_its_highest(&self, better: Better, unit: Unit) -> Option<Self> {
+        let bounds = (self.value.is_none() && !self.chain.is_empty()).then(|| self.chain.clone())?;
+        Limit::Chain(bounds).record(better, unit).ok()
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +145,22 @@ mod tests {
         assert_eq!((record.value, record.formula.as_deref()), (Some(8.0), Some("8 GB/s")));
         let floor = Limit::Chain(vec![bound("80 ns"), bound("0.1 us")]);
         assert_eq!(floor.record(Better::Lower, Unit::Nanosecond).unwrap().value, Some(100.0));
+    }
+
+    #[test]
+    fn the_highest_that_a_limit_can_be_is_no_limit() {
+        let limit = Limit::AtMost { bound: bound("200 GB/s"), reason: "no DIMM is visible".to_owned() };
+        assert_eq!(limit.tightest(Better::Higher), None);
+        let record = limit.record(Better::Higher, Unit::GigabytesPerSecond).unwrap();
+        assert_eq!((record.value, record.formula.clone()), (None, None));
+        assert_eq!(record.reason.as_deref(), Some("no DIMM is visible; at most 200 GB/s: 200 GB/s (test)"));
+        let highest = record.at_its_highest(Better::Higher, Unit::MegabytesPerSecond).unwrap();
+        assert_eq!(
+            (highest.value, highest.at_its_highest(Better::Higher, Unit::BytesPerSecond)),
+            (Some(2e5), None)
+        );
+        assert_eq!(LimitRecord::unknown("why").at_its_highest(Better::Higher, Unit::BytesPerSecond), None);
+        assert!(limit.record(Better::Lower, Unit::Nanosecond).is_err());
     }
 
     #[test]

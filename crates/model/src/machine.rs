@@ -22,7 +22,7 @@ mod product;
 pub use bond::{Bond, BondMember, Queueing};
 pub use cache::{Cache, CacheKind, Caches, LastLevelCache};
 pub use confinement::{Confinement, ProcessLimit};
-pub use cpu::{Cpu, CpuQuota, CpuThread};
+pub use cpu::{Cpu, CpuQuota, CpuThread, ProcessorFamily};
 pub use dimm::{Dimm, DimmSource, Dimms};
 pub use disk::{Disk, DiskBus, DiskThrottle, Partition};
 pub use file_system::{FileSystem, Medium};

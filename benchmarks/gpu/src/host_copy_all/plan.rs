@@ -79,7 +79,9 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             let limit = gpu_host_limit(gpu);
             limit.tightest(Better::Higher).cloned().ok_or_else(|| match limit {
                 Limit::Chain(_) => "no bound is known".to_owned(),
-                Limit::Unknown { reason } => format!("gpu:{}: {reason}", gpu.index),
+                Limit::Unknown { reason } | Limit::AtMost { reason, .. } => {
+                    format!("gpu:{}: {reason}", gpu.index)
+                }
             })
         })
         .collect();

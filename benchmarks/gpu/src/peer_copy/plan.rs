@@ -109,7 +109,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             let base = |bound: &seatrial_model::Bound| bound.value.base();
             bounds.iter().map(base).fold(f64::MAX, f64::min)
         }
-        Limit::Unknown { .. } => f64::MAX,
+        Limit::AtMost { .. } | Limit::Unknown { .. } => f64::MAX,
     };
     for (at, from) in gpus.iter().enumerate() {
         for to in &gpus[at + 1..] {

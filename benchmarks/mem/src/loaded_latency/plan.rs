@@ -1,6 +1,6 @@
 //! Plans which cores chase and load, from the inventory.
 
-use seatrial_inventory::memory_bandwidth;
+use seatrial_inventory::memory_limit;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
     About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
@@ -169,12 +169,9 @@ fn cache_resident(ring: u64, array: u64) -> Finding {
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let whole = case.params.text("loaders").is_ok_and(|loaders| loaders == "machine");
     let machine = case.nodes.first().and_then(|node| site.machine(node));
-    let bandwidth = match machine.map(memory_bandwidth) {
-        _ if !whole => {
-            Limit::Unknown { reason: "which memory channels belong to the NUMA node is not known".to_owned() }
-        }
-        Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
-        Some(Known::Unknown(reason)) => Limit::Unknown { reason },
+    let bandwidth = match machine {
+        _ if !whole => Limit::unknown("which memory channels belong to the NUMA node is not known"),
+        Some(machine) => memory_limit(machine),
         None => Limit::unknown("the node is not in the inventory"),
     };
     let none = "the system does not report the memory latency under load";

@@ -120,7 +120,7 @@ fn limit_of_rate(case: &Case, site: &Site) -> Limit {
         }
         ([from], [to]) => match (disk_limit(from), disk_limit(to)) {
             (Limit::Chain(one), Limit::Chain(other)) => Limit::Chain(one.into_iter().chain(other).collect()),
-            (why @ Limit::Unknown { .. }, _) | (_, why) => why,
+            (Limit::Chain(_), why) | (why, _) => why,
         },
         _ => unknown("the copy is not from one disk to another"),
     }

@@ -40,7 +40,7 @@ pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
     };
     match limit {
         Limit::Chain(bounds) => Limit::Chain(bounds.iter().filter_map(one).collect()),
-        unknown @ Limit::Unknown { .. } => unknown.clone(),
+        unknown => unknown.clone(),
     }
 }
 
@@ -130,7 +130,9 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
     };
     match nic_limit_under(nic, nics, load) {
         Limit::Chain(bounds) => Ok(Limit::Chain(bounds.iter().map(of_nic).collect())),
-        Limit::Unknown { reason } => Err(format!("{source} is reached over {}: {reason}", nic.name)),
+        Limit::Unknown { reason } | Limit::AtMost { reason, .. } => {
+            Err(format!("{source} is reached over {}: {reason}", nic.name))
+        }
     }
 }
 

@@ -179,7 +179,7 @@ fn what_a_control_group_lets_through_is_the_limit_of_a_case_on_the_device() {
     };
     let bounds = |limits: &Limits, metric: &str| match &limits[metric] {
         Limit::Chain(bounds) => bounds.clone(),
-        unknown @ Limit::Unknown { .. } => panic!("{metric}: {unknown:?}"),
+        unknown => panic!("{metric}: {unknown:?}"),
     };
     let before = limits("read", "16 KiB");
     assert!(matches!(&before["throughput"], Limit::Unknown { .. }), "{before:?}");

@@ -158,6 +158,13 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             return record.into();
         }
         Err(Gap::NoLimit(why)) => {
+            if let Some(range) = met_at_the_highest_limit(matter, found, value) {
+                record.verdict = Verdict::Pass;
+                record.bound = bound_words(&criterion.bounds, range, found.unit);
+                record.reason =
+                    Some(with_place(format!("met even if the limit is as high as it can be: {why}")));
+                return record.into();
+            }
             let missing = MissingLimit {
                 test: test.id.clone(),
                 metric: criterion.metric.clone(),
@@ -201,6 +208,23 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     }
     record.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     record.into()
+}
+
+/// The range at the highest value that an unknown limit can have, if `value` is a pass there: it is one at the limit too.
+/// A value beyond it shows that the limit is of another machine; one that misses it shows nothing.
+fn met_at_the_highest_limit(
+    matter: &CriterionContext<'_>,
+    found: &Measured<'_>,
+    value: f64,
+) -> Option<Range> {
+    let highest = found.limit?.at_its_highest(found.better, found.unit)?;
+    let is_beyond = highest.value.is_none_or(|limit| is_beyond(value, limit, found.better));
+    if is_beyond || !matches!(matter.criterion.bounds, Bounds::AtLeast(_)) {
+        return None;
+    }
+    let range = range(matter, &Measured { limit: Some(&highest), ..found.clone() }).ok()?;
+    let decision = range.decide(value, found.spread(matter.criterion.of, value));
+    (decision.verdict == Verdict::Pass).then_some(range)
 }
 
 /// The position of a missed number against the bound, and findings of the case that may explain it.

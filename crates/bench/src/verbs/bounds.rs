@@ -92,7 +92,7 @@ fn of_pair(verb: VerbKind, largest: u64, case: &Case, ends: &[End<'_>; 2]) -> Re
                     .into_iter()
                     .map(|bound| Bound { formula: format!("{}{}", begin(end), bound.formula), ..bound }),
             ),
-            Limit::Unknown { reason } => {
+            Limit::Unknown { reason } | Limit::AtMost { reason, .. } => {
                 why.get_or_insert(format!("{}: {reason}", end.label()));
             }
         }

@@ -21,8 +21,8 @@ pub fn disk_limit_under(disk: &Disk, load: DiskLoad) -> Limit {
     let throttle = disk.throttle.map_or_else(Vec::new, |throttle| throttled(&throttle, load));
     match disk_limit(disk) {
         Limit::Chain(way) => Limit::Chain(way.into_iter().chain(throttle).collect()),
-        Limit::Unknown { .. } if !throttle.is_empty() => Limit::Chain(throttle),
-        unknown @ Limit::Unknown { .. } => unknown,
+        _ if !throttle.is_empty() => Limit::Chain(throttle),
+        unknown => unknown,
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
             DiskLoad { reads, writes, block: 65_536 },
         ) {
             Limit::Chain(bounds) => bounds.iter().map(|bound| bound.value.to_string()).collect::<Vec<_>>(),
-            Limit::Unknown { reason } => vec![reason],
+            Limit::Unknown { reason } | Limit::AtMost { reason, .. } => vec![reason],
         };
         let sata = Disk { throttle: Some(throttle), ..disk(DiskBus::Sata, 6.0) };
         assert_eq!(of(&sata, true, false), ["600 MB/s", "20.97152 MB/s", "6.5536 MB/s"]);

@@ -34,7 +34,7 @@ pub fn gpu_memory_limit(gpu: &Gpu) -> Limit {
 pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
     let mut bounds = match pcie_limit(&gpu.pci.path) {
         Limit::Chain(bounds) => bounds,
-        Limit::Unknown { reason } => match by_library(gpu) {
+        Limit::Unknown { reason } | Limit::AtMost { reason, .. } => match by_library(gpu) {
             Known::Known(bound) => vec![bound],
             Known::Unknown(why) => return Limit::unknown(format!("{reason}; {why}")),
         },
@@ -86,7 +86,7 @@ pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
                 one.extend(other);
                 Limit::Chain(one)
             }
-            (Limit::Unknown { reason }, _) | (_, Limit::Unknown { reason }) => Limit::Unknown { reason },
+            (Limit::Chain(_), why) | (why, _) => why,
         },
     }
 }

@@ -49,7 +49,7 @@ pub fn hca_limit_on(hca: &Hca, port: &HcaPort, nics: &[Nic]) -> Limit {
         Limit::Unknown { reason } => {
             Limit::Unknown { reason: format!("it is a software device over {}: {reason}", nic.name) }
         }
-        chain @ Limit::Chain(_) => chain,
+        other => other,
     }
 }
 
@@ -62,7 +62,7 @@ pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &Rdma
     };
     let mut bounds = match hca_limit_on(hca, port, nics) {
         Limit::Chain(bounds) => bounds,
-        unknown @ Limit::Unknown { .. } => return unknown,
+        unknown => return unknown,
     };
     // The path to the CPU carries no headers of the wire.
     for bound in bounds.iter_mut().filter(|bound| bound.provenance != "pcie link") {
@@ -152,7 +152,7 @@ mod tests {
         };
         let of = |port: &HcaPort, mtu| match hca_payload_limit(&Hca::default(), port, &[], &traffic(mtu)) {
             Limit::Chain(bounds) => (format!("{:.3}", bounds[0].value), bounds[0].formula.clone()),
-            Limit::Unknown { reason } => panic!("{reason}"),
+            Limit::Unknown { reason } | Limit::AtMost { reason, .. } => panic!("{reason}"),
         };
         let (value, formula) = of(&port("InfiniBand", 100.0, 4, "EDR"), 4096);
         assert_eq!(value, "99.345 Gbit/s");

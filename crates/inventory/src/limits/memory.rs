@@ -7,13 +7,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
-use seatrial_model::{Bound, Unit};
+use seatrial_model::{Bound, Limit, Unit};
 
 const CHANNEL_BYTES: u64 = 8;
 
 /// The bound for the whole machine.
 pub fn memory_bandwidth(machine: &Machine) -> Known<Bound> {
     total(machine).map(|(value, formula, provenance)| bound(value, formula, provenance))
+}
+
+/// The limit of the whole machine; where its modules are not visible, the highest that it can be.
+pub fn memory_limit(machine: &Machine) -> Limit {
+    match (memory_bandwidth(machine), of_family(machine)) {
+        (Known::Known(bound), _) => Limit::Chain(vec![bound]),
+        (Known::Unknown(reason), Known::Known(bound)) => Limit::AtMost { bound, reason },
+        (Known::Unknown(reason), Known::Unknown(_)) => Limit::Unknown { reason },
+    }
+}
+
+/// The fastest memory of the largest processors of the family, in every socket that is visible.
+fn of_family(machine: &Machine) -> Known<Bound> {
+    machine.cpu.sockets.as_ref().and_then(|&sockets| {
+        machine.cpu.family.as_ref().map(|family| {
+            let (channels, mts, bytes) = (family.channels, family.mts, family.channel_bytes);
+            let noun = if sockets == 1 { "socket" } else { "sockets" };
+            let formula =
+                format!("{sockets} {noun} x {channels} channels x {mts} MT/s x {bytes} B of {}", family.name);
+            let transfers = u64::from(sockets) * u64::from(channels) * u64::from(mts) * 1_000_000;
+            bound(transfers * u64::from(bytes), formula, &format!("processor family: {}", family.source))
+        })
+    })
 }
 
 /// The bound for the memory of one NUMA node: an equal share of the machine's. Firmware does not tell the node of a
@@ -139,7 +162,7 @@ fn usable(dimm: &Dimm) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::machine::{Cpu, NumaNode, Virtualization};
+    use seatrial_model::machine::{Cpu, NumaNode, ProcessorFamily, Virtualization};
 
     fn dimm(channel: &str, configured: u32) -> Dimm {
         Dimm {
@@ -210,6 +233,31 @@ mod tests {
             ..machine(twelve("P0", 4800).collect())
         };
         assert!(why(&machine).contains("qemu"));
+    }
+
+    #[test]
+    fn a_family_bounds_what_modules_do_not_tell() {
+        let family = ProcessorFamily {
+            name: "Ice Lake-SP".to_owned(),
+            channels: 8,
+            mts: 3200,
+            channel_bytes: 8,
+            source: "a data sheet".to_owned(),
+        };
+        let cpu = Cpu { sockets: Known::Known(2), family: Known::Known(family), ..Cpu::default() };
+        let hidden = Machine { cpu: cpu.clone(), ..Machine::default() };
+        let Limit::AtMost { bound, reason } = memory_limit(&hidden) else {
+            panic!("{:?}", memory_limit(&hidden))
+        };
+        assert_eq!(bound.value.to_string(), "409.6 GB/s");
+        assert_eq!(bound.formula, "2 sockets x 8 channels x 3200 MT/s x 8 B of Ice Lake-SP");
+        assert_eq!(
+            (bound.provenance.as_str(), reason.as_str()),
+            ("processor family: a data sheet", "not recorded")
+        );
+        let told = Machine { cpu, ..machine(twelve("P0", 4800).collect()) };
+        assert!(matches!(memory_limit(&told), Limit::Chain(bounds) if bounds[0].provenance == "dmi"));
+        assert!(matches!(memory_limit(&Machine::default()), Limit::Unknown { .. }));
     }
 
     #[test]

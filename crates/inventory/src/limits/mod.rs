@@ -13,7 +13,7 @@ mod pcie;
 pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
 pub use gpu::{gpu_host_limit, gpu_memory_limit, gpu_peer_limit};
 pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate, port_rate};
-pub use memory::{memory_bandwidth, node_memory_bandwidth};
+pub use memory::{memory_bandwidth, memory_limit, node_memory_bandwidth};
 pub use nic::{Load, nic_limit, nic_limit_under, nic_rate};
 pub use packet::RdmaTraffic;
 pub use part::part_limits;
@@ -51,7 +51,7 @@ fn tightest(limit: Limit) -> Known<Bound> {
         Some(bound) => Known::Known(bound.clone()),
         None => match limit {
             Limit::Chain(_) => Known::unknown("the chain of bounds is empty"),
-            Limit::Unknown { reason } => Known::Unknown(reason),
+            Limit::Unknown { reason } | Limit::AtMost { reason, .. } => Known::Unknown(reason),
         },
     }
 }

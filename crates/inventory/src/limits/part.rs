@@ -4,8 +4,8 @@ use seatrial_model::Subject;
 use seatrial_model::machine::{Known, Machine, PartLimit};
 
 use super::{
-    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_bandwidth,
-    nic_limit_under, node_memory_bandwidth,
+    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_limit, nic_limit_under,
+    node_memory_bandwidth,
 };
 
 const ONE_WAY: &str = "rate in one direction";
@@ -15,7 +15,7 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
     let mut parts = Vec::new();
     let mut add =
         |subject, what: &str, limit| parts.push(PartLimit { subject, what: what.to_owned(), limit });
-    add(Subject::node(), "memory bandwidth", alone(memory_bandwidth(machine)));
+    add(Subject::node(), "memory bandwidth", memory_limit(machine));
     if machine.numa.len() > 1 {
         for node in &machine.numa {
             let bound = node_memory_bandwidth(machine, node.id);

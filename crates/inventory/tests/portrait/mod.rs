@@ -5,7 +5,7 @@ mod compact;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use seatrial_inventory::{memory_bandwidth, node_memory_bandwidth, part_limits};
+use seatrial_inventory::{memory_bandwidth, memory_limit, node_memory_bandwidth, part_limits};
 use seatrial_model::machine::{Known, Machine, PartLimit};
 use seatrial_model::{Better, Bound, Bytes, Limit};
 use serde_json::{Map, Value};
@@ -49,6 +49,10 @@ fn caches(machine: &Machine) -> String {
     let all: Vec<u32> = machine.cpu.usable().map(|thread| thread.id).collect();
     writeln!(text, "\nlast level of the usable CPUs: {:?}", machine.last_level_cache(&all)).expect("text");
     writeln!(text, "memory bandwidth: {}", limit(&memory_bandwidth(machine))).expect("text");
+    if let Limit::AtMost { bound, .. } = memory_limit(machine) {
+        writeln!(text, "  at most {:.3} = {} ({})", bound.value, bound.formula, bound.provenance)
+            .expect("text");
+    }
     for node in &machine.numa {
         let bound = node_memory_bandwidth(machine, node.id);
         writeln!(text, "memory bandwidth of node {}: {}", node.id, limit(&bound)).expect("text");
@@ -103,6 +107,11 @@ fn limits(machine: &Machine) -> String {
         let bounds = match limit {
             Limit::Unknown { reason } => {
                 writeln!(text, "  {subject}: {what}: unknown: {reason}").expect("text");
+                continue;
+            }
+            Limit::AtMost { bound, reason } => {
+                writeln!(text, "  {subject}: {what}: unknown: {reason}; at most {:.3}", bound.value)
+                    .expect("text");
                 continue;
             }
             Limit::Chain(bounds) => bounds,

@@ -24,8 +24,26 @@ pub struct Cpu {
     pub isa: Known<Vec<String>>,
     /// The cgroup limit on CPU time that binds first; known and null where no cgroup sets one.
     pub quota: Known<Option<CpuQuota>>,
+    /// The processor family and the fastest memory that its processors support.
+    pub family: Known<ProcessorFamily>,
     /// Every hardware thread present, by id.
     pub threads: Vec<CpuThread>,
+}
+
+/// A family of processors with the memory that the largest of them have: no processor of the family has more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProcessorFamily {
+    /// Name of the family, as its maker calls it.
+    pub name: String,
+    /// Memory channels of a socket.
+    pub channels: u32,
+    /// Fastest supported transfer rate of a channel in MT/s.
+    pub mts: u32,
+    /// Bytes of a transfer.
+    pub channel_bytes: u32,
+    /// Source of these numbers.
+    pub source: String,
 }
 
 /// A cgroup limit on CPU time: `quota_us` of running in every `period_us`, over all CPUs together.

@@ -80,6 +80,10 @@ fn row(part: Part, limits: &[PartLimit]) -> Row {
         Some((_, Some(bound))) => {
             (rounded(bound.value).into(), format!("{} ({})", bound.formula, bound.provenance).into())
         }
+        Some((Limit::AtMost { bound, reason }, None)) => {
+            let from = format!("{} ({})", bound.formula, bound.provenance);
+            (format!("≤ {}", rounded(bound.value)).into(), Cell::from(from).notes([reason]))
+        }
         Some((Limit::Unknown { reason }, None)) => unknown(reason),
         Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),
     };

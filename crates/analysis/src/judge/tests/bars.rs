@@ -1,7 +1,7 @@
 //! Bars that are percentages: of a limit, of a fleet, of a reference.
 
 use seatrial_model::profile::{Bar, Bounds, LimitRule};
-use seatrial_model::{Better, Unit, Verdict};
+use seatrial_model::{Better, Limit, Unit, Verdict};
 
 use super::*;
 use crate::judge::MissingLimit;
@@ -72,6 +72,51 @@ fn a_criterion_may_leave_out_what_has_no_limit() {
         "nothing was judged"
     );
     assert_eq!(judged(&profile, &[measured("n1")]).verdict, Some(Verdict::Pass), "90 of 100 is known");
+}
+
+/// A case that measured 90 GB/s, on a machine whose limit is unknown and at most `highest` GB/s.
+fn limited_at_most(highest: f64) -> CaseRecord {
+    let bound = limit(highest).chain.remove(0);
+    let at_most = Limit::AtMost { bound, reason: "no DIMM is visible".to_owned() };
+    let at_most = at_most.record(Better::Higher, Unit::GigabytesPerSecond).unwrap();
+    let mut case = case("n1", "node");
+    case.metrics.insert("bandwidth".to_owned(), metric(90.0, (89.0, 91.0), at_most));
+    case
+}
+
+#[test]
+fn the_highest_that_a_limit_can_be_never_fails_a_machine() {
+    let mut profile = of_limit(70.0);
+    let met = judged(&profile, &[limited_at_most(120.0)]);
+    let (verdict, _, bound, reason) = only(&met);
+    assert_eq!((verdict, bound.as_str()), (Verdict::Pass, "at least 70 % of the limit (84 GB/s)"));
+    assert!(reason.contains("met even if the limit is as high as it can be: no DIMM is visible"), "{reason}");
+    // Noise around the bound, a number far below it, and one above all that the family can do.
+    for highest in [128.0, 1000.0, 80.0] {
+        profile.criteria[0].without_limit = WithoutLimit::Unknown;
+        let (verdict, _, _, reason) = only(&judged(&profile, &[limited_at_most(highest)]));
+        assert_eq!(verdict, Verdict::Unknown, "{highest}");
+        assert!(reason.contains(&format!("at most {highest} GB/s")), "{reason}");
+        profile.criteria[0].without_limit = WithoutLimit::Skip;
+        assert_eq!(only(&judged(&profile, &[limited_at_most(highest)])).0, Verdict::Skip, "{highest}");
+        let plain = super::profile(at_least("80 GB/s"));
+        assert_eq!(only(&judged(&plain, &[limited_at_most(highest)])).0, Verdict::Pass, "{highest}");
+    }
+    let mut below = of_limit(200.0);
+    below.criteria[0].bounds = Bounds::AtMost(Bar::PercentOfLimit(200.0));
+    assert_eq!(
+        only(&judged(&below, &[limited_at_most(120.0)])).0,
+        Verdict::Unknown,
+        "the limit may be lower"
+    );
+}
+
+#[test]
+fn a_stated_limit_replaces_the_highest_that_it_can_be() {
+    let mut profile = of_limit(70.0);
+    profile.limits = vec![rule("150 GB/s")];
+    let (verdict, _, bound, _) = only(&judged(&profile, &[limited_at_most(120.0)]));
+    assert_eq!((verdict, bound.as_str()), (Verdict::Fail, "at least 70 % of the limit (105 GB/s)"));
 }
 
 #[test]
