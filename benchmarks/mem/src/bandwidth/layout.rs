@@ -2,13 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Binding, Params, PartPlacement, Value};
+use seatrial_model::{Binding, Nanos, Params, PartPlacement, Value};
 
 /// Level for all threads of an L3 domain.
 pub const ALL: u32 = u32::MAX;
 
 /// Key of the planned memory nodes of a matrix.
 pub const MEMORY_NODES: &str = "memory_nodes";
+
+/// Key of the planned cores that are measured each alone.
+pub const CORES: &str = "cores";
+
+/// Time of a slice: long compared with clock resolution and thread start, short compared with drift.
+const SLICE: Nanos = Nanos::millis(25);
+
+/// Time of a slice of one core among many: some ten blocks.
+const CORE_SLICE: Nanos = Nanos::millis(10);
 
 /// A shard of every array, on one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +30,10 @@ pub struct ShardSlot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasurePoint {
     pub at: Params,
-    /// Thread and slot, by index.
-    pub threads: Vec<(usize, usize)>,
+    /// Threads, each with the slots that it works through in turn, by index.
+    pub threads: Vec<(usize, Vec<usize>)>,
+    /// Time of a slice.
+    pub span: Nanos,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +58,8 @@ impl BandwidthLayout {
                 at.set("threads", threads.len() as u64);
                 points.push(MeasurePoint {
                     at,
-                    threads: threads.into_iter().map(|thread| (thread, thread)).collect(),
+                    threads: threads.into_iter().map(|thread| (thread, vec![thread])).collect(),
+                    span: SLICE,
                 });
             }
         }
@@ -57,6 +69,27 @@ impl BandwidthLayout {
             .map(|(thread, binding)| ShardSlot { thread, memory: binding.memory })
             .collect();
         Self { slots, points }
+    }
+
+    /// Every core alone, then all together. A core works through the memory of all cores that share its L3 and its NUMA
+    /// node: its own shard alone might fit in that cache.
+    pub fn cores(bindings: &[Binding]) -> Self {
+        let mut layout = Self::levels(bindings, &[usize::MAX]);
+        let alone = bindings.iter().enumerate().map(|(thread, binding)| {
+            let is_near = |other: &Binding| (other.domain, other.memory) == (binding.domain, binding.memory);
+            let all = (0..bindings.len()).map(|step| (thread + step) % bindings.len());
+            let mut at = Params::default();
+            at.set("cpu", u64::from(binding.cpu));
+            let slots = all.filter(|slot| is_near(&bindings[*slot])).collect();
+            MeasurePoint { at, threads: vec![(thread, slots)], span: CORE_SLICE }
+        });
+        layout.points.splice(0..0, alone);
+        layout
+    }
+
+    /// Time to measure every point once.
+    pub fn round(&self) -> Nanos {
+        Nanos(self.points.iter().map(|point| point.span.get()).sum())
     }
 
     /// One point for every node with cores and every node in `memories`.
@@ -79,8 +112,8 @@ impl BandwidthLayout {
                 let mut at = Params::default();
                 at.set("cpu_node", u64::from(*cpus));
                 at.set("memory_node", u64::from(*memory));
-                let threads = own.iter().enumerate().map(|(nth, thread)| (*thread, first + nth)).collect();
-                layout.points.push(MeasurePoint { at, threads });
+                let threads = own.iter().enumerate().map(|(nth, thread)| (*thread, vec![first + nth]));
+                layout.points.push(MeasurePoint { at, threads: threads.collect(), span: SLICE });
             }
         }
         layout
@@ -93,9 +126,10 @@ impl BandwidthLayout {
                 .filter_map(|word| if word == "all" { Some(ALL) } else { word.parse().ok() })
                 .collect()
         };
-        match chosen.get(MEMORY_NODES) {
-            Some(_) => Self::matrix(&place.bindings, &numbers(MEMORY_NODES)),
-            None => {
+        match (chosen.get(MEMORY_NODES), chosen.get(CORES)) {
+            (Some(_), _) => Self::matrix(&place.bindings, &numbers(MEMORY_NODES)),
+            (None, Some(_)) => Self::cores(&place.bindings),
+            (None, None) => {
                 let levels: Vec<_> = numbers("levels").into_iter().map(|level| level as usize).collect();
                 Self::levels(&place.bindings, &levels)
             }
@@ -117,8 +151,20 @@ mod tests {
         let layout = BandwidthLayout::levels(&bindings, &[1, 2, 4, usize::MAX]);
         let counts: Vec<_> = layout.points.iter().map(|point| point.threads.len()).collect();
         assert_eq!(counts, [2, 4, 8]);
-        assert_eq!(layout.points[0].threads, [(0, 0), (4, 4)]);
+        assert_eq!(layout.points[0].threads, [(0, vec![0]), (4, vec![4])]);
         assert_eq!(layout.slots.len(), 8);
+    }
+
+    #[test]
+    fn a_core_alone_works_through_the_memory_of_its_neighbours() {
+        let bindings: Vec<_> = (0..4).map(|cpu| binding(cpu + 8, 0, cpu / 2)).collect();
+        let layout = BandwidthLayout::cores(&bindings);
+        assert_eq!((layout.points.len(), layout.slots.len()), (5, 4));
+        assert_eq!(layout.points[1].at.to_string(), "cpu=9");
+        assert_eq!(layout.points[1].threads, [(1, vec![1, 0])]);
+        assert_eq!(layout.points[2].threads, [(2, vec![2, 3])]);
+        assert_eq!(layout.points[4].at.to_string(), "threads=4");
+        assert_eq!(layout.round(), Nanos::millis(4 * 10 + 25));
     }
 
     #[test]
@@ -129,7 +175,7 @@ mod tests {
         assert_eq!(layout.slots.len(), 6);
         let far = &layout.points[5];
         assert_eq!(far.at.to_string(), "cpu_node=1,memory_node=2");
-        assert_eq!(far.threads, [(2, 4)]);
+        assert_eq!(far.threads, [(2, vec![4])]);
         assert_eq!(layout.slots[4].memory, Some(2));
     }
 }

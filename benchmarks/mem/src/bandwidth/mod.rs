@@ -1,5 +1,6 @@
 //! `mem.bandwidth`: bandwidth between the cores and memory.
 
+mod cores;
 mod layout;
 mod part;
 mod plan;
@@ -31,9 +32,9 @@ const ABOUT: About = About {
             "regular: stores through the caches; nt: non-temporal stores that bypass the caches; auto: nt \
              for kernels that store.",
         ),
-        ParamSpec::new("scope", Kind::Choice(&["machine", "matrix"]), "machine").doc(
+        ParamSpec::new("scope", Kind::Choice(&["machine", "matrix", "cores"]), "machine").doc(
             "machine: all cores with the memory of their NUMA node; matrix: the cores of every NUMA node \
-             with the memory of every node.",
+             with the memory of every node; cores: every core alone in turn, and all together.",
         ),
         ParamSpec::new("threads", Kind::Load(1, 4096), "auto")
             .word("auto")
@@ -63,6 +64,14 @@ const ABOUT: About = About {
             .doc("With scope=matrix: the slowest node with its own memory."),
         MetricSpec::higher_is_better("remote", Unit::GigabytesPerSecond)
             .doc("With scope=matrix: the slowest pair of different nodes."),
+        MetricSpec::higher_is_better("one_core", Unit::GigabytesPerSecond)
+            .doc("With scope=cores: the median core alone."),
+        MetricSpec::higher_is_better("slowest_core", Unit::Percent).doc(
+            "With scope=cores: the slowest core in percent of the median core, each alone, in its best slice of \
+             the trial.",
+        ),
+        MetricSpec::higher_is_better("gain", Unit::Count)
+            .doc("With scope=cores: bandwidth of all cores together over that of the median core alone."),
     ],
     series: &[
         SeriesSpec::higher_is_better(
@@ -80,6 +89,12 @@ const ABOUT: About = About {
             ],
         )
         .doc("Bandwidth by NUMA node of the cores and NUMA node of the memory."),
+        SeriesSpec::higher_is_better(
+            "by_core",
+            Unit::GigabytesPerSecond,
+            &[AxisSpec { name: "cpu", unit: Unit::Count }],
+        )
+        .doc("With scope=cores: bandwidth of every core alone."),
     ],
     parts: &["worker"],
     needs: &[],

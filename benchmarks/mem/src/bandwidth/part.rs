@@ -5,7 +5,6 @@ use seatrial_sys::clock::Calibration;
 use serde_json::json;
 
 use super::layout::BandwidthLayout;
-use super::plan::SLICE;
 use super::team::BandwidthTeam;
 use crate::kernel::{Isa, Kernel, Pass, Store};
 use crate::shard::ShardSpec;
@@ -50,9 +49,10 @@ impl BandwidthWorker {
         let shortest = self.calibration.shortest_ns();
         for index in 0..self.layout.points.len() {
             let point = &self.layout.points[index];
-            let all = self.team.slice(&point.threads, SLICE, stop)?;
+            let all = self.team.slice(&point.threads, point.span, stop)?;
             // A slice that the end of the phase cuts short may hold a single block, and is no sample.
-            let whole = all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(SLICE.get().max(shortest)));
+            let whole =
+                all.iter().all(|ran| ran.end.since(ran.start) >= Nanos(point.span.get().max(shortest)));
             if let (Some(out), true) = (out.as_deref_mut(), whole) {
                 for ran in all {
                     let mut at = point.at.clone();
@@ -73,16 +73,16 @@ impl BandwidthWorker {
     /// touched later.
     fn run_through(&self, stop: &Stop) -> Result<(), Reason> {
         let everyone: Vec<_> =
-            self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, at)).collect();
+            self.layout.slots.iter().enumerate().map(|(at, slot)| (slot.thread, vec![at])).collect();
         while self.team.look(|shards| shards.iter().any(|shard| shard.passes() == 0)) {
             let mut rest = everyone.as_slice();
             while !rest.is_empty() {
-                let mut batch: Vec<(usize, usize)> = Vec::new();
+                let mut batch: Vec<(usize, Vec<usize>)> = Vec::new();
                 while let Some((next, tail)) = rest.split_first() {
                     if batch.iter().any(|(thread, _)| *thread == next.0) {
                         break;
                     }
-                    batch.push(*next);
+                    batch.push(next.clone());
                     rest = tail;
                 }
                 self.team.slice(&batch, Nanos::millis(5), stop)?;

@@ -1,13 +1,13 @@
 //! Plans what is measured where, from the inventory.
 
-use seatrial_inventory::memory_bandwidth;
+use seatrial_inventory::memory_limit;
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{
     About, Binding, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason,
     Severity, Site, SiteNode, Subject, Value,
 };
 
-use super::layout::{ALL, BandwidthLayout, MEMORY_NODES};
+use super::layout::{ALL, BandwidthLayout, CORES, MEMORY_NODES};
 use crate::kernel::{Isa, Kernel, Store};
 use seatrial_bench::{core_bindings, matrix_nodes, remote_memory, room};
 
@@ -20,12 +20,11 @@ const SHARE: u64 = 2;
 
 const LEAST_SHARD: u64 = 1 << 20;
 
-/// Time of a slice: long compared with clock resolution and thread start, short compared with drift.
-pub const SLICE: Nanos = Nanos::millis(25);
-
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
 
+/// Least number of slices of each point in a trial; of each core alone, since there may be hundreds.
 const LEAST_SLICES: u64 = 4;
+const LEAST_CORE_SLICES: u64 = 2;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let mut cases = Vec::new();
@@ -78,9 +77,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     case.facts.set("numa_nodes", machine.numa.len() as u64);
     case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
 
-    let points = layout.points.len() as u64;
-    case.budget.measure = case.budget.measure.max(Nanos(SLICE.get() * points * LEAST_SLICES));
-    case.budget.warm_up = case.budget.warm_up.max(Nanos(SLICE.get() * points));
+    let least = if key == CORES { LEAST_CORE_SLICES } else { LEAST_SLICES };
+    case.budget.measure = case.budget.measure.max(Nanos(layout.round().get() * least));
+    case.budget.warm_up = case.budget.warm_up.max(layout.round());
     // First touch and check run at a few GB/s per core at least.
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
     let touch = Nanos(total / (2 * case.places[0].bindings.len().min(16) as u64).max(1));
@@ -130,9 +129,17 @@ fn layout(
 ) -> Result<(BandwidthLayout, &'static str, String), Reason> {
     let word = |number: &u32| if *number == ALL { "all".to_owned() } else { number.to_string() };
     let join = |numbers: &[u32]| numbers.iter().map(word).collect::<Vec<_>>().join(" ");
-    if params.text("scope").is_ok_and(|scope| scope == "matrix") {
-        let memories = matrix_nodes(machine)?;
-        return Ok((BandwidthLayout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
+    match params.text("scope") {
+        Ok("matrix") => {
+            let memories = matrix_nodes(machine)?;
+            return Ok((BandwidthLayout::matrix(bindings, &memories), MEMORY_NODES, join(&memories)));
+        }
+        Ok("cores") if bindings.len() < 2 => {
+            let text = "scope=cores compares cores, and this process may use only one";
+            return Err(Reason::new(Cause::Inapplicable, text));
+        }
+        Ok("cores") => return Ok((BandwidthLayout::cores(bindings), CORES, "each".to_owned())),
+        _ => {}
     }
     let levels = match params.get("threads") {
         Some(Value::Count(count)) => vec![u32::try_from(*count).unwrap_or(ALL)],
@@ -217,14 +224,12 @@ fn cache_resident(array: Bytes, l3: Bytes) -> Finding {
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let machine = case.nodes.first().and_then(|node| site.machine(node));
-    let whole = match machine.map(memory_bandwidth) {
-        Some(Known::Known(bound)) => Limit::Chain(vec![bound]),
-        Some(Known::Unknown(reason)) => Limit::Unknown { reason },
-        None => Limit::unknown("the node is not in the inventory"),
-    };
+    let whole = machine.map_or_else(|| Limit::unknown("the node is not in the inventory"), memory_limit);
     let pair = "the system does not report the speed of the links between NUMA nodes";
+    let core = "no hardware fact bounds the bandwidth of one core";
     let limit = |metric: &str| match metric {
         "local" | "remote" => Limit::unknown(pair),
+        "one_core" | "slowest_core" | "gain" => Limit::unknown(core),
         _ => whole.clone(),
     };
     about.limits(limit)

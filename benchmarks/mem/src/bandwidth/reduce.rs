@@ -3,6 +3,7 @@
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Sample, Unit};
 use serde_json::json;
 
+use super::cores;
 use crate::kernel::{Kernel, Store};
 use seatrial_bench::{AtCoords, by_key, numa_check, slices};
 
@@ -13,9 +14,11 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let points = rates(parts)?;
     let mut measures = Measures::default();
     let matrix = points.iter().all(|point| point.at.get("memory_node").is_some());
+    let (alone, points): (Vec<_>, Vec<_>) =
+        points.into_iter().partition(|point| point.at.get("cpu").is_some());
     let values = |point: &AtCoords| point.values(Unit::GigabytesPerSecond);
-    let rows = points.iter().map(|point| point.row(Unit::GigabytesPerSecond)).collect();
-    measures.series.insert(if matrix { "matrix" } else { "by_threads" }.to_owned(), rows);
+    let rows = |points: &[AtCoords]| points.iter().map(|point| point.row(Unit::GigabytesPerSecond)).collect();
+    measures.series.insert(if matrix { "matrix" } else { "by_threads" }.to_owned(), rows(&points));
     if matrix {
         let is_local = |point: &&AtCoords| point.at.get("cpu_node") == point.at.get("memory_node");
         if let Some(point) = slowest(points.iter().filter(is_local)) {
@@ -24,6 +27,9 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         if let Some(point) = slowest(points.iter().filter(|point| !is_local(point))) {
             measures.metrics.insert("remote".to_owned(), values(point));
         }
+    } else if !alone.is_empty() {
+        measures.series.insert("by_core".to_owned(), rows(&alone));
+        cores::compare(&alone, points.first(), &mut measures)?;
     } else {
         let best = points.iter().max_by(|a, b| a.median().total_cmp(&b.median()));
         let all = points.iter().max_by_key(|point| threads(point));

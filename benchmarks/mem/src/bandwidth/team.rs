@@ -44,14 +44,22 @@ impl BandwidthTeam {
         self.threads.each(threads, make).map(drop)
     }
 
-    pub fn slice(&self, team: &[(usize, usize)], span: Nanos, stop: &Stop) -> Result<Vec<SliceRun>, Reason> {
+    /// Runs each thread on its slots, which no other thread has.
+    pub fn slice(
+        &self,
+        team: &[(usize, Vec<usize>)],
+        span: Nanos,
+        stop: &Stop,
+    ) -> Result<Vec<SliceRun>, Reason> {
         let (gate, stop, shards) = (Gate::new(team.len()), stop.clone(), Arc::clone(&self.shards));
         let slots = team.to_vec();
         let run = move |place: usize, (): &mut ()| {
-            let (thread, slot) = slots[place];
-            let mut shard = shards.lock(slot);
+            let (thread, slots) = &slots[place];
+            let mut locks: Vec<_> = slots.iter().map(|slot| shards.lock(*slot)).collect();
+            let mut shards: Vec<&mut ArrayShard> =
+                locks.iter_mut().filter_map(|shard| shard.as_mut()).collect();
             gate.pass();
-            Ok(run(thread, shard.as_mut(), span, &stop))
+            Ok(run(*thread, &mut shards, span, &stop))
         };
         self.threads.each(team.iter().map(|(thread, _)| *thread), run)
     }
@@ -66,15 +74,19 @@ impl BandwidthTeam {
     }
 }
 
-fn run(thread: usize, shard: Option<&mut ArrayShard>, span: Nanos, stop: &Stop) -> SliceRun {
+fn run(thread: usize, shards: &mut [&mut ArrayShard], span: Nanos, stop: &Stop) -> SliceRun {
     let start = Nanos(clock::now_ns());
     let mut ran = SliceRun { thread, start, end: start, bytes: 0 };
-    let Some(shard) = shard else { return ran };
-    loop {
-        ran.bytes += shard.step(BLOCK);
+    if shards.is_empty() {
+        return ran;
+    }
+    for step in 0.. {
+        let turn = step % shards.len();
+        ran.bytes += shards[turn].step(BLOCK);
         ran.end = Nanos(clock::now_ns());
         if ran.end.since(start) >= span || stop.is_over() {
-            return ran;
+            break;
         }
     }
+    ran
 }

@@ -52,6 +52,10 @@ const ABOUT: About = About {
             .doc("With scope=matrix: the slowest node with its own memory."),
         MetricSpec::lower_is_better("remote", Unit::Nanosecond)
             .doc("With scope=matrix: the slowest pair of different nodes."),
+        MetricSpec::higher_is_better("nearest_other", Unit::Percent).doc(
+            "With scope=matrix: latency of the nearest other node's memory in percent of that of the own memory, of \
+             the NUMA node where this is least. Below 100 the own memory is not the nearest.",
+        ),
     ],
     series: &[
         SeriesSpec::lower_is_better(

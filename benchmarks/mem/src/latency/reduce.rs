@@ -3,6 +3,7 @@
 use seatrial_model::{
     Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Severity, Subject, Unit,
 };
+use seatrial_stats::Sorted;
 
 use super::part::CHANNEL;
 use super::plateau;
@@ -29,6 +30,9 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let is_local = |place: &&AtCoords| place.at.get("cpu_node") == place.at.get("memory_node");
         metric("local", slowest(places.iter().filter(is_local)));
         metric("remote", slowest(places.iter().filter(|place| !is_local(place))));
+        if let Some(trials) = nearest_other(&places) {
+            measures.metric("nearest_other", Unit::Percent, trials);
+        }
     } else {
         places.sort_by_key(|place| size(&place.at));
         let of_size = |name: &str| {
@@ -62,6 +66,29 @@ fn size(at: &Params) -> Option<Bytes> {
 
 fn slowest<'a>(places: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoords> {
     places.max_by(|a, b| a.median().total_cmp(&b.median()))
+}
+
+/// By trial, the latency of the nearest other memory in percent of that of the own memory, of the node where this is least.
+/// Nodes without memory of their own have none.
+fn nearest_other(places: &[AtCoords]) -> Option<Vec<Vec<f64>>> {
+    let node = |place: &AtCoords, axis: &str| place.at.count(axis).ok();
+    let in_trial = |place: &AtCoords, trial: usize| {
+        Sorted::pooled(place.trials.get(trial..=trial)?).ok().map(|sorted| sorted.median())
+    };
+    let of_node = |own: &AtCoords, trial: usize| {
+        let cpus = node(own, "cpu_node");
+        let others = places.iter().filter(|other| {
+            node(other, "cpu_node") == cpus && node(other, "memory_node") != node(own, "memory_node")
+        });
+        let nearest = others.filter_map(|other| in_trial(other, trial)).reduce(f64::min)?;
+        Some(100.0 * nearest / in_trial(own, trial)?)
+    };
+    let own: Vec<&AtCoords> =
+        places.iter().filter(|place| node(place, "cpu_node") == node(place, "memory_node")).collect();
+    let trials = own.iter().map(|place| place.trials.len()).min()?;
+    let least = |trial: usize| own.iter().filter_map(|own| of_node(own, trial)).reduce(f64::min);
+    let values: Vec<Vec<f64>> = (0..trials).filter_map(|trial| Some(vec![least(trial)?])).collect();
+    (!values.is_empty()).then_some(values)
 }
 
 fn levels(case: &Case, places: &[AtCoords]) -> Option<Finding> {

@@ -278,8 +278,13 @@ fn local_and_remote_are_the_slowest_pairs() {
     let measures = BENCHMARK.reduce(&case, &parts).unwrap();
     assert_eq!(measures.metrics["local"].trials, [vec![125.0]]);
     assert_eq!(measures.metrics["remote"].trials, [vec![250.0]]);
+    assert_eq!(measures.metrics["nearest_other"].trials, [vec![200.0]]);
     assert_eq!(measures.series["matrix"].len(), 4);
     assert!(!measures.metrics.contains_key("latency"));
+    // Node 1 reaches the memory of node 0 in half the time; node 2 has no CPUs.
+    let crossed = [pair(0, 0, 10), pair(0, 1, 5), pair(1, 0, 10), pair(1, 1, 5), pair(1, 2, 2)];
+    let measures = BENCHMARK.reduce(&case, &[verified(0, crossed.to_vec())]).unwrap();
+    assert_eq!(measures.metrics["nearest_other"].trials, [vec![50.0]]);
 }
 
 #[test]
