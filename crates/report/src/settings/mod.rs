@@ -3,8 +3,8 @@
 mod page;
 mod remedies;
 
-use seatrial_model::Verdict;
 use seatrial_model::setting::{SettingAbout, SettingsDocument};
+use seatrial_model::{Verdict, VerdictRecord};
 
 pub use page::page;
 
@@ -76,6 +76,8 @@ fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
 /// Number of demands by verdict, the heaviest first.
 fn judged(document: &SettingsDocument) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
+    let is_waived = |record: &&VerdictRecord| record.verdict == Verdict::Warn && record.waiver.is_some();
+    let waived = document.verdicts.iter().filter(is_waived).count();
     let all = document.verdicts.len();
     if number(Verdict::Pass) == all {
         return if all == 1 {
@@ -85,12 +87,13 @@ fn judged(document: &SettingsDocument) -> String {
         };
     }
     let phrases = [
-        (Verdict::Fail, "not as wanted"),
-        (Verdict::Unknown, "could not be judged"),
-        (Verdict::Warn, "waived"),
-        (Verdict::Pass, "as wanted"),
+        (number(Verdict::Fail), "not as wanted"),
+        (number(Verdict::Unknown), "could not be judged"),
+        (number(Verdict::Warn) - waived, "with a warning"),
+        (waived, "waived"),
+        (number(Verdict::Pass), "as wanted"),
     ];
-    counted(all, "", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
+    counted(all, "", phrases)
 }
 
 fn settings(document: &SettingsDocument) -> usize {
