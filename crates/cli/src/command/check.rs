@@ -19,6 +19,9 @@ use crate::output;
 use crate::roles;
 use crate::session::{self, Job};
 
+#[cfg(test)]
+mod host_profile;
+
 const DEFAULT_PROFILE: &str = "host";
 
 pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
