@@ -29,6 +29,7 @@ mod view;
 mod words;
 
 pub use text_style::{Style, TextStyle};
+pub use view::answers::Earlier;
 /// The nodes of a run by verdict.
 pub use view::nodes::with_verdict as nodes_with;
 pub use words::clean_lines;

@@ -37,7 +37,8 @@ pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
     (all.iter().take(MOST).map(action).collect(), all.len().saturating_sub(MOST))
 }
 
-fn who(shown: &Shown<'_>, nodes: &[&str]) -> String {
+/// The nodes, with their role in a fleet.
+pub fn who(shown: &Shown<'_>, nodes: &[&str]) -> String {
     let names = match nodes {
         [] => return "the run".to_owned(),
         [one] => text(one),

@@ -2,21 +2,25 @@
 
 use askama::Template;
 use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
+use seatrial_model::Better;
 use seatrial_model::record::{CaseRecord, MetricRecord, SeriesRecord};
 
 use super::case::{Full, full};
+use super::case_plots::{CasePlots, plots};
 use super::curve::Figure;
-use super::plot::{Interval, intervals};
+use super::heat::Heat;
+use super::plot::{Interval, Start, intervals, upright};
 use super::shown::Shown;
 use super::table::PageTable;
 use super::words::{quantity, text};
-use super::{factors, series, sweep};
+use super::{factors, lines, series, sweep};
 use crate::labels::{self, Label};
 use crate::number::plus_minus;
 use crate::view::cases::{self as view, groups, headline, without_factors};
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
+use crate::view::parts::{family, is_absent};
 use crate::words::count;
 
 /// Cases of a table with a row per case; larger fleets get rows per node.
@@ -37,6 +41,7 @@ pub struct Benchmark {
     /// The number of cases, and the parameters that all share.
     pub about: String,
     pub figures: Vec<Figure>,
+    pub heats: Vec<Heat>,
     pub tables: Vec<PageTable>,
     /// How limits were derived, or why there is none.
     pub limits: Vec<String>,
@@ -51,23 +56,32 @@ struct Found<'a> {
     groups: Vec<(&'a str, Vec<&'a CaseRecord>)>,
 }
 
-pub fn benchmarks(shown: &Shown<'_>, left: &mut usize) -> Vec<Benchmark> {
+/// The benchmarks that ran, by what they measure, in the order of the run.
+pub fn families(shown: &Shown<'_>, left: &mut usize) -> Vec<(String, Vec<Benchmark>)> {
     let results = &shown.document.results;
     let others = without_factors(results);
     let found = Found {
         studies: seatrial_analysis::factors(results),
         at_once: seatrial_analysis::at_once(&others),
         sweeps: seatrial_analysis::tables(results),
-        groups: groups(&others.iter().collect::<Vec<_>>()),
+        groups: groups(&others.iter().filter(|case| !is_absent(case)).collect::<Vec<_>>()),
     };
     let mut names: Vec<&str> = Vec::new();
-    for case in results {
+    for case in results.iter().filter(|case| !is_absent(case)) {
         if !names.contains(&case.bench.as_str()) {
             names.push(&case.bench);
         }
     }
-    let of = |(at, name): (usize, &&str)| benchmark(shown, (at + 1, name), &found, left);
-    names.iter().enumerate().map(of).collect()
+    let mut families: Vec<(String, Vec<Benchmark>)> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let made = benchmark(shown, (at + 1, name), &found, left);
+        let family = text(family(name));
+        match families.iter_mut().find(|(known, _)| *known == family) {
+            Some((_, benchmarks)) => benchmarks.push(made),
+            None => families.push((family, vec![made])),
+        }
+    }
+    families
 }
 
 fn benchmark(
@@ -76,8 +90,9 @@ fn benchmark(
     found: &Found<'_>,
     left: &mut usize,
 ) -> Benchmark {
-    let cases: Vec<&CaseRecord> = shown.document.results.iter().filter(|case| case.bench == name).collect();
-    let (mut figures, mut shown_tables) = (Vec::new(), Vec::new());
+    let is_own = |case: &&CaseRecord| case.bench == name && !is_absent(case);
+    let cases: Vec<&CaseRecord> = shown.document.results.iter().filter(is_own).collect();
+    let CasePlots { mut figures, mut heats, tables: mut shown_tables } = CasePlots::default();
     for study in factors::of_bench(&found.studies, name) {
         figures.extend(study.figure);
         shown_tables.push(study.table);
@@ -85,17 +100,31 @@ fn benchmark(
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
         shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));
     }
+    let mut drawn: Vec<&str> = Vec::new();
     let mut limits = Vec::new();
     for (_, group) in found.groups.iter().filter(|(bench, _)| *bench == name) {
-        let (drawn, told) = of_group(shown, name, group, &found.sweeps);
-        figures.extend(drawn);
-        shown_tables.extend(told);
+        let plots = match only(group) {
+            Some(case) => {
+                drawn.push(case.case.as_str());
+                let table = PageTable::of_run(&view::table(group, &shown.verdicts), usize::MAX, shown);
+                shown_tables.push(table);
+                plots(shown, case)
+            }
+            None => of_group(shown, name, group, &found.sweeps),
+        };
+        figures.extend(plots.figures);
+        heats.extend(plots.heats);
+        shown_tables.extend(plots.tables);
         limits.extend(view::limits(group).iter().map(|limit| text(limit)));
     }
     limits.sort();
     limits.dedup();
     let in_full: Vec<&CaseRecord> =
         cases.iter().copied().filter(|case| !shown.place(case.case.as_str()).is_empty()).collect();
+    // What is drawn beside the table of its benchmark is not drawn again.
+    let of_case = |case: &CaseRecord| {
+        if drawn.contains(&case.case.as_str()) { CasePlots::default() } else { plots(shown, case) }
+    };
     let hidden = cases.len() - in_full.len();
     let rest = match hidden {
         0 => String::new(),
@@ -111,23 +140,27 @@ fn benchmark(
         title: shown.context.about(name).map_or(String::new(), |about| about.title.to_owned()),
         about: format!("{}{shared}", count(cases.len(), "case")),
         figures,
+        heats,
         tables: shown_tables,
         limits,
-        cases: in_full.into_iter().map(|case| full(shown, case, left)).collect(),
+        cases: in_full.into_iter().map(|case| full(shown, case, of_case(case), left)).collect(),
         rest,
     }
 }
 
-fn of_group(
-    shown: &Shown<'_>,
-    name: &str,
-    cases: &[&CaseRecord],
-    sweeps: &[Sweep],
-) -> (Vec<Figure>, Vec<PageTable>) {
+/// The case with numbers, if there is only one.
+fn only<'a>(group: &[&'a CaseRecord]) -> Option<&'a CaseRecord> {
+    let mut measured = group.iter().filter(|case| !case.metrics.is_empty());
+    let first = measured.next()?;
+    measured.next().is_none().then_some(first)
+}
+
+fn of_group(shown: &Shown<'_>, name: &str, cases: &[&CaseRecord], sweeps: &[Sweep]) -> CasePlots {
+    let CasePlots { mut figures, heats, mut tables } = CasePlots::default();
     if cases.len() > MOST_CASES && is_fleet(shown.document) {
-        return (Vec::new(), vec![PageTable::of_run(&over_nodes::table(cases), MOST_ROWS, shown)]);
+        tables.push(PageTable::of_run(&over_nodes::table(cases), MOST_ROWS, shown));
+        return CasePlots { figures, heats, tables };
     }
-    let (mut figures, mut tables) = (Vec::new(), Vec::new());
     for view in sweep::of_bench(shown, sweeps, name, cases) {
         figures.extend(view.figure);
         tables.extend(view.table);
@@ -135,9 +168,9 @@ fn of_group(
     if figures.is_empty() {
         figures.extend(compared(shown, cases));
     }
-    figures.extend(together(cases));
+    figures.extend(together(shown, cases));
     tables.push(PageTable::of_run(&view::table(cases, &shown.verdicts), usize::MAX, shown));
-    (figures, tables)
+    CasePlots { figures, heats, tables }
 }
 
 /// The label of each case among the others, in one line.
@@ -171,6 +204,7 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
         ci95: metric.ci95,
         ends: (metric.min, metric.max),
         limit: metric.limit.value,
+        bounds: lines::bounds(shown, case, metric),
         class: shown.class(case),
         tip: text(&format!(
             "{label}: {} {}, n {}{}",
@@ -185,22 +219,25 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
         )),
     };
     let rows: Vec<Interval> = with.iter().map(row).collect();
-    let svg =
-        intervals(&text(&format!("{name} of {} cases; the table below has the numbers", rows.len())), &rows)?;
-    let has_limit = rows.iter().any(|row| row.limit.is_some());
-    let note = "Dot: median. Bar: its 95 % interval. Line: smallest to largest sample.";
+    let label = format!("{name} of {} cases; the table below has the numbers", rows.len());
+    let lines = [
+        (rows.iter().any(|row| row.limit.is_some()), "var(--limit)", "limit"),
+        (rows.iter().any(|row| !row.bounds.is_empty()), "var(--bound)", "bound of the profile"),
+    ];
+    let legend = lines.into_iter().filter(|(is_drawn, ..)| *is_drawn);
     Some(Figure {
         caption: text(name),
         unit: with[0].1.unit.to_string(),
-        svg,
-        legend: Vec::new(),
-        note: if has_limit { format!("{note} Upright line: the limit.") } else { note.to_owned() },
+        svg: intervals(&text(&label), &rows, Start::Zero)?,
+        legend: legend.map(|(_, colour, name)| (upright(colour), name.to_owned())).collect(),
+        note: "Dot: median. Bar: its 95 % interval. Line: smallest to largest sample.".to_owned(),
     })
 }
 
 /// Series over a numeric axis that several cases have.
-fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
+fn together(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Vec<Figure> {
     let labels = names(cases);
+    let metric = headline(cases).unwrap_or_default();
     let mut series: Vec<&String> = cases.iter().flat_map(|case| case.series.keys()).collect();
     series.sort();
     series.dedup();
@@ -210,7 +247,15 @@ fn together(cases: &[&CaseRecord]) -> Vec<Figure> {
             .zip(&labels)
             .filter_map(|(case, label)| Some((label.clone(), case.series.get(*name)?)))
             .collect();
-        series::together(name, &with)
+        let has_metric = |(_, series): &(String, &SeriesRecord)| {
+            let unit = cases.iter().find_map(|case| Some(case.metrics.get(metric)?.unit));
+            unit == Some(series.unit) && series.better == Better::Higher
+        };
+        let lines = match with.iter().all(has_metric) {
+            true => lines::shared(shown, cases.iter().copied(), metric),
+            false => Vec::new(),
+        };
+        series::together(name, &with, &lines)
     };
     series.iter().filter_map(figure).collect()
 }

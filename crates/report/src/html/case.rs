@@ -5,12 +5,11 @@ use askama::Template;
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Bound, Outcome, VerdictRecord};
 
+use super::case_plots::CasePlots;
 use super::curve::Figure;
 use super::download::{Download, samples};
 use super::filter::Filter;
 use super::heat::Heat;
-use super::latency;
-use super::series::{self, SeriesView};
 use super::shown::Shown;
 use super::table::PageTable;
 use super::waterfall::{Waterfall, waterfall};
@@ -52,19 +51,10 @@ pub struct Full {
     pub evidence: Vec<(String, String)>,
 }
 
-/// `case` in full; `left` is the number of bytes of samples that still fit into the page.
-pub fn full(shown: &Shown<'_>, case: &CaseRecord, left: &mut usize) -> Full {
+/// `case` in full, with `plots`; `left` is the number of bytes of samples that still fit into the page.
+pub fn full(shown: &Shown<'_>, case: &CaseRecord, plots: CasePlots, left: &mut usize) -> Full {
     let id = shown.place(case.case.as_str());
-    let parts = if latency::has_any(case) { (shown.context.parts)(&case.case) } else { Vec::new() };
-    let mut figures: Vec<Figure> = latency::figure(case, &parts).into_iter().collect();
-    let (mut heats, mut tables) = (Vec::new(), Vec::new());
-    for view in series::of_case(case) {
-        match view {
-            SeriesView::Figure(figure) => figures.push(figure),
-            SeriesView::Heat(heat) => heats.push(heat),
-            SeriesView::Table(table) => tables.push(table),
-        }
-    }
+    let CasePlots { figures, heats, tables } = plots;
     let (download, no_download) = match samples(case, &id, left) {
         Ok(download) => (Some(download), String::new()),
         Err(instead) => (None, text(&instead)),

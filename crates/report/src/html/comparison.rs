@@ -143,7 +143,7 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
         ended,
         more_ended,
         differences: PageTable::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
-        changed: PageTable::new(&changed(&comparison.changed), MOST_CHANGED).stacked(),
+        changed: PageTable::new(&changed(&comparison.changed), MOST_CHANGED),
         only: only.map(|(run, cases)| (run.clone(), text(&some_of(cases, MOST_NAMES)))).collect(),
         // Text in backticks is a command on a terminal.
         test: test(comparison).unwrap_or_default().replace('`', ""),
@@ -161,5 +161,5 @@ fn table_of_runs(runs: &[Run<'_>]) -> PageTable {
         .words("profile", |run| of(run, &profile))
         .words("Seatrial", |run| of(run, &|info| info.seatrial.clone()))
         .words("command", |run| of(run, &|info| command(&info.command)));
-    PageTable::new(&table.finish(), usize::MAX).stacked()
+    PageTable::new(&table.finish(), usize::MAX)
 }

@@ -3,7 +3,7 @@
 use seatrial_analysis::{Factors, Worth};
 
 use super::curve::Figure;
-use super::plot::{Interval, intervals};
+use super::plot::{Interval, Start, intervals};
 use super::table::PageTable;
 use super::words::text;
 use crate::view::factors as view;
@@ -27,12 +27,13 @@ fn of_study(study: &Factors) -> Study {
             ci95,
             ends: ci95.unwrap_or((gain.ratio, gain.ratio)),
             limit: Some(1.0),
+            bounds: Vec::new(),
             class: "",
             tip: text(&format!("{}: {:.3}", worth.factor, gain.ratio)),
         })
     };
     let rows: Vec<Interval> = study.worths.iter().filter_map(row).collect();
-    let svg = intervals(&text(&format!("Gain of each factor, {}", view::title(study))), &rows);
+    let svg = intervals(&text(&format!("Gain of each factor, {}", view::title(study))), &rows, Start::Values);
     let figure = svg.map(|svg| Figure {
         caption: "Gain by factor".to_owned(),
         unit: "ratio, with its 95 % interval".to_owned(),

@@ -9,8 +9,10 @@
 //! others in tables over all nodes.
 
 mod actions;
+mod answers;
 mod benchmark;
 mod case;
+mod case_plots;
 mod comparison;
 mod curve;
 mod download;
@@ -20,6 +22,7 @@ mod frame;
 mod heat;
 mod inventory;
 mod latency;
+mod lines;
 mod page;
 mod plot;
 mod series;
@@ -38,6 +41,8 @@ use seatrial_model::record::Document;
 use seatrial_model::setting::AuditedSetting;
 use seatrial_model::{About, CaseId, PartRecord};
 
+use crate::view::answers::Earlier;
+
 /// The context of a record, beside the record itself. Every part may be absent.
 #[derive(Clone, Copy)]
 pub struct PageContext<'a> {
@@ -48,6 +53,8 @@ pub struct PageContext<'a> {
     /// The settings of the nodes and what the profile demands.
     pub settings: &'a [AuditedSetting],
     pub planned: Option<usize>,
+    /// The last comparable run before this one.
+    pub earlier: Option<Earlier<'a>>,
     pub is_running: bool,
     pub abouts: &'a [&'static About],
     /// Loads the part records of a case; called for the cases that are shown in full.
@@ -62,6 +69,7 @@ impl Default for PageContext<'_> {
             nodes: &[],
             settings: &[],
             planned: None,
+            earlier: None,
             is_running: false,
             abouts: &[],
             parts: &|_| Vec::new(),

@@ -9,7 +9,8 @@ use seatrial_model::{Cause, Verdict};
 
 use super::PageContext;
 use super::actions::{ActionLine, actions};
-use super::benchmark::{Benchmark, benchmarks};
+use super::answers::{Answers, answers};
+use super::benchmark::{Benchmark, families};
 use super::download;
 use super::frame::PageFrame;
 use super::heat::{self, Heat};
@@ -21,6 +22,8 @@ use crate::repeat_command;
 use crate::view::criteria::{self as view, Places};
 use crate::view::headline::{self, said, took};
 use crate::view::nodes::is_fleet;
+use crate::view::parts::{self, Extent};
+use crate::view::table::Table;
 use crate::view::{findings, nodes, settings};
 use crate::words::{Badge, count, time};
 
@@ -28,6 +31,8 @@ use crate::words::{Badge, count, time};
 pub const MOST_NAMES: usize = 8;
 
 const MOST_CRITERIA: usize = 200;
+
+const MOST_PARTS: usize = 60;
 
 const MOST_SETTINGS: usize = 200;
 
@@ -42,20 +47,25 @@ struct Page {
     badge: Option<Badge>,
     headline: String,
     unfinished: Option<Unfinished>,
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<String>,
+    answers: Answers,
     command: String,
+    folder: String,
     actions: Vec<ActionLine>,
     more_actions: usize,
     nothing: &'static str,
     criteria: PageTable,
+    parts: PageTable,
+    /// The benchmarks by what they measure.
+    families: Vec<(String, Vec<Benchmark>)>,
     nodes: PageTable,
-    benchmarks: Vec<Benchmark>,
     pairs: Vec<Heat>,
     settings: PageTable,
     settings_note: String,
     findings: PageTable,
     kinds: Vec<Kind>,
     is_cut: bool,
+    not_here: Option<String>,
 }
 
 struct Unfinished {
@@ -84,8 +94,10 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
         badge,
         headline: text(&said(document)),
         unfinished,
-        facts: facts(document, context),
+        facts: facts(run),
+        answers: answers(&shown),
         command: command(&run.command),
+        folder: context.folder.map_or(String::new(), |folder| text(&folder.display().to_string())),
         actions,
         more_actions,
         nothing: match document.verdict {
@@ -94,25 +106,32 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
             None => "Nothing was judged, and nothing failed.",
         },
         criteria: criteria(&shown),
+        parts: PageTable::of_run(&parts(document), usize::MAX, &shown),
+        families: families(&shown, &mut left),
         nodes: nodes(&shown),
-        benchmarks: benchmarks(&shown, &mut left),
         pairs: heat::of_pairs(&shown),
         settings: PageTable::of_run(&settings, usize::MAX, &shown),
         settings_note,
         findings: PageTable::of_run(&findings::table(&findings::found(document)), MOST_FINDINGS, &shown),
         kinds: kinds(&shown),
         is_cut: shown.is_cut(),
+        not_here: parts::not_here(document).map(|line| text(&line)),
     };
     page.render().map_err(io::Error::other)
 }
 
-/// Every criterion, including those that are met, the worst first.
+/// Every criterion of parts that exist, including those that are met, the worst first.
 fn criteria(shown: &Shown<'_>) -> PageTable {
     let places = Places::of(shown.document);
-    let mut all = view::criteria(shown.document, &places, |_| true);
+    let mut all = view::criteria(shown.document, &places, |record| places.is_here(record));
     all.sort_by_key(|criterion| Reverse(criterion.worst.verdict));
     let rows: Vec<_> = all.iter().map(|criterion| criterion.row(&places)).collect();
-    let table = view::table("Criteria, the worst first", &rows, true, is_fleet(shown.document));
+    let table = view::table(
+        "The worst first; met are the places that meet it",
+        &rows,
+        true,
+        is_fleet(shown.document),
+    );
     PageTable::of_run(&table, MOST_CRITERIA, shown)
 }
 
@@ -141,17 +160,18 @@ fn unfinished(document: &Document, context: &PageContext<'_>) -> Option<Unfinish
     })
 }
 
-fn facts(document: &Document, context: &PageContext<'_>) -> Vec<(&'static str, String)> {
-    let run = &document.run;
+fn facts(run: &RunInfo) -> Vec<String> {
     let facts = [
-        ("profile", profile(run)),
-        ("on", text(&headline::nodes(&run.nodes, MOST_NAMES))),
-        ("started", time(run.started)),
-        ("took", text(&took(run).unwrap_or_else(|became| became))),
-        ("cases", document.results.len().to_string()),
-        ("kept in", context.folder.map_or(String::new(), |folder| text(&folder.display().to_string()))),
+        headline::nodes(&run.nodes, MOST_NAMES),
+        time(run.started),
+        took(run).map_or_else(|became| became, |took| format!("took {took}")),
     ];
-    facts.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+    facts.iter().filter(|fact| !fact.is_empty()).map(|fact| text(fact)).collect()
+}
+
+fn parts(document: &Document) -> Table {
+    let title = "Every part that was measured, against its limit".to_owned();
+    Table { title, ..parts::table(document, MOST_PARTS, Extent::Page) }
 }
 
 /// A command line, quoted for a shell.

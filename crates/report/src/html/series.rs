@@ -1,11 +1,11 @@
 //! The series of cases: a curve over a numeric axis, a matrix over two axes, else a table.
 
-use seatrial_model::Value;
 use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
+use seatrial_model::{Bytes, Value};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::heat::Heat;
-use super::plot::{Curve, Plot, Point};
+use super::plot::{Curve, Mark, Plot, Point};
 use super::table::PageTable;
 use super::words::{quantity, text};
 use crate::number::plus_minus;
@@ -23,16 +23,17 @@ pub enum SeriesView {
     Table(PageTable),
 }
 
-pub fn of_case(case: &CaseRecord) -> Vec<SeriesView> {
+/// The series of `case`; `lines` gives the lines that belong into the plot of a series.
+pub fn of_case(case: &CaseRecord, lines: &dyn Fn(&SeriesRecord) -> Vec<Mark>) -> Vec<SeriesView> {
     let of = |(name, series): (&String, &SeriesRecord)| {
         let rows: Vec<&SeriesRow> = series.rows.iter().collect();
-        views(name, "", series, &series.axes, &rows)
+        views((name, ""), series, &series.axes, &rows, &lines(series))
     };
     case.series.iter().flat_map(of).collect()
 }
 
 /// A series over one number that several cases have, as one figure with a curve per case.
-pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> {
+pub fn together(name: &str, with: &[(String, &SeriesRecord)], lines: &[Mark]) -> Option<Figure> {
     let (_, first) = with.first()?;
     let [axis] = first.axes.as_slice() else { return None };
     if with.len() < 2 || with.len() > MOST_CURVES {
@@ -40,22 +41,29 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)]) -> Option<Figure> 
     }
     let curves: Vec<(String, Vec<&SeriesRow>)> =
         with.iter().map(|(name, series)| (name.clone(), series.rows.iter().collect())).collect();
-    figure(&caption(name, "", axis), first, axis, &curves)
+    figure(&caption(name, "", axis), first, axis, &curves, lines)
 }
 
-fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&SeriesRow]) -> Vec<SeriesView> {
+fn views(
+    (name, of): (&str, &str),
+    series: &SeriesRecord,
+    axes: &[Axis],
+    rows: &[&SeriesRow],
+    lines: &[Mark],
+) -> Vec<SeriesView> {
     let title = || format!("{name}{of}{}", in_unit(series.unit));
     let table = || SeriesView::Table(PageTable::new(&list(&title(), series, axes, rows), MOST_ROWS));
     match axes {
         [axis] => {
             let curve = [(String::new(), rows.to_vec())];
-            let figure = figure(&caption(name, of, axis), series, axis, &curve);
+            let figure = figure(&caption(name, of, axis), series, axis, &curve, lines);
             vec![figure.map_or_else(table, SeriesView::Figure)]
         }
         [down, across] => {
             let curves: Vec<(String, Vec<&SeriesRow>)> = split(rows.iter().copied(), &down.name);
             let is_few = curves.len() <= MOST_CURVES;
-            let drawn = is_few.then(|| figure(&caption(name, of, across), series, across, &curves)).flatten();
+            let draw = || figure(&caption(name, of, across), series, across, &curves, lines);
+            let drawn = is_few.then(draw).flatten();
             let is_matrix = curves.len() > 1 && curves.len() <= MOST_CELLS;
             match drawn {
                 // Numbers of nodes and devices are names.
@@ -70,7 +78,7 @@ fn views(name: &str, of: &str, series: &SeriesRecord, axes: &[Axis], rows: &[&Se
         [first, rest @ ..] if rest.len() == 2 => split(rows.iter().copied(), &first.name)
             .into_iter()
             .flat_map(|(place, rows)| {
-                views(name, &format!("{of} · {} {place}", first.name), series, rest, &rows)
+                views((name, &format!("{of} · {} {place}", first.name)), series, rest, &rows, lines)
             })
             .collect(),
         _ => vec![table()],
@@ -90,6 +98,7 @@ fn figure(
     series: &SeriesRecord,
     axis: &Axis,
     curves: &[(String, Vec<&SeriesRow>)],
+    lines: &[Mark],
 ) -> Option<Figure> {
     let at = |row: &SeriesRow| place(row.at.get(&axis.name)?, axis.unit);
     let places: Vec<(f64, bool)> =
@@ -99,7 +108,10 @@ fn figure(
         return None;
     }
     let across = scale(&places);
-    let bare = |row: &SeriesRow| row.at.get(&axis.name).map_or(String::new(), Value::to_string);
+    let bare = |row: &SeriesRow| match at(row) {
+        Some((size, true)) => Bytes(size.round() as u64).to_string(),
+        _ => row.at.get(&axis.name).map_or(String::new(), Value::to_string),
+    };
     let point = |name: &str, row: &SeriesRow| {
         let spread = plus_minus(row.summary.median, row.summary.ci95);
         let name = if name.is_empty() { String::new() } else { format!("{name} · ") };
@@ -131,7 +143,7 @@ fn figure(
         across_name: text(&of_axis),
         up,
         curves,
-        marks: Vec::new(),
+        marks: lines.to_vec(),
     };
     Figure::new(caption, unit(series.unit).trim(), note, &plot)
 }

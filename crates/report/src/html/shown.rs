@@ -13,6 +13,7 @@ use super::filter::Filter;
 use super::words::text;
 use crate::view::cases::{Verdicts, verdicts};
 use crate::view::nodes::shortfall;
+use crate::view::parts::is_absent;
 use crate::words::tone;
 
 /// Runs with up to this many cases show all in full.
@@ -53,11 +54,11 @@ impl<'a> Shown<'a> {
 
     fn choose(&self) -> HashMap<&'a str, usize> {
         let all = &self.document.results;
-        let mut chosen: Vec<usize> = (0..all.len()).collect();
+        let mut chosen: Vec<usize> = (0..all.len()).filter(|at| !is_absent(&all[*at])).collect();
         // For a run without verdicts, problems come first.
         let problems = self.document.findings.iter().filter(|finding| finding.severity == Severity::Problem);
         let wrong: HashSet<&str> = problems.filter_map(|finding| finding.node.as_deref()).collect();
-        if all.len() > ALL {
+        if chosen.len() > ALL {
             let weight = |at: &usize| {
                 let case = &all[*at];
                 let judged =
@@ -82,7 +83,7 @@ impl<'a> Shown<'a> {
 
     /// Whether some cases are not shown in full.
     pub fn is_cut(&self) -> bool {
-        self.full.len() < self.document.results.len()
+        self.full.len() < self.document.results.iter().filter(|case| !is_absent(case)).count()
     }
 
     /// The link to a case in full; empty if it is not shown.

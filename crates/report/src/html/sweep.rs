@@ -7,6 +7,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Value};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
+use super::lines;
 use super::plot::{Curve, Mark, Plot, Point};
 use super::shown::Shown;
 use super::table::PageTable;
@@ -76,7 +77,7 @@ fn over_two(shown: &Shown<'_>, table: &Sweep) -> Option<Figure> {
     }
     let cases: BTreeSet<&str> = table.cells.values().map(|cell| cell.case.as_str()).collect();
     marks.extend(knees(shown, &cases));
-    marks.extend(limit(shown, &cases, &table.metric));
+    marks.extend(shared(shown, &cases, &table.metric));
     draw(&view::title(table), (table.down.0.as_str(), places.as_slice()), table.unit, curves, marks)
 }
 
@@ -95,15 +96,10 @@ fn knees(shown: &Shown<'_>, cases: &BTreeSet<&str>) -> Vec<Mark> {
         .collect()
 }
 
-/// The limit of the cases of a sweep, if they share one.
-fn limit(shown: &Shown<'_>, cases: &BTreeSet<&str>, metric: &str) -> Option<Mark> {
+/// The limit and the bounds that the cases of a sweep share.
+fn shared(shown: &Shown<'_>, cases: &BTreeSet<&str>, metric: &str) -> Vec<Mark> {
     let own = shown.document.results.iter().filter(|case| cases.contains(case.case.as_str()));
-    let mut found = own.filter_map(|case| case.metrics.get(metric));
-    let first = found.next()?;
-    let value = first.limit.value?;
-    let is_shared = found.all(|other| other.limit.value == Some(value));
-    let name = format!("limit {}", quantity(value, first.unit));
-    is_shared.then_some(Mark::Across(value, name))
+    lines::shared(shown, own, metric)
 }
 
 fn plain(load: f64) -> String {
@@ -192,7 +188,7 @@ fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     }
     let known: BTreeSet<&str> = curves.iter().flat_map(|(_, _, known)| known.iter().copied()).collect();
     marks.extend(knees(shown, &known));
-    marks.extend(limit(shown, &known, metric));
+    marks.extend(shared(shown, &known, metric));
     let mut curves: Vec<Curve> = curves.into_iter().map(|(_, curve, _)| curve).collect();
     for curve in &mut curves {
         curve.points.sort_by(|one, other| one.x.total_cmp(&other.x));

@@ -1,6 +1,7 @@
 //! A table of the page: caption, column heads with their scope, row heads, and filters of rows.
 
 use askama::Template;
+use seatrial_model::Verdict;
 
 use super::filter::Filter;
 use super::plot::{Gains, rug};
@@ -22,9 +23,6 @@ pub struct PageTable {
     head: usize,
     /// Footnotes: reference and text.
     notes: Vec<(String, String)>,
-    /// On a narrow screen each row becomes a block with a picture as wide as the screen, instead of a table that
-    /// scrolls.
-    is_stacked: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -113,6 +111,7 @@ impl PageTable {
                 to: cell.case.as_deref().map(place).unwrap_or_default(),
                 picture: match &cell.plot {
                     Some(CellPlot::Gain { gain, tone, label }) => scale.picture(gain, *tone, &text(label)),
+                    Some(CellPlot::Share { percent, tone }) => bar(*percent, *tone),
                     Some(CellPlot::Values { values, marked, label }) => rug(values, *marked, &text(label)),
                     None => String::new(),
                 },
@@ -137,13 +136,7 @@ impl PageTable {
                 .unwrap_or(0),
             rows,
             notes,
-            is_stacked: !gains.is_empty(),
         }
-    }
-
-    /// The same, with rows as blocks on a narrow screen.
-    pub fn stacked(self) -> Self {
-        Self { is_stacked: true, ..self }
     }
 
     fn is_head(&self, column: &usize) -> bool {
@@ -154,17 +147,21 @@ impl PageTable {
         self.heads.get(*column).is_some_and(|head| head.is_number)
     }
 
-    /// The column's name for a cell, where the block has no head and the cell is unclear without it.
+    /// The column's name for a cell, where it is unclear without: on a narrow screen a row is a block without heads.
     fn label(&self, column: &usize, cell: &Cell) -> Option<&str> {
         let is_plain = cell.picture.is_empty() && cell.badge.is_none() && !cell.is_empty();
-        let head =
-            self.heads.get(*column).filter(|_| self.is_stacked && is_plain && !self.is_head(column))?;
+        let head = self.heads.get(*column).filter(|_| is_plain && !self.is_head(column))?;
         Some(head.text.as_str())
     }
 
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+}
+
+fn bar(percent: f64, tone: Option<Verdict>) -> String {
+    let class = tone.map_or("", Verdict::word);
+    format!("<span class=\"bar {class}\" aria-hidden=\"true\"><i style=\"width:{percent:.1}%\"></i></span>")
 }
 
 fn class(row: &view::Row) -> &'static str {

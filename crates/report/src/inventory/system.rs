@@ -24,6 +24,31 @@ pub fn rows(machine: &Machine, notes: &mut Notes) -> Vec<(&'static str, String)>
         .collect()
 }
 
+/// Processor, memory and GPUs in one line; what is unknown is left out.
+pub fn in_short(machine: &Machine) -> String {
+    let cpu = &machine.cpu;
+    let counts =
+        [counted(cpu.sockets.known().copied(), "socket"), counted(cpu.cores.known().copied(), "core")];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let model = cpu.model.known().map(|model| match counts.is_empty() {
+        true => model.clone(),
+        false => format!("{model} ({})", counts.join(", ")),
+    });
+    let memory = machine.memory.total_bytes.known().map(|&bytes| Bytes(bytes).rounded());
+    let gpus = machine.gpus.known().map(Vec::len).filter(|number| *number > 0);
+    let guest = match &machine.virtualization {
+        Known::Known(virtualization) => virtualization.hypervisor.as_deref(),
+        Known::Unknown(_) => None,
+    };
+    let parts = [
+        model,
+        memory.map(|memory| format!("{memory} of memory")),
+        gpus.map(|number| count(number, "GPU")),
+        guest.map(|name| format!("a virtual machine ({name})")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// The fact, or a reference to the reason.
 fn told<T: std::fmt::Display>(fact: &Known<T>, notes: &mut Notes) -> String {
     match fact {

@@ -1,7 +1,7 @@
 //! The first screen of a result: the verdict, the parts, the criteria, what to act on, and where the rest is.
 
+use seatrial_model::Verdict;
 use seatrial_model::record::Document;
-use seatrial_model::{Verdict, VerdictRecord};
 
 use super::{TerminalContext, findings, headline, next, nodes, pairs, table, tables};
 use crate::grid;
@@ -11,7 +11,7 @@ use crate::view::actions::{Action, actions, with_warnings};
 use crate::view::cases::without_factors;
 use crate::view::criteria::{Criterion, Judgement, Places, WANTED, criteria, table as criteria_table};
 use crate::view::nodes::{is_fleet, shortfall};
-use crate::view::parts::{self, Extent, is_absent};
+use crate::view::parts::{self, Extent};
 use crate::view::table::{Cell, Table};
 use crate::words::{clean, cut, set_of};
 
@@ -117,11 +117,7 @@ fn last_line(document: &Document, context: &TerminalContext<'_>) -> String {
 /// A row per criterion, the worst first; those about parts that do not exist are left out.
 fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16) -> String {
     let places = Places::of(document);
-    let is_here = |record: &VerdictRecord| {
-        let case = record.case.as_deref().and_then(|case| places.case(case));
-        record.verdict != Verdict::Skip || !case.is_some_and(is_absent)
-    };
-    let mut all = criteria(document, &places, is_here);
+    let mut all = criteria(document, &places, |record| places.is_here(record));
     // What was not judged says more than what passed.
     let is_passed = |criterion: &Criterion<'_>| criterion.worst.verdict == Verdict::Pass;
     all.sort_by_key(|criterion| {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Verdict, VerdictRecord};
+use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::{Better, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::nodes::shortfall;
+use super::parts::is_absent;
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{half_width, signed_percent};
 use crate::words::{Badge, rounded};
@@ -47,6 +48,12 @@ impl<'a> Places<'a> {
 
     pub fn case(&self, id: &str) -> Option<&'a CaseRecord> {
         self.0.get(id).copied()
+    }
+
+    /// Whether the judged part exists on its node.
+    pub fn is_here(&self, record: &VerdictRecord) -> bool {
+        let case = record.case.as_deref().and_then(|case| self.case(case));
+        record.verdict != Verdict::Skip || !case.is_some_and(is_absent)
     }
 
     fn nodes(&self, record: &VerdictRecord) -> &[String] {
@@ -147,6 +154,19 @@ pub fn measured(record: &VerdictRecord) -> Option<String> {
     let value = record.measured?;
     let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
     Some(rounded(value) + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
+}
+
+/// The bound that `metric` was held against, in its unit; `None` if the verdict is about another number.
+pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
+    let measured = record.measured?.to(metric.unit).ok()?.value();
+    let is_it = (measured - metric.median).abs() <= 1e-9 * metric.median.abs();
+    let margin = record.margin_percent? / 100.0;
+    let share = match metric.better {
+        Better::Higher => 1.0 + margin,
+        Better::Lower => 1.0 - margin,
+        Better::None => return None,
+    };
+    (is_it && share > 0.0).then(|| measured / share)
 }
 
 /// The bound in signs.

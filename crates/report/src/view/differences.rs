@@ -244,7 +244,7 @@ fn plot(row: &Difference) -> Option<CellPlot> {
 }
 
 /// The labels of rows of one benchmark: `n1 kernel=triad`.
-fn names(rows: &[&Difference]) -> Vec<String> {
+pub fn names(rows: &[&Difference]) -> Vec<String> {
     let mut names = vec![String::new(); rows.len()];
     let mut of_bench: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Views of a record: tables, series, findings and their sentences, which the terminal and the page render.
 
 pub mod actions;
+pub mod answers;
 pub mod cases;
 pub mod criteria;
 pub mod differences;

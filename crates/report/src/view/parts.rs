@@ -9,7 +9,7 @@ use seatrial_stats::Sorted;
 
 use super::cases::{Verdicts, verdicts};
 use super::nodes::is_fleet;
-use super::table::{Builder, Cell, Column, Table};
+use super::table::{Builder, Cell, CellPlot, Column, Table};
 use crate::labels::Label;
 use crate::number::{half_width, whole_percent};
 use crate::words::{Badge, count, quantity, tone};
@@ -34,8 +34,10 @@ pub enum Extent {
     Share,
     /// The limit too.
     Limit,
-    /// The share as a bar too.
+    /// The share as a bar of characters too.
     Bar,
+    /// The share as a picture.
+    Page,
 }
 
 /// A row per part and test, at most `most`; the tests of a part are joined where there are more.
@@ -60,13 +62,19 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     }
     let mut table = lay_out(&parts, is_fleet(document), !judged.is_empty(), extent);
     if hidden > 0 {
-        table.remarks.push(format!("{} with --details", count(hidden, "more row")));
+        let place = if extent == Extent::Page { "in the benchmarks below" } else { "with --details" };
+        table.remarks.push(format!("{} {place}", count(hidden, "more row")));
     }
-    let absent = absent(document);
-    if !absent.is_empty() {
-        table.remarks.push(format!("not here: {}", absent.join(", ")));
+    if extent != Extent::Page {
+        table.remarks.extend(not_here(document));
     }
     table
+}
+
+/// The benchmarks whose part no node has, in one line.
+pub fn not_here(document: &Document) -> Option<String> {
+    let absent = absent(document);
+    (!absent.is_empty()).then(|| format!("not here: {}", absent.join(", ")))
 }
 
 /// Whether the part that the case measures does not exist on the node.
@@ -162,8 +170,8 @@ fn name(case: &CaseRecord) -> String {
     }
 }
 
-/// What a benchmark without a device of its own measures.
-fn family(bench: &str) -> &str {
+/// What the benchmarks of a family measure.
+pub fn family(bench: &str) -> &str {
     match bench.split('.').next().unwrap_or_default() {
         "mem" => "memory",
         "cpu" => "cores",
@@ -204,14 +212,20 @@ impl Part<'_> {
     }
 
     /// `███████░░░   71%`, or the number alone.
-    fn share(&self, extent: Extent) -> Option<String> {
+    fn share(&self, extent: Extent) -> Option<Cell> {
         let share = share(self.worst)?;
         let percent = whole_percent(self.metric()?.percent_of_limit()?);
-        if extent < Extent::Bar {
-            return Some(percent);
-        }
-        let full = ((share / 100.0 * BAR as f64).round() as usize).min(BAR);
-        Some(format!("{}{} {percent:>5}", "█".repeat(full), "░".repeat(BAR - full)))
+        Some(match extent {
+            Extent::Share | Extent::Limit => percent.into(),
+            Extent::Bar => {
+                let full = ((share / 100.0 * BAR as f64).round() as usize).min(BAR);
+                format!("{}{} {percent:>5}", "█".repeat(full), "░".repeat(BAR - full)).into()
+            }
+            Extent::Page => {
+                let plot = CellPlot::Share { percent: share.min(100.0), tone: self.tone() };
+                Cell { plot: Some(plot), ..percent.into() }
+            }
+        })
     }
 }
 
@@ -221,7 +235,9 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
     let badge = |part: &Part<'_>| if has_ends { Cell::from(part.badge()) } else { Cell::default() };
     let mut table = Builder::new("", parts)
         .column(Column::words(if is_judged { "verdict" } else { "outcome" }).unbroken(), badge)
-        .column(Column::words("part").unbroken(), |part| part.name.as_str())
+        .column(Column::words("part").unbroken(), |part| {
+            Cell::from(part.name.as_str()).case(part.worst.case.as_str())
+        })
         .column(Column::words("test").unbroken(), |part| part.test.as_str());
     if is_fleet {
         let has_numbers = differ(|part| part.cases.len().to_string());
@@ -237,11 +253,11 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         let metric = part.metric()?;
         Some(quantity(metric.limit.value?, metric.unit))
     };
-    // A fleet has no room for it: the bar has its share.
-    let has_limit = !is_fleet && extent >= Extent::Limit;
+    // A terminal has no room for the limit of a fleet: the bar has its share.
+    let has_limit = extent == Extent::Page || (!is_fleet && extent >= Extent::Limit);
     let table = if has_limit { table.numbers("limit", limit) } else { table };
     table
-        .column(Column::words("of limit").unbroken(), |part| part.share(extent))
+        .column(Column::words("of limit").unbroken(), |part| part.share(extent).unwrap_or_default())
         .about(|part, row| row.tone = part.tone())
         .finish()
 }

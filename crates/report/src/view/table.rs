@@ -74,6 +74,8 @@ pub struct Cell {
 pub enum CellPlot {
     /// One tick per value, one of them marked.
     Values { values: Vec<f64>, marked: Option<f64>, label: String },
+    /// A share of the limit, at most 100 %, in the colour of a verdict.
+    Share { percent: f64, tone: Option<Verdict> },
     /// A difference, on the scale of its column.
     Gain { gain: Gain, tone: Verdict, label: String },
 }

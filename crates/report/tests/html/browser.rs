@@ -157,6 +157,31 @@ fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
     assert_eq!(wide["above"], false, "a table where there is room for one");
 }
 
+/// The width of the page beyond the window, with all folds open; and the boxes that scroll by themselves.
+const BEYOND: &str = "(() => { for (const fold of document.querySelectorAll('details')) fold.open = true; \
+                      const wide = Array.from(document.querySelectorAll('.scroll')).filter((box) => box.scrollWidth > \
+                      box.clientWidth + 1).map((box) => box.getAttribute('aria-label')); \
+                      return { width: document.documentElement.scrollWidth - innerWidth, wide }; })()";
+
+#[test]
+fn no_page_of_a_run_scrolls_sideways() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let fleet = fixture::fleet_with_three_bad_nodes();
+    let documents = [fixture::host(), fixture::two_gpus(), fleet, fixture::virtual_machine()];
+    let pages = documents.map(|document| saved(&page_of(&document)));
+    for (page, name) in pages.iter().zip(["laptop", "two GPUs", "fleet", "virtual machine"]) {
+        for width in [1280, 400] {
+            browser.open(&page.path, width);
+            let beyond = browser.value(BEYOND);
+            assert!(
+                beyond["width"].as_i64().is_some_and(|pixels| pixels <= 0),
+                "{name} at {width}: {beyond}"
+            );
+            assert_eq!(beyond["wide"], serde_json::json!([]), "{name} at {width}");
+        }
+    }
+}
+
 /// Per case with one figure: whether its facts are beside the figure.
 const BESIDE: &str = "Array.from(document.querySelectorAll('.case')).filter((one) => one.querySelectorAll('figure').length === \
                       1).map((one) => { const box = (of) => one.querySelector(of).getBoundingClientRect(); const [figure, facts] = \

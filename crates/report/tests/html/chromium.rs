@@ -128,6 +128,14 @@ impl Chromium {
         }
     }
 
+    /// The upper left of the page as PNG, in base64.
+    pub fn picture(&mut self, width: u32, height: u32) -> String {
+        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+        let asked = json!({ "format": "png", "clip": clip, "captureBeyondViewport": true });
+        let made = self.ask("Page.captureScreenshot", asked);
+        made["data"].as_str().expect("a picture").to_owned()
+    }
+
     /// Sets the system's preference for light or dark.
     pub fn prefer(&mut self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);

@@ -9,6 +9,7 @@ mod comparison;
 #[expect(dead_code, reason = "the golden views use all of it")]
 mod fixture;
 mod page;
+mod pictures;
 mod scripted;
 mod site;
 

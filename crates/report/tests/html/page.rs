@@ -1,11 +1,12 @@
 //! The content of the page, without a browser.
 
-use seatrial_model::PartRecord;
 use seatrial_model::record::Document;
+use seatrial_model::{Cause, PartRecord, Verdict};
+use seatrial_report::Earlier;
 use seatrial_report::html::PageContext;
 
 use super::scripted::{self, HOSTILE};
-use super::{fixture, page_in, page_of, site};
+use super::{compared, fixture, page_in, page_of, site};
 
 pub fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start:?}"));
@@ -16,10 +17,164 @@ pub fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
 #[test]
 fn sections_come_in_the_order_that_a_person_needs_them() {
     let page = page_of(&scripted::pairs(5));
-    let ids = ["<h1>", "id=\"act\"", "id=\"nodes\"", "id=\"benchmarks\"", "id=\"pairs\"", "id=\"settings\""];
-    let ids = ids.iter().chain(&["id=\"findings\"", "id=\"inventory\""]);
+    let ids =
+        ["<h1>", "class=\"answers\"", "id=\"act\"", "id=\"parts\"", "id=\"benchmarks\"", "id=\"pairs\""];
+    let ids = ids.iter().chain(&["id=\"settings\"", "id=\"findings\"", "id=\"nodes\"", "id=\"inventory\""]);
     let places: Vec<usize> = ids.map(|id| page.find(id).unwrap_or_else(|| panic!("no {id}"))).collect();
     assert!(places.is_sorted(), "{places:?}");
+}
+
+/// A check of a machine without a GPU, whose profile wants one.
+fn without_gpu() -> Document {
+    let mut document = fixture::host();
+    let mut gpu = fixture::without_numbers("n1", "read", Cause::Inapplicable, "libcuda.so.1 was not found");
+    let Ok(id) = "gpu.memory@n1/gpu:0[kernel=read]".parse();
+    (gpu.case, gpu.bench) = (id, "gpu.memory".to_owned());
+    let mut skipped = fixture::judged(&gpu, Verdict::Skip, 80.0, gpu.reason.as_deref());
+    skipped.criterion = "gpu-memory".to_owned();
+    document.results.insert(0, gpu);
+    document.verdicts.push(skipped);
+    document
+}
+
+#[test]
+fn what_the_machine_does_not_have_is_told_in_one_line_at_the_end() {
+    let page = page_of(&without_gpu());
+    let line = between(&page, "<p id=\"not-here\"", "</p>");
+    assert!(line.contains("not here: gpu.memory"), "{line}");
+    let end = page.find("id=\"not-here\"").expect("the line");
+    assert!(page.find("id=\"inventory\"").is_some_and(|place| place < end));
+    // No section, no case, no row of the parts and no criterion tells of it.
+    for id in ["id=\"benchmarks\"", "id=\"parts\"", "id=\"criteria\""] {
+        let section = between(&page, id, "id=\"settings\"");
+        let section = section.split("</main>").next().expect("a section");
+        assert!(!section.contains("gpu"), "{id}");
+    }
+    assert!(!page_of(&fixture::host()).contains("id=\"not-here\""));
+}
+
+#[test]
+fn parts_are_those_of_the_terminal_with_a_bar_of_their_share_of_the_limit() {
+    let page = page_of(&fixture::two_gpus());
+    let parts = between(&page, "id=\"parts\"", "</section>");
+    let slow = parts.split("<tr").find(|row| row.contains("27.7 GB/s")).expect("the slow copy");
+    for told in ["GPU 1", "63.0 GB/s", "44%", "bar fail", "width:44.0%", "href=\"#case-6\""] {
+        assert!(slow.contains(told), "no {told} in {slow}");
+    }
+    // Benchmarks come by what they measure.
+    let families: Vec<&str> = page.split("<h3 class=\"family\">").skip(1).collect();
+    assert_eq!(families.len(), 1);
+    assert!(families[0].starts_with("GPUs<") && families[0].contains(">gpu.host_copy"));
+}
+
+#[test]
+fn the_first_lines_answer_what_was_wanted_and_whether_it_was_met() {
+    let page = page_of(&fixture::host());
+    let answers = between(&page, "class=\"answers\"", "</dl>");
+    assert!(
+        answers.contains(
+            "host – this machine against its own limits: 3 criteria. Smallest margin: -22%, memory-triad<"
+        ),
+        "{answers}"
+    );
+    assert!(answers.contains("<dd>n1 is not accepted</dd>"), "{answers}");
+    assert!(
+        answers.contains("memory-triad -22% · likely causes: <code>seatrial list mem.bandwidth</code>"),
+        "{answers}"
+    );
+    assert!(!answers.contains("<dt>before</dt>"), "there is no earlier run");
+    let fleet = page_of(&fixture::fleet());
+    let answers = between(&fleet, "class=\"answers\"", "</dl>");
+    assert!(
+        answers
+            .contains("3 criteria, judged 60 times on 20 nodes. Smallest margin: -23%, memory-copy on n13<"),
+        "{answers}"
+    );
+    assert!(answers.contains("not accepted: 18 of 20 nodes pass, fail n13, unknown n17"), "{answers}");
+    let bare = page_of(&scripted::pairs(3));
+    let answers = between(&bare, "class=\"answers\"", "</dl>");
+    assert!(answers.contains("the run has no profile") && answers.contains("not judged"), "{answers}");
+}
+
+#[test]
+fn the_answers_name_the_hardware_by_its_kinds() {
+    let document = scripted::fleet(200, 1);
+    let nodes = site::nodes(&site::site(&document.run.nodes));
+    let page = page_in(&document, &PageContext { nodes: &nodes, ..PageContext::default() });
+    let answers = between(&page, "class=\"answers\"", "</dl>");
+    assert!(answers.contains("Hardware: 200 × A processor of 64 cores<"), "{answers}");
+}
+
+#[test]
+fn the_answers_hold_the_run_against_the_one_before() {
+    let (before, after) = (compared::baseline(), compared::candidate());
+    let comparison = compared::between(&before, &after);
+    let earlier = Earlier {
+        run: &before.run,
+        comparison: &comparison,
+        page: Some("../20260921-083015-bcdf/report.html"),
+    };
+    let page = page_in(&after, &PageContext { earlier: Some(earlier), ..PageContext::default() });
+    let line = between(&page, "<dt>before</dt>", "</dd>");
+    for told in [
+        "against run 20260921-083015-bcdf of 2026-09-21 08:30 UTC: mem.bandwidth",
+        "triad",
+        "-40%",
+        "1 worse, 1 better",
+        "seatrial compare 20260921-083015-bcdf 20260922-114502-ghjk --html compare.html",
+        "href=\"../20260921-083015-bcdf/report.html\"",
+    ] {
+        assert!(line.contains(told), "no {told} in {line}");
+    }
+}
+
+/// The plots of the benchmark `name`.
+fn figures<'a>(page: &'a str, name: &str) -> &'a str {
+    let from = page.find(&format!("-h\">{name}")).unwrap_or_else(|| panic!("no {name}"));
+    between(&page[from..], "<div class=\"figures\">", "<table")
+}
+
+#[test]
+fn one_case_shows_its_samples_and_its_series_with_limit_and_bound() {
+    let page = page_of(&scripted::alone());
+    let drawn = figures(&page, "mem.bandwidth");
+    let samples = between(drawn, "bandwidth, every sample", "</figure>");
+    // A dot per sample, and the median of each of three trials.
+    assert_eq!(between(samples, "class=\"dots\"", "</g>").matches('M').count(), 12);
+    assert_eq!(samples.matches("class=\"dots\"").count(), 3);
+    assert!(samples.contains("trial 2: 12 samples, median 133 GB/s"), "{samples}");
+    assert!(samples.contains(">limit 307 GB/s<") && samples.contains(">at least 169 GB/s<"), "{samples}");
+    let series = between(drawn, "by_threads over threads", "</figure>");
+    assert!(series.contains(">limit 307 GB/s<") && series.contains(">at least 169 GB/s<"), "{series}");
+    // They are drawn once, and not again where the case is shown in full.
+    assert_eq!(page.matches("every sample</").count() + page.matches("every sample <").count(), 1);
+}
+
+#[test]
+fn a_ladder_of_sizes_is_a_curve_over_a_logarithmic_axis() {
+    let page = page_of(&scripted::ladder());
+    let drawn = figures(&page, "mem.latency");
+    let ladder = between(drawn, "ladder over size", "</figure>");
+    for size in [">32 KiB<", ">2 MiB<", "size 64 KiB: 3.60 ns"] {
+        assert!(ladder.contains(size), "no {size} in {ladder}");
+    }
+    assert_eq!(ladder.matches("<g class=\"pt\"").count(), 14, "{ladder}");
+}
+
+#[test]
+fn axes_of_rates_start_at_zero() {
+    // All values are far from zero.
+    for (page, caption) in [
+        (page_of(&scripted::pairs(4)), "<figcaption>throughput"),
+        (page_of(&scripted::alone()), "<figcaption>bandwidth, every sample"),
+        (page_of(&scripted::alone()), "<figcaption>by_threads over threads"),
+    ] {
+        let figure = between(&page, caption, "</figure>");
+        let ticks: Vec<f64> =
+            figure.split("</text>").filter_map(|piece| piece.rsplit('>').next()?.parse().ok()).collect();
+        assert!(ticks.contains(&0.0), "{caption}: {ticks:?}");
+        assert!(ticks.iter().all(|tick| *tick >= 0.0), "{caption}: {ticks:?}");
+    }
 }
 
 #[test]
@@ -143,7 +298,8 @@ fn curves_beyond_the_sixth_are_told_apart_by_their_line() {
     let figure = between(&page, "by_threads over threads", "</figure>");
     let (plot, legend) = figure.split_once("<ul class=\"legend\">").expect("a legend");
     assert_eq!(legend.matches("<li>").count(), 7);
-    assert_eq!((plot.matches("dasharray").count(), legend.matches("dasharray").count()), (1, 1), "{figure}");
+    let dashed = "dasharray=\"4 3\"";
+    assert_eq!((plot.matches(dashed).count(), legend.matches(dashed).count()), (1, 1), "{figure}");
 }
 
 #[test]

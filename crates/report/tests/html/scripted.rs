@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::record::{CaseRecord, Document, MetricRecord};
+use seatrial_model::record::{Axis, CaseRecord, Document, MetricRecord, SeriesRecord, SeriesRow};
 use seatrial_model::{
     Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit, Value,
     Verdict,
@@ -45,6 +45,35 @@ pub fn metric(unit: Unit, better: Better, median: f64, limit: LimitRecord) -> Me
     metric.samples = Some((0..3).map(trial).collect());
     metric.converged = true;
     metric
+}
+
+/// One case of `mem.bandwidth` that misses its bound.
+pub fn alone() -> Document {
+    let limit = fixture::limit(307.2);
+    let mut record = fixture::measured("n1", "triad", "nt", 131.9, &limit);
+    let found = metric(Unit::GigabytesPerSecond, Better::Higher, 131.9, limit);
+    record.metrics.insert("bandwidth".to_owned(), found);
+    let verdict = fixture::judged(&record, Verdict::Fail, 55.0, None);
+    fixture::checked(fixture::document(&["n1"], vec![record]), vec![verdict])
+}
+
+/// One case of `mem.latency`: the time of a load over the size of the working set.
+pub fn ladder() -> Document {
+    let mut record = case("mem.latency", &["n1"], Params::default());
+    let limit = LimitRecord::unknown("no hardware fact states it");
+    let found = metric(Unit::Nanosecond, Better::Lower, 94.2, limit);
+    record.metrics.insert("latency".to_owned(), found);
+    let row = |power: i32| {
+        let at = [("size".to_owned(), Value::Count(1 << power))].into_iter().collect();
+        let time = [1.2, 3.6, 11.0, 94.0]
+            [usize::from(power > 15) + usize::from(power > 20) + usize::from(power > 24)];
+        SeriesRow { at, summary: fixture::summary(time, 0.5) }
+    };
+    let axes = vec![Axis { name: "size".to_owned(), unit: Unit::Byte }];
+    let rows = (12..26).map(row).collect();
+    let series = SeriesRecord { unit: Unit::Nanosecond, better: Better::Lower, axes, rows };
+    record.series.insert("ladder".to_owned(), series);
+    fixture::document(&["n1"], vec![record])
 }
 
 pub fn of_card() -> LimitRecord {

@@ -276,6 +276,15 @@ pub fn fleet_of(count: usize, verdict: impl Fn(usize) -> Verdict) -> Document {
     checked(document(&nodes, results), verdicts)
 }
 
+/// `check` of 64 nodes, of which two are slow and one is gone.
+pub fn fleet_with_three_bad_nodes() -> Document {
+    fleet_of(64, |number| match number {
+        13 | 41 => Verdict::Fail,
+        57 => Verdict::Unknown,
+        _ => Verdict::Pass,
+    })
+}
+
 /// `run` of pairs in which one node vanished and its partner was measured again.
 pub fn lost_partner() -> Document {
     let limit = LimitRecord::unknown("no part of the way states how long it takes");

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
@@ -45,10 +44,5 @@ fn a_node_with_two_gpus() {
 
 #[test]
 fn a_fleet_with_three_bad_nodes() {
-    let document = fixture::fleet_of(64, |number| match number {
-        13 | 41 => Verdict::Fail,
-        57 => Verdict::Unknown,
-        _ => Verdict::Pass,
-    });
-    golden!("screen_of_a_fleet", both(&document, 60));
+    golden!("screen_of_a_fleet", both(&fixture::fleet_with_three_bad_nodes(), 60));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kuva::render::layout::TickFormat;
 use kuva::render::render::TextAnchor;
 
-use super::frame::{Frame, layout};
+use super::frame::{Frame, layout, set_height};
 use super::marks::{colour, dashes};
 use super::ticks::{power, quantile};
 use super::{Mark, Plot, Point, Scale, ends, widened};
@@ -21,7 +21,7 @@ impl Plot {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let xs =
             points().map(|point| self.x(point.x)).chain(self.marks.iter().filter_map(|mark| match mark {
-                Mark::Across(..) => None,
+                Mark::Across(..) | Mark::Bound(..) => None,
                 Mark::At(x, _) | Mark::Failed(x, _) => Some(self.x(*x)),
             }));
         let middles = ends(points().map(|point| point.y))?;
@@ -38,10 +38,7 @@ impl Plot {
                 if self.up == Scale::Log { high.min(2.0 * middles.1) } else { high.min(middles.1 + room) };
             [low, point.y, high]
         });
-        let across = self.marks.iter().filter_map(|mark| match mark {
-            Mark::Across(y, _) => Some(*y),
-            _ => None,
-        });
+        let across = self.marks.iter().filter_map(Mark::height);
         let (x, y) = (ends(xs)?, ends(ys.chain(across))?);
         let mut frame = self.frame(x, y);
         self.draw_curves(&mut frame);
@@ -57,13 +54,8 @@ impl Plot {
     }
 
     fn frame(&self, x: (f64, f64), y: (f64, f64)) -> Frame {
-        let is_log = self.up == Scale::Log && y.0 > 0.0;
-        let room = 0.06 * (y.1 - y.0);
-        // Axes of rates start at zero, unless all values are far from zero.
-        let low = if is_log || y.0 > 0.6 * y.1 { y.0 - room } else { y.0.min(0.0) };
-        let y = if is_log { (y.0 / 1.15, y.1 * 1.15) } else { widened((low, y.1 + room)) };
         let x = widened(x);
-        let mut layout = layout(x, y, HEIGHT);
+        let mut layout = set_height(layout(x, y, HEIGHT), y, self.up);
         (layout.x_axis_min, layout.x_axis_max) = (Some(x.0), Some(x.1));
         layout.x_label = Some(self.across_name.clone());
         match self.across {
@@ -77,10 +69,6 @@ impl Plot {
             }
             Scale::Log if x.0 > 0.0 => layout.log_x = true,
             Scale::Log | Scale::Linear => {}
-        }
-        if is_log {
-            layout.log_y = true;
-            (layout.y_axis_min, layout.y_axis_max) = (Some(y.0), Some(y.1));
         }
         Frame::new(&layout)
     }
@@ -114,15 +102,10 @@ impl Plot {
     fn draw_marks(&self, frame: &mut Frame) {
         let (left, right) = (frame.at.margin_left, frame.at.width - frame.at.margin_right);
         let (top, bottom) = (frame.at.margin_top, frame.at.height - frame.at.margin_bottom);
+        frame.marks(&self.marks);
         for mark in &self.marks {
             match mark {
-                Mark::Across(y, name) => {
-                    let y = frame.at.map_y(*y);
-                    frame.line(vec![(left, y), (right, y)], "var(--limit)", 1.5, Some("6 3"));
-                    // Below the line where there is no room above.
-                    let above = if y - top < 14.0 { y + 13.0 } else { y - 5.0 };
-                    frame.text((right, above), name, TextAnchor::End, "var(--limit)");
-                }
+                Mark::Across(..) | Mark::Bound(..) => {}
                 Mark::At(x, name) => {
                     let x = frame.at.map_x(self.x(*x));
                     frame.line(vec![(x, top), (x, bottom)], "var(--faint)", 1.2, Some("2 3"));

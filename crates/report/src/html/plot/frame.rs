@@ -11,6 +11,7 @@ use kuva::render::theme::Theme;
 use super::marks::{path, shape};
 use super::svg::{plain, svg};
 use super::ticks::tick;
+use super::{Mark, Scale, widened};
 use crate::number::decimals;
 
 /// Width of a plot in SVG units; a phone shows it at three quarters.
@@ -53,6 +54,34 @@ impl Frame {
             .collect();
         d.push('Z');
         self.scene.add(path(d, Some(colour), Color::None, 0.0, Some(0.16)));
+    }
+
+    /// Round dots where the paths of `d` begin, of moves and lines of no length.
+    pub fn dots(&mut self, d: String) {
+        self.open("dots", "");
+        self.scene.add(path(d, None, Color::from("var(--c0)"), 3.2, None));
+        self.close();
+    }
+
+    /// The lines of limits and bounds over the whole width, with their names.
+    pub fn marks(&mut self, marks: &[Mark]) {
+        for mark in marks {
+            match mark {
+                Mark::Across(y, name) => self.across((*y, name), "var(--limit)", "6 3", TextAnchor::End),
+                Mark::Bound(y, name) => self.across((*y, name), "var(--bound)", "2 3", TextAnchor::Start),
+                Mark::At(..) | Mark::Failed(..) => {}
+            }
+        }
+    }
+
+    fn across(&mut self, (y, name): (f64, &str), colour: &str, dashes: &str, anchor: TextAnchor) {
+        let (left, right) = (self.at.margin_left, self.at.width - self.at.margin_right);
+        let y = self.at.map_y(y);
+        self.line(vec![(left, y), (right, y)], colour, 1.5, Some(dashes));
+        // Below the line where there is no room above.
+        let above = if y - self.at.margin_top < 14.0 { y + 13.0 } else { y - 5.0 };
+        let x = if matches!(anchor, TextAnchor::End) { right } else { left + 5.0 };
+        self.text((x, above), name, anchor, colour);
     }
 
     /// A rectangle from its upper left corner.
@@ -119,6 +148,21 @@ impl Frame {
         self.scene.has_tooltips = false;
         svg(&self.scene, label, "plot")
     }
+}
+
+/// The same with a vertical axis for values within `y`: from zero, or logarithmic around the values.
+pub fn set_height(layout: Layout, y: (f64, f64), up: Scale) -> Layout {
+    let mut layout = layout;
+    if up == Scale::Log && y.0 > 0.0 {
+        let y = (y.0 / 1.15, y.1 * 1.15);
+        (layout.log_y, layout.y_range) = (true, y);
+        (layout.y_axis_min, layout.y_axis_max) = (Some(y.0), Some(y.1));
+    } else {
+        let low = y.0.min(0.0);
+        layout.y_range = widened((low, y.1 + 0.06 * (y.1 - low)));
+        layout.y_axis_min = (low == 0.0).then_some(low);
+    }
+    layout
 }
 
 /// Axes over these ranges, in the colours of the page.

@@ -19,6 +19,13 @@ pub fn sample(style: usize) -> String {
     svg(&scene, "", "sample")
 }
 
+/// An upright line in a legend.
+pub fn upright(colour: &str) -> String {
+    let mut scene = Scene::new(22.0, 12.0).with_background(None);
+    scene.add(path("M11 0v12".to_owned(), None, Color::from(colour), 2.0, None));
+    svg(&scene, "", "sample")
+}
+
 /// The colour of a curve, a variable of the style sheet.
 pub fn colour(style: usize) -> String {
     format!("var(--c{})", style % STYLES)

@@ -10,10 +10,12 @@ mod marks;
 mod rows;
 mod svg;
 mod ticks;
+mod trials;
 
 pub use gain::Gains;
-pub use marks::sample;
-pub use rows::{Interval, intervals, rug};
+pub use marks::{sample, upright};
+pub use rows::{Interval, Start, intervals, rug};
+pub use trials::Trials;
 
 /// Number of colours and shapes; further curves reuse them with dashed lines.
 pub const STYLES: usize = 6;
@@ -52,10 +54,28 @@ pub struct Curve {
 pub enum Mark {
     /// A horizontal line: a limit.
     Across(f64, String),
+    /// A horizontal line: a bound of the profile.
+    Bound(f64, String),
     /// A mark at an x position: a knee.
     At(f64, String),
     /// An x position without a number, with the cause.
     Failed(f64, String),
+}
+
+impl Mark {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Across(_, name) | Self::Bound(_, name) | Self::At(_, name) | Self::Failed(_, name) => name,
+        }
+    }
+
+    /// The place of a horizontal line.
+    fn height(&self) -> Option<f64> {
+        match self {
+            Self::Across(y, _) | Self::Bound(y, _) => Some(*y),
+            Self::At(..) | Self::Failed(..) => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -21,24 +21,35 @@ pub struct Interval {
     pub ci95: Option<(f64, f64)>,
     pub ends: (f64, f64),
     pub limit: Option<f64>,
+    /// The bounds of the profile.
+    pub bounds: Vec<f64>,
     /// The class of its verdict.
     pub class: &'static str,
     pub tip: String,
 }
 
-/// A row per case: median, interval, samples and limit. `None` without numbers.
-pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
+/// Where the axis starts.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Start {
+    Zero,
+    /// Near the smallest value: for ratios around one.
+    Values,
+}
+
+/// A row per case: median, interval, samples, limit and bounds. `None` without numbers.
+pub fn intervals(label: &str, rows: &[Interval], start: Start) -> Option<String> {
     let values = rows.iter().flat_map(|row| {
         let (low, high) = row.ci95.unwrap_or((row.median, row.median));
-        [Some(row.ends.0), Some(row.ends.1), Some(low), Some(high), row.limit]
+        let ends = [Some(row.ends.0), Some(row.ends.1), Some(low), Some(high), row.limit];
+        ends.into_iter().flatten().chain(row.bounds.iter().copied())
     });
-    let (low, high) = ends(values.flatten())?;
-    let room = 0.04 * (high - low);
-    let low = if low > 0.6 * high { low - room } else { low.min(0.0) };
-    let x = widened((low, high + room));
+    let (low, high) = ends(values)?;
+    let low = if start == Start::Values { low - 0.04 * (high - low) } else { low.min(0.0) };
+    let x = widened((low, high + 0.04 * (high - low)));
     let height = 44.0 + ROW * rows.len() as f64;
     let mut layout = layout(x, (0.5, rows.len() as f64 + 0.5), height);
     (layout.y_axis_min, layout.y_axis_max) = (Some(0.5), Some(rows.len() as f64 + 0.5));
+    layout.x_axis_min = (low == 0.0).then_some(low);
     layout.show_grid = true;
     layout.y_categories = Some(rows.iter().rev().map(|row| plain(&cut(&row.name, LONGEST_NAME))).collect());
     let mut frame = Frame::new(&layout);
@@ -47,7 +58,9 @@ pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
         let x = |value: f64| frame.at.map_x(value);
         let (ends, median) = ((x(row.ends.0), x(row.ends.1)), x(row.median));
         let ci = row.ci95.map(|(low, high)| (x(low), x(high)));
-        let limit = row.limit.map(x);
+        let upright = row.limit.map(|limit| (x(limit), "var(--limit)")).into_iter();
+        let upright: Vec<(f64, &str)> =
+            upright.chain(row.bounds.iter().map(|bound| (x(*bound), "var(--bound)"))).collect();
         let colour = match row.class {
             "fail" => "var(--fail)",
             "warn" | "unknown" => "var(--warn)",
@@ -62,8 +75,8 @@ pub fn intervals(label: &str, rows: &[Interval]) -> Option<String> {
         }
         frame.shape((median, y), 0, colour);
         frame.close();
-        if let Some(limit) = limit {
-            frame.line(vec![(limit, y - 9.0), (limit, y + 9.0)], "var(--limit)", 2.0, None);
+        for (x, colour) in upright {
+            frame.line(vec![(x, y - 9.0), (x, y + 9.0)], colour, 2.0, None);
         }
     }
     Some(frame.finish(label))

@@ -1,0 +1,200 @@
+//! The answers to the first questions about a run, a line each: what was wanted, whether the machine is accepted, what
+//! to do next, and how the run compares with the one before.
+
+use seatrial_analysis::{Comparison, Difference};
+use seatrial_model::record::{Document, RunInfo};
+use seatrial_model::{Verdict, VerdictRecord};
+use seatrial_stats::Verdict as Compared;
+
+use super::actions::{self, Action};
+use super::criteria::{Places, criteria};
+use super::differences::{counts, names, worst_first};
+use super::nodes::{is_fleet, with_verdict};
+use crate::inventory::{Node, system};
+use crate::number::{change, signed_percent};
+use crate::repeat_command::line;
+use crate::words::{Badge, count, cut, set_of, time};
+
+/// Steps that are named; the rest is counted.
+const MOST_STEPS: usize = 3;
+
+/// Differences that are named; all are counted.
+const MOST_DIFFERENCES: usize = 3;
+
+/// Kinds of machines that are named.
+const MOST_KINDS: usize = 2;
+
+const LONGEST_SET: usize = 40;
+
+const LONGEST_STEP: usize = 180;
+
+/// The last comparable run before a run: the same profile or the same command, on the same nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'a> {
+    pub run: &'a RunInfo,
+    /// The earlier run compared with this one.
+    pub comparison: &'a Comparison,
+    /// The address of its page, as seen from the page of this run.
+    pub page: Option<&'a str>,
+}
+
+/// What was demanded, and by how much it was met.
+pub fn wanted(document: &Document) -> String {
+    let Some(profile) = &document.run.profile else {
+        return "nothing: the run has no profile. `seatrial check` judges the machine".to_owned();
+    };
+    let title = if profile.title.is_empty() { String::new() } else { format!(" – {}", profile.title) };
+    let places = Places::of(document);
+    let number = match criteria(document, &places, |record| places.is_here(record)).len() {
+        1 => "1 criterion".to_owned(),
+        number => format!("{number} criteria"),
+    };
+    let on = if is_fleet(document) {
+        format!(", judged {} times on {} nodes", document.verdicts.len(), document.run.nodes.len())
+    } else {
+        String::new()
+    };
+    format!("{}{title}: {number}{on}. {}", profile.id, margin(document, &places))
+}
+
+fn margin(document: &Document, places: &Places<'_>) -> String {
+    let with = document.verdicts.iter().filter_map(|record| Some((record, record.margin_percent?)));
+    match with.min_by(|one, other| one.1.total_cmp(&other.1)) {
+        Some((record, percent)) => {
+            format!("Smallest margin: {}, {}", signed_percent(percent), named(document, places, record))
+        }
+        None => "No result could be held against a bound".to_owned(),
+    }
+}
+
+/// The criterion, and its place where it has more than one.
+fn named(document: &Document, places: &Places<'_>, record: &VerdictRecord) -> String {
+    let place = places.place(record);
+    let is_plain = !is_fleet(document) && document.run.nodes.contains(&place);
+    if is_plain { record.criterion.clone() } else { format!("{} on {place}", record.criterion) }
+}
+
+/// Whether the machine is accepted, and which machine it is.
+pub fn accepted(document: &Document, nodes: &[Node]) -> String {
+    let said = match document.verdict {
+        None => "not judged",
+        Some(Verdict::Pass) => "accepted",
+        Some(Verdict::Warn) => "accepted, with a warning",
+        Some(Verdict::Fail) => "not accepted",
+        Some(Verdict::Unknown) => "not decided, as not every criterion could be judged",
+        Some(Verdict::Skip) => "not decided, as no criterion applies",
+    };
+    let mut said = match document.run.nodes.as_slice() {
+        [only] => format!("{only} is {said}"),
+        _ => said.to_owned(),
+    };
+    if is_fleet(document) && document.verdict.is_some() {
+        let all = document.run.nodes.len();
+        said += &format!(": {} of {all} nodes pass", with_verdict(document, Verdict::Pass).len());
+        for verdict in [Verdict::Fail, Verdict::Unknown] {
+            let them = with_verdict(document, verdict);
+            if !them.is_empty() {
+                said += &format!(", {} {}", verdict.word(), set_of(&them, LONGEST_SET));
+            }
+        }
+    }
+    let on = hardware(nodes);
+    if on.is_empty() { said } else { format!("{said}. Hardware: {on}") }
+}
+
+/// The kinds of machines, the most frequent first.
+fn hardware(nodes: &[Node]) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for text in nodes.iter().map(|node| system::in_short(&node.machine)).filter(|text| !text.is_empty()) {
+        match kinds.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, number)) => *number += 1,
+            None => kinds.push((text, 1)),
+        }
+    }
+    kinds.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let of = |(text, number): &(String, usize)| {
+        if *number == 1 { text.clone() } else { format!("{number} × {text}") }
+    };
+    let mut texts: Vec<String> = kinds.iter().take(MOST_KINDS).map(of).collect();
+    if kinds.len() > MOST_KINDS {
+        texts.push(format!("{} more", count(kinds.len() - MOST_KINDS, "kind")));
+    }
+    texts.join("; ")
+}
+
+/// Something to do.
+pub struct Step<'a> {
+    pub badge: Badge,
+    pub nodes: Vec<&'a str>,
+    /// The criterion with its margin, or the finding with its remedy.
+    pub what: String,
+    /// The command that lists likely causes.
+    pub command: Option<String>,
+    pub case: Option<&'a str>,
+}
+
+/// The first things to do, and the number of further ones.
+pub fn steps(document: &Document) -> (Vec<Step<'_>>, usize) {
+    let all = actions::with_warnings(document);
+    (
+        all.iter().take(MOST_STEPS).map(|action| step(document, action)).collect(),
+        all.len().saturating_sub(MOST_STEPS),
+    )
+}
+
+fn step<'a>(document: &'a Document, action: &Action<'a>) -> Step<'a> {
+    let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
+    let is_low = action.badge.tone == Verdict::Fail && case.is_some_and(|case| !case.metrics.is_empty());
+    let command = case.filter(|_| is_low).map(|case| line(["seatrial", "list", case.bench.as_str()]));
+    let is_it =
+        |record: &&VerdictRecord| record.case.as_deref() == action.case && record.criterion == action.name;
+    let margin = document.verdicts.iter().find(is_it).and_then(|record| record.margin_percent);
+    let what = match margin.filter(|_| action.badge.tone == Verdict::Fail) {
+        Some(margin) => format!("{} {}", action.name, signed_percent(margin)),
+        None => cut(&action.what, LONGEST_STEP),
+    };
+    Step { badge: action.badge, nodes: action.nodes.clone(), what, command, case: action.case }
+}
+
+/// How the run compares with the one before.
+pub struct Before<'a> {
+    pub text: String,
+    /// The command that shows every difference.
+    pub command: String,
+    pub page: Option<&'a str>,
+}
+
+pub fn before<'a>(document: &Document, earlier: &Earlier<'a>) -> Before<'a> {
+    let (id, comparison) = (&earlier.run.id, earlier.comparison);
+    let counts = match counts(comparison) {
+        counts if counts.is_empty() => "no metric in common".to_owned(),
+        counts => counts,
+    };
+    let changes = changes(document, comparison);
+    let changes = if changes.is_empty() { String::new() } else { format!("{}; ", changes.join(", ")) };
+    Before {
+        text: format!("against run {id} of {}: {changes}{counts}", time(earlier.run.started)),
+        command: line(["seatrial", "compare", id, &document.run.id, "--html", "compare.html"]),
+        page: earlier.page,
+    }
+}
+
+/// The headlines that changed beyond noise, the worst first.
+fn changes(document: &Document, comparison: &Comparison) -> Vec<String> {
+    let is_headline = |row: &&Difference| {
+        let case = document.results.iter().find(|case| case.case.as_str() == row.b.case);
+        case.and_then(|case| case.headline()).is_some_and(|(name, _)| *name == row.metric)
+    };
+    let is_clear = |row: &&Difference| {
+        let verdict = row.change.as_ref().map(|change| change.verdict);
+        matches!(verdict, Ok(Compared::Worse | Compared::Better))
+    };
+    let rows = worst_first(&comparison.differences);
+    let rows: Vec<&Difference> = rows.into_iter().filter(is_headline).collect();
+    let labels = names(&rows);
+    let said = |(row, label): (&&Difference, &String)| {
+        let percent = row.change.as_ref().ok()?.percent;
+        is_clear(row).then(|| format!("{} {label} {}", row.bench, change(percent)))
+    };
+    rows.iter().zip(&labels).filter_map(said).take(MOST_DIFFERENCES).collect()
+}

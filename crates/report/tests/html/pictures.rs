@@ -1,0 +1,68 @@
+//! The pictures of `docs/report.md`.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use seatrial_model::record::{Document, MetricRecord};
+use seatrial_report::html::PageContext;
+
+use super::chromium::Chromium;
+use super::{fixture, page_in};
+
+/// Width and height of a picture.
+const SIZES: [(u32, u32); 2] = [(1280, 1000), (400, 1000)];
+
+/// The records that the pictures show.
+pub fn records() -> [(&'static str, Document); 4] {
+    let records = [
+        ("laptop", fixture::host()),
+        ("two-gpus", fixture::two_gpus()),
+        ("fleet", fixture::fleet_with_three_bad_nodes()),
+        ("virtual-machine", fixture::virtual_machine()),
+    ];
+    records.map(|(name, document)| (name, with_samples(document)))
+}
+
+/// Every metric with samples around its median: fixtures have none.
+fn with_samples(mut document: Document) -> Document {
+    let fill = |metric: &mut MetricRecord| {
+        let half = 0.8 * (metric.max - metric.min) / 13.0;
+        let sample = |trial: usize, at: usize| {
+            let noise = ((at * 37 + trial * 101) % 41) as f64 / 20.0 - 1.0;
+            let slow = if at % 29 == 17 { 6.0 } else { 0.0 };
+            metric.median + half * (noise - slow + 0.4 * (trial as f64 - 1.0))
+        };
+        metric.samples = Some((0..3).map(|trial| (0..80).map(|at| sample(trial, at)).collect()).collect());
+    };
+    document.results.iter_mut().flat_map(|case| case.metrics.values_mut()).for_each(fill);
+    document
+}
+
+#[test]
+#[ignore = "makes docs/pictures anew"]
+fn pictures() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
+    let mut browser = Chromium::start().expect("Chromium");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let home = Path::new("/var/lib/seatrial/runs/20260921-083015-bcdf");
+    for (name, document) in records() {
+        let context = PageContext { folder: Some(home), ..PageContext::default() };
+        let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
+        std::fs::write(&page, page_in(&document, &context)).expect("a page");
+        for (width, height) in SIZES {
+            browser.open(&page, width);
+            let picture = browser.picture(width, height);
+            put(&picture, &folder.join(format!("{name}-{width}.png")));
+        }
+    }
+}
+
+/// Writes a PNG in base64 with few colours.
+fn put(picture: &str, to: &Path) {
+    let command = "base64 -d | pngquant --quality 60-95 - > \"$0\"";
+    let mut child =
+        Command::new("sh").args(["-c", command]).arg(to).stdin(Stdio::piped()).spawn().expect("a shell");
+    child.stdin.take().expect("a pipe").write_all(picture.as_bytes()).expect("the shell reads");
+    assert!(child.wait().expect("an end").success(), "pngquant of the package of that name");
+}
