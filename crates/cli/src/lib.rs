@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod demand;
+mod earlier;
 mod error;
 pub mod exit;
 mod fleet;

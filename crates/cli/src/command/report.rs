@@ -1,6 +1,5 @@
 //! `seatrial report`.
 
-use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use seatrial_report::{export, html, inventory, ticket};
 use seatrial_store::{Home, HomeEnv, Piece, RunFolder, State, StoredRun};
 
 use crate::args::{ReportArgs, ReportForm};
+use crate::earlier::EarlierRun;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{judge, output, samples, stored};
@@ -41,8 +41,10 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     samples::put_back(&run, &mut document.results);
     let site = run.site()?;
     let parts = |case: &CaseId| parts(&run, case);
+    let earlier = EarlierRun::find(&run, PAGE);
     let context = html::PageContext {
         folder: Some(&path),
+        earlier: earlier.as_ref().map(|earlier| earlier.shown(file, &path)),
         profile: profile.as_ref(),
         planned: run.plan.present().map(|plan| plan.cases().count()),
         is_running: run.state == State::Running,
@@ -101,14 +103,17 @@ fn with_limits(node: &SiteNode) -> inventory::Node {
 
 /// Writes the page of a run that just ended into its folder; the run is complete without, so errors only warn.
 pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder: &Path) {
-    let run = OnceCell::new();
-    let parts = |case: &CaseId| {
-        let run = run.get_or_init(|| RunFolder::open(folder).ok());
-        run.as_ref().map(|run| parts(run, case)).unwrap_or_default()
-    };
+    let run = RunFolder::open(folder).ok();
+    let parts = |case: &CaseId| run.as_ref().map(|run| parts(run, case)).unwrap_or_default();
     let path = folder.join(PAGE);
-    let context =
-        html::PageContext { folder: Some(folder), profile, parts: &parts, ..html::PageContext::default() };
+    let earlier = run.as_ref().and_then(|run| EarlierRun::find(run, PAGE));
+    let context = html::PageContext {
+        folder: Some(folder),
+        profile,
+        earlier: earlier.as_ref().map(|earlier| earlier.shown(&path, folder)),
+        parts: &parts,
+        ..html::PageContext::default()
+    };
     if let Err(error) = export::put(&path, |out| page(document, site, context, out)) {
         output::warn(&format!("note: {} could not be written: {error}", path.display()));
     }

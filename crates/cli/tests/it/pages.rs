@@ -51,6 +51,37 @@ fn every_run_folder_has_its_page() {
 }
 
 #[test]
+fn the_page_is_held_against_the_last_run_of_the_same_command() {
+    let home = Home::new();
+    // The command names the file, so that all runs have the same one.
+    let script = home.folder().join("script.json");
+    let measure = |line: &str, rate: f64| {
+        fs::write(&script, Script::measuring(rate).to_json().to_string()).expect("written");
+        home.seatrial(line).word("--script").word(&script).run().exits(0);
+    };
+    measure("run mem.bandwidth", 60.0);
+    measure("run mem.bandwidth", 50.0);
+    measure("run mem.bandwidth -p kernel=copy", 50.0);
+    let page = |run: &PathBuf| fs::read_to_string(run.join("report.html")).expect("a page");
+    let told: Vec<(PathBuf, String)> = home
+        .runs()
+        .into_iter()
+        .map(|run| (run.clone(), page(&run)))
+        .filter(|(_, page)| page.contains("<dt>before</dt>"))
+        .collect();
+    let [(run, page)] = told.as_slice() else { panic!("{} pages", told.len()) };
+    for said in ["against run ", "mem.bandwidth", "-17%", " worse", "seatrial compare "] {
+        assert!(page.contains(said), "no {said}");
+    }
+    // The link leads to the page of the other run.
+    let link = page.split("href=\"../").nth(1).and_then(|rest| rest.split('"').next()).expect("a link");
+    assert!(run.join("..").join(link).is_file(), "{link}");
+    // A page elsewhere has no such link.
+    let elsewhere = home.seatrial("report --html -").word(run).run().exits(0).out;
+    assert!(elsewhere.contains("against run ") && !elsewhere.contains("href=\"../"));
+}
+
+#[test]
 fn a_page_takes_the_place_of_other_forms_and_says_where_it_cannot_be_put() {
     let home = Home::new();
     home.seatrial("run mem.bandwidth").script(&Script::measuring(50.0)).run().exits(0);
