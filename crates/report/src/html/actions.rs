@@ -26,7 +26,7 @@ pub struct ActionLine {
 
 /// The sentences, and the number of those left out.
 pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
-    let all = view::actions(shown.document);
+    let all = view::with_warnings(shown.document);
     let action = |action: &view::Action<'_>| ActionLine {
         badge: action.badge,
         who: who(shown, &action.nodes),

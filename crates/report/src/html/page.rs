@@ -127,7 +127,7 @@ fn criteria(shown: &Shown<'_>) -> PageTable {
     all.sort_by_key(|criterion| Reverse(criterion.worst.verdict));
     let rows: Vec<_> = all.iter().map(|criterion| criterion.row(&places)).collect();
     let table = view::table(
-        "The worst first; met are the places that meet it",
+        "The worst first, with the number of places that meet each",
         &rows,
         true,
         is_fleet(shown.document),

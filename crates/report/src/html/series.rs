@@ -1,11 +1,11 @@
 //! The series of cases: a curve over a numeric axis, a matrix over two axes, else a table.
 
 use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
-use seatrial_model::{Bytes, Value};
+use seatrial_model::{Better, Bytes, Dimension, Value};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::heat::Heat;
-use super::plot::{Curve, Mark, Plot, Point};
+use super::plot::{Curve, Mark, Plot, Point, Scale};
 use super::table::PageTable;
 use super::words::{quantity, text};
 use crate::number::plus_minus;
@@ -42,6 +42,40 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)], lines: &[Mark]) ->
     let curves: Vec<(String, Vec<&SeriesRow>)> =
         with.iter().map(|(name, series)| (name.clone(), series.rows.iter().collect())).collect();
     figure(&caption(name, "", axis), first, axis, &curves, lines)
+}
+
+/// The time of an operation over the rate reached at the same load, where a case has one series of each.
+pub fn loaded(case: &CaseRecord) -> Option<Figure> {
+    let of = |is_it: fn(&SeriesRecord) -> bool| {
+        let mut found = case.series.iter().filter(|(_, series)| is_it(series) && series.axes.len() == 1);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let (name, times) = of(|series| series.unit.dimension() == Dimension::Time)?;
+    let (rate, rates) = of(|series| series.better == Better::Higher)?;
+    let axis = &times.axes[0].name;
+    let point = |row: &SeriesRow| {
+        let load = row.at.get(axis)?;
+        let reached = rates.rows.iter().find(|other| other.at.get(axis) == Some(load))?.summary.median;
+        let (y, band) = (row.summary.median, row.summary.ci95);
+        let (time, reached_at) = (quantity(y, times.unit), quantity(reached, rates.unit));
+        Some(Point { x: reached, y, band, tip: text(&format!("{axis} {load}: {time} at {reached_at}")) })
+    };
+    let points: Vec<Point> = times.rows.iter().filter_map(point).collect();
+    if axis != &rates.axes[0].name || points.len() < FEWEST_POINTS {
+        return None;
+    }
+    let limit = case.metrics.values().find(|metric| metric.unit == rates.unit)?.limit.value;
+    let limit = limit.map(|limit| Mark::At(limit, format!("limit {}", quantity(limit, rates.unit))));
+    let caption = format!("{name} over {rate}");
+    let plot = Plot {
+        label: text(&format!("{caption}, {} points by {axis}", points.len())),
+        across: Scale::Linear,
+        across_name: text(&format!("{rate}{}", in_unit(rates.unit))),
+        up: height(points.iter().map(|point| point.y)),
+        curves: vec![Curve { name: String::new(), points }],
+        marks: limit.into_iter().collect(),
+    };
+    Figure::new(&caption, unit(times.unit).trim(), &format!("A dot is a step of {axis}."), &plot)
 }
 
 fn views(
@@ -130,7 +164,7 @@ fn figure(
     };
     let curves: Vec<Curve> = curves.iter().map(curve).collect();
     let up = height(curves.iter().flat_map(|curve| &curve.points).map(|point| point.y));
-    let has_units = matches!(across, super::plot::Scale::Doubling { bytes: true });
+    let has_units = matches!(across, Scale::Doubling { bytes: true });
     let of_axis = if has_units { axis.name.clone() } else { axis_title(axis) };
     let has_band = curves.iter().flat_map(|curve| &curve.points).any(|point| point.band.is_some());
     let note = if has_band { "The band is the 95 % interval of the median." } else { "" };

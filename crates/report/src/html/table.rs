@@ -10,7 +10,7 @@ use super::words::{arrows, grouped, text};
 use crate::grid::Side;
 use crate::notes::Notes;
 use crate::view::table::{self as view, CellPlot};
-use crate::words::{Badge, count, unit};
+use crate::words::{Badge, count, in_unit, unit};
 
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "table.html")]
@@ -29,6 +29,8 @@ pub struct PageTable {
 struct Head {
     text: String,
     unit: String,
+    /// Both, before a cell on a narrow screen.
+    label: String,
     is_number: bool,
     /// The axis of the pictures in its cells.
     picture: String,
@@ -90,6 +92,7 @@ impl PageTable {
         let head = |(at, column): (usize, &view::Column)| Head {
             text: text(&column.title),
             unit: column.unit.map(unit).unwrap_or_default().trim().to_owned(),
+            label: text(&format!("{}{}", column.title, column.unit.map(in_unit).unwrap_or_default())),
             is_number: column.side == Side::Right,
             picture: if table.cells(at).any(|cell| gain(cell).is_some()) {
                 scale.axis()
@@ -151,7 +154,7 @@ impl PageTable {
     fn label(&self, column: &usize, cell: &Cell) -> Option<&str> {
         let is_plain = cell.picture.is_empty() && cell.badge.is_none() && !cell.is_empty();
         let head = self.heads.get(*column).filter(|_| is_plain && !self.is_head(column))?;
-        Some(head.text.as_str())
+        Some(head.label.as_str())
     }
 
     pub fn is_empty(&self) -> bool {

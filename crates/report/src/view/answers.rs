@@ -26,7 +26,7 @@ const MOST_KINDS: usize = 2;
 
 const LONGEST_SET: usize = 40;
 
-const LONGEST_STEP: usize = 180;
+const LONGEST_STEP: usize = 320;
 
 /// The last comparable run before a run: the same profile or the same command, on the same nodes.
 #[derive(Clone, Copy, Debug)]
@@ -41,18 +41,20 @@ pub struct Earlier<'a> {
 /// What was demanded, and by how much it was met.
 pub fn wanted(document: &Document) -> String {
     let Some(profile) = &document.run.profile else {
-        return "nothing: the run has no profile. `seatrial check` judges the machine".to_owned();
+        return "nothing, as the run has no profile; seatrial check judges the machine".to_owned();
     };
     let title = if profile.title.is_empty() { String::new() } else { format!(" – {}", profile.title) };
     let places = Places::of(document);
-    let number = match criteria(document, &places, |record| places.is_here(record)).len() {
+    let all = criteria(document, &places, |record| places.is_here(record));
+    let number = match all.len() {
         1 => "1 criterion".to_owned(),
         number => format!("{number} criteria"),
     };
-    let on = if is_fleet(document) {
-        format!(", judged {} times on {} nodes", document.verdicts.len(), document.run.nodes.len())
-    } else {
-        String::new()
+    let judged = document.verdicts.iter().filter(|record| places.is_here(record)).count();
+    let on = match document.run.nodes.len() {
+        nodes if nodes > 1 => format!(", judged {judged} times on {nodes} nodes"),
+        _ if judged > all.len() => format!(", judged {judged} times"),
+        _ => String::new(),
     };
     format!("{}{title}: {number}{on}. {}", profile.id, margin(document, &places))
 }
@@ -63,15 +65,18 @@ fn margin(document: &Document, places: &Places<'_>) -> String {
         Some((record, percent)) => {
             format!("Smallest margin: {}, {}", signed_percent(percent), named(document, places, record))
         }
-        None => "No result could be held against a bound".to_owned(),
+        None => "No margin is known".to_owned(),
     }
 }
 
 /// The criterion, and its place where it has more than one.
 fn named(document: &Document, places: &Places<'_>, record: &VerdictRecord) -> String {
-    let place = places.place(record);
-    let is_plain = !is_fleet(document) && document.run.nodes.contains(&place);
-    if is_plain { record.criterion.clone() } else { format!("{} on {place}", record.criterion) }
+    let place = match record.subject.as_str() {
+        _ if is_fleet(document) => places.place(record),
+        "node" => return record.criterion.clone(),
+        part => part.to_owned(),
+    };
+    format!("{} on {place}", record.criterion)
 }
 
 /// Whether the machine is accepted, and which machine it is.
@@ -85,7 +90,7 @@ pub fn accepted(document: &Document, nodes: &[Node]) -> String {
         Some(Verdict::Skip) => "not decided, as no criterion applies",
     };
     let mut said = match document.run.nodes.as_slice() {
-        [only] => format!("{only} is {said}"),
+        [only] => format!("{only}: {said}"),
         _ => said.to_owned(),
     };
     if is_fleet(document) && document.verdict.is_some() {

@@ -77,7 +77,7 @@ fn the_first_lines_answer_what_was_wanted_and_whether_it_was_met() {
         ),
         "{answers}"
     );
-    assert!(answers.contains("<dd>n1 is not accepted</dd>"), "{answers}");
+    assert!(answers.contains("<dd>n1: not accepted</dd>"), "{answers}");
     assert!(
         answers.contains("memory-triad -22% · likely causes: <code>seatrial list mem.bandwidth</code>"),
         "{answers}"
@@ -93,7 +93,10 @@ fn the_first_lines_answer_what_was_wanted_and_whether_it_was_met() {
     assert!(answers.contains("not accepted: 18 of 20 nodes pass, fail n13, unknown n17"), "{answers}");
     let bare = page_of(&scripted::pairs(3));
     let answers = between(&bare, "class=\"answers\"", "</dl>");
-    assert!(answers.contains("the run has no profile") && answers.contains("not judged"), "{answers}");
+    assert!(
+        answers.contains("nothing, as the run has no profile") && answers.contains("not judged"),
+        "{answers}"
+    );
 }
 
 #[test]
@@ -159,6 +162,17 @@ fn a_ladder_of_sizes_is_a_curve_over_a_logarithmic_axis() {
         assert!(ladder.contains(size), "no {size} in {ladder}");
     }
     assert_eq!(ladder.matches("<g class=\"pt\"").count(), 14, "{ladder}");
+}
+
+#[test]
+fn a_loaded_latency_is_a_curve_over_the_bandwidth_reached() {
+    let page = page_of(&scripted::loaded());
+    let drawn = figures(&page, "mem.loaded_latency");
+    let curve = between(drawn, "curve over delivered", "</figure>");
+    assert!(curve.contains("load 40: ") && curve.contains(" at 92.0 GB/s"), "{curve}");
+    assert!(curve.contains(">limit 307 GB/s<"), "{curve}");
+    assert_eq!(curve.matches("<g class=\"pt\"").count(), 6);
+    assert!(drawn.contains("<figcaption>delivered over load"), "each series by itself too");
 }
 
 #[test]

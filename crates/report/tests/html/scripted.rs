@@ -76,6 +76,27 @@ pub fn ladder() -> Document {
     fixture::document(&["n1"], vec![record])
 }
 
+/// One case of `mem.loaded_latency`: the time of a load and the bandwidth, by the load.
+pub fn loaded() -> Document {
+    let mut record = case("mem.loaded_latency", &["n1"], Params::default());
+    let unknown = LimitRecord::unknown("no hardware fact states it");
+    record.metrics.insert("loaded".to_owned(), metric(Unit::Nanosecond, Better::Lower, 240.0, unknown));
+    let bandwidth = metric(Unit::GigabytesPerSecond, Better::Higher, 230.0, fixture::limit(307.2));
+    record.metrics.insert("bandwidth".to_owned(), bandwidth);
+    let series = |unit: Unit, better: Better, value: fn(f64) -> f64| {
+        let row = |load: u64| {
+            let at = [("load".to_owned(), Value::Count(load))].into_iter().collect();
+            SeriesRow { at, summary: fixture::summary(value(load as f64), 0.5) }
+        };
+        let axes = vec![Axis { name: "load".to_owned(), unit: Unit::Percent }];
+        SeriesRecord { unit, better, axes, rows: (0..=100).step_by(20).map(row).collect() }
+    };
+    let curve = series(Unit::Nanosecond, Better::Lower, |load| 94.0 + (load / 43.0).exp2() * 30.0);
+    let delivered = series(Unit::GigabytesPerSecond, Better::Higher, |load| 2.3 * load);
+    record.series = BTreeMap::from([("curve".to_owned(), curve), ("delivered".to_owned(), delivered)]);
+    fixture::document(&["n1"], vec![record])
+}
+
 pub fn of_card() -> LimitRecord {
     let bound = |value: f64, formula: &str, provenance: &str| Bound {
         value: Quantity::new(value, Unit::GigabitsPerSecond).expect("finite"),

@@ -27,9 +27,7 @@ impl Frame {
         let mut at = ComputedLayout::from_layout(layout);
         // The unit is above the plot, so the margin for an axis name is not needed.
         at.margin_left -= at.label_size as f64 - 2.0;
-        if layout.x_label.is_none() {
-            at.margin_bottom -= at.label_size as f64;
-        }
+        at.margin_bottom -= if layout.x_label.is_none() { at.label_size as f64 } else { 8.0 };
         at.recompute_transforms();
         let mut scene = Scene::new(at.width, at.height).with_background(None);
         add_axes_and_grid(&mut scene, &at, layout);
@@ -57,9 +55,9 @@ impl Frame {
     }
 
     /// Round dots where the paths of `d` begin, of moves and lines of no length.
-    pub fn dots(&mut self, d: String) {
+    pub fn dots(&mut self, d: String, width: f64) {
         self.open("dots", "");
-        self.scene.add(path(d, None, Color::from("var(--c0)"), 3.2, None));
+        self.scene.add(path(d, None, Color::from("var(--c0)"), width, None));
         self.close();
     }
 

@@ -13,6 +13,12 @@ const HEIGHT: f64 = 230.0;
 /// Dots at most; of more samples some are left out, the smallest and the largest never.
 const MOST_DOTS: usize = 600;
 
+/// The width of a dot, where there are few and where there are many.
+const DOT: [f64; 2] = [5.0, 3.4];
+
+/// Samples from which on there are many.
+const MANY: usize = 60;
+
 /// Names of trials below the plot.
 const MOST_NAMES: usize = 10;
 
@@ -44,17 +50,18 @@ impl Trials<'_> {
         let mut frame = Frame::new(&layout);
         let (left, right) = (frame.at.margin_left, frame.at.width - frame.at.margin_right);
         let median = frame.at.map_y(self.median);
-        frame.line(vec![(left, median), (right, median)], "var(--ink2)", 1.0, None);
-        let step = self.trials.iter().map(Vec::len).sum::<usize>().div_ceil(MOST_DOTS).max(1);
+        frame.line(vec![(left, median), (right, median)], "var(--line)", 1.0, None);
         for (at, samples) in self.trials.iter().enumerate() {
-            self.draw_trial(&mut frame, at + 1, samples, step);
+            self.draw_trial(&mut frame, at + 1, samples);
         }
         frame.marks(&self.marks);
         Some(frame.finish(&self.label))
     }
 
-    fn draw_trial(&self, frame: &mut Frame, number: usize, samples: &[f64], step: usize) {
+    fn draw_trial(&self, frame: &mut Frame, number: usize, samples: &[f64]) {
         let Some(range) = ends(samples.iter().copied()) else { return };
+        let all = self.trials.iter().map(Vec::len).sum::<usize>();
+        let step = all.div_ceil(MOST_DOTS).max(1);
         let x = |share: f64| frame.at.map_x(number as f64 + FILLED * (share - 0.5));
         let last = samples.len().saturating_sub(1).max(1) as f64;
         let is_kept = |(at, value): &(usize, &f64)| {
@@ -67,7 +74,6 @@ impl Trials<'_> {
         let dots: String = samples.iter().enumerate().filter(is_kept).map(dot).collect();
         let ends = (x(0.0), x(1.0));
         let median = Sorted::new(samples).ok().and_then(|sorted| sorted.quantile(0.5).ok());
-        frame.dots(dots);
         let told = median.map(|median| format!(", median {}", quantity(median, self.unit)));
         let tip = format!("trial {number}: {}{}", count(samples.len(), "sample"), told.unwrap_or_default());
         frame.open("pt", &text(&tip));
@@ -75,8 +81,10 @@ impl Trials<'_> {
         frame.rect((ends.0, top), (ends.1 - ends.0, bottom - top), "transparent", None);
         if let Some(median) = median {
             let y = frame.at.map_y(median);
-            frame.line(vec![(ends.0, y), (ends.1, y)], "var(--ink)", 2.2, None);
+            frame.line(vec![(ends.0, y), (ends.1, y)], "var(--ink2)", 1.6, None);
         }
         frame.close();
+        // Above the line of the median, so that samples close to it are seen.
+        frame.dots(dots, DOT[usize::from(all >= MANY)]);
     }
 }
