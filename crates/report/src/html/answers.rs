@@ -39,7 +39,7 @@ struct Before {
 pub fn answers(shown: &Shown<'_>) -> Answers {
     let document = shown.document;
     let (next, more) = steps(document);
-    let step = |step: &view::Step<'_>| Step {
+    let step = |step: &view::NextStep<'_>| Step {
         badge: step.badge,
         who: if is_fleet(document) { who(shown, &step.nodes) } else { String::new() },
         what: text(&step.what),

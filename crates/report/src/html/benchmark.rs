@@ -1,5 +1,7 @@
 //! The section of a benchmark: its cases compared with their limits; sweeps, studies and series; the cases in full.
 
+use std::cmp::Reverse;
+
 use askama::Template;
 use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
 use seatrial_model::Better;
@@ -21,7 +23,7 @@ use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
 use crate::view::parts::{family, is_absent};
-use crate::words::count;
+use crate::words::{count, tone};
 
 /// Cases of a table with a row per case; larger fleets get rows per node.
 const MOST_CASES: usize = 64;
@@ -119,8 +121,9 @@ fn benchmark(
     }
     limits.sort();
     limits.dedup();
-    let in_full: Vec<&CaseRecord> =
+    let mut in_full: Vec<&CaseRecord> =
         cases.iter().copied().filter(|case| !shown.place(case.case.as_str()).is_empty()).collect();
+    in_full.sort_by_key(|case| Reverse(shown.verdict(case).unwrap_or(tone(case.outcome))));
     // What is drawn beside the table of its benchmark is not drawn again.
     let of_case = |case: &CaseRecord| {
         if drawn.contains(&case.case.as_str()) { CasePlots::default() } else { plots(shown, case) }

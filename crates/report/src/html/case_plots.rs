@@ -61,7 +61,8 @@ fn samples(shown: &Shown<'_>, case: &CaseRecord) -> Option<Figure> {
     if number < FEWEST_SAMPLES {
         return None;
     }
-    let median = quantity(metric.median, metric.unit);
+    let [median, low, high] =
+        [metric.median, metric.min, metric.max].map(|value| quantity(value, metric.unit));
     let plot = Trials {
         label: text(&format!("{name}, {} in {}", count(number, "sample"), count(trials.len(), "trial"))),
         trials,
@@ -76,7 +77,8 @@ fn samples(shown: &Shown<'_>, case: &CaseRecord) -> Option<Figure> {
         svg: plot.draw()?,
         legend: Vec::new(),
         note: format!(
-            "A dot is a sample, from left to right as they came. Bars are the medians of the trials, the line is the median of all, {median}."
+            "A dot is a sample, from left to right as they came, from {low} to {high}. Bars are the medians of the \
+             trials, the line is the median of all, {median}."
         ),
     })
 }

@@ -128,7 +128,7 @@ fn hardware(nodes: &[Node]) -> String {
 }
 
 /// Something to do.
-pub struct Step<'a> {
+pub struct NextStep<'a> {
     pub badge: Badge,
     pub nodes: Vec<&'a str>,
     /// The criterion with its margin, or the finding with its remedy.
@@ -139,7 +139,7 @@ pub struct Step<'a> {
 }
 
 /// The first things to do, and the number of further ones.
-pub fn steps(document: &Document) -> (Vec<Step<'_>>, usize) {
+pub fn steps(document: &Document) -> (Vec<NextStep<'_>>, usize) {
     let all = actions::with_warnings(document);
     (
         all.iter().take(MOST_STEPS).map(|action| step(document, action)).collect(),
@@ -147,7 +147,7 @@ pub fn steps(document: &Document) -> (Vec<Step<'_>>, usize) {
     )
 }
 
-fn step<'a>(document: &'a Document, action: &Action<'a>) -> Step<'a> {
+fn step<'a>(document: &'a Document, action: &Action<'a>) -> NextStep<'a> {
     let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
     let is_low = action.badge.tone == Verdict::Fail && case.is_some_and(|case| !case.metrics.is_empty());
     let command = case.filter(|_| is_low).map(|case| line(["seatrial", "list", case.bench.as_str()]));
@@ -158,7 +158,7 @@ fn step<'a>(document: &'a Document, action: &Action<'a>) -> Step<'a> {
         Some(margin) => format!("{} {}", action.name, signed_percent(margin)),
         None => cut(&action.what, LONGEST_STEP),
     };
-    Step { badge: action.badge, nodes: action.nodes.clone(), what, command, case: action.case }
+    NextStep { badge: action.badge, nodes: action.nodes.clone(), what, command, case: action.case }
 }
 
 /// How the run compares with the one before.

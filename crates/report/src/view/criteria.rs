@@ -179,3 +179,54 @@ pub fn short(bound: &str) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::record::Summary;
+    use seatrial_model::{LimitRecord, Quantity, Subject, Unit};
+
+    use super::*;
+
+    fn metric(better: Better, median: f64) -> MetricRecord {
+        let summary = Summary {
+            n: 3,
+            trials: 3,
+            median,
+            mad: 0.0,
+            min: median,
+            max: median,
+            mean: median,
+            p99: None,
+            ci95: None,
+        };
+        MetricRecord::new(Unit::Microsecond, better, &summary, LimitRecord::unknown("nothing states it"))
+    }
+
+    fn record(measured: &str, margin_percent: f64) -> VerdictRecord {
+        VerdictRecord {
+            criterion: "c".to_owned(),
+            test: "t".to_owned(),
+            case: None,
+            node: None,
+            subject: Subject::node(),
+            verdict: Verdict::Pass,
+            measured: Some(measured.parse::<Quantity>().unwrap()),
+            interval: None,
+            bound: String::new(),
+            margin_percent: Some(margin_percent),
+            reason: None,
+            waiver: None,
+        }
+    }
+
+    #[test]
+    fn a_bound_follows_from_the_measured_value_and_its_margin() {
+        // At least 8, at most 16, in the unit of the metric.
+        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 12.0)), Some(8.0));
+        assert_eq!(bar(&record("0.012 ms", 25.0), &metric(Better::Lower, 12.0)), Some(16.0));
+        assert_eq!(bar(&record("12 us", -50.0), &metric(Better::Higher, 12.0)), Some(24.0));
+        // About another number, such as a percentile.
+        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 11.0)), None);
+        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::None, 12.0)), None);
+    }
+}
