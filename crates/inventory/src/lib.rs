@@ -38,7 +38,7 @@ pub use seatrial_sys::root::space::Space;
 
 use pci::Functions;
 use reading::Reading;
-use seatrial_model::machine::Machine;
+use seatrial_model::machine::{Machine, Serials};
 use seatrial_sys::root::SysRoot;
 
 /// Reads the machine below `root`; on the running system also from the C library and the CPU.
@@ -74,6 +74,7 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
         distribution: os::distribution(root),
         virtualization,
         product: product::read(root),
+        serials: Serials { system: product::serial(root), modules: dimm::serials(root) },
         confinement: confinement::read(root),
         page_size_bytes: process.page_size_bytes.clone(),
         memory,

@@ -19,6 +19,11 @@ pub(crate) fn read(root: &SysRoot) -> Product {
     }
 }
 
+/// The serial number of the system, which only root can read.
+pub(crate) fn serial(root: &SysRoot) -> Option<String> {
+    named(root, "product_serial").known().filter(|text| text.chars().any(|sign| sign != '0')).cloned()
+}
+
 fn named(root: &SysRoot, file: &str) -> Known<String> {
     // Placeholders of board vendors.
     const BLANK: [&str; 6] = [
@@ -49,8 +54,11 @@ fn device_tree_model(root: &SysRoot) -> Known<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
+    use seatrial_sys::root::Tree;
+
+    use super::*;
 
     fn product(files: &[(&str, &str)]) -> Product {
         let dir = tempfile::tempdir().expect("a folder");
@@ -75,5 +83,14 @@ mod tests {
         assert!(board.board_name.why().is_some_and(|why| why.contains("blank")), "{board:?}");
         let dirty = product(&[("sys/class/dmi/id/product_name", ""), ("proc/device-tree/model", "\0")]);
         assert!(dirty.name.why().is_some_and(|why| why.contains("blank") && why.contains("is empty")));
+    }
+
+    #[test]
+    fn a_serial_number_that_nobody_filled_in_is_none() {
+        for (text, expected) in [("J4X\n", Some("J4X")), ("0\n", None), ("Not Specified\n", None)] {
+            let mut tree = Tree::default();
+            tree.file("/sys/class/dmi/id/product_serial", text.as_bytes());
+            assert_eq!(serial(&SysRoot::of(tree)).as_deref(), expected);
+        }
     }
 }

@@ -18,6 +18,7 @@ mod nic;
 mod part_limit;
 mod pci;
 mod product;
+mod serials;
 
 pub use bond::{Bond, BondMember, Queueing};
 pub use cache::{Cache, CacheKind, Caches, LastLevelCache};
@@ -34,6 +35,7 @@ pub use nic::{Nic, NicKind};
 pub use part_limit::PartLimit;
 pub use pci::{PciDevice, PciLink, PciPath, PciPort};
 pub use product::Product;
+pub use serials::{ModuleSerial, Serials};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,9 @@ pub struct Machine {
     pub virtualization: Known<Virtualization>,
     /// System, mainboard and firmware.
     pub product: Product,
+    /// Serial numbers, for a ticket: no export and no inventory shows them.
+    #[serde(skip_serializing_if = "Serials::is_empty")]
+    pub serials: Serials,
     /// Limits of this process: CPUs, NUMA nodes and resource limits.
     pub confinement: Confinement,
     /// Base page size in bytes.

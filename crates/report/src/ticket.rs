@@ -1,11 +1,11 @@
 //! The text for a vendor: one node, its parts, what it misses, and how to measure again.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use seatrial_model::machine::{Known, Machine};
-use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::machine::{Known, Machine, ModuleSerial, Serials};
+use seatrial_model::record::{Document, MetricRecord};
 use seatrial_model::{Finding, Severity, Subject, Verdict, VerdictRecord};
 
 use crate::inventory::{Node, parts, system};
@@ -18,14 +18,20 @@ use crate::view::findings::found;
 use crate::view::nodes::shortfall;
 use crate::words::{Badge, clean, clean_lines, quantity, time};
 
-/// Renders the ticket of the node `name`; `machine` is its inventory if the run has one, `evidence` the SHA-256 of the
-/// evidence file, or why the file cannot be made.
-pub fn render(
-    document: &Document,
-    name: &str,
-    machine: Option<&Node>,
-    evidence: Result<&str, &str>,
-) -> String {
+/// What a ticket shows beside the record.
+#[derive(Clone, Copy)]
+pub struct TicketContext<'a> {
+    /// The inventory of the node, with its serial numbers, if the run has one.
+    pub machine: Option<&'a Node>,
+    /// The metric of each criterion, by id.
+    pub metrics: &'a HashMap<String, String>,
+    /// The SHA-256 of the evidence file, or why the file cannot be made.
+    pub evidence: Result<&'a str, &'a str>,
+}
+
+/// Renders the ticket of the node `name`.
+pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> String {
+    let TicketContext { machine, metrics, evidence } = context;
     let run = &document.run;
     let cases = by_id(document);
     let case_of = |record: &VerdictRecord| record.case.as_deref().and_then(|id| cases.get(id)).copied();
@@ -34,6 +40,7 @@ pub fn render(
         record.node.as_deref().map_or_else(in_case, |node| node == name)
     };
     let mut open: Vec<&VerdictRecord> = document.verdicts.iter().filter(is_here).collect();
+    open.retain(|record| record.verdict != Verdict::Skip);
     let judged = open.len();
     open.retain(|record| record.verdict >= Verdict::Unknown);
     open.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
@@ -73,7 +80,9 @@ pub fn render(
     for record in open {
         about_criterion(&mut text, record, &places.place(record));
         if let Some(case) = case_of(record) {
-            about_case(&mut text, case, document);
+            let metric = metrics.get(&record.criterion).and_then(|name| case.metrics.get_key_value(name));
+            about_limit(&mut text, metric);
+            let _ = writeln!(text, "    to repeat: {}", repeat_command::repeat(case, run));
         }
     }
     if !findings.is_empty() {
@@ -123,6 +132,9 @@ fn about_machine(text: &mut String, machine: &Machine, devices: &BTreeSet<String
     for (label, said) in system::rows(machine, &mut notes) {
         let _ = writeln!(text, "  {label:<9}{}", clean(&said));
     }
+    for (label, said) in serial_numbers(&machine.serials) {
+        let _ = writeln!(text, "  {label:<9}{}", clean(&said));
+    }
     for part in parts::all(machine).iter().filter(|part| devices.contains(part.subject.as_str())) {
         let ids = identity(machine, &part.subject).into_iter().map(|id| format!(", {id}"));
         let _ = writeln!(text, "  {:<9}{}{}", part.subject, part.text, ids.collect::<String>());
@@ -130,6 +142,17 @@ fn about_machine(text: &mut String, machine: &Machine, devices: &BTreeSet<String
     for (mark, note) in notes.take() {
         let _ = writeln!(text, "  {mark} {note}");
     }
+}
+
+/// Serial numbers of the system and of each memory module.
+fn serial_numbers(serials: &Serials) -> impl Iterator<Item = (&'static str, String)> {
+    let module = |module: &ModuleSerial| {
+        let slot = module.bank.iter().map(|bank| format!(" in bank {bank}")).collect::<String>();
+        let maker = [&module.vendor, &module.part].into_iter().flatten().map(|text| format!("{text}, "));
+        format!("{}{slot}: {}serial number {}", module.locator, maker.collect::<String>(), module.serial)
+    };
+    let system = serials.system.iter().map(|serial| ("system", format!("serial number {serial}")));
+    system.chain(serials.modules.iter().map(move |it| ("module", module(it)))).collect::<Vec<_>>().into_iter()
 }
 
 /// Numbers that tell the part from others of its kind.
@@ -182,13 +205,12 @@ fn about_criterion(text: &mut String, record: &VerdictRecord, place: &str) {
     }
 }
 
-fn about_case(text: &mut String, case: &CaseRecord, document: &Document) {
-    if let Some((name, metric)) = case.headline()
+fn about_limit(text: &mut String, metric: Option<(&String, &MetricRecord)>) {
+    if let Some((name, metric)) = metric
         && let (Some(value), Some(formula)) = (metric.limit.value, &metric.limit.formula)
     {
         let source =
             metric.limit.provenance.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
         let _ = writeln!(text, "    limit of {name}: {} = {formula}{source}", quantity(value, metric.unit));
     }
-    let _ = writeln!(text, "    to repeat: {}", repeat_command::repeat(case, &document.run));
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::StoreError;
 use crate::folder::{
     Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, ReferenceFile, SCHEMA, SamplesFile,
+    SerialsFile,
 };
 use crate::lock::Lock;
 use crate::tool::{Tool, ToolFile};
@@ -83,9 +84,18 @@ impl Journal {
 
     /// Stores the nodes, one file each, and in `run.json` their names and those of nodes that could not be reached.
     pub fn keep_site(&mut self, site: &Site) -> Result<(), StoreError> {
+        let known = crate::folder::versioned::<SerialsFile>(&self.files.serials(), |file| file.schema)?;
+        let mut serials = known.into_present().map(|file| file.nodes).unwrap_or_default();
         for node in &site.nodes {
-            let file = NodeFile { schema: SCHEMA, node: node.clone() };
+            let mut file = NodeFile { schema: SCHEMA, node: node.clone() };
+            let own = std::mem::take(&mut file.node.machine.serials);
+            if !own.is_empty() {
+                serials.insert(node.name.clone(), own);
+            }
             replace_unsynced(&self.files.inventory(&node.name), &file)?;
+        }
+        if !serials.is_empty() {
+            replace_unsynced(&self.files.serials(), &SerialsFile { schema: SCHEMA, nodes: serials })?;
         }
         sync_file_system(self.files.folder())?;
         let known: BTreeSet<String> = self.info.nodes.iter().cloned().collect();

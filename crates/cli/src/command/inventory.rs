@@ -1,6 +1,7 @@
 //! `seatrial inventory`.
 
 use seatrial_inventory::part_limits;
+use seatrial_model::machine::{Machine, Serials};
 use seatrial_report::inventory::{self, Node};
 use serde_json::json;
 
@@ -16,7 +17,7 @@ pub fn run(args: &InventoryArgs) -> Result<Exit, CliError> {
     let node = |hello: &seatrial_cluster::Hello| Node {
         name: hello.node.clone(),
         limits: part_limits(&hello.machine),
-        machine: hello.machine.clone(),
+        machine: Machine { serials: Serials::default(), ..hello.machine.clone() },
     };
     let nodes: Vec<Node> = fleet.agents().iter().map(node).collect();
     let missing: Vec<(String, String)> =

@@ -31,7 +31,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
         return Ok(Exit::MET);
     }
     if let Some(ReportForm::Ticket) = args.form {
-        ticket(&document, &run.site()?, args.node.as_deref(), &path)?;
+        ticket(&run, &document, args.node.as_deref())?;
         return Ok(Exit::MET);
     }
     let Some(file) = &args.html else {
@@ -70,7 +70,7 @@ fn nodes(document: &Document, verdict: Verdict) -> Result<(), CliError> {
 }
 
 /// Prints the ticket of `node`, or of the only node of the run.
-fn ticket(document: &Document, site: &Site, node: Option<&str>, folder: &Path) -> Result<(), CliError> {
+fn ticket(run: &StoredRun, document: &Document, node: Option<&str>) -> Result<(), CliError> {
     let nodes = &document.run.nodes;
     let known = fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>());
     let node = match (node, nodes.as_slice()) {
@@ -87,10 +87,17 @@ fn ticket(document: &Document, site: &Site, node: Option<&str>, folder: &Path) -
             )));
         }
     };
-    let machine = site.nodes.iter().find(|known| known.name == node).map(with_limits);
-    let evidence = seatrial_store::evidence_sha256(folder).map_err(|error| error.to_string());
+    let mut machine = run.site()?.nodes.iter().find(|known| known.name == node).map(with_limits);
+    if let Some((known, serials)) = machine.as_mut().zip(run.serials()?.remove(node)) {
+        known.machine.serials = serials;
+    }
+    let profile = run.profile()?.into_present();
+    let criteria = profile.iter().flat_map(|profile| &profile.criteria);
+    let metrics = criteria.map(|criterion| (criterion.id.clone(), criterion.metric.clone())).collect();
+    let evidence = seatrial_store::evidence_sha256(run.files().folder()).map_err(|error| error.to_string());
     let evidence = evidence.as_deref().map_err(String::as_str);
-    output::print(&ticket::render(document, node, machine.as_ref(), evidence))
+    let context = ticket::TicketContext { machine: machine.as_ref(), metrics: &metrics, evidence };
+    output::print(&ticket::render(document, node, context))
 }
 
 fn with_limits(node: &SiteNode) -> inventory::Node {

@@ -4,7 +4,8 @@ mod channel;
 mod smbios;
 mod udev;
 
-use seatrial_model::machine::{Dimms, Known};
+use seatrial_model::machine::{Dimms, Known, ModuleSerial};
+use seatrial_sys::root::SysRoot;
 
 use crate::reading::Reading;
 
@@ -16,6 +17,11 @@ pub(crate) fn read(at: &mut Reading<'_>) -> Known<Dimms> {
         }
         dimms
     })
+}
+
+/// The serial numbers of the modules, as far as they can be read.
+pub(crate) fn serials(root: &SysRoot) -> Vec<ModuleSerial> {
+    smbios::serials(root).unwrap_or_else(|| udev::serials(root))
 }
 
 /// Placeholder texts of firmware.

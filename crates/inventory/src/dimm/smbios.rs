@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use seatrial_model::machine::{Dimm, DimmSource, Dimms, Known};
+use seatrial_model::machine::{Dimm, DimmSource, Dimms, Known, ModuleSerial};
 use seatrial_sys::root::SysRoot;
 
 use super::said;
@@ -21,17 +21,14 @@ pub(super) fn read(root: &SysRoot) -> Known<Dimms> {
     Known::from(root.bytes(TABLE)).and_then(|table| parse(&table))
 }
 
+/// The serial numbers of the modules; `None` if the table cannot be read.
+pub(super) fn serials(root: &SysRoot) -> Option<Vec<ModuleSerial>> {
+    let table = root.bytes(TABLE).ok()?;
+    Some(slots(&table).iter().filter_map(serial).collect())
+}
+
 fn parse(table: &[u8]) -> Known<Dimms> {
-    let structures: Vec<Structure<'_>> = Structures { rest: table }.collect();
-    let of = |kind: u8| structures.iter().filter(move |structure| structure.kind == kind);
-    // Devices of other arrays are not main memory.
-    let others: BTreeSet<u16> = of(MEMORY_ARRAY)
-        .filter(|array| array.byte(0x05).is_some_and(|used| used != USE_SYSTEM_MEMORY))
-        .filter_map(|array| array.word(0x02))
-        .collect();
-    let slots: Vec<_> = of(MEMORY_DEVICE)
-        .filter(|device| device.word(0x04).is_none_or(|array| !others.contains(&array)))
-        .collect();
+    let slots = slots(table);
     if slots.is_empty() {
         return Known::unknown(format!("{TABLE} lists no memory device"));
     }
@@ -41,6 +38,26 @@ fn parse(table: &[u8]) -> Known<Dimms> {
         slots: slots.len().try_into().unwrap_or(u32::MAX),
         modules,
     })
+}
+
+/// The slots of main memory.
+fn slots(table: &[u8]) -> Vec<Structure<'_>> {
+    let structures: Vec<Structure<'_>> = Structures { rest: table }.collect();
+    let of = |kind: u8| structures.iter().filter(move |structure| structure.kind == kind);
+    // Devices of other arrays are not main memory.
+    let others: BTreeSet<u16> = of(MEMORY_ARRAY)
+        .filter(|array| array.byte(0x05).is_some_and(|used| used != USE_SYSTEM_MEMORY))
+        .filter_map(|array| array.word(0x02))
+        .collect();
+    let is_main = |device: &Structure<'_>| device.word(0x04).is_none_or(|array| !others.contains(&array));
+    structures.into_iter().filter(|structure| structure.kind == MEMORY_DEVICE && is_main(structure)).collect()
+}
+
+/// The serial number of the module in a slot; `None` if the slot is empty or the firmware does not know it.
+fn serial(device: &Structure<'_>) -> Option<ModuleSerial> {
+    let Dimm { locator, bank, .. } = module(device)?;
+    let (vendor, serial, part) = (device.string(0x17), device.string(0x18)?, device.string(0x1a));
+    Some(ModuleSerial { locator, bank, vendor, part, serial })
 }
 
 /// The module in a slot; `None` if empty.
@@ -144,6 +161,8 @@ impl<'a> Iterator for Structures<'a> {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_sys::root::Tree;
+
     use super::*;
 
     /// A memory device with the length of SMBIOS 3.3.
@@ -190,6 +209,37 @@ mod tests {
             ..Dimm::default()
         };
         assert_eq!(only(&table), expected);
+    }
+
+    #[test]
+    fn reads_serial_numbers_of_modules_that_have_one() {
+        let module = |set: fn(&mut [u8])| {
+            device(
+                |area| {
+                    put(area, 0x0c, &[1, 0]);
+                    set(area);
+                },
+                "A1\0Not Specified\0Maker\0S-17\0PN 4",
+            )
+        };
+        let whole = module(|area| {
+            for (at, number) in [(0x17, 3), (0x18, 4), (0x1a, 5)] {
+                area[at] = number;
+            }
+        });
+        let unknown = module(|area| area[0x18] = 2);
+        let empty = device(|area| area[0x18] = 1, "A2");
+        let mut tree = Tree::default();
+        tree.file(TABLE, &[whole, unknown, empty].concat());
+        let expected = ModuleSerial {
+            locator: "A1".to_owned(),
+            bank: None,
+            vendor: Some("Maker".to_owned()),
+            part: Some("PN 4".to_owned()),
+            serial: "S-17".to_owned(),
+        };
+        assert_eq!(serials(&SysRoot::of(tree)), Some(vec![expected]));
+        assert_eq!(serials(&SysRoot::of(Tree::default())), None);
     }
 
     #[test]

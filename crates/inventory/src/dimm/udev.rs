@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::machine::{Dimm, DimmSource, Dimms, Known};
+use seatrial_model::machine::{Dimm, DimmSource, Dimms, Known, ModuleSerial};
 use seatrial_sys::root::SysRoot;
 
 use super::said;
@@ -14,16 +14,33 @@ pub(super) fn read(root: &SysRoot) -> Known<Dimms> {
     Known::from(root.text(DATABASE)).and_then(|text| parse(&text))
 }
 
-fn parse(text: &str) -> Known<Dimms> {
-    let mut slots: BTreeMap<u32, BTreeMap<&str, &str>> = BTreeMap::new();
-    for line in text.lines() {
-        let Some((slot, key, value)) = property(line) else { continue };
+/// The serial numbers of the modules, as far as the database holds them.
+pub(super) fn serials(root: &SysRoot) -> Vec<ModuleSerial> {
+    let text = root.text(DATABASE).unwrap_or_default();
+    slots(&text).values().filter(|slot| is_present(slot)).filter_map(serial).collect()
+}
+
+type Slot<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The properties of each slot, by number.
+fn slots(text: &str) -> BTreeMap<u32, Slot<'_>> {
+    let mut slots: BTreeMap<u32, Slot<'_>> = BTreeMap::new();
+    for (slot, key, value) in text.lines().filter_map(property) {
         slots.entry(slot).or_default().insert(key, value);
     }
+    slots
+}
+
+fn is_present(slot: &Slot<'_>) -> bool {
+    slot.get("PRESENT") != Some(&"0")
+}
+
+fn parse(text: &str) -> Known<Dimms> {
+    let slots = slots(text);
     if slots.is_empty() {
         return Known::unknown(format!("{DATABASE} lists no memory device"));
     }
-    let modules = slots.values().filter(|slot| slot.get("PRESENT") != Some(&"0")).map(module).collect();
+    let modules = slots.values().filter(|slot| is_present(slot)).map(module).collect();
     Known::Known(Dimms {
         source: DimmSource::Udev,
         slots: slots.len().try_into().unwrap_or(u32::MAX),
@@ -38,8 +55,22 @@ fn property(line: &str) -> Option<(u32, &str, &str)> {
     Some((slot.parse().ok()?, key, value))
 }
 
-fn module(slot: &BTreeMap<&str, &str>) -> Dimm {
-    let text = |key: &str| slot.get(key).and_then(|value| said(value));
+fn text(slot: &Slot<'_>, key: &str) -> Option<String> {
+    slot.get(key).and_then(|value| said(value))
+}
+
+fn serial(slot: &Slot<'_>) -> Option<ModuleSerial> {
+    Some(ModuleSerial {
+        locator: text(slot, "LOCATOR").unwrap_or_default(),
+        bank: text(slot, "BANK_LOCATOR"),
+        vendor: text(slot, "MANUFACTURER"),
+        part: text(slot, "PART_NUMBER"),
+        serial: text(slot, "SERIAL_NUMBER")?,
+    })
+}
+
+fn module(slot: &Slot<'_>) -> Dimm {
+    let text = |key: &str| text(slot, key);
     // udev stores 65535, "see the extended field", for speeds without reading that field.
     let number = |key: &str| slot.get(key)?.parse::<u32>().ok().filter(|&n| n != 0 && n != 0xffff);
     Dimm {
@@ -57,6 +88,8 @@ fn module(slot: &BTreeMap<&str, &str>) -> Dimm {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_sys::root::Tree;
+
     use super::*;
 
     #[test]
@@ -76,6 +109,17 @@ mod tests {
             ..Dimm::default()
         };
         assert_eq!(dimms, Dimms { source: DimmSource::Udev, slots: 2, modules: vec![expected] });
+    }
+
+    #[test]
+    fn reads_serial_numbers_of_modules_that_have_one() {
+        let mut tree = Tree::default();
+        let text = "E:MEMORY_DEVICE_0_LOCATOR=A1\nE:MEMORY_DEVICE_0_SERIAL_NUMBER=S-17\n\
+            E:MEMORY_DEVICE_1_PRESENT=0\nE:MEMORY_DEVICE_1_SERIAL_NUMBER=S-18\nE:MEMORY_DEVICE_2_LOCATOR=A3\n";
+        tree.file(DATABASE, text.as_bytes());
+        let found: Vec<_> =
+            serials(&SysRoot::of(tree)).into_iter().map(|found| (found.locator, found.serial)).collect();
+        assert_eq!(found, [("A1".to_owned(), "S-17".to_owned())]);
     }
 
     #[test]

@@ -1,11 +1,23 @@
 //! The text for a vendor, of one node.
 
+use std::collections::HashMap;
+
 use seatrial_model::Verdict;
-use seatrial_model::machine::{Disk, FileSystem, Gpu, Known, Machine, Nic, PciDevice};
+use seatrial_model::machine::{Disk, FileSystem, Gpu, Known, Machine, ModuleSerial, Nic, PciDevice, Serials};
+use seatrial_model::record::Document;
 use seatrial_report::inventory::Node;
-use seatrial_report::ticket::render;
+use seatrial_report::ticket::{TicketContext, render};
 
 use super::{fixture, golden};
+
+/// Every criterion of the fixtures is about the bandwidth.
+fn metrics(document: &Document) -> HashMap<String, String> {
+    document.verdicts.iter().map(|record| (record.criterion.clone(), "bandwidth".to_owned())).collect()
+}
+
+fn ticket(document: &Document, name: &str, machine: Option<&Node>, evidence: Result<&str, &str>) -> String {
+    render(document, name, TicketContext { machine, metrics: &metrics(document), evidence })
+}
 
 #[test]
 fn a_node_with_a_slow_gpu() {
@@ -16,16 +28,24 @@ fn a_node_with_a_slow_gpu() {
         pci: PciDevice { address: format!("0000:{index}a:00.0"), ..PciDevice::default() },
         ..Gpu::default()
     };
-    let machine = Machine { gpus: Known::Known(vec![gpu(0), gpu(1)]), ..Machine::default() };
+    let module = ModuleSerial {
+        locator: "A1".to_owned(),
+        bank: Some("P0 CHANNEL A".to_owned()),
+        vendor: Some("Maker".to_owned()),
+        part: None,
+        serial: "S-17".to_owned(),
+    };
+    let serials = Serials { system: Some("J4X".to_owned()), modules: vec![module] };
+    let machine = Machine { gpus: Known::Known(vec![gpu(0), gpu(1)]), serials, ..Machine::default() };
     let node = Node { name: "g1".to_owned(), machine, limits: Vec::new() };
-    let text = render(&fixture::two_gpus(), "g1", Some(&node), Ok("0123abcd"));
+    let text = ticket(&fixture::two_gpus(), "g1", Some(&node), Ok("0123abcd"));
     assert!(text.contains("GPU-0001") && !text.contains("GPU-0000"), "{text}");
     golden!("ticket_of_a_slow_gpu", text);
 }
 
 #[test]
 fn a_node_without_inventory_that_could_not_be_judged() {
-    let text = render(&fixture::virtual_machine(), "vm-1", None, Err("the run still runs"));
+    let text = ticket(&fixture::virtual_machine(), "vm-1", None, Err("the run still runs"));
     golden!("ticket_of_an_unjudged_node", text);
 }
 
@@ -51,21 +71,36 @@ fn the_devices_below_a_path_and_a_file_system_are_identified() {
         ..Machine::default()
     };
     let node = Node { name: "n1".to_owned(), machine, limits: Vec::new() };
-    let ticket = |subject: &str| {
+    let of = |subject: &str| {
         let mut case = fixture::measured("n1", "copy", "nt", 1.0, &fixture::limit(2.0));
         case.nodes.push("n2".to_owned());
         case.subject = subject.parse().expect("a subject");
         let verdict = fixture::judged(&case, Verdict::Fail, 90.0, None);
-        render(
-            &fixture::checked(fixture::document(&["n1", "n2"], vec![case]), vec![verdict]),
-            "n1",
-            Some(&node),
-            Ok("0"),
-        )
+        let document = fixture::checked(fixture::document(&["n1", "n2"], vec![case]), vec![verdict]);
+        ticket(&document, "n1", Some(&node), Ok("0"))
     };
     let has = |text: &str| ["aa:00", "aa:01", "S-A", "S-B"].map(|id| text.contains(id));
-    assert_eq!(has(&ticket("n1/eth0->n2/eth1")), [true, false, false, false]);
-    assert_eq!(has(&ticket("n2/eth0->n1/eth1")), [false, true, false, false]);
-    assert_eq!(has(&ticket("fs:/scratch")), [false, false, false, true]);
-    assert_eq!(has(&ticket("disk:sda")), [false, false, true, false]);
+    assert_eq!(has(&of("n1/eth0->n2/eth1")), [true, false, false, false]);
+    assert_eq!(has(&of("n2/eth0->n1/eth1")), [false, true, false, false]);
+    assert_eq!(has(&of("fs:/scratch")), [false, false, false, true]);
+    assert_eq!(has(&of("disk:sda")), [false, false, true, false]);
+}
+
+#[test]
+fn a_criterion_has_the_limit_of_its_own_metric_and_skipped_criteria_are_not_counted() {
+    let mut case = fixture::measured("n1", "copy", "nt", 1.0, &fixture::limit(2.0));
+    let mut latency = case.metrics["bandwidth"].clone();
+    latency.limit = fixture::limit(7.0);
+    case.metrics.insert("latency".to_owned(), latency);
+    let verdicts = [Verdict::Fail, Verdict::Skip, Verdict::Pass].map(|verdict| {
+        let mut record = fixture::judged(&case, verdict, 90.0, None);
+        record.criterion = format!("of-latency-{verdict}");
+        record
+    });
+    let document = fixture::checked(fixture::document(&["n1"], vec![case]), verdicts.to_vec());
+    let metrics = HashMap::from([("of-latency-fail".to_owned(), "latency".to_owned())]);
+    let context = TicketContext { machine: None, metrics: &metrics, evidence: Ok("0") };
+    let text = render(&document, "n1", context);
+    assert!(text.starts_with("n1: 1 of 2 criteria not met\n"), "{text}");
+    assert!(text.contains("limit of latency: 7.00 GB/s") && !text.contains("limit of bandwidth"), "{text}");
 }

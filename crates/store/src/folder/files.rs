@@ -1,8 +1,10 @@
 //! Files of a run folder: names and versioned contents.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use seatrial_model::machine::Serials;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{Case, CaseId, Finding, Nanos, PartRecord, SiteNode, Verdict, VerdictRecord};
@@ -71,6 +73,11 @@ impl Files {
     /// Summary for the list of runs, made from the other files; not part of the record.
     pub fn summary(&self) -> PathBuf {
         self.folder.join(".summary.json")
+    }
+
+    /// Serial numbers for a ticket; no evidence file holds a file whose name begins with a dot.
+    pub fn serials(&self) -> PathBuf {
+        self.folder.join(".serials.json")
     }
 
     pub fn lock(&self) -> PathBuf {
@@ -143,6 +150,12 @@ pub struct ReferenceFile {
 pub struct NodeFile {
     pub schema: u32,
     pub node: SiteNode,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SerialsFile {
+    pub schema: u32,
+    pub nodes: BTreeMap<String, Serials>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ mod run;
 
 pub use files::{
     Files, JudgedFile, LOCK_FILE, NodeFile, ProfileFile, RUN_FILE, ReferenceFile, RunFile, SamplesFile,
+    SerialsFile,
 };
 pub use files::{LoggedEvent, Plan, Round, SCHEMA};
 pub use read::{State, StoredRun};

@@ -1,9 +1,10 @@
 //! Reads a run back, in any state.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::{fs, io};
 
+use seatrial_model::machine::Serials;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document, RunInfo, SCHEMA_VERSION};
 use seatrial_model::{CaseId, Cause, Finding, Outcome, PartRecord, Site, SiteNode, Verdict, VerdictRecord};
@@ -11,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::files::{
     Files, JudgedFile, LoggedEvent, NodeFile, Plan, ProfileFile, ReferenceFile, RunFile, SCHEMA, SamplesFile,
+    SerialsFile,
 };
 use crate::write::whole_lines;
 use crate::{Damage, Piece, StoreError, lock};
@@ -181,6 +183,12 @@ impl StoredRun {
             site.nodes.extend(self.node(name)?.into_present());
         }
         Ok(site)
+    }
+
+    /// Serial numbers of the nodes, for a ticket.
+    pub fn serials(&self) -> Result<BTreeMap<String, Serials>, StoreError> {
+        let file = versioned::<SerialsFile>(&self.files.serials(), |file| file.schema)?;
+        Ok(file.into_present().map(|file| file.nodes).unwrap_or_default())
     }
 
     pub fn reference(&self) -> Result<Piece<Vec<CaseRecord>>, StoreError> {

@@ -1,13 +1,34 @@
 //! A run is written, read back and resumed.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::thread;
 
 use super::common::{case, end, info, measured, plan, record_case, small_run, unmeasured};
+use seatrial_model::machine::Machine;
 use seatrial_model::record::{CheckOptions, RunOptions};
-use seatrial_model::{Cause, Outcome, Verdict};
+use seatrial_model::{Cause, Outcome, Site, SiteNode, Verdict};
 use seatrial_store::{Files, Home, Piece, RunFolder, State, StoreError};
+
+#[test]
+fn serial_numbers_are_kept_apart_from_the_inventory_and_are_no_evidence() {
+    let (_folder, home) = super::common::home();
+    let mut journal = small_run(&home);
+    let mut node = SiteNode::new("n1", Machine::default());
+    node.machine.serials.system = Some("J4X".to_owned());
+    journal.keep_site(&Site { nodes: vec![node.clone()] }).unwrap();
+    let path = journal.path().to_owned();
+    journal.end(end()).unwrap();
+    let run = RunFolder::open(&path).unwrap();
+    assert!(run.site().unwrap().nodes[0].machine.serials.is_empty());
+    assert_eq!(run.serials().unwrap()["n1"], node.machine.serials);
+    let mut evidence = Vec::new();
+    seatrial_store::export(&path, &mut evidence).unwrap();
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(evidence.as_slice()).read_to_end(&mut plain).unwrap();
+    assert!(!plain.windows(3).any(|bytes| bytes == b"J4X"));
+}
 
 #[test]
 fn everything_written_is_read_back() {
