@@ -1,6 +1,7 @@
 //! The section of a benchmark: its cases compared with their limits; sweeps, studies and series; the cases in full.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use askama::Template;
 use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
@@ -45,8 +46,8 @@ pub struct Benchmark {
     pub figures: Vec<Figure>,
     pub heats: Vec<Heat>,
     pub tables: Vec<PageTable>,
-    /// How limits were derived, or why there is none.
-    pub limits: Vec<String>,
+    /// How limits were derived, or why there is none; why cases were skipped.
+    pub notes: Vec<String>,
     pub cases: Vec<Full>,
     pub rest: String,
 }
@@ -103,7 +104,7 @@ fn benchmark(
         shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));
     }
     let mut drawn: Vec<&str> = Vec::new();
-    let mut limits = Vec::new();
+    let mut notes = Vec::new();
     for (_, group) in found.groups.iter().filter(|(bench, _)| *bench == name) {
         let plots = match only(group) {
             Some(case) => {
@@ -117,10 +118,11 @@ fn benchmark(
         figures.extend(plots.figures);
         heats.extend(plots.heats);
         shown_tables.extend(plots.tables);
-        limits.extend(view::limits(group).iter().map(|limit| text(limit)));
+        notes.extend(view::limits(group).iter().map(|limit| text(limit)));
     }
-    limits.sort();
-    limits.dedup();
+    notes.sort();
+    notes.dedup();
+    notes.extend(skipped(shown, name));
     let mut in_full: Vec<&CaseRecord> =
         cases.iter().copied().filter(|case| !shown.place(case.case.as_str()).is_empty()).collect();
     in_full.sort_by_key(|case| Reverse(shown.verdict(case).unwrap_or(tone(case.outcome))));
@@ -145,10 +147,19 @@ fn benchmark(
         figures,
         heats,
         tables: shown_tables,
-        limits,
+        notes,
         cases: in_full.into_iter().map(|case| full(shown, case, of_case(case), left)).collect(),
         rest,
     }
+}
+
+/// Why some cases of a benchmark do not apply, a line per reason.
+fn skipped(shown: &Shown<'_>, name: &str) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in shown.document.results.iter().filter(|case| case.bench == name && is_absent(case)) {
+        *reasons.entry(case.reason.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    reasons.iter().map(|(why, number)| text(&format!("{} skipped: {why}", count(*number, "case")))).collect()
 }
 
 /// The case with numbers, if there is only one.

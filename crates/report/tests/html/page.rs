@@ -406,6 +406,8 @@ fn a_run_without_anything_is_a_page() {
     assert!(between(&page, "<h1>", "</h1>").contains("nothing was measured"));
     let page = page_of(&fixture::mixed());
     assert!(page.contains("worker 3 ended by SIGBUS"));
+    // Of a benchmark that ran, what does not apply is a note.
+    assert_eq!(page.matches("1 case skipped: the C library exports no memcpy").count(), 1);
 }
 
 #[test]
