@@ -32,7 +32,8 @@ pub const MOST_NAMES: usize = 8;
 
 const MOST_CRITERIA: usize = 200;
 
-const MOST_PARTS: usize = 60;
+/// Parts by test; of more the tests of a part are joined.
+const MOST_PARTS: usize = 16;
 
 const MOST_SETTINGS: usize = 200;
 

@@ -65,7 +65,7 @@ pub fn loaded(case: &CaseRecord) -> Option<Figure> {
         return None;
     }
     let limit = case.metrics.values().find(|metric| metric.unit == rates.unit)?.limit.value;
-    let limit = limit.map(|limit| Mark::At(limit, format!("limit {}", quantity(limit, rates.unit))));
+    let limit = limit.map(|limit| Mark::AtLimit(limit, format!("limit {}", quantity(limit, rates.unit))));
     let caption = format!("{name} over {rate}");
     let plot = Plot {
         label: text(&format!("{caption}, {} points by {axis}", points.len())),

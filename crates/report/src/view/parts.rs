@@ -40,7 +40,7 @@ pub enum Extent {
     Page,
 }
 
-/// A row per part and test, at most `most`; the tests of a part are joined where there are more.
+/// A row per part and test; of more than `most` the tests of a part are joined, and only a page shows all rows.
 pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     let judged = verdicts(document);
     let there: Vec<&CaseRecord> = document.results.iter().filter(|case| !is_absent(case)).collect();
@@ -51,7 +51,7 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     if parts.len() > most {
         parts = group(&there, &judged, of_bench);
     }
-    let hidden = parts.len().saturating_sub(most);
+    let hidden = if extent == Extent::Page { 0 } else { parts.len().saturating_sub(most) };
     if hidden > 0 {
         // The worst stay, in the order of the run.
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -62,8 +62,7 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     }
     let mut table = lay_out(&parts, is_fleet(document), !judged.is_empty(), extent);
     if hidden > 0 {
-        let place = if extent == Extent::Page { "in the benchmarks below" } else { "with --details" };
-        table.remarks.push(format!("{} {place}", count(hidden, "more row")));
+        table.remarks.push(format!("{} with --details", count(hidden, "more row")));
     }
     if extent != Extent::Page {
         table.remarks.extend(not_here(document));

@@ -61,6 +61,13 @@ fn parts_are_those_of_the_terminal_with_a_bar_of_their_share_of_the_limit() {
     for told in ["GPU 1", "63.0 GB/s", "44%", "bar fail", "width:44.0%", "href=\"#case-6\""] {
         assert!(slow.contains(told), "no {told} in {slow}");
     }
+    // A sweep is one row, with its worst.
+    let sweep = page_of(&scripted::sweep());
+    assert_eq!(
+        between(&sweep, "id=\"parts\"", "</section>").matches("<tr").count(),
+        2,
+        "its head and one row"
+    );
     // Benchmarks come by what they measure.
     let families: Vec<&str> = page.split("<h3 class=\"family\">").skip(1).collect();
     assert_eq!(families.len(), 1);
@@ -170,7 +177,7 @@ fn a_loaded_latency_is_a_curve_over_the_bandwidth_reached() {
     let drawn = figures(&page, "mem.loaded_latency");
     let curve = between(drawn, "curve over delivered", "</figure>");
     assert!(curve.contains("load 40: ") && curve.contains(" at 92.0 GB/s"), "{curve}");
-    assert!(curve.contains(">limit 307 GB/s<"), "{curve}");
+    assert!(curve.contains("fill=\"var(--limit)\">limit 307 GB/s<"), "{curve}");
     assert_eq!(curve.matches("<g class=\"pt\"").count(), 6);
     assert!(drawn.contains("<figcaption>delivered over load"), "each series by itself too");
 }

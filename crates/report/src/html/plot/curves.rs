@@ -22,7 +22,7 @@ impl Plot {
         let xs =
             points().map(|point| self.x(point.x)).chain(self.marks.iter().filter_map(|mark| match mark {
                 Mark::Across(..) | Mark::Bound(..) => None,
-                Mark::At(x, _) | Mark::Failed(x, _) => Some(self.x(*x)),
+                Mark::At(x, _) | Mark::AtLimit(x, _) | Mark::Failed(x, _) => Some(self.x(*x)),
             }));
         let middles = ends(points().map(|point| point.y))?;
         // An interval may be so wide that it would leave no room for the curve: it is cut at the edge.
@@ -106,15 +106,19 @@ impl Plot {
         for mark in &self.marks {
             match mark {
                 Mark::Across(..) | Mark::Bound(..) => {}
-                Mark::At(x, name) => {
+                Mark::At(x, name) | Mark::AtLimit(x, name) => {
+                    let (colour, dashes) = match mark {
+                        Mark::AtLimit(..) => ("var(--limit)", "6 3"),
+                        _ => ("var(--faint)", "2 3"),
+                    };
                     let x = frame.at.map_x(self.x(*x));
-                    frame.line(vec![(x, top), (x, bottom)], "var(--faint)", 1.2, Some("2 3"));
+                    frame.line(vec![(x, top), (x, bottom)], colour, 1.2, Some(dashes));
                     let (x, anchor) = if x > (left + right) / 2.0 {
                         (x - 5.0, TextAnchor::End)
                     } else {
                         (x + 5.0, TextAnchor::Start)
                     };
-                    frame.text((x, bottom - 6.0), name, anchor, "var(--faint)");
+                    frame.text((x, bottom - 6.0), name, anchor, colour);
                 }
                 Mark::Failed(x, tip) => frame.cross((frame.at.map_x(self.x(*x)), bottom - 8.0), tip),
             }

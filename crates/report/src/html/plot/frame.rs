@@ -67,7 +67,7 @@ impl Frame {
             match mark {
                 Mark::Across(y, name) => self.across((*y, name), "var(--limit)", "6 3", TextAnchor::End),
                 Mark::Bound(y, name) => self.across((*y, name), "var(--bound)", "2 3", TextAnchor::Start),
-                Mark::At(..) | Mark::Failed(..) => {}
+                Mark::At(..) | Mark::AtLimit(..) | Mark::Failed(..) => {}
             }
         }
     }

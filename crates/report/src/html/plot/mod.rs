@@ -58,6 +58,8 @@ pub enum Mark {
     Bound(f64, String),
     /// A mark at an x position: a knee.
     At(f64, String),
+    /// A limit at an x position.
+    AtLimit(f64, String),
     /// An x position without a number, with the cause.
     Failed(f64, String),
 }
@@ -65,7 +67,11 @@ pub enum Mark {
 impl Mark {
     pub fn name(&self) -> &str {
         match self {
-            Self::Across(_, name) | Self::Bound(_, name) | Self::At(_, name) | Self::Failed(_, name) => name,
+            Self::Across(_, name)
+            | Self::Bound(_, name)
+            | Self::At(_, name)
+            | Self::AtLimit(_, name)
+            | Self::Failed(_, name) => name,
         }
     }
 
@@ -73,7 +79,7 @@ impl Mark {
     fn height(&self) -> Option<f64> {
         match self {
             Self::Across(y, _) | Self::Bound(y, _) => Some(*y),
-            Self::At(..) | Self::Failed(..) => None,
+            Self::At(..) | Self::AtLimit(..) | Self::Failed(..) => None,
         }
     }
 }
