@@ -138,13 +138,13 @@ pub struct NextStep<'a> {
     pub case: Option<&'a str>,
 }
 
-/// The first things to do, and the number of further ones.
+/// The first failures and unknowns, and the number of further things to act on.
 pub fn steps(document: &Document) -> (Vec<NextStep<'_>>, usize) {
     let all = actions::with_warnings(document);
-    (
-        all.iter().take(MOST_STEPS).map(|action| step(document, action)).collect(),
-        all.len().saturating_sub(MOST_STEPS),
-    )
+    let bad = all.iter().filter(|action| action.badge.tone > Verdict::Warn);
+    let steps: Vec<NextStep<'_>> = bad.take(MOST_STEPS).map(|action| step(document, action)).collect();
+    let more = all.len() - steps.len();
+    (steps, more)
 }
 
 fn step<'a>(document: &'a Document, action: &Action<'a>) -> NextStep<'a> {

@@ -6,7 +6,7 @@ use seatrial_report::html::PageContext;
 use tempfile::TempDir;
 
 use super::chromium::{Chromium, skip};
-use super::{axe, compared, fixture, page_in, page_of, scripted};
+use super::{axe, compared, fixture, page_in, page_of, pictures, scripted};
 
 struct Saved {
     path: PathBuf,
@@ -157,19 +157,20 @@ fn the_drawn_differences_are_seen_on_a_phone_without_scrolling_sideways() {
     assert_eq!(wide["above"], false, "a table where there is room for one");
 }
 
-/// The width of the page beyond the window, with all folds open; and the boxes that scroll by themselves.
+/// The width of the page beyond the window, with all folds open; the boxes that scroll by themselves; and some of the
+/// elements that reach beyond the window.
 const BEYOND: &str = "(() => { for (const fold of document.querySelectorAll('details')) fold.open = true; \
                       const wide = Array.from(document.querySelectorAll('.scroll')).filter((box) => box.scrollWidth > \
                       box.clientWidth + 1).map((box) => box.getAttribute('aria-label')); \
-                      return { width: document.documentElement.scrollWidth - innerWidth, wide }; })()";
+                      const over = Array.from(document.querySelectorAll('body *')).filter((at) => \
+                      at.getBoundingClientRect().right > innerWidth + 1).slice(-3).map((at) => at.outerHTML.slice(0, 200)); \
+                      return { width: document.documentElement.scrollWidth - innerWidth, wide, over }; })()";
 
 #[test]
 fn no_page_of_a_run_scrolls_sideways() {
     let Some(mut browser) = Chromium::start() else { return };
-    let fleet = fixture::fleet_with_three_bad_nodes();
-    let documents = [fixture::host(), fixture::two_gpus(), fleet, fixture::virtual_machine()];
-    let pages = documents.map(|document| saved(&page_of(&document)));
-    for (page, name) in pages.iter().zip(["laptop", "two GPUs", "fleet", "virtual machine"]) {
+    for (name, document) in pictures::records() {
+        let page = saved(&page_of(&document));
         for width in [1280, 400] {
             browser.open(&page.path, width);
             let beyond = browser.value(BEYOND);
@@ -178,6 +179,18 @@ fn no_page_of_a_run_scrolls_sideways() {
                 "{name} at {width}: {beyond}"
             );
             assert_eq!(beyond["wide"], serde_json::json!([]), "{name} at {width}");
+        }
+    }
+    // Of the others a wide matrix may scroll in its box.
+    for (name, page) in pages() {
+        let page = saved(&page);
+        for width in [1280, 400] {
+            browser.open(&page.path, width);
+            let beyond = browser.value(BEYOND);
+            assert!(
+                beyond["width"].as_i64().is_some_and(|pixels| pixels <= 0),
+                "{name} at {width}: {beyond}"
+            );
         }
     }
 }

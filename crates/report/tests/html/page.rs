@@ -90,6 +90,14 @@ fn the_first_lines_answer_what_was_wanted_and_whether_it_was_met() {
         "{answers}"
     );
     assert!(!answers.contains("<dt>before</dt>"), "there is no earlier run");
+    // The warning is one of the things to act on, and no step.
+    assert!(answers.contains("<a href=\"#act\">1 more to act on</a>"), "{answers}");
+    let accepted = page_of(&fixture::accepted());
+    let answers_of_accepted = between(&accepted, "class=\"answers\"", "</dl>");
+    assert!(
+        answers_of_accepted.contains("nothing failed and nothing is unknown</dd>"),
+        "{answers_of_accepted}"
+    );
     let fleet = page_of(&fixture::fleet());
     let answers = between(&fleet, "class=\"answers\"", "</dl>");
     assert!(
