@@ -153,9 +153,12 @@ fn step<'a>(document: &'a Document, action: &Action<'a>) -> NextStep<'a> {
     let command = case.filter(|_| is_low).map(|case| line(["seatrial", "list", case.bench.as_str()]));
     let is_it =
         |record: &&VerdictRecord| record.case.as_deref() == action.case && record.criterion == action.name;
-    let margin = document.verdicts.iter().find(is_it).and_then(|record| record.margin_percent);
-    let what = match margin.filter(|_| action.badge.tone == Verdict::Fail) {
-        Some(margin) => format!("{} {}", action.name, signed_percent(margin)),
+    let record = document.verdicts.iter().find(is_it).filter(|_| action.badge.tone == Verdict::Fail);
+    let what = match record.and_then(|record| Some((record, record.margin_percent?))) {
+        Some((record, margin)) => match record.subject.as_str() {
+            "node" => format!("{} {}", action.name, signed_percent(margin)),
+            part => format!("{} on {part} {}", action.name, signed_percent(margin)),
+        },
         None => cut(&action.what, LONGEST_STEP),
     };
     NextStep { badge: action.badge, nodes: action.nodes.clone(), what, command, case: action.case }

@@ -90,6 +90,9 @@ fn the_first_lines_answer_what_was_wanted_and_whether_it_was_met() {
         "{answers}"
     );
     assert!(!answers.contains("<dt>before</dt>"), "there is no earlier run");
+    let gpus = page_of(&fixture::two_gpus());
+    let of_gpus = between(&gpus, "class=\"answers\"", "</dl>");
+    assert!(of_gpus.contains("</span> gpu.host_copy-to-device on gpu:1 -45% · likely causes"), "{of_gpus}");
     // The warning is one of the things to act on, and no step.
     assert!(answers.contains("<a href=\"#act\">1 more to act on</a>"), "{answers}");
     let accepted = page_of(&fixture::accepted());
