@@ -1,17 +1,19 @@
-//! The pictures of `docs/report.md`.
+//! The pictures and the screens of `docs/report.md`.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use seatrial_model::record::{Document, MetricRecord};
 use seatrial_report::html::PageContext;
+use seatrial_report::terminal::{TerminalContext, render};
+use seatrial_report::{Style, TextStyle};
 
 use super::chromium::Chromium;
 use super::{fixture, page_in};
 
 /// Width and height of a picture.
-const SIZES: [(u32, u32); 2] = [(1280, 1000), (400, 1000)];
+const SIZES: [(u32, u32); 2] = [(1280, 1400), (400, 1400)];
 
 /// The records that the pictures show.
 pub fn records() -> [(&'static str, Document); 4] {
@@ -39,15 +41,44 @@ fn with_samples(mut document: Document) -> Document {
     document
 }
 
+/// The folder that the records were kept in.
+const FOLDER: &str = "/home/ada/.local/share/seatrial/runs/20260921-083015-bcdf";
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// `text` with the first screens of today, each behind a comment with the name of its record.
+fn with_screens(text: &str) -> String {
+    let context = TerminalContext { folder: Some(Path::new(FOLDER)), ..TerminalContext::default() };
+    let mut text = text.to_owned();
+    for (name, document) in records() {
+        let mark = format!("<!-- screen of {name} -->\n```text\n");
+        let from = text.find(&mark).unwrap_or_else(|| panic!("no {mark}")) + mark.len();
+        let to = from + text[from..].find("```\n").expect("the end of the screen");
+        text.replace_range(from..to, &render(&document, &context, TextStyle::new(Style::Plain, Some(80))));
+    }
+    text
+}
+
 #[test]
-#[ignore = "makes docs/pictures anew"]
+fn the_document_about_reports_shows_the_screens_of_today() {
+    let text = std::fs::read_to_string(docs().join("report.md")).expect("the document");
+    let is_same = with_screens(&text) == text;
+    assert!(is_same, "cargo test -p seatrial-report --test html pictures -- --ignored");
+}
+
+#[test]
+#[ignore = "makes docs/pictures and the screens in docs/report.md anew"]
 fn pictures() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
+    let document = docs().join("report.md");
+    let text = std::fs::read_to_string(&document).expect("the document");
+    std::fs::write(&document, with_screens(&text)).expect("written");
+    let folder = docs().join("pictures");
     let mut browser = Chromium::start().expect("Chromium");
     std::fs::create_dir_all(&folder).expect("a folder");
-    let home = Path::new("/var/lib/seatrial/runs/20260921-083015-bcdf");
     for (name, document) in records() {
-        let context = PageContext { folder: Some(home), ..PageContext::default() };
+        let context = PageContext { folder: Some(Path::new(FOLDER)), ..PageContext::default() };
         let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
         std::fs::write(&page, page_in(&document, &context)).expect("a page");
         for (width, height) in SIZES {
