@@ -35,6 +35,8 @@ const MOST_CRITERIA: usize = 200;
 /// Parts by test; of more the tests of a part are joined.
 const MOST_PARTS: usize = 16;
 
+const MOST_ROWS_OF_PARTS: usize = 200;
+
 const MOST_SETTINGS: usize = 200;
 
 /// Findings at most; the JSON form has all.
@@ -107,7 +109,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
             None => "Nothing was judged, and nothing failed.",
         },
         criteria: criteria(&shown),
-        parts: PageTable::of_run(&parts(document), usize::MAX, &shown),
+        parts: PageTable::of_run(&parts(document), MOST_ROWS_OF_PARTS, &shown),
         families: families(&shown, &mut left),
         nodes: nodes(&shown),
         pairs: heat::of_pairs(&shown),
