@@ -51,7 +51,7 @@
   const items = all("[data-v]");
   const boxes = all("input[name=verdict]", form);
   const filter = () => {
-    const wanted = form.elements.node.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+    const wanted = (form.elements.node ? form.elements.node.value : "").toLowerCase().split(/[\s,]+/).filter(Boolean);
     const role = form.elements.role ? form.elements.role.value : "";
     const off = new Set(boxes.filter((box) => !box.checked).map((box) => box.value));
     let shown = 0;

@@ -14,6 +14,8 @@ pub struct PageFrame {
     pub script: &'static str,
     pub title: String,
     pub roles: Vec<String>,
+    /// Whether there is a single node, so that nothing is filtered by node.
+    pub is_of_one_node: bool,
     /// Verdicts to filter by, the heaviest first.
     pub verdicts: Vec<Badge>,
     pub version: String,
@@ -26,6 +28,7 @@ impl PageFrame {
             script: SCRIPT,
             title: format!("{} · Seatrial", text(of)),
             roles,
+            is_of_one_node: false,
             verdicts,
             version: text(version),
         }

@@ -92,7 +92,10 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
         (None, None) => None,
     };
     let page = Page {
-        frame: PageFrame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown)),
+        frame: PageFrame {
+            is_of_one_node: run.nodes.len() == 1,
+            ..PageFrame::new(&run.id, &run.seatrial, shown.roles(), verdicts(&shown))
+        },
         run: text(&run.id),
         badge,
         headline: text(&said(document)),

@@ -172,6 +172,19 @@ fn one_case_shows_its_samples_and_its_series_with_limit_and_bound() {
 }
 
 #[test]
+fn a_page_of_one_node_has_no_filter_by_node() {
+    let filter = |document: &Document| between(&page_of(document), "<form", "</form>").to_owned();
+    assert!(filter(&fixture::fleet()).contains("name=\"node\""));
+    let one = filter(&fixture::host());
+    assert!(
+        !one.contains("name=\"node\"") && one.contains("name=\"verdict\"") && one.contains("name=\"theme\""),
+        "{one}"
+    );
+    let bare = filter(&scripted::ladder());
+    assert!(!bare.contains("Show all") && bare.contains("name=\"theme\""), "{bare}");
+}
+
+#[test]
 fn a_ladder_of_sizes_is_a_curve_over_a_logarithmic_axis() {
     let page = page_of(&scripted::ladder());
     let drawn = figures(&page, "mem.latency");
