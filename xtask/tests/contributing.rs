@@ -9,7 +9,7 @@ use xtask::workspace;
 const COPIED: &[&str] = &["rustfmt.toml", "crates", "benchmarks", "xtask", "profiles"];
 
 /// Where the modules of the example's family begin.
-const FIRST_MODULE: &str = "pub mod bandwidth;\n";
+const FIRST_MODULE: &str = "mod bandwidth;\n";
 
 /// Where the list of the family's benchmarks begins.
 const LIST: &str = "&[";
