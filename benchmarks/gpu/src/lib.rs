@@ -14,6 +14,7 @@ mod host_copy_all;
 mod integrity;
 mod kernel;
 mod memory;
+mod metrics;
 mod pattern;
 mod pcie_route;
 mod peer_copy;

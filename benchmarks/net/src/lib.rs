@@ -3,6 +3,7 @@
 mod connect;
 mod datagrams;
 mod eth_receive;
+mod metrics;
 mod mtu;
 mod pingpong;
 mod port;

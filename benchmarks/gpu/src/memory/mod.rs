@@ -7,15 +7,10 @@ mod reduce;
 mod tests;
 mod variant;
 
-use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
-};
+use seatrial_model::{About, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, SeriesSpec, Unit};
 
+use crate::metrics::rate;
 use seatrial_bench::Benchmark;
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
-}
 
 const ABOUT: About = About {
     id: "gpu.memory",

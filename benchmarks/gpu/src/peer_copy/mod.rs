@@ -7,19 +7,10 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
-};
+use seatrial_model::{About, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, SeriesSpec, Unit};
 
+use crate::metrics::{latency, rate};
 use seatrial_bench::Benchmark;
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::GigabytesPerSecond).doc(doc)
-}
-
-const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::lower_is_better(name, Unit::Nanosecond).doc(doc)
-}
 
 const fn axis(name: &'static str) -> AxisSpec {
     AxisSpec { name, unit: Unit::Count }

@@ -11,12 +11,9 @@ use seatrial_model::{
     About, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
 };
 
+use crate::metrics::latency;
 use client::ConnectClient;
 use seatrial_bench::{Benchmark, Endpoint, Part, Prepared, call, pin, serve};
-
-const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
-}
 
 const ABOUT: About = About {
     id: "net.connect",

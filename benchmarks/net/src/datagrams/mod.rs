@@ -29,16 +29,13 @@ mod tests;
 mod threads;
 mod window;
 
+use crate::metrics::rate;
 use seatrial_model::{AxisSpec, Better, Bytes, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 use config::{HEADER, MOST_MESSAGE};
 pub use part::prepare;
 pub use plan::{between, limits, plan};
 pub use reduce::reduce;
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
-}
 
 const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)

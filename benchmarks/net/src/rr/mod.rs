@@ -18,13 +18,10 @@ use seatrial_model::{
     About, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
 };
 
+use crate::metrics::latency;
 use client::RrClient;
 use config::RrConfig;
 use seatrial_bench::{Benchmark, Part, Prepared, call, pin, serve};
-
-const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
-}
 
 const ABOUT: About = About {
     id: "net.rr",

@@ -27,11 +27,8 @@ use seatrial_model::{
     About, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
 };
 
+use crate::metrics::rate;
 use seatrial_bench::{Benchmark, Part};
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::GigabitsPerSecond).doc(doc)
-}
 
 const fn cpu(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)

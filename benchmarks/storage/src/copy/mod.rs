@@ -9,11 +9,8 @@ mod tests;
 
 use seatrial_model::{About, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Unit};
 
+use crate::io::specs::rate;
 use seatrial_bench::{Benchmark, Part};
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
-}
 
 const fn share(name: &'static str, doc: &'static str) -> MetricSpec {
     MetricSpec::lower_is_better(name, Unit::Percent).doc(doc)

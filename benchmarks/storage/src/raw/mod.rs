@@ -16,15 +16,8 @@ use seatrial_model::{
 
 use seatrial_sys::root::SysRoot;
 
+use crate::io::specs::{latency, rate};
 use seatrial_bench::{Benchmark, Part};
-
-const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, Unit::MegabytesPerSecond).doc(doc)
-}
-
-const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
-}
 
 const ABOUT: About = About {
     id: "storage.raw",
