@@ -7,6 +7,15 @@ use super::flow::{CopyError, Piece, SliceTimes};
 use super::split::copies_in;
 use crate::{Checks, Watches};
 
+/// What a cell is asked for in a slice.
+pub struct SliceRun<'a> {
+    /// Copies to make on each stream, at least.
+    pub copies: usize,
+    pub checks: &'a mut Checks,
+    /// To be called while the copies run.
+    pub meanwhile: &'a mut dyn FnMut(),
+}
+
 /// What a benchmark copies, cell by cell. Cells go by their number.
 pub trait CopyCells: Send {
     fn count(&self) -> usize;
@@ -19,15 +28,8 @@ pub trait CopyCells: Send {
         true
     }
 
-    /// Overwrites the targets of a cell, makes `copies` copies at least on each of its streams, and checks what they
-    /// wrote to devices.
-    fn copy(
-        &mut self,
-        cell: usize,
-        copies: usize,
-        checks: &mut Checks,
-        watches: &mut Watches<'_>,
-    ) -> Result<SliceTimes, CopyError>;
+    /// Overwrites the targets of a cell, makes its copies, and checks what they wrote to devices.
+    fn copy(&mut self, cell: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError>;
 
     fn sample(&self, cell: usize, slice: u64, piece: &Piece) -> Sample;
 
@@ -99,7 +101,12 @@ impl<C: CopyCells> CopyRounds<C> {
     /// The copies of a cell; after the loss of a GPU again without it, where that is possible.
     fn slice(&mut self, cell: usize, watches: &mut Watches<'_>) -> Result<Option<SliceTimes>, Reason> {
         while self.cells.can(cell) {
-            match self.cells.copy(cell, self.copies[cell], &mut self.checks, watches) {
+            let run = SliceRun {
+                copies: self.copies[cell],
+                checks: &mut self.checks,
+                meanwhile: &mut || watches.take_reading(),
+            };
+            match self.cells.copy(cell, run) {
                 Ok(times) => return Ok(Some(times)),
                 Err(failed) => self.cells.lose(cell, failed)?,
             }

@@ -6,7 +6,7 @@ mod flow;
 mod split;
 mod starter;
 
-pub use cells::{CopyCells, CopyRounds};
+pub use cells::{CopyCells, CopyRounds, SliceRun};
 pub use flow::{CopyError, Flow, Piece, Queue, SliceTimes, TimedStream};
 pub use split::{MOST_QUEUED, PIECES, Split};
 pub use starter::Starter;

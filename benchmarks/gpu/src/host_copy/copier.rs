@@ -7,9 +7,9 @@ use seatrial_model::Reason;
 use seatrial_sys::gpu::DeviceMemory;
 
 use super::cell::{Cell, Grid};
+use crate::Device;
 use crate::copy::{CopyError, SliceTimes};
 use crate::pattern::Wrong;
-use crate::{Device, Watches};
 
 /// The device's blocks: target of copies to it, source of copies from it.
 pub struct Blocks {
@@ -25,7 +25,7 @@ pub trait Copier: Send {
         device: &Device,
         cell: Cell,
         copies: usize,
-        watches: &mut Watches<'_>,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<SliceTimes, CopyError>;
 
     fn latencies(&mut self, _: &Device, _out: Option<&mut dyn Sink>) -> Result<(), Reason> {

@@ -12,9 +12,9 @@ use super::cell::{Cell, Grid};
 use super::copier::{Blocks, Copier};
 use super::pinned::{IN_LANE, OUT_LANE};
 use super::samples::{IN, NOTHING, OUT, evidence_of_nodes};
+use crate::Device;
 use crate::copy::{CopyError, Piece, SliceTimes};
 use crate::pattern::{Pattern, Wrong};
-use crate::{Device, Watches};
 use seatrial_bench::Sink;
 use seatrial_bench::{Gate, Held, evidence_of_pages, evidence_of_place, no_memory};
 
@@ -66,7 +66,7 @@ impl Copier for Pageable {
         _: &Device,
         cell: Cell,
         copies: usize,
-        watches: &mut Watches<'_>,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<SliceTimes, CopyError> {
         let size = cell.size as usize;
         let (goes_in, goes_out) = (cell.direction.goes_in(), cell.direction.goes_out());
@@ -88,7 +88,7 @@ impl Copier for Pageable {
             _ => (Ok(Vec::new()), out_of()),
         };
         // Both threads are busy during the slice, so the counters are read right after.
-        watches.take_reading();
+        meanwhile();
         let mut slice = SliceTimes { pieces: Vec::new(), took: 0.0, copies };
         for (lane, times) in [(IN_LANE, ins?), (OUT_LANE, outs?)] {
             let (first, last) = (times.first(), times.last());

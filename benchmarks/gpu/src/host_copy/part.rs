@@ -10,8 +10,8 @@ use super::pageable::Pageable;
 use super::pinned::Pinned;
 use super::plan::slice_time;
 use super::samples::{IN, OUT, coords};
-use crate::copy::{CopyCells, CopyError, Piece, SliceTimes};
-use crate::{Checks, Device, Watches, address_of, during};
+use crate::copy::{CopyCells, CopyError, Piece, SliceRun, SliceTimes};
+use crate::{Checks, Device, address_of, during};
 use seatrial_bench::{Sink, Stop};
 
 /// Memory is dropped before the device that pinned it.
@@ -68,25 +68,19 @@ impl CopyCells for HostCopyCells {
         slice_time(&self.grid)
     }
 
-    fn copy(
-        &mut self,
-        cell: usize,
-        copies: usize,
-        checks: &mut Checks,
-        watches: &mut Watches<'_>,
-    ) -> Result<SliceTimes, CopyError> {
+    fn copy(&mut self, cell: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
         let cell = self.grid.cells[cell];
         let (target, size) = (&self.blocks.target, cell.size as usize);
         if cell.direction.goes_in() {
             self.device.overwrite(target, size)?;
         }
-        let times = self.copier.copy(&self.blocks, &self.device, cell, copies, watches)?;
+        let times = self.copier.copy(&self.blocks, &self.device, cell, run.copies, run.meanwhile)?;
         if cell.direction.goes_out() {
             let written = &mut self.written[cell.memory];
             *written = cell.size.max(*written);
         }
         if cell.direction.goes_in() {
-            self.device.check((target, 0), size, IN, checks, || self.way(cell.memory, "to"))?;
+            self.device.check((target, 0), size, IN, run.checks, || self.way(cell.memory, "to"))?;
         }
         Ok(times)
     }

@@ -11,7 +11,7 @@ use super::latency::Latency;
 use super::samples::{IN, NOTHING, OUT, evidence_of_nodes, least_right};
 use crate::copy::{CopyError, Flow, PIECES, Queue, SliceTimes, Split, Starter, TimedStream};
 use crate::pattern::{Pattern, Wrong};
-use crate::{Block, Device, Watches};
+use crate::{Block, Device};
 use seatrial_bench::Sink;
 
 /// Lane of copies to the device, in samples.
@@ -52,7 +52,7 @@ impl Copier for Pinned {
         device: &Device,
         cell: Cell,
         copies: usize,
-        watches: &mut Watches<'_>,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<SliceTimes, CopyError> {
         let (split, size) = (Split::of(copies, PIECES), cell.size as usize);
         let Self { by_kernel, streams: [first, second], starter, sources, targets, .. } = self;
@@ -77,7 +77,7 @@ impl Copier for Pinned {
             CopyDirection::Both if by_kernel => vec![flow(first, &[IN_LANE, OUT_LANE])],
             CopyDirection::Both => vec![flow(first, &[IN_LANE]), flow(second, &[OUT_LANE])],
         };
-        starter.run(flows, split, || watches.take_reading())
+        starter.run(flows, split, meanwhile)
     }
 
     fn latencies(&mut self, device: &Device, out: Option<&mut dyn Sink>) -> Result<(), Reason> {

@@ -9,9 +9,11 @@ use seatrial_sys::memory::Pages;
 use serde_json::{Map, Value, json};
 
 use super::plan::{ROUNDS, SLICE};
-use crate::copy::{CopyCells, CopyError, Flow, MOST_QUEUED, Piece, SliceTimes, Split, Starter, TimedStream};
+use crate::copy::{
+    CopyCells, CopyError, Flow, MOST_QUEUED, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream,
+};
 use crate::pattern::Pattern;
-use crate::{Block, Checks, Device, End, GpuGroup, Watches, address_of};
+use crate::{Block, Checks, Device, End, GpuGroup, address_of};
 use seatrial_bench::Sink;
 use seatrial_bench::pin;
 
@@ -133,17 +135,11 @@ impl CopyCells for HostCopyAllCells {
         SLICE
     }
 
-    fn copy(
-        &mut self,
-        cell: usize,
-        copies: usize,
-        checks: &mut Checks,
-        watches: &mut Watches<'_>,
-    ) -> Result<SliceTimes, CopyError> {
+    fn copy(&mut self, cell: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
         let Self { group, starter, block, covers, .. } = self;
         let (block, covers, (name, goes_in, goes_out)) = (*block, *covers, self.directions[cell]);
         let blocks = |end: &End<Buffers>| end.memory.device.len() / block;
-        let copies = if covers { group.ends.iter().map(blocks).max().unwrap_or(1) } else { copies };
+        let copies = if covers { group.ends.iter().map(blocks).max().unwrap_or(1) } else { run.copies };
         let split = Split::of(copies, MOST_QUEUED);
         for End { number, memory, device } in &group.ends {
             memory.overwrite(device, goes_in).map_err(CopyError::of(*number))?;
@@ -177,14 +173,14 @@ impl CopyCells for HostCopyAllCells {
                 flows.push(Flow { lanes: vec![lane + 1], ..flow });
             }
         }
-        let times = starter.run(flows, split, || watches.take_reading())?;
+        let times = starter.run(flows, split, run.meanwhile)?;
         for end in group.ends.iter().filter(|_| goes_in) {
             // With coverage=memory and both directions at once, only the first half was written.
             let count = if goes_out && covers { blocks(end).div_ceil(2) } else { blocks(end) };
             for number in 0..count {
                 let at = (&end.memory.device, number * block);
                 let what = || format!("{name}: host to GPU {}", end.device.address);
-                end.device.check(at, block, IN, checks, what).map_err(CopyError::of(end.number))?;
+                end.device.check(at, block, IN, run.checks, what).map_err(CopyError::of(end.number))?;
             }
         }
         Ok(times)

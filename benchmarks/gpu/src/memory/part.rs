@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::plan::SLICE;
 use super::variant::{Variant, variants};
-use crate::copy::{CopyCells, CopyError, Flow, Piece, SliceTimes, Split, Starter, TimedStream};
+use crate::copy::{CopyCells, CopyError, Flow, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream};
 use crate::pattern::Pattern;
-use crate::{Arrays, Checks, Device, Op, SUMS, Watches};
+use crate::{Arrays, Device, Op, SUMS};
 use seatrial_bench::Sink;
 
 const FACTOR: u64 = 3;
@@ -74,15 +74,9 @@ impl CopyCells for GpuMemoryCells {
         SLICE
     }
 
-    fn copy(
-        &mut self,
-        cell: usize,
-        passes: usize,
-        checks: &mut Checks,
-        watches: &mut Watches<'_>,
-    ) -> Result<SliceTimes, CopyError> {
+    fn copy(&mut self, cell: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
         let Self { array, variants, arrays, sums, timed, starter, device, .. } = self;
-        let (bytes, (variant, function)) = (*array, &variants[cell]);
+        let (bytes, passes, (variant, function)) = (*array, run.copies, &variants[cell]);
         let [a, b, c] = [&arrays[0], &arrays[1], &arrays[2]].map(|array| Span::Device(array, 0));
         let total = Span::Device(sums, 0);
         let op = variant.op();
@@ -103,13 +97,13 @@ impl CopyCells for GpuMemoryCells {
             _ => stream.copy(a, b, bytes),
         };
         let flow = Flow::new(0, timed, (passes, bytes * variant.arrays() as usize), pass);
-        let times = starter.run(vec![flow], Split::of(passes, 1), || watches.take_reading())?;
+        let times = starter.run(vec![flow], Split::of(passes, 1), run.meanwhile)?;
         let what = || format!("GPU {}: {} {}", device.address, variant.kernel(), variant.name());
         let expected = match op {
             Some(Op::Read) => {
                 let expected = Pattern::of(1).sum(bytes as u64 / 8).wrapping_mul(passes as u64);
                 let found = sum(&device.stream, sums)?;
-                checks.note(bytes as u64, u64::from(found != expected), || {
+                run.checks.note(bytes as u64, u64::from(found != expected), || {
                     format!("{}: the sum is {found:#x} instead of {expected:#x}", what())
                 });
                 return Ok(times);
@@ -118,7 +112,7 @@ impl CopyCells for GpuMemoryCells {
             Some(Op::Triad) => Pattern::of(1).plus(FACTOR, Pattern::of(2)),
             Some(Op::Copy) | None => Pattern::of(1),
         };
-        device.check((&arrays[0], 0), bytes, expected, checks, what)?;
+        device.check((&arrays[0], 0), bytes, expected, run.checks, what)?;
         Ok(times)
     }
 

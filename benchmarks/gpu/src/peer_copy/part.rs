@@ -10,9 +10,11 @@ use serde_json::json;
 
 use super::cell::{CopyPath, Transfer};
 use super::plan::{PROCESSORS, SLICE, wanted};
-use crate::copy::{CopyCells, CopyError, Flow, PIECES, Piece, SliceTimes, Split, Starter, TimedStream};
+use crate::copy::{
+    CopyCells, CopyError, Flow, PIECES, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream,
+};
 use crate::pattern::Pattern;
-use crate::{Checks, Device, GpuGroup, Ring, Watches, address_of};
+use crate::{Device, GpuGroup, Ring, address_of};
 use seatrial_bench::{Sink, Stop};
 
 const RING: usize = 2 << 20;
@@ -113,15 +115,9 @@ impl CopyCells for PeerCopyCells {
         })
     }
 
-    fn copy(
-        &mut self,
-        cell: usize,
-        copies: usize,
-        checks: &mut Checks,
-        watches: &mut Watches<'_>,
-    ) -> Result<SliceTimes, CopyError> {
+    fn copy(&mut self, cell: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
         let Self { group, cells, size, by_kernel, targets, streams, starter, .. } = self;
-        let (group, size, by_kernel, split) = (&*group, *size, *by_kernel, Split::of(copies, PIECES));
+        let (group, size, by_kernel, split) = (&*group, *size, *by_kernel, Split::of(run.copies, PIECES));
         let CopyPath { operation, transfers, .. } = &cells[cell];
         let find =
             |gpu| group.find(gpu).ok_or(CopyError { gpu, error: GpuError::Stranger { what: "the flow" } });
@@ -146,11 +142,11 @@ impl CopyCells for PeerCopyCells {
                 });
             flows.push(Flow { lanes: vec![lane as u64], ..flow });
         }
-        let times = starter.run(flows, split, || watches.take_reading())?;
+        let times = starter.run(flows, split, run.meanwhile)?;
         for Transfer { from, to, .. } in transfers {
             let (source, end) = (&find(from)?.device.address, find(to)?);
             let what = || format!("{operation}: GPU {source} to GPU {}", end.device.address);
-            let checked = end.device.check((&targets[&(from, to)], 0), size, pattern(from), checks, what);
+            let checked = end.device.check((&targets[&(from, to)], 0), size, pattern(from), run.checks, what);
             checked.map_err(CopyError::of(to))?;
         }
         Ok(times)
