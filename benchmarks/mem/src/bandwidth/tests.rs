@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use seatrial_model::machine::{Cache, Caches, Cpu, CpuThread, Known, Machine, Memory, NumaNode};
-use seatrial_model::{Bytes, Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode, Value};
+use seatrial_model::{
+    Bytes, Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Sample, Site, SiteNode, Value,
+};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
 
@@ -150,6 +152,43 @@ fn a_matrix_needs_two_nodes_and_takes_memory_without_cores_along() {
     let case = plan(far, &[("scope", "matrix")]).unwrap();
     assert_eq!(case.planned.text("memory_nodes"), Ok("0 4"), "the cpuset has no memory of node 1");
     assert_eq!(case.findings, [], "every cell says where its memory is");
+}
+
+#[test]
+fn cores_are_compared_where_there_are_two() {
+    let case = plan(machine(2, 64), &[("scope", "cores"), ("kernel", "read"), ("time", "50 ms")]).unwrap();
+    assert_eq!(case.planned.text("cores"), Ok("each"));
+    // Two slices of 10 ms for each of eight cores, and of 25 ms for all.
+    assert_eq!(case.budget.measure, Nanos::millis(2 * (8 * 10 + 25)));
+    let mut single = machine(1, 64);
+    single.cpu.threads.truncate(1);
+    let reason = plan(single, &[("scope", "cores")]).unwrap_err();
+    assert_eq!(reason.cause, Cause::Inapplicable, "{reason}");
+}
+
+#[test]
+fn cores_alone_are_no_thread_counts() {
+    let case = plan(machine(1, 64), &[("scope", "cores"), ("kernel", "read")]).unwrap();
+    let sample = |axis: &str, value: u64, slice: u64, megabytes: f64| {
+        let at = [(axis, value), ("slice", slice), ("thread", 0)];
+        let at = at.into_iter().map(|(name, value)| (name.to_owned(), Value::Count(value))).collect();
+        Sample::new("slice", at, (Nanos(0), Nanos::millis(10)), format!("{megabytes} MB").parse().unwrap())
+    };
+    let cores = (0..4).map(|cpu| sample("cpu", cpu, cpu, if cpu == 3 { 50.0 } else { 100.0 }));
+    let record = PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples: cores.chain([sample("threads", 4, 4, 250.0)]).collect(),
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Default::default(),
+    };
+    let measures = BENCHMARK.reduce(&case, &[record]).unwrap();
+    let of = |name: &str| measures.metrics[name].trials.concat();
+    assert_eq!((of("one_core"), of("slowest_core"), of("gain")), (vec![10.0], vec![50.0], vec![2.5]));
+    assert_eq!((measures.series["by_core"].len(), measures.series["by_threads"].len()), (4, 1));
+    assert!(!measures.metrics.contains_key("bandwidth"));
 }
 
 #[test]
