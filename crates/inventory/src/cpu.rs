@@ -89,9 +89,8 @@ fn model(root: &SysRoot) -> Known<String> {
     })
 }
 
-pub(crate) fn arm_code(info: &Keyed, key: &str) -> Known<u32> {
-    let code = info.get(key).and_then(|code| u32::from_str_radix(code.strip_prefix("0x")?, 16).ok());
-    match code {
+fn arm_code(info: &Keyed, key: &str) -> Known<u32> {
+    match info.hex(key) {
         Some(code) => Known::Known(code),
         None => Known::unknown(format!("{INFO} names no vendor or model")),
     }

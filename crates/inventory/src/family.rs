@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 
 use seatrial_model::machine::{Known, ProcessorFamily};
 
-use crate::cpu::arm_code;
 use crate::keyed::Keyed;
 
 /// Family, models and steppings of CPUID, or implementer and parts of Arm's main ID register, as `/proc/cpuinfo` shows them.
@@ -155,8 +154,7 @@ pub(crate) fn of(info: &Keyed) -> Known<ProcessorFamily> {
                 && number("stepping").is_some_and(|stepping| steppings.contains(&stepping))
         }
         Signature::Arm { implementer, part } => {
-            let code = |key: &str| arm_code(info, key).known().copied();
-            code("CPU implementer") == Some(*implementer) && code("CPU part") == Some(*part)
+            info.hex("CPU implementer") == Some(*implementer) && info.hex("CPU part") == Some(*part)
         }
     };
     let is_named = |row: &&Row| {

@@ -25,6 +25,11 @@ impl Keyed {
         })
     }
 
+    /// The value `0xd0c`.
+    pub fn hex(&self, key: &str) -> Option<u32> {
+        u32::from_str_radix(self.get(key)?.strip_prefix("0x")?, 16).ok()
+    }
+
     /// The value `123 kB`, in bytes.
     pub fn kib(&self, key: &str) -> Result<u64, ReadError> {
         let expected = format!("a line '{key}: N kB'");
