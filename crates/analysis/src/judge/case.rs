@@ -197,7 +197,8 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             reasons.push(miss_words(range, value, matter.case));
         }
     }
-    if decision.verdict == Verdict::Unknown && criterion.missed == Missed::Warn {
+    // Of noise and of a disturbance too, a warning is the worst that comes.
+    if record.verdict == Verdict::Unknown && criterion.missed == Missed::Warn {
         record.verdict = Verdict::Warn;
     }
     if !found.converged {

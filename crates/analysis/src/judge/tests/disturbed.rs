@@ -43,6 +43,17 @@ fn a_criterion_that_is_missed_beside_others_is_unknown_and_names_them() {
 }
 
 #[test]
+fn a_criterion_that_only_warns_is_a_warning_beside_others_too() {
+    let mut case = measured("n1");
+    case.evidence = serde_json::from_value(load(600, 0)).expect("a map");
+    let mut profile = profile(at_least("95 GB/s"));
+    profile.criteria[0].missed = Missed::Warn;
+    let (verdict, _, _, reason) = only(&judged(&profile, &[case]));
+    assert_eq!(verdict, Verdict::Warn);
+    assert!(reason.contains("disturbed by python3"), "{reason}");
+}
+
+#[test]
 fn a_criterion_that_is_missed_on_a_quiet_machine_is_missed() {
     let quiet = ["below the bound; no finding explains it".to_owned()];
     for evidence in
