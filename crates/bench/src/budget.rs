@@ -59,6 +59,7 @@ pub fn budget(params: &Params) -> Result<Budget, Reason> {
         warm_up: Nanos::millis(100),
         measure: params.nanos(TIME.name).map_err(bad)?,
         prepare: Nanos::secs(30),
+        slack: Nanos(0),
         overhead: Nanos::millis(50),
         precision_percent,
     })

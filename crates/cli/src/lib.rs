@@ -19,6 +19,7 @@ mod samples;
 mod session;
 mod signals;
 mod stored;
+mod time_account;
 mod usage;
 
 use std::io::stderr;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use seatrial_analysis::Assignment;
@@ -9,10 +10,12 @@ use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
     BackOff, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner, Sides,
-    Suspect, Suspects, Sweep, TimeBudget,
+    Suspect, Suspects, Sweep, TimeBudget, makespan,
 };
 use seatrial_model::profile::{Profile, Test};
-use seatrial_model::record::{CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, SCHEMA_VERSION};
+use seatrial_model::record::{
+    CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime, SCHEMA_VERSION,
+};
 use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
 use seatrial_store::{Home, HomeEnv, Journal, RunFolder, Tool};
@@ -25,6 +28,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::signals::Signals;
+use crate::time_account::TimeAccount;
 use crate::{fleet, judge, options, output, roles};
 
 pub struct Job {
@@ -68,12 +72,12 @@ pub fn run(
         _ => Plan::new(&job.tests, &registry, inputs)?,
     };
     if args.plan {
+        let time = |of: fn(&Case) -> Nanos| makespan(&plan.cases, &site, options.nodes.share_hosts, of);
         let abouts: Vec<_> = registry.abouts().collect();
         if args.output.output == OutputFormat::Json {
             let settled: Vec<_> =
                 plan.settled.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
-            let text =
-                json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": plan.estimate() });
+            let text = json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": time(Case::estimate) });
             output::print(&format!("{text:#}\n"))?;
             return Ok(Exit::MET);
         }
@@ -81,6 +85,7 @@ pub fn run(
             &plan.cases,
             &plan.settled,
             &abouts,
+            [time(Case::estimate), time(Case::longest)],
             output::text_style(args.output.color),
         ))?;
         return Ok(Exit::MET);
@@ -222,6 +227,7 @@ impl Work {
         let signals = Signals::listen()?;
         let _nudging = signals.nudging(fleet.nudge())?;
         let mut progress = Progress::new(args.output.color);
+        let (mut account, started) = (TimeAccount::default(), Instant::now());
         let mut done = self.done;
         for record in self.settled {
             journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
@@ -236,6 +242,7 @@ impl Work {
             let demand: &dyn Demand = demanded.as_ref().map_or(&NothingJudged, |demanded| demanded);
             let mut watch = |event: Event| {
                 progress.show(&event);
+                account.note(&event, started.elapsed().into());
                 journal.record(event).map_err(Into::into)
             };
             let mut runner = Runner {
@@ -265,7 +272,10 @@ impl Work {
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
         let rest = still_open(&finished.records, &planned, journal.info());
         let against = Against { profile: self.profile.as_ref(), reference: self.reference.as_deref() };
-        let exit = conclude(finished, against, &self.site, journal, args, strict)?;
+        // Of a resumed run only the last part is known.
+        let is_whole = journal.info().paused_seconds == 0.0;
+        let time = is_whole.then(|| account.close(started.elapsed().into()));
+        let exit = conclude(finished, against, time, &self.site, journal, args, strict)?;
         if let Some(text) = rest {
             output::warn(&text);
         }
@@ -322,7 +332,12 @@ fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Resu
     let exit = Exit::signal(number);
     let name = if number == 15 { "SIGTERM" } else { "SIGINT" };
     let path = journal.path().to_owned();
-    let info = journal.end(RunEnd { at: Timestamp::now(), exit: exit.0, signal: Some(name.to_owned()) })?;
+    let info = journal.end(RunEnd {
+        at: Timestamp::now(),
+        exit: exit.0,
+        signal: Some(name.to_owned()),
+        time: None,
+    })?;
     progress.say(&format!(
         "stopped by {name}; results so far are in {}\nresume with: {}",
         path.display(),
@@ -340,6 +355,7 @@ struct Against<'a> {
 fn conclude(
     finished: Finished,
     against: Against<'_>,
+    time: Option<RunTime>,
     site: &Site,
     mut journal: Journal,
     args: &MeasureArgs,
@@ -359,7 +375,7 @@ fn conclude(
     let exit = exit_of(&document, against.profile.is_some(), strict);
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
-    document.run = journal.end(RunEnd { at, exit: exit.0, signal: None })?;
+    document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
     report::keep(&document, site, against.profile, &folder);
     output::document(&document, &args.output, args.details, Some(&folder))?;
     if let Some(advice) = advice {

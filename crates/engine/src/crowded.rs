@@ -65,6 +65,7 @@ mod tests {
             warm_up: Nanos(0),
             measure: Nanos(0),
             prepare: Nanos(0),
+            slack: Nanos(0),
             overhead: Nanos(0),
             precision_percent: 1.0,
         };

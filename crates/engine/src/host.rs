@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_cluster::{Hello, NodeIndex};
+use seatrial_model::machine::Machine;
 use seatrial_model::profile::fold;
 
-/// The host of each node: the first node with the same boot id (one kernel). A node that does not report it is its
-/// own host.
-pub fn of(agents: &[Hello]) -> Vec<NodeIndex> {
+/// The host of each node: the first node with the same boot id (one kernel), unless nodes of one kernel are measured side
+/// by side (`share_hosts`). A node that does not report its boot id is its own host.
+pub fn of<'a>(machines: impl Iterator<Item = &'a Machine>, share_hosts: bool) -> Vec<NodeIndex> {
     let mut first: HashMap<&str, NodeIndex> = HashMap::new();
-    let mut hosts = Vec::with_capacity(agents.len());
-    for (at, hello) in agents.iter().enumerate() {
-        let boot = hello.machine.boot_id.known();
-        hosts.push(boot.map_or(NodeIndex(at), |boot| *first.entry(boot).or_insert(NodeIndex(at))));
-    }
-    hosts
+    let host = |(at, machine): (usize, &'a Machine)| match machine.boot_id.known() {
+        Some(boot) if !share_hosts => *first.entry(boot).or_insert(NodeIndex(at)),
+        _ => NodeIndex(at),
+    };
+    machines.enumerate().map(host).collect()
 }
 
 /// The message about nodes that share a machine; `None` when every node is a machine of its own.
@@ -40,7 +40,7 @@ pub fn words(agents: &[Hello], hosts: &[NodeIndex]) -> Option<String> {
 mod tests {
     use super::*;
     use seatrial_cluster::PROTOCOL;
-    use seatrial_model::machine::{Known, Machine};
+    use seatrial_model::machine::Known;
 
     fn agents(boots: &[Option<&str>]) -> Vec<Hello> {
         let hello = |(at, boot): (usize, &Option<&str>)| {
@@ -56,10 +56,15 @@ mod tests {
         boots.iter().enumerate().map(hello).collect()
     }
 
+    fn machines(agents: &[Hello]) -> impl Iterator<Item = &Machine> {
+        agents.iter().map(|hello| &hello.machine)
+    }
+
     #[test]
     fn nodes_of_one_boot_are_told_and_a_silent_one_is_a_machine_of_its_own() {
         let agents = agents(&[Some("a"), Some("b"), Some("a"), None, None]);
-        let hosts = of(&agents);
+        let hosts = of(machines(&agents), false);
+        assert_eq!(of(machines(&agents), true), [0, 1, 2, 3, 4].map(NodeIndex));
         assert_eq!(hosts, [0, 1, 0, 3, 4].map(NodeIndex));
         let words = words(&agents, &hosts).expect("two are one");
         assert!(words.starts_with("n[1,3] run on one kernel (same boot id)"), "{words}");
@@ -69,6 +74,6 @@ mod tests {
     #[test]
     fn machines_of_their_own_are_not_spoken_of() {
         let agents = agents(&[Some("a"), Some("b"), None]);
-        assert_eq!(words(&agents, &of(&agents)), None);
+        assert_eq!(words(&agents, &of(machines(&agents), false)), None);
     }
 }

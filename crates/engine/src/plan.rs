@@ -26,6 +26,7 @@ const NOTHING: Budget = Budget {
     warm_up: Nanos(0),
     measure: Nanos(0),
     prepare: Nanos(0),
+    slack: Nanos(0),
     overhead: Nanos(0),
     precision_percent: 0.0,
 };
@@ -144,10 +145,6 @@ impl Plan {
             ..CaseRecord::without_numbers(case, reason)
         };
         self.settled.iter().map(record).collect()
-    }
-
-    pub fn estimate(&self) -> Nanos {
-        self.cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()))
     }
 
     pub fn without(mut self, is_done: impl Fn(&CaseId) -> bool) -> Self {

@@ -157,9 +157,11 @@ mod tests {
                 warm_up: Nanos(0),
                 measure: Nanos(0),
                 prepare: Nanos(0),
+                slack: Nanos(0),
                 overhead: Nanos(0),
                 precision_percent: 1.0,
             },
+            writes: Default::default(),
             findings: Vec::new(),
             retry_of: None,
         };

@@ -10,7 +10,7 @@ use crate::origin::Origin;
 use crate::param::Params;
 use crate::part_placement::PartPlacement;
 use crate::subject::Subject;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// The unit of planning, isolation and resuming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -44,6 +44,9 @@ pub struct Case {
     pub places: Vec<PartPlacement>,
     /// Number and duration of trials.
     pub budget: Budget,
+    /// What the planned trials write to storage.
+    #[serde(default)]
+    pub writes: Writes,
     /// Problems of the case that the plan found.
     pub findings: Vec<Finding>,
     /// The case that lost its partner node and that this case repeats with another partner.
@@ -70,12 +73,33 @@ pub struct Budget {
     pub warm_up: Nanos,
     /// Measuring time of a trial.
     pub measure: Nanos,
+    /// The part of the measuring time that only slow hardware needs, and that no estimate includes.
+    #[serde(default)]
+    pub slack: Nanos,
     /// Time to prepare or verify, after which a worker counts as hung.
     pub prepare: Nanos,
     /// Estimated time of a trial besides warm-up and measuring: start, preparation, verification.
     pub overhead: Nanos,
     /// Wanted half-width of the 95 % interval of the median, in percent of the median.
     pub precision_percent: f64,
+}
+
+/// What the trials of a case write to storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Writes {
+    /// Size of the files.
+    pub files: Bytes,
+    /// Bytes that all planned trials write, whatever the storage can do: more than `files` where files are filled again.
+    pub total: Bytes,
+    /// Time in which all planned trials write as fast as the storage can, over and over.
+    pub rewriting: Nanos,
+}
+
+impl Writes {
+    /// Files of `files` bytes, filled this many times.
+    pub fn times(files: u64, times: u64) -> Self {
+        Self { files: Bytes(files), total: Bytes(files.saturating_mul(times)), rewriting: Nanos(0) }
+    }
 }
 
 impl Case {
@@ -96,6 +120,7 @@ impl Case {
             facts: Params::default(),
             places: Vec::new(),
             budget,
+            writes: Writes::default(),
             findings: Vec::new(),
             retry_of: None,
         }
@@ -115,7 +140,7 @@ impl Case {
 
     /// Estimated time of one trial.
     pub fn trial_estimate(&self) -> Nanos {
-        self.budget.warm_up.plus(self.budget.measure).plus(self.budget.overhead)
+        self.budget.warm_up.plus(self.budget.measure.since(self.budget.slack)).plus(self.budget.overhead)
     }
 
     /// Longest time: with all trials for a narrower interval and all repeats of disturbed trials.

@@ -30,7 +30,7 @@ mod verdict;
 
 pub use about::{About, Cost, Interaction, Need, Planned};
 pub use alias::Alias;
-pub use case::{Budget, Case, CaseId};
+pub use case::{Budget, Case, CaseId, Writes};
 pub use event::{Event, Phase};
 pub use fact::{
     CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, LastFlows, LogLine,

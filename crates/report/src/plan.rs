@@ -3,17 +3,23 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use seatrial_model::{About, Case, Interaction, Nanos, Need, Reason};
+use seatrial_model::{About, Bytes, Case, Interaction, Nanos, Need, Reason, Writes};
 
 use crate::TextStyle;
 use crate::grid::{GridColumn, fitted, paragraphs};
 use crate::ink::{Ink, render_colors};
 use crate::words::{clean, span};
 
-/// The plan as text for a terminal: `cases` would run, `settled` cases would not, each with its reason.
-pub fn render(cases: &[Case], settled: &[(Case, Reason)], abouts: &[&About], style: TextStyle) -> String {
-    let sum = |of: fn(&Case) -> Nanos| cases.iter().fold(Nanos(0), |sum, case| sum.plus(of(case)));
-    let (least, most) = (span(Duration::from(sum(Case::estimate))), span(Duration::from(sum(Case::longest))));
+/// The plan as text for a terminal: `cases` would run, `settled` cases would not, each with its reason; `times` are the
+/// estimated and the longest time of all cases together.
+pub fn render(
+    cases: &[Case],
+    settled: &[(Case, Reason)],
+    abouts: &[&About],
+    times: [Nanos; 2],
+    style: TextStyle,
+) -> String {
+    let [least, most] = times.map(|time| span(Duration::from(time)));
     let total = if least == most { least } else { format!("{least} to {most}") };
     let count = cases.len();
     let plural = if count == 1 { "case" } else { "cases" };
@@ -82,9 +88,9 @@ fn trials(case: &Case) -> String {
 fn effects(cases: &[Case], abouts: &[&About]) -> String {
     let used: BTreeSet<&str> = cases.iter().map(|case| case.bench.as_str()).collect();
     let mut lines = BTreeSet::new();
-    let mut written = 0;
     for about in abouts.iter().filter(|about| used.contains(about.id)) {
-        written += about.cost.written * cases.iter().filter(|case| case.bench == about.id).count() as u64;
+        let own = cases.iter().filter(|case| case.bench == about.id);
+        lines.extend(written(own).map(|text| format!("writes    {text} ({})", about.id)));
         match about.interaction {
             Interaction::Passive => {}
             Interaction::Loads(what) => _ = lines.insert(format!("loads     {what} ({})", about.id)),
@@ -99,14 +105,88 @@ fn effects(cases: &[Case], abouts: &[&About]) -> String {
             });
         }
     }
-    let size = if written > 0 { " with default parameters, over all trials" } else { "" };
-    let written = seatrial_model::Bytes(written);
-    lines.insert(format!("writes    {written} to storage{size}, besides the run folder"));
+    if !lines.iter().any(|line| line.starts_with("writes")) {
+        lines.insert("writes    nothing to storage besides the run folder".to_owned());
+    }
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// What the planned trials of `cases` write to storage; `None` if nothing.
+fn written<'a>(cases: impl Iterator<Item = &'a Case>) -> Option<String> {
+    let all = cases.map(|case| case.writes).fold(Writes::default(), |sum, writes| Writes {
+        files: Bytes(sum.files.get().saturating_add(writes.files.get())),
+        total: Bytes(sum.total.get().saturating_add(writes.total.get())),
+        rewriting: sum.rewriting.plus(writes.rewriting),
+    });
+    let (files, total) = (all.files.rounded(), all.total.rounded());
+    let again = if all.total > all.files {
+        format!(": files of {files}, rewritten by later trials")
+    } else {
+        String::new()
+    };
+    match (all.total.get() > 0, all.rewriting.get() > 0) {
+        (false, false) => None,
+        (true, false) => Some(format!("{total} to storage{again}")),
+        (filled, true) => {
+            let fill = if filled { format!(", after {total} to fill them") } else { String::new() };
+            let time = span(Duration::from(all.rewriting));
+            Some(format!(
+                "files of {files} to storage, rewritten for {time} as fast as the storage can{fill}"
+            ))
+        }
+    }
 }
 
 /// The plan's choices for a case, and why the case is there.
 fn planned(case: &Case) -> String {
     let said = [case.planned.to_string().replace(',', ", "), case.origin.to_string()];
     clean(&said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::{Budget, Params, Subject};
+
+    use super::*;
+
+    fn case(writes: Writes) -> Case {
+        let budget = Budget {
+            trials: 3,
+            max_trials: 6,
+            warm_up: Nanos(0),
+            measure: Nanos::secs(1),
+            prepare: Nanos::secs(1),
+            slack: Nanos(0),
+            overhead: Nanos(0),
+            precision_percent: 2.0,
+        };
+        Case { writes, ..Case::new(&About::WORKER, "n1", Subject::node(), &Params::default(), budget) }
+    }
+
+    #[test]
+    fn what_is_written_once_again_and_for_a_time_is_told_apart() {
+        let mib = 1 << 20;
+        let timed = Writes { rewriting: Nanos::secs(6), ..Writes::times(64 * mib, 0) };
+        let filled = Writes { rewriting: Nanos::secs(6), ..Writes::times(64 * mib, 3) };
+        for (writes, expected) in [
+            (vec![Writes::default()], None),
+            (vec![Writes::times(64 * mib, 1)], Some("64 MiB to storage")),
+            (
+                vec![Writes::times(64 * mib, 3)],
+                Some("192 MiB to storage: files of 64 MiB, rewritten by later trials"),
+            ),
+            (vec![Writes::times(64 * mib, 1); 2], Some("128 MiB to storage")),
+            (vec![timed], Some("files of 64 MiB to storage, rewritten for 6 s as fast as the storage can")),
+            (
+                vec![filled],
+                Some(
+                    "files of 64 MiB to storage, rewritten for 6 s as fast as the storage can, after 192 MiB to \
+                     fill them",
+                ),
+            ),
+        ] {
+            let cases: Vec<Case> = writes.into_iter().map(case).collect();
+            assert_eq!(written(cases.iter()).as_deref(), expected);
+        }
+    }
 }

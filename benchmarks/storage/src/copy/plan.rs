@@ -4,7 +4,7 @@ use seatrial_inventory::disk_limit;
 use seatrial_model::machine::{Disk, FileSystem, Machine, Medium};
 use seatrial_model::{
     About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
-    SiteNode, Subject, Value,
+    SiteNode, Subject, Value, Writes,
 };
 
 use crate::file_system::{file_system_of, require_usable};
@@ -56,7 +56,13 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let part = "worker".to_owned();
     case.places = vec![PartPlacement { part, index: 0, node: node.name.clone(), bindings: vec![*binding] }];
     let all = |rate: u64| Nanos(size.saturating_mul(1000) / (rate / 1_000_000));
+    // Each trial writes the source, and copies it over and over.
+    let trials = u64::from(case.budget.trials);
+    let rewriting = Nanos(case.budget.measure.get().saturating_mul(trials));
+    let total = Bytes(size.saturating_mul(trials));
+    case.writes = Writes { files: Bytes(size.saturating_mul(2)), total, rewriting };
     // A copy that has begun is finished, in the measuring time and in the warm-up.
+    case.budget.slack = all(SLOWEST);
     case.budget.measure = case.budget.measure.plus(all(SLOWEST));
     case.budget.warm_up = Nanos::millis(1);
     case.budget.overhead = Nanos::millis(100).plus(all(USUAL)).plus(all(USUAL));

@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Binding, Bytes, Case, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode,
+    About, Binding, Bytes, Case, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Writes,
 };
 
 use super::directory::Directory;
@@ -57,9 +57,11 @@ pub fn plan_node(
             vec![PartPlacement::new("worker", 0, &node.name, place_threads(&cores, near, job.threads))];
         let total = job.total_bytes();
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
+        let trials = u64::from(case.budget.trials.max(1));
         // Files that are only read are filled by the first trial and found by the others.
-        let once = if job.operation.writes() { 1 } else { u64::from(case.budget.trials.max(1)) };
+        let once = if job.operation.writes() { 1 } else { trials };
         let laid_out = if job.is_laid_out() { all_of_it(USUAL).get() / once } else { 0 };
+        case.writes = written(job, trials);
         case.budget.overhead = Nanos::millis(100).plus(Nanos(laid_out));
         case.budget.prepare = Nanos::secs(30).plus(all_of_it(SLOWEST));
         if job.rounds > 1 {
@@ -69,11 +71,25 @@ pub fn plan_node(
         // Phases that move all of the files: once, or out of the cache at the end.
         let buffered = job.operation.writes() && !job.direct;
         if job.once || buffered {
+            case.budget.slack =
+                all_of_it(SLOWEST).plus(if job.once { case.budget.measure } else { Nanos(0) });
             case.budget.measure = case.budget.measure.plus(all_of_it(SLOWEST));
+            case.budget.overhead = case.budget.overhead.plus(all_of_it(USUAL));
         }
         cases.push(case);
     }
     Ok(cases)
+}
+
+/// What `trials` trials write: files that are only read are filled by the first; others are filled by each if they are laid
+/// out, and then written once, or for the measuring time.
+fn written(job: &JobSpec, trials: u64) -> Writes {
+    let filled = if job.operation.writes() { trials } else { 1 };
+    let written = if job.operation.writes() && job.once { trials } else { 0 };
+    let times = written + if job.is_laid_out() { filled } else { 0 };
+    let measured = job.time.get().saturating_mul(trials).saturating_mul(job.rounds);
+    let rewriting = Nanos(if job.operation.writes() && !job.once { measured } else { 0 });
+    Writes { rewriting, ..Writes::times(job.total_bytes(), times) }
 }
 
 /// One core per thread, those next to the disk first, round-robin when there are more threads than cores.

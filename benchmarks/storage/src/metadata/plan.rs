@@ -2,8 +2,8 @@
 
 use seatrial_model::machine::Medium;
 use seatrial_model::{
-    About, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
-    SiteNode, Subject,
+    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
+    SiteNode, Subject, Writes,
 };
 
 use crate::file_system::{file_system_of, require_usable};
@@ -37,6 +37,12 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let cores = core_bindings(&node.machine)?;
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
     case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
+    let size = params.bytes("size").map_err(protocol)?.map_or(0, Bytes::get);
+    let all = size.saturating_mul(files).saturating_mul(threads);
+    // Of empty files only names are written.
+    let measured = case.budget.measure.get().saturating_mul(u64::from(case.budget.trials));
+    let rewriting = Nanos(if all > 0 { measured } else { 0 });
+    case.writes = Writes { files: Bytes(all), total: Bytes(0), rewriting };
     case.budget.overhead = Nanos::millis(100);
     // Leftovers are removed one by one, in the time of preparing.
     case.budget.prepare = Nanos::secs(30 + files.saturating_mul(threads) / SLOWEST);

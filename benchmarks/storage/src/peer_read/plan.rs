@@ -1,7 +1,7 @@
 //! Plans which node reads and which node writes.
 
 use seatrial_model::{
-    About, Case, Cause, Finding, Params, PartPlacement, Reason, Severity, Site, SiteNode, Subject,
+    About, Case, Cause, Finding, Params, PartPlacement, Reason, Severity, Site, SiteNode, Subject, Writes,
 };
 
 use super::{READER, whole};
@@ -35,6 +35,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             // The id names all nodes of the case.
             *case = case.clone().in_group(about, about.id);
         }
+        // The writer fills the files again in every trial.
+        case.writes = Writes::times(job.total_bytes(), u64::from(case.budget.trials));
         case.findings.extend(same_client(reader, writer, &case.subject));
     }
     Ok(cases)

@@ -29,6 +29,7 @@ pub(crate) fn case(node: &str, subject: &str) -> CaseRecord {
         warm_up: Nanos(0),
         measure: Nanos(0),
         prepare: Nanos(0),
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

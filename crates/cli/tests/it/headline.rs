@@ -12,6 +12,7 @@ fn measured(about: &About) -> CaseRecord {
         warm_up: Nanos(0),
         measure: Nanos::secs(1),
         prepare: Nanos::secs(1),
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

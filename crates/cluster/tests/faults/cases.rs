@@ -11,6 +11,7 @@ pub fn case(what: &str) -> Case {
         warm_up: Nanos::millis(10),
         measure: Nanos::millis(30),
         prepare: Nanos::secs(10),
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

@@ -48,6 +48,7 @@ const BENCHMARK: Benchmark = Benchmark {
             warm_up: Nanos::millis(100),
             measure: Nanos::secs(1),
             prepare: Nanos::secs(30),
+            slack: Nanos(0),
             overhead: Nanos(0),
             precision_percent: 100.0,
         };

@@ -13,6 +13,7 @@ use super::notes::{retries, without_agent};
 use super::{Finished, RunError, Runner};
 use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupKey};
 use crate::host;
+use crate::makespan::makespan;
 use crate::running_case::RunningCase;
 use crate::schedule::{QueuedCase, QueuedGroup, Schedule};
 use crate::study::{Next, Study};
@@ -53,8 +54,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
     pub fn new(runner: &'r mut Runner<'a>, done: Vec<CaseRecord>) -> Self {
         done.iter().for_each(|record| runner.budget.note(record));
         let agents = runner.fleet.agents();
-        let hosts =
-            if runner.share_hosts { (0..agents.len()).map(NodeIndex).collect() } else { host::of(agents) };
+        let hosts = host::of(agents.iter().map(|hello| &hello.machine), runner.share_hosts);
         Self {
             runner,
             finished: Finished { records: done, ..Finished::default() },
@@ -91,7 +91,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
 
     /// Runs `cases` until each has its record, or, when the run is stopped, until all workers are gone.
     fn round(&mut self, cases: Vec<Case>) {
-        let estimate = cases.iter().fold(Nanos(0), |sum, case| sum.plus(case.estimate()));
+        let estimate = makespan(&cases, self.runner.site, self.runner.share_hosts, Case::estimate);
         self.tell(Event::RoundPlanned { cases: cases.clone(), estimate });
         if let Some(text) = retries(&cases) {
             self.tell(Event::Note { case: None, text });

@@ -16,6 +16,7 @@ fn case(parts: u32) -> Case {
         warm_up: Nanos::millis(10),
         measure: Nanos::millis(100),
         prepare: Nanos::secs(5),
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
     };
@@ -39,6 +40,7 @@ fn case(parts: u32) -> Case {
         facts: Params::default(),
         places: (0..parts).map(place).collect(),
         budget,
+        writes: Default::default(),
         findings: Vec::new(),
         retry_of: None,
     }

@@ -52,6 +52,7 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
         warm_up: Nanos::millis(20),
         measure: if endless { Nanos::secs(600) } else { Nanos::millis(80) },
         prepare: Nanos::secs(120),
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 50.0,
     };

@@ -13,5 +13,5 @@ pub use not_made::NotMade;
 pub use options::{
     BenchmarkOptions, CheckOptions, LauncherChoice, NodeOptions, RunOptions, SlurmOptions, option_words,
 };
-pub use run::{ProfileRef, RunEnd, RunInfo};
+pub use run::{AddedTime, DelayCause, ProfileRef, RunEnd, RunInfo, RunTime};
 pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};

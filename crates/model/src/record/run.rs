@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::RunOptions;
+use crate::units::Nanos;
 
 /// One run of `run` or `check`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -70,4 +71,48 @@ pub struct RunEnd {
     pub exit: u8,
     /// Name of the signal that stopped the run.
     pub signal: Option<String>,
+    /// Planned and added time; null for a run that was stopped or resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<RunTime>,
+}
+
+/// How long a run was planned to take, and why it took longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RunTime {
+    /// The time that was planned before the first case started.
+    pub planned: Nanos,
+    /// Time beyond the plan on the node that was busy longest, by cause; the longest first.
+    pub added: Vec<AddedTime>,
+}
+
+/// Time that one cause added to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct AddedTime {
+    /// Why the run took longer.
+    pub cause: DelayCause,
+    /// How much longer.
+    pub time: Nanos,
+    /// Number of trials or cases that were added; 0 where none was.
+    #[serde(default)]
+    pub count: u32,
+}
+
+/// Why a run took longer than planned.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayCause {
+    /// Trials were repeated because other processes disturbed them.
+    Repeats,
+    /// Trials were added because the interval was wider than `precision`.
+    Precision,
+    /// Cases were added: retests, and the search for the highest load.
+    Cases,
+    /// Trials took longer to start, prepare, connect, verify and end.
+    Preparing,
+    /// Trials went on after the measuring time, to complete what was begun.
+    Measuring,
+    /// No case ran: agents started, and results were written.
+    BetweenCases,
 }

@@ -23,6 +23,7 @@ use crate::view::criteria::{self as view, Places};
 use crate::view::headline::{self, said, took};
 use crate::view::nodes::is_fleet;
 use crate::view::parts::{self, Extent};
+use crate::view::prolonged::prolonged;
 use crate::view::table::Table;
 use crate::view::{findings, nodes, settings};
 use crate::words::{Badge, count, time};
@@ -100,7 +101,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
         badge,
         headline: text(&said(document)),
         unfinished,
-        facts: facts(run),
+        facts: facts(document),
         answers: answers(&shown),
         command: command(&run.command),
         folder: context.folder.map_or(String::new(), |folder| text(&folder.display().to_string())),
@@ -166,11 +167,12 @@ fn unfinished(document: &Document, context: &PageContext<'_>) -> Option<Unfinish
     })
 }
 
-fn facts(run: &RunInfo) -> Vec<String> {
+fn facts(document: &Document) -> Vec<String> {
+    let run = &document.run;
     let facts = [
         headline::nodes(&run.nodes, MOST_NAMES),
         time(run.started),
-        took(run).map_or_else(|became| became, |took| format!("took {took}")),
+        prolonged(document).unwrap_or_else(|| took(run).map_or_else(|became| became, |took| format!("took {took}"))),
     ];
     facts.iter().filter(|fact| !fact.is_empty()).map(|fact| text(fact)).collect()
 }

@@ -1,15 +1,17 @@
-//! The first two lines: the result, and what was measured.
+//! The first lines: the result, what was measured, and why a run took longer than planned.
 
 use seatrial_model::record::Document;
 
+use crate::grid;
 use crate::ink::Ink;
 use crate::view::headline::{nodes, said, took};
+use crate::view::prolonged::prolonged;
 use crate::words::{clean, time, verdict_title};
 
 /// Listed nodes; more are counted.
 const MOST_NAMES: usize = 4;
 
-pub fn block(document: &Document) -> String {
+pub fn block(document: &Document, width: u16) -> String {
     let said = clean(&said(document));
     let first = match document.verdict {
         Some(verdict) => format!("{}  {said}", verdict_title(verdict)),
@@ -18,8 +20,11 @@ pub fn block(document: &Document) -> String {
     let run = &document.run;
     let profile = run.profile.as_ref().map(|profile| format!("profile {}", profile.id));
     let on = (!run.nodes.is_empty()).then(|| format!("on {}", nodes(&run.nodes, MOST_NAMES)));
+    let prolonged = prolonged(document);
     let took = took(run).map_or_else(|became| became, |time| format!("took {time}"));
-    let parts = [profile, on, Some(time(run.started)), Some(took)];
+    let took = prolonged.is_none().then_some(took);
+    let parts = [profile, on, Some(time(run.started)), took];
     let second = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    format!("{first}\n{}\n", Ink::Faint.on(&clean(&second)))
+    let third = prolonged.map(|text| grid::paragraphs(&[(Ink::Faint.on("took"), clean(&text))], width));
+    format!("{first}\n{}\n{}", Ink::Faint.on(&clean(&second)), third.unwrap_or_default())
 }

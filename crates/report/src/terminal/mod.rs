@@ -61,7 +61,7 @@ fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
 
 fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
     let mut notes = Notes::default();
-    let mut blocks = vec![headline::block(document)];
+    let mut blocks = vec![headline::block(document, width)];
     blocks.push(nodes::block(document, nodes::MOST_ROWS, &mut notes, width));
     blocks.push(verdicts::block(document, &mut notes, width));
     blocks.extend(tables(document, &mut notes, width));

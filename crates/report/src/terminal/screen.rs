@@ -75,7 +75,8 @@ enum Body {
 
 fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body: Body, width: u16) -> String {
     let mut notes = Notes::default();
-    let mut blocks = vec![headline::block(document), nodes::block(document, room.nodes, &mut notes, width)];
+    let mut blocks =
+        vec![headline::block(document, width), nodes::block(document, room.nodes, &mut notes, width)];
     if body == Body::Tables {
         blocks.extend(tables(document, &mut notes, width));
         blocks.push(findings::good_to_know(document, width));

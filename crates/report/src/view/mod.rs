@@ -13,6 +13,7 @@ pub mod nodes;
 pub mod over_nodes;
 pub mod pairs;
 pub mod parts;
+pub mod prolonged;
 pub mod series;
 pub mod settings;
 pub mod sweep;

@@ -149,7 +149,12 @@ pub fn document(nodes: &[&str], results: Vec<CaseRecord>) -> Document {
         nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
         started: "2026-09-21T08:30:15Z".parse().unwrap(),
         paused_seconds: 0.0,
-        ended: Some(RunEnd { at: "2026-09-21T08:31:04Z".parse().unwrap(), exit: 0, signal: None }),
+        ended: Some(RunEnd {
+            at: "2026-09-21T08:31:04Z".parse().unwrap(),
+            exit: 0,
+            signal: None,
+            time: None,
+        }),
     };
     Document {
         schema: SCHEMA_VERSION,

@@ -36,7 +36,12 @@ fn folder() -> (TempDir, PathBuf) {
         nodes: vec!["n1".to_owned()],
         started: "2026-09-21T08:30:15.25Z".parse().unwrap(),
         paused_seconds: 0.0,
-        ended: Some(RunEnd { at: "2026-09-21T08:31:00Z".parse().unwrap(), exit: 0, signal: None }),
+        ended: Some(RunEnd {
+            at: "2026-09-21T08:31:00Z".parse().unwrap(),
+            exit: 0,
+            signal: None,
+            time: None,
+        }),
     };
     fs::create_dir_all(run.join("samples")).unwrap();
     fs::create_dir_all(run.join("inventory")).unwrap();

@@ -30,7 +30,7 @@ pub fn info() -> RunInfo {
 }
 
 pub fn end() -> RunEnd {
-    RunEnd { at: "2026-09-21T08:31:00Z".parse().unwrap(), exit: 1, signal: None }
+    RunEnd { at: "2026-09-21T08:31:00Z".parse().unwrap(), exit: 1, signal: None, time: None }
 }
 
 pub fn case(kernel: &str) -> Case {
@@ -55,9 +55,11 @@ pub fn case(kernel: &str) -> Case {
             warm_up: Nanos::millis(100),
             measure: Nanos::secs(1),
             prepare: Nanos::secs(10),
+            slack: Nanos(0),
             overhead: Nanos::secs(1),
             precision_percent: 2.0,
         },
+        writes: Default::default(),
         findings: Vec::new(),
         retry_of: None,
     }

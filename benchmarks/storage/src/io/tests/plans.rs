@@ -203,3 +203,33 @@ fn what_a_control_group_lets_through_is_a_limit() {
     let told: Vec<_> = bounds.iter().map(|one| (one.value.to_string(), one.provenance.as_str())).collect();
     assert_eq!(told, [("600 MB/s".to_owned(), "disk link"), ("50 MB/s".to_owned(), "control group")]);
 }
+
+#[test]
+fn what_is_written_follows_from_the_parameters() {
+    let mib = 1 << 20;
+    let of = |changed: &[(&str, &str)]| {
+        let fixed = [("directory", "/data 1/x"), ("size", "64 MiB"), ("time", "500 ms"), ("trials", "4")];
+        let case = planned(&[&fixed[..], changed].concat()).expect("a plan").remove(0);
+        let written = case.writes;
+        (written.files.get() / mib, written.total.get() / mib, written.rewriting.get() / 1_000_000)
+    };
+    assert_eq!(of(&[]), (64, 64, 0), "the first trial fills what all trials read");
+    assert_eq!(of(&[("size", "8 MiB"), ("threads", "2")]), (8, 8, 0));
+    assert_eq!(of(&[("operation", "write")]), (64, 0, 2000));
+    assert_eq!(of(&[("operation", "write"), ("overwrite", "true")]), (64, 256, 2000));
+    assert_eq!(of(&[("operation", "write"), ("work", "once")]), (64, 256, 0));
+    assert_eq!(of(&[("operation", "mixed")]), (64, 256, 2000));
+}
+
+#[test]
+fn time_that_only_slow_storage_needs_is_not_estimated() {
+    let estimate = |changed: &[(&str, &str)]| {
+        let fixed = [("directory", "/data 1/x"), ("size", "64 MiB"), ("time", "500 ms"), ("trials", "1")];
+        planned(&[&fixed[..], changed].concat()).expect("a plan").remove(0).estimate()
+    };
+    let direct = estimate(&[("operation", "write")]);
+    let buffered = estimate(&[("operation", "write"), ("access", "buffered")]);
+    assert!(buffered > direct && buffered < direct.plus(direct), "{direct} {buffered}");
+    let once = estimate(&[("operation", "write"), ("work", "once")]);
+    assert!(once < buffered, "once: as long as it takes, not for the measuring time: {once} {buffered}");
+}

@@ -27,9 +27,11 @@ fn case(number: usize, node: &str, bench: &str, seconds: u64) -> Case {
             warm_up: Nanos(0),
             measure: Nanos::secs(seconds),
             prepare: Nanos::secs(1),
+            slack: Nanos(0),
             overhead: Nanos(0),
             precision_percent: 2.0,
         },
+        writes: Default::default(),
         findings: Vec::new(),
         retry_of: None,
     }

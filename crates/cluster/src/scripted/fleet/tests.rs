@@ -35,6 +35,7 @@ fn case(nodes: &[String]) -> Case {
         warm_up: SPAN,
         measure: SPAN,
         prepare: SPAN,
+        slack: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
     };
