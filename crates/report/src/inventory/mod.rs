@@ -1,11 +1,14 @@
 //! The inventory of a machine on one screen: a row per part, with its derived limit.
 
+mod alike;
 pub(crate) mod parts;
 pub(crate) mod system;
 
 use seatrial_model::machine::{Machine, PartLimit};
 use seatrial_model::{Better, Limit, Subject, Verdict};
 use serde::Serialize;
+
+use alike::Class;
 
 use crate::TextStyle;
 use crate::grid;
@@ -33,14 +36,31 @@ pub(crate) struct Part {
 }
 
 pub fn render(nodes: &[Node], style: TextStyle) -> String {
-    let blocks: Vec<String> = nodes.iter().map(|node| block(node, style.width())).collect();
+    let blocks: Vec<String> =
+        alike::classes(nodes).iter().map(|class| of_class(class, style.width())).collect();
     render_colors(&blocks.join("\n"), style.style)
 }
 
-fn block(node: &Node, width: u16) -> String {
+/// Nodes that are alike: the first of them, and what differs.
+fn of_class(class: &Class<'_>, width: u16) -> String {
+    let node = class.nodes[0];
+    let name = Ink::Strong.on(&clean(&class.names()));
+    if class.nodes.len() == 1 {
+        return block(&name, node, width);
+    }
+    let shown = format!("{} alike, shown is {}", count(class.nodes.len(), "node"), clean(&node.name));
+    let text = block(&format!("{name}  {}", Ink::Faint.on(&shown)), node, width);
+    let differs = class
+        .differs
+        .iter()
+        .map(|(label, said)| (Ink::Doubt.on("differs"), clean(&format!("{label}: {said}"))));
+    text + &grid::paragraphs(&differs.collect::<Vec<_>>(), width)
+}
+
+fn block(title: &str, node: &Node, width: u16) -> String {
     let machine = &node.machine;
     let mut notes = Notes::default();
-    let mut text = format!("{}\n", Ink::Strong.on(&clean(&node.name)));
+    let mut text = format!("{title}\n");
     let facts = system::rows(machine, &mut notes).into_iter();
     let facts: Vec<_> = facts.map(|(label, said)| (Ink::Faint.on(label), clean(&said))).collect();
     text += &grid::paragraphs(&facts, width);

@@ -192,3 +192,21 @@ fn a_machine_that_tells_nothing_says_why() {
     let text = render(&[Node { limits: vec![unknown], ..node }], TextStyle::default());
     golden!("inventory_of_nothing", text);
 }
+
+#[test]
+fn nodes_that_are_alike_are_shown_once_with_what_differs() {
+    let node = |name: &str| {
+        let mut machine = server();
+        // What differs from one moment to the next is no difference.
+        let available = 1_u64 << (30 + name.len());
+        machine.memory.effective_available_bytes = Known::Known(available);
+        Node { name: name.to_owned(), machine, limits: limits() }
+    };
+    let mut other = node("n3");
+    let Known::Known(nics) = &mut other.machine.nics else { panic!("network cards") };
+    nics[0].mtu = Known::Known(1500);
+    let login = Node { name: "login".to_owned(), machine: Machine::default(), limits: Vec::new() };
+    let nodes = [node("n1"), node("n2"), other, login, node("n10")];
+    let text = render(&nodes, TextStyle::new(Default::default(), Some(110)));
+    golden!("inventory_of_nodes_that_are_alike", text);
+}
