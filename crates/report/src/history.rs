@@ -56,13 +56,18 @@ fn list(rows: &[HistoryRow], width: u16) -> String {
     let mut columns = vec![
         GridColumn::words("run", cells(&|row| clean(&row.id))).unbroken(),
         GridColumn::numbers("took", cells(&took)),
-        GridColumn::words("what", cells(&|row| cut(&clean(&row.what), LONGEST_LINE))),
+        GridColumn::words("what", cells(&|row| cut(&clean(&subject(&row.what)), LONGEST_LINE))),
         GridColumn::words("nodes", cells(&nodes)),
         GridColumn::numbers("cases", cells(&|row| format!("{}/{}", row.measured, row.planned))),
         GridColumn::words("result", cells(&result)),
     ];
     columns.retain(|column| !column.is_empty());
     grid::fitted(&columns, width)
+}
+
+/// A command line up to its first option: the row of a run is no place for all of them, and -o json has them.
+fn subject(line: &str) -> String {
+    line.split_whitespace().take_while(|word| !word.starts_with('-')).collect::<Vec<_>>().join(" ")
 }
 
 fn nodes(row: &HistoryRow) -> String {

@@ -119,7 +119,11 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
         pairs: heat::of_pairs(&shown),
         settings: PageTable::of_run(&settings, usize::MAX, &shown),
         settings_note,
-        findings: PageTable::of_run(&findings::table(&findings::found(document)), MOST_FINDINGS, &shown),
+        findings: PageTable::of_run(
+            &findings::table(&findings::by_cause(findings::found(document))),
+            MOST_FINDINGS,
+            &shown,
+        ),
         kinds: kinds(&shown),
         is_cut: shown.is_cut(),
         not_here: parts::not_here(document).map(|line| text(&line)),

@@ -9,7 +9,7 @@ use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::criteria::measured;
-use super::findings::{Found, found};
+use super::findings::{Found, OF_RUN, found};
 use super::nodes::shortfall;
 use crate::number::{signed_percent, whole_percent};
 use crate::words::{Badge, count, cut};
@@ -46,7 +46,7 @@ pub fn with_warnings(document: &Document) -> Vec<Action<'_>> {
     let mut all = actions(document);
     all.extend(disturbed(document));
     let is_other = |found: &Found<'_>| {
-        found.finding.severity == Severity::Warning && !FOLDED.contains(&found.finding.kind.as_str())
+        found.finding.severity == Severity::Warning && !OF_RUN.contains(&found.finding.kind.as_str())
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
     let kinds = groups(warnings, |found| found.finding.kind.clone());
@@ -60,9 +60,6 @@ pub fn with_warnings(document: &Document) -> Vec<Action<'_>> {
     }));
     all
 }
-
-/// Kinds that are told once for the run, or beside the number.
-const FOLDED: [&str; 2] = ["disturbed", "did-not-converge"];
 
 /// Everything that disturbed the run, in one sentence.
 fn disturbed(document: &Document) -> Option<Action<'_>> {

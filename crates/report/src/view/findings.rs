@@ -15,6 +15,8 @@ const MOST_NAMES: usize = 2;
 pub struct Found<'a> {
     pub finding: &'a Finding,
     pub cases: Vec<&'a str>,
+    /// Whether other findings of the same kind, about other cases, are not shown.
+    pub is_first_of_kind: bool,
 }
 
 impl Found<'_> {
@@ -28,6 +30,12 @@ impl Found<'_> {
             few if few.len() <= MOST_NAMES => few.join(", "),
             many => count(many.len(), "case"),
         }
+    }
+
+    /// Its text; that of the first case where others are not shown.
+    pub fn text(&self) -> String {
+        let of = if self.is_first_of_kind { "first case: " } else { "" };
+        format!("{of}{}", self.finding.text)
     }
 
     pub fn badge(&self) -> Badge {
@@ -48,7 +56,7 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
     let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
         let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {
-            found.push(Found { finding, cases: Vec::new() });
+            found.push(Found { finding, cases: Vec::new(), is_first_of_kind: false });
             found.len() - 1
         });
         // The run's findings may repeat those of its cases.
@@ -58,13 +66,56 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
     found
 }
 
+/// Kinds of which each case has its own text, while the cause is one for the run.
+pub const OF_RUN: [&str; 2] = ["disturbed", "did-not-converge"];
+
+/// The same with one finding for each kind in [`OF_RUN`]; the others are at their cases.
+pub fn by_cause(found: Vec<Found<'_>>) -> Vec<Found<'_>> {
+    let mut kept: Vec<Found<'_>> = Vec::new();
+    for one in found {
+        let is_of_run = OF_RUN.contains(&one.finding.kind.as_str());
+        match kept.iter_mut().find(|known| is_of_run && known.finding.kind == one.finding.kind) {
+            Some(known) => {
+                known.is_first_of_kind = true;
+                known.cases.extend(one.cases);
+            }
+            None => kept.push(one),
+        }
+    }
+    kept
+}
+
 /// One row per finding. A finding is no verdict: verdict filters do not hide it.
 pub fn table(found: &[Found<'_>]) -> Table {
     Builder::new("Findings, the worst first", found)
         .words("kind", |found| found.finding.kind.as_str())
         .words("weight", Found::badge)
-        .words("what was found", |found| found.finding.text.as_str())
+        .words("what was found", Found::text)
         .words("about", |found| Cell::from(found.about()).case(found.cases.first().copied()))
         .about(|found, row| row.nodes.extend(found.finding.node.clone()))
         .finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::Subject;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_of_the_whole_run_is_one_row_and_other_findings_keep_theirs() {
+        let finding = |kind: &str, text: &str| Finding::new(kind, Severity::Warning, Subject::node(), text);
+        let kinds = ["disturbed", "lossy", "disturbed", "lossy", "did-not-converge"];
+        let findings: Vec<Finding> =
+            kinds.iter().zip(["a", "b", "c", "d", "e"]).map(|(kind, text)| finding(kind, text)).collect();
+        let all = findings.iter().map(|finding| Found {
+            finding,
+            cases: vec![finding.text.as_str()],
+            is_first_of_kind: false,
+        });
+        let rows: Vec<_> =
+            by_cause(all.collect()).iter().map(|found| (found.text(), found.about())).collect();
+        let row = |text: &str, about: &str| (text.to_owned(), about.to_owned());
+        assert_eq!(rows, [row("first case: a", "a, c"), row("b", "b"), row("d", "d"), row("e", "e")]);
+    }
 }

@@ -109,7 +109,7 @@ fn run(id: &str, state: &str, verdict: Option<Verdict>) -> history::HistoryRow {
         // It was stopped for 20 minutes.
         seconds: (state == "ended").then_some(64.0),
         verdict,
-        what: "check host".to_owned(),
+        what: "check host -w n1 --time 10".to_owned(),
         nodes: vec!["n1".to_owned()],
         measured: 7,
         planned: 8,
