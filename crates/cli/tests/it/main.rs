@@ -24,6 +24,7 @@ mod patterns;
 mod processes;
 mod profiles;
 mod random_kills;
+mod readme;
 mod resumed;
 mod rig;
 mod settings;
