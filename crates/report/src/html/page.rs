@@ -176,7 +176,9 @@ fn facts(document: &Document) -> Vec<String> {
     let facts = [
         headline::nodes(&run.nodes, MOST_NAMES),
         time(run.started),
-        prolonged(document).unwrap_or_else(|| took(run).map_or_else(|became| became, |took| format!("took {took}"))),
+        prolonged(document)
+            .map_or_else(|| took(run), Ok)
+            .map_or_else(|became| became, |took| format!("took {took}")),
     ];
     facts.iter().filter(|fact| !fact.is_empty()).map(|fact| text(fact)).collect()
 }

@@ -113,6 +113,7 @@ fn case(profile: &Profile, criterion: &Criterion) -> Case {
         max_trials: 4,
         warm_up: Nanos(0),
         measure: Nanos(0),
+        slack: Nanos(0),
         prepare: Nanos(0),
         overhead: Nanos(0),
         precision_percent: 2.0,
