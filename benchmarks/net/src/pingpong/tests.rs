@@ -127,7 +127,7 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
             seatrial_model::Limit::Chain(bounds) => {
                 bounds.iter().map(|bound| bound.value.value()).reduce(f64::min)
             }
-            seatrial_model::Limit::Unknown { .. } => None,
+            seatrial_model::Limit::AtMost { .. } | seatrial_model::Limit::Unknown { .. } => None,
         }
     };
     let wire = 10.0 * 1448.0 / 1538.0;
