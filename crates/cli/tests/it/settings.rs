@@ -127,7 +127,7 @@ fn a_setting_that_cannot_be_told_is_incomplete() {
 #[test]
 fn a_profile_that_wants_no_setting_is_no_pass() {
     let home = Home::new();
-    home.seatrial("settings host").script(&good()).run().exits(3).shows("the profile has no [[setting]]");
+    home.seatrial("settings ncsa-io").script(&good()).run().exits(3).shows("the profile has no [[setting]]");
 }
 
 #[test]
