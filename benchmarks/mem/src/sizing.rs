@@ -1,5 +1,6 @@
 //! Size and line length of a ring that measures memory.
 
+use seatrial_model::Nanos;
 use seatrial_model::machine::{Known, LastLevelCache, Machine};
 
 use crate::sizes;
@@ -10,6 +11,12 @@ pub const TIMES_CACHE: u64 = 4;
 
 /// Least size of a memory ring, in bytes.
 pub const LEAST: u64 = 1 << 20;
+
+/// Time after which a worker counts as hung that prepares memory, with `work` of it on idle cores. Hypervisors hand out memory
+/// slowly when they have to free it first, and a sound machine with busy neighbours takes many times as long.
+pub fn prepare_time(work: Nanos) -> Nanos {
+    Nanos::secs(120).plus(Nanos(work.get().saturating_mul(20)))
+}
 
 /// Size of a memory ring when no cache size is known, in bytes.
 const WITHOUT_CACHE_FACTS: u64 = 1 << 30;

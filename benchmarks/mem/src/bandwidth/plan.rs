@@ -84,7 +84,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let total = array.get() * kernel.arrays() as u64 * pools(&layout);
     let touch = Nanos(total / (2 * case.places[0].bindings.len().min(16) as u64).max(1));
     case.budget.overhead = Nanos::millis(100).plus(touch);
-    case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
+    case.budget.prepare = crate::sizing::prepare_time(touch);
     Ok(case)
 }
 

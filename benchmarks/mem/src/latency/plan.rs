@@ -104,7 +104,7 @@ fn time(case: &mut Case, layout: &LatencyLayout, line: u64) {
     let pointers: u64 = (0..layout.rings.len()).map(lines).sum();
     let work = 2 * (longest * ORDER_NS + pointers * SWEEP_NS) + layout.bytes(line) / 2;
     case.budget.overhead = Nanos::millis(100).plus(Nanos(work));
-    case.budget.prepare = Nanos::secs(30).plus(Nanos(work.saturating_mul(20)));
+    case.budget.prepare = sizing::prepare_time(Nanos(work));
 }
 
 fn first_of_each_node(bindings: &[Binding]) -> Vec<Binding> {

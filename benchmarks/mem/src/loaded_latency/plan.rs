@@ -77,7 +77,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     // First touch and check run at a few GB/s per core at least; the ring is made and checked at 25 ns per line.
     let touch = Nanos(total / (2 * loaders.min(16)) + sizes.ring / line * 50);
     case.budget.overhead = Nanos::millis(150).plus(touch);
-    case.budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
+    case.budget.prepare = sizing::prepare_time(touch);
     Ok(case)
 }
 

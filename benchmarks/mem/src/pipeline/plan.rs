@@ -48,7 +48,7 @@ fn plan_node(about: &About, params: &Params, settings: &Settings, node: &SiteNod
     let workers = layout.threads().min(bindings.len()).clamp(1, 16) as u64;
     let touch = Nanos(rings.memory.get() / workers);
     budget.overhead = Nanos::millis(100).plus(touch);
-    budget.prepare = Nanos::secs(30).plus(Nanos(touch.get().saturating_mul(20)));
+    budget.prepare = crate::sizing::prepare_time(touch);
 
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget);
     let ring: Vec<String> = rings.blocks.iter().map(u64::to_string).collect();
