@@ -9,7 +9,9 @@ use crate::ink::{Ink, is_mark};
 use crate::notes::Notes;
 use crate::view::actions::{Action, actions, with_warnings};
 use crate::view::cases::without_factors;
-use crate::view::criteria::{Criterion, Judgement, Places, WANTED, criteria, table as criteria_table};
+use crate::view::criteria::{
+    Criterion, Judgement, MEASURED, Places, WANTED, criteria, table as criteria_table,
+};
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::parts::{self, Extent};
 use crate::view::table::{Cell, Table};
@@ -149,8 +151,11 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
         }
     }
     table.retain(|_, cells| cells.iter().any(|cell| **cell != Cell::default()));
-    if !table::fits(&table, width) {
-        without_values(&mut table);
+    // What a share of the limit amounts to, and the intervals, stand in the parts.
+    for (column, start) in [(WANTED, " ("), (MEASURED, " ±")] {
+        if !table::fits(&table, width) {
+            cut_from(start, column, &mut table);
+        }
     }
     for note in table.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.notes) {
         *note = cut(note, LONGEST_REASON);
@@ -162,12 +167,12 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
     table::block(table, usize::MAX, notes, width)
 }
 
-/// Leaves out what a share of the limit amounts to: the limit stands in the parts.
-fn without_values(table: &mut Table) {
-    let wanted = table.columns.iter().position(|column| column.title == WANTED);
-    for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(wanted?)) {
-        if let Some((share, _)) = cell.text.split_once(" (") {
-            cell.text = share.to_owned();
+/// Leaves out the ends of the cells of `column` that begin with `start`.
+fn cut_from(start: &str, column: &str, table: &mut Table) {
+    let column = table.columns.iter().position(|known| known.title == column);
+    for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(column?)) {
+        if let Some((kept, _)) = cell.text.split_once(start) {
+            cell.text = kept.to_owned();
         }
     }
 }

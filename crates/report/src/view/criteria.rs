@@ -118,6 +118,9 @@ impl<'a> Criterion<'a> {
     }
 }
 
+/// The column of what was measured.
+pub const MEASURED: &str = "measured";
+
 /// The column of the bounds.
 pub const WANTED: &str = "wanted";
 
@@ -140,7 +143,7 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .column(Column::words("criterion").unbroken(), |row| row.record.criterion.as_str())
         .numbers("met", |row| row.met.clone())
         .column(Column::words(on).unbroken(), place)
-        .numbers("measured", |row| measured(row.record))
+        .numbers(MEASURED, |row| measured(row.record))
         .words(WANTED, |row| short(&row.record.bound))
         .numbers("margin", |row| row.record.margin_percent.map(signed_percent))
         .words("why", |row| {
