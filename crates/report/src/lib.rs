@@ -28,6 +28,8 @@ pub mod trend;
 mod view;
 mod words;
 
+/// The map of machines as a picture.
+pub use html::map_file;
 pub use text_style::{Style, TextStyle};
 pub use view::answers::Earlier;
 /// The nodes of a run by verdict.

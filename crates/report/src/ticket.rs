@@ -137,7 +137,7 @@ fn about_machine(text: &mut String, machine: &Machine, devices: &BTreeSet<String
     }
     for part in parts::all(machine).iter().filter(|part| devices.contains(part.subject.as_str())) {
         let ids = identity(machine, &part.subject).into_iter().map(|id| format!(", {id}"));
-        let _ = writeln!(text, "  {:<9}{}{}", part.subject, part.text, ids.collect::<String>());
+        let _ = writeln!(text, "  {:<9}{}{}", part.subject, part.text(), ids.collect::<String>());
     }
     for (mark, note) in notes.take() {
         let _ = writeln!(text, "  {mark} {note}");

@@ -16,6 +16,10 @@ pub struct InventoryArgs {
     /// Which nodes to use.
     #[command(flatten)]
     pub nodes: NodeOptions,
+    /// Also write the map of the machine to this SVG file: sockets, NUMA nodes, caches, cores and devices with their
+    /// limits; of several nodes, one map for each kind of machine
+    #[arg(long, value_name = "FILE.svg")]
+    pub map: Option<PathBuf>,
     /// Use the simulated nodes of this script
     #[arg(long, hide = true, value_name = "FILE")]
     pub script: Option<PathBuf>,

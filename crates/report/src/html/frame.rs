@@ -1,11 +1,12 @@
 //! The frame of every page: head, style and script, filter bar, theme switch.
 
+use super::map;
 use super::words::text;
 use crate::words::Badge;
 
 /// Dark colours, included in two places of the style: for the system's preference and for the switch.
-const DARK: &str = include_str!("../../templates/dark.css");
-const STYLE: &str = include_str!("../../templates/style.css");
+pub const DARK: &str = include_str!("../../templates/dark.css");
+pub const STYLE: &str = include_str!("../../templates/style.css");
 const SCRIPT: &str = include_str!("../../templates/script.js");
 
 /// The frame of a page; `frame.html` reads it under the name `frame`.
@@ -24,7 +25,7 @@ pub struct PageFrame {
 impl PageFrame {
     pub fn new(of: &str, version: &str, roles: Vec<String>, verdicts: Vec<Badge>) -> Self {
         Self {
-            style: STYLE.replace("/* dark */", DARK),
+            style: STYLE.replace("/* dark */", DARK) + map::CSS,
             script: SCRIPT,
             title: format!("{} · Seatrial", text(of)),
             roles,

@@ -1,12 +1,10 @@
 //! The inventory of the nodes; equal nodes are shown once.
 
-use std::collections::HashMap;
-
 use super::filter::Filter;
 use super::shown::Shown;
 use super::table::PageTable;
 use super::words::text;
-use crate::inventory::{Node, system, table};
+use crate::inventory::{self, Node, system, table};
 use crate::notes::Notes;
 use crate::view::table as view;
 use crate::words::set_of;
@@ -28,19 +26,7 @@ pub struct Kind {
 
 /// The kinds of nodes, the most frequent first.
 pub fn kinds(shown: &Shown<'_>) -> Vec<Kind> {
-    // Machines that differ only in items that are not shown, such as a serial number, are one kind.
-    let mut kinds: Vec<(&Node, Vec<&str>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for node in shown.context.nodes {
-        let facts = system::rows(&node.machine, &mut Notes::default());
-        let parts = view::Table { title: String::new(), ..table(node) };
-        let at = *places.entry(format!("{facts:?}{parts:?}{:?}", remarks(node))).or_insert(kinds.len());
-        match kinds.get_mut(at) {
-            Some((_, names)) => names.push(&node.name),
-            None => kinds.push((node, vec![&node.name])),
-        }
-    }
-    kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let mut kinds = inventory::kinds(shown.context.nodes);
     kinds.truncate(MOST);
     kinds.iter().map(|(node, names)| kind(shown, node, names)).collect()
 }

@@ -23,6 +23,7 @@ mod heat;
 mod inventory;
 mod latency;
 mod lines;
+mod map;
 mod page;
 mod plot;
 mod series;
@@ -36,6 +37,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use comparison::{Compared, Run};
+pub use map::map_file;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 use seatrial_model::setting::AuditedSetting;

@@ -15,6 +15,7 @@ use super::download;
 use super::frame::PageFrame;
 use super::heat::{self, Heat};
 use super::inventory::{Kind, kinds};
+use super::map::{MachineMap, blocks, maps};
 use super::shown::Shown;
 use super::table::PageTable;
 use super::words::text;
@@ -68,6 +69,9 @@ struct Page {
     settings_note: String,
     findings: PageTable,
     kinds: Vec<Kind>,
+    maps: Vec<MachineMap>,
+    /// The nodes of a fleet by part.
+    fleet: Vec<String>,
     is_cut: bool,
     not_here: Option<String>,
 }
@@ -125,6 +129,8 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
             &shown,
         ),
         kinds: kinds(&shown),
+        maps: maps(&shown),
+        fleet: blocks(&shown),
         is_cut: shown.is_cut(),
         not_here: parts::not_here(document).map(|line| text(&line)),
     };

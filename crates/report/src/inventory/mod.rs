@@ -4,6 +4,9 @@ mod alike;
 pub(crate) mod parts;
 pub(crate) mod system;
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use seatrial_model::machine::{Machine, PartLimit};
 use seatrial_model::{Better, Limit, Subject, Verdict};
 use serde::Serialize;
@@ -26,13 +29,45 @@ pub struct Node {
 }
 
 /// Fewest equal parts that share one row.
-const FEWEST_FOLDED: usize = 3;
+pub(crate) const FEWEST_FOLDED: usize = 3;
 
 /// A part before layout.
 pub(crate) struct Part {
     /// The subject, as a case would name it.
     pub(crate) subject: Subject,
-    pub(crate) text: String,
+    /// What it is.
+    pub(crate) words: Vec<String>,
+    /// The link of its own end: `PCIe 4.0 x16`.
+    pub(crate) link: Option<String>,
+    pub(crate) numa_node: Option<u32>,
+    pub(crate) is_on_pci: bool,
+}
+
+impl Part {
+    pub(crate) fn text(&self) -> String {
+        let at = self.numa_node.map(|node| format!("next to node {node}"));
+        let words = self.words.iter().chain(&self.link).chain(&at);
+        words.map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The nodes by their kind of machine, the most frequent first. Machines that differ only in items that are not shown,
+/// such as a serial number, are one kind.
+pub(crate) fn kinds(nodes: &[Node]) -> Vec<(&Node, Vec<&str>)> {
+    let mut kinds: Vec<(&Node, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for node in nodes {
+        let facts = system::rows(&node.machine, &mut Notes::default());
+        let parts = Table { title: String::new(), ..table(node) };
+        let shown = format!("{facts:?}{parts:?}{:?}", node.machine.remarks);
+        let at = *places.entry(shown).or_insert(kinds.len());
+        match kinds.get_mut(at) {
+            Some((_, names)) => names.push(&node.name),
+            None => kinds.push((node, vec![&node.name])),
+        }
+    }
+    kinds.sort_by_key(|(_, names)| Reverse(names.len()));
+    kinds
 }
 
 pub fn render(nodes: &[Node], style: TextStyle) -> String {
@@ -85,7 +120,7 @@ struct Row {
 pub(crate) fn table(node: &Node) -> Table {
     let rows = fold(parts::all(&node.machine).into_iter().map(|part| row(part, &node.limits)).collect());
     Builder::new(format!("Parts of {}", node.name), &rows)
-        .words("part", name)
+        .words("part", |row| name(&row.names))
         .words("what it is", |row| row.text.as_str())
         .numbers("limit", |row| row.limit.clone())
         .words("derived from", |row| row.from.clone())
@@ -107,7 +142,7 @@ fn row(part: Part, limits: &[PartLimit]) -> Row {
         Some((Limit::Unknown { reason }, None)) => unknown(reason),
         Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),
     };
-    Row { names: vec![part.subject.to_string()], text: part.text, limit, from }
+    Row { text: part.text(), names: vec![part.subject.to_string()], limit, from }
 }
 
 /// Shows consecutive equal parts once: a server has two dozen of the same disk.
@@ -126,8 +161,9 @@ fn fold(rows: Vec<Row>) -> Vec<Row> {
     folded
 }
 
-fn name(row: &Row) -> String {
-    match row.names.as_slice() {
+/// `disk:sda … sdl (12)`.
+pub(crate) fn name(names: &[String]) -> String {
+    match names {
         [one] => one.clone(),
         few if few.len() < FEWEST_FOLDED => few.join(" "),
         many => {
@@ -138,6 +174,6 @@ fn name(row: &Row) -> String {
 }
 
 /// `2 sockets` for example; `None` if the number is unknown.
-fn counted(number: Option<u32>, noun: &str) -> Option<String> {
+pub(crate) fn counted(number: Option<u32>, noun: &str) -> Option<String> {
     number.map(|number| count(number as usize, noun))
 }

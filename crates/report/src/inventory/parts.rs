@@ -1,12 +1,15 @@
 //! The parts that are measured, in the order of the data path: memory, links, disks, file systems.
 
 use seatrial_model::machine::{
-    Disk, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice,
+    Disk, DiskBus, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice,
 };
 use seatrial_model::{Bytes, Subject};
 
 use super::Part;
 use crate::words::clean;
+
+/// Transfer rate of each PCI Express generation in GT/s, from the first.
+const GENERATIONS: [f64; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
 
 pub fn all(machine: &Machine) -> Vec<Part> {
     let mut parts = vec![part(Subject::node(), vec![Some("all memory".to_owned())])];
@@ -30,8 +33,17 @@ fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
 }
 
 fn part(subject: Subject, words: Vec<Option<String>>) -> Part {
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    Part { subject, text: clean(&words.join(", ")) }
+    on_pci(subject, words, None)
+}
+
+fn on_pci(subject: Subject, words: Vec<Option<String>>, pci: Option<&PciDevice>) -> Part {
+    Part {
+        subject,
+        words: words.into_iter().flatten().map(|word| clean(&word)).collect(),
+        link: pci.and_then(link),
+        numa_node: pci.and_then(|pci| pci.numa_node.known().copied()),
+        is_on_pci: pci.is_some(),
+    }
 }
 
 fn numa(node: &NumaNode) -> Part {
@@ -49,9 +61,10 @@ fn gpu(gpu: &Gpu) -> Part {
     let name = gpu.model.known().or_else(|| gpu.vendor.known()).cloned();
     let ids = gpu.pci.ids.known().cloned();
     let memory = gpu.memory_bytes.known().map(|&bytes| Bytes(bytes).rounded());
-    part(
+    on_pci(
         Subject::device("gpu", &gpu.index.to_string()),
-        vec![name, ids, memory, gpu.pci.driver.clone(), link(&gpu.pci), at(&gpu.pci.numa_node)],
+        vec![name, ids, memory, gpu.pci.driver.clone()],
+        Some(&gpu.pci),
     )
 }
 
@@ -61,15 +74,13 @@ fn nic(nic: &Nic) -> Part {
     let speed = nic.speed_gbit_s().known().map(|speed| format!("{speed} Gbit/s"));
     let mtu = nic.mtu.known().map(|mtu| format!("MTU {mtu}"));
     let master = nic.master.as_ref().map(|master| format!("member of {master}"));
-    let pci = nic.pci.known().and_then(link);
-    part(Subject::device("nic", &nic.name), vec![kind, state, speed, mtu, master, pci, at(&nic.numa_node())])
+    on_pci(Subject::device("nic", &nic.name), vec![kind, state, speed, mtu, master], nic.pci.known())
 }
 
 fn hca_port(hca: &Hca, port: &HcaPort) -> Part {
     let name = format!("{}/{}", hca.name, port.number);
     let firmware = hca.firmware.known().map(|version| format!("firmware {version}"));
-    let pci = hca.pci.known().and_then(link);
-    part(
+    on_pci(
         Subject::device("hca", &name),
         vec![
             hca.model.known().cloned(),
@@ -77,9 +88,8 @@ fn hca_port(hca: &Hca, port: &HcaPort) -> Part {
             port.state.known().cloned(),
             port.rate_text.known().cloned(),
             firmware,
-            pci,
-            at(&hca.numa_node()),
         ],
+        hca.pci.known(),
     )
 }
 
@@ -88,10 +98,13 @@ fn disk(disk: &Disk) -> Part {
     let medium = disk.rotational.known().map(|turns| if *turns { "rotational" } else { "solid state" });
     let medium = medium.filter(|_| !disk.is_virtual()).map(str::to_owned);
     let mounts = (!disk.mounts.is_empty()).then(|| format!("mounted at {}", disk.mounts.join(" ")));
-    part(
+    let part = on_pci(
         Subject::device("disk", &disk.name),
         vec![Some(disk.bus.word().to_owned()), disk.model.known().cloned(), size, medium, mounts],
-    )
+        disk.pci.known(),
+    );
+    // Other disks hang on a controller, whose link is not theirs.
+    if disk.bus == DiskBus::Nvme { part } else { Part { link: None, ..part } }
 }
 
 fn file_system(fs: &FileSystem) -> Part {
@@ -105,15 +118,13 @@ fn file_system(fs: &FileSystem) -> Part {
     part(Subject::device("fs", &fs.mount), vec![Some(format!("{} on {on}", fs.kind)), size, fill, read_only])
 }
 
-/// `PCIe 16 GT/s x16`, the present state of the device's own end.
+/// `PCIe 4.0 x16`, the present state of the device's own end.
 fn link(device: &PciDevice) -> Option<String> {
     let port = device.path.ports.first()?;
     let (speed, width) = (port.speed_gts.known()?, port.width.known()?);
-    Some(format!("PCIe {speed} GT/s x{width}"))
-}
-
-fn at(node: &Known<u32>) -> Option<String> {
-    node.known().map(|node| format!("next to node {node}"))
+    let generation = GENERATIONS.iter().position(|rate| rate == speed);
+    let speed = generation.map_or_else(|| format!("{speed} GT/s"), |before| format!("{}.0", before + 1));
+    Some(format!("PCIe {speed} x{width}"))
 }
 
 /// `0-15,32-47`.

@@ -1,7 +1,7 @@
 //! The machine as a whole: product, software, and limits on this process.
 
 use seatrial_model::Bytes;
-use seatrial_model::machine::{Known, Machine, ProcessLimit};
+use seatrial_model::machine::{Dimms, Known, Machine, ProcessLimit};
 
 use super::counted;
 use crate::notes::Notes;
@@ -149,10 +149,16 @@ fn memory(machine: &Machine, notes: &mut Notes) -> String {
 
 /// Equal modules are counted.
 fn modules(machine: &Machine, notes: &mut Notes) -> String {
-    let dimms = match &machine.dimms {
-        Known::Known(dimms) => dimms,
-        Known::Unknown(why) => return format!("unknown {}", notes.refer(why)),
-    };
+    match &machine.dimms {
+        Known::Known(dimms) => {
+            format!("{} · {} slots ({})", modules_of(dimms), dimms.slots, dimms.source.provenance())
+        }
+        Known::Unknown(why) => format!("unknown {}", notes.refer(why)),
+    }
+}
+
+/// `12 × 16 GiB DDR4 at 2666 MT/s`.
+pub fn modules_of(dimms: &Dimms) -> String {
     let mut told: Vec<(String, usize)> = Vec::new();
     for dimm in &dimms.modules {
         let size = dimm.size_bytes.map(|bytes| Bytes(bytes).to_string());
@@ -170,7 +176,7 @@ fn modules(machine: &Machine, notes: &mut Notes) -> String {
         }
     }
     let texts: Vec<String> = told.into_iter().map(|(text, number)| format!("{number} × {text}")).collect();
-    format!("{} · {} slots ({})", texts.join(" + "), dimms.slots, dimms.source.provenance())
+    texts.join(" + ")
 }
 
 /// The part of the machine that this process may use.

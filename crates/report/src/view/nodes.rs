@@ -98,7 +98,7 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
 
 /// The nodes that a case is about: the lost ones, or all. When a job ends every node is lost, whichever was first to
 /// go in this case.
-fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
+pub(super) fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
     let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
     case.nodes.iter().filter(move |node| is_about_all || case.lost.contains(node))
 }

@@ -8,7 +8,7 @@ use seatrial_model::{Better, Outcome, Verdict};
 use seatrial_stats::Sorted;
 
 use super::cases::{Verdicts, verdicts};
-use super::nodes::is_fleet;
+use super::nodes::{is_fleet, spoken_of};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
 use crate::labels::Label;
 use crate::number::{half_width, whole_percent};
@@ -18,11 +18,11 @@ use crate::words::{Badge, count, quantity, tone};
 const BAR: usize = 10;
 
 /// One test of one part, over all nodes.
-struct Part<'a> {
-    name: String,
-    test: String,
+pub struct Part<'a> {
+    pub name: String,
+    pub test: String,
     /// The case with the heaviest verdict; of these the one farthest from its limit.
-    worst: &'a CaseRecord,
+    pub worst: &'a CaseRecord,
     verdict: Option<Verdict>,
     cases: Vec<&'a CaseRecord>,
 }
@@ -116,15 +116,64 @@ fn joined(one: &str, other: &str) -> String {
     [one, other].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// A row per part and benchmark of the cases that measured something of `nodes`.
+pub fn of_nodes<'a>(document: &'a Document, judged: &Verdicts<'_>, nodes: &BTreeSet<&str>) -> Vec<Part<'a>> {
+    let is_of = |case: &&CaseRecord| case.nodes.iter().any(|node| nodes.contains(node.as_str()));
+    let there = document.results.iter().filter(|case| !is_absent(case)).filter(is_of);
+    group(&there.collect::<Vec<_>>(), judged, |case| case.bench.clone())
+}
+
+/// The names of the parts of `nodes` that a case measures: of a pair, the ends that are there.
+pub fn ends(case: &CaseRecord, nodes: &BTreeSet<&str>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let subject = case.subject.as_str();
+    let first = subject.split_once(':').map_or("", |(kind, _)| kind);
+    for end in subject.split("->").flat_map(|end| end.split('+')) {
+        let node = end.split('/').next().filter(|first| case.nodes.iter().any(|node| node == first));
+        if node.is_some_and(|node| !nodes.contains(node)) {
+            continue;
+        }
+        match node {
+            Some(node) => names.insert(named(end[node.len()..].trim_start_matches('/'), &case.bench)),
+            // `gpu:0->1`.
+            None if !first.is_empty() && !end.contains(':') => {
+                names.insert(named(&format!("{first}:{end}"), &case.bench))
+            }
+            None => names.insert(named(end, &case.bench)),
+        };
+    }
+    names
+}
+
+/// A row per node and part that was measured there, all benchmarks of the part together; the name of the node stands in
+/// place of the test.
+pub fn of_each_node<'a>(document: &'a Document, judged: &Verdicts<'_>) -> Vec<Part<'a>> {
+    let there = document.results.iter().filter(|case| !is_absent(case));
+    let of_case = |case: &'a CaseRecord| {
+        spoken_of(case).flat_map(move |node| {
+            let own = ends(case, &BTreeSet::from([node.as_str()]));
+            own.into_iter().map(move |name| (name, node.clone(), case))
+        })
+    };
+    grouped(there.flat_map(of_case), judged)
+}
+
 fn group<'a>(
     cases: &[&'a CaseRecord],
     judged: &Verdicts<'_>,
     test: impl Fn(&CaseRecord) -> String,
 ) -> Vec<Part<'a>> {
+    grouped(cases.iter().map(|case| (name(case), test(case), *case)), judged)
+}
+
+/// The cases by name of the part and by test.
+fn grouped<'a>(
+    cases: impl Iterator<Item = (String, String, &'a CaseRecord)>,
+    judged: &Verdicts<'_>,
+) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut places: HashMap<(String, String), usize> = HashMap::new();
-    for case in cases {
-        let (name, test) = (name(case), test(case));
+    for (name, test, case) in cases {
         let at = *places.entry((name.clone(), test.clone())).or_insert_with(|| {
             parts.push(Part { name, test, worst: case, verdict: None, cases: Vec::new() });
             parts.len() - 1
@@ -158,14 +207,19 @@ fn share(case: &CaseRecord) -> Option<f64> {
 
 /// The name of the part that a case measures, without nodes: `memory`, `GPU 0`, `eth0`, `/scratch`.
 fn name(case: &CaseRecord) -> String {
-    let subject = Label::of_case(case).without_nodes(&case.nodes).subject().to_owned();
+    named(Label::of_case(case).without_nodes(&case.nodes).subject(), &case.bench)
+}
+
+/// The name of a subject without nodes.
+pub fn named(subject: &str, bench: &str) -> String {
     match subject.split_once(':') {
         Some(("nic", "lo")) => "loopback".to_owned(),
         Some(("gpu", index)) => format!("GPU {index}"),
+        Some(("numa", node)) => format!("NUMA node {node}"),
         Some(("fs", "auto")) => "file system".to_owned(),
         Some((_, name)) if !name.is_empty() => name.to_owned(),
-        _ if subject == "node" => family(&case.bench).to_owned(),
-        _ => subject,
+        _ if subject == "node" || subject.is_empty() => family(bench).to_owned(),
+        _ => subject.to_owned(),
     }
 }
 
@@ -181,11 +235,11 @@ pub fn family(bench: &str) -> &str {
 }
 
 impl Part<'_> {
-    fn tone(&self) -> Option<Verdict> {
+    pub fn tone(&self) -> Option<Verdict> {
         self.verdict.or_else(|| ended(self.worst))
     }
 
-    fn badge(&self) -> Badge {
+    pub fn badge(&self) -> Badge {
         match self.verdict {
             Some(verdict) if self.worst.outcome == Outcome::Measured => verdict.into(),
             _ => self.worst.outcome.into(),
@@ -195,6 +249,27 @@ impl Part<'_> {
     /// The headline of the worst case.
     fn metric(&self) -> Option<&MetricRecord> {
         self.worst.headline().map(|(_, metric)| metric)
+    }
+
+    /// The headline of the worst case, as text.
+    pub fn value(&self) -> Option<String> {
+        let metric = self.metric()?;
+        Some(quantity(metric.median, metric.unit))
+    }
+
+    pub fn limit(&self) -> Option<String> {
+        let metric = self.metric()?;
+        Some(quantity(metric.limit.value?, metric.unit))
+    }
+
+    /// Of a time, the time in percent of its limit: more than 100.
+    pub fn percent(&self) -> Option<String> {
+        self.metric()?.percent_of_limit().map(whole_percent)
+    }
+
+    /// How much of its limit the headline reaches, in percent.
+    pub fn share_of_limit(&self) -> Option<f64> {
+        share(self.worst)
     }
 
     /// The headline's median over the nodes.
@@ -248,13 +323,9 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
     } else {
         table = table.numbers("measured", Part::measured);
     }
-    let limit = |part: &Part<'_>| {
-        let metric = part.metric()?;
-        Some(quantity(metric.limit.value?, metric.unit))
-    };
     // A terminal has no room for the limit of a fleet: the bar has its share.
     let has_limit = extent == Extent::Page || (!is_fleet && extent >= Extent::Limit);
-    let table = if has_limit { table.numbers("limit", limit) } else { table };
+    let table = if has_limit { table.numbers("limit", Part::limit) } else { table };
     table
         .column(Column::words("of limit").unbroken(), |part| part.share(extent).unwrap_or_default())
         .about(|part, row| row.tone = part.tone())

@@ -8,6 +8,8 @@ mod comparison;
 #[path = "../report/fixture.rs"]
 #[expect(dead_code, reason = "the golden views use all of it")]
 mod fixture;
+mod machines;
+mod map;
 mod page;
 mod pictures;
 mod scripted;

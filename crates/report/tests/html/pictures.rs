@@ -10,6 +10,7 @@ use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
 use super::chromium::Chromium;
+use super::machines::nodes;
 use super::{fixture, page_in};
 
 /// Width and height of a picture.
@@ -78,7 +79,9 @@ fn pictures() {
     let mut browser = Chromium::start().expect("Chromium");
     std::fs::create_dir_all(&folder).expect("a folder");
     for (name, document) in records() {
-        let context = PageContext { folder: Some(Path::new(FOLDER)), ..PageContext::default() };
+        let nodes = nodes(name, &document);
+        let context =
+            PageContext { folder: Some(Path::new(FOLDER)), nodes: &nodes, ..PageContext::default() };
         let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
         std::fs::write(&page, page_in(&document, &context)).expect("a page");
         for (width, height) in SIZES {

@@ -15,6 +15,7 @@ mod trials;
 pub use gain::Gains;
 pub use marks::{sample, upright};
 pub use rows::{Interval, Start, intervals, rug};
+pub use svg::escaped;
 pub use trials::Trials;
 
 /// Number of colours and shapes; further curves reuse them with dashed lines.

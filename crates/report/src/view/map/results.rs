@@ -1,0 +1,67 @@
+//! The results of a run by the part that they are about.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::super::parts::{Part, ends, of_nodes};
+use super::super::shade::Shade;
+use super::{MapResult, MapRun};
+
+/// Results that boxes take by name; what no box takes is left.
+#[derive(Default)]
+pub struct Results {
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    names: BTreeSet<String>,
+    is_taken: bool,
+    result: MapResult,
+}
+
+impl Results {
+    pub fn new(run: Option<MapRun<'_>>) -> Self {
+        let Some(run) = run else { return Self::default() };
+        let parts = of_nodes(run.document, run.verdicts, run.nodes);
+        let entry = |part: &Part<'_>| Entry {
+            names: ends(part.worst, run.nodes),
+            is_taken: false,
+            result: result(part, run.nodes.len() > 1),
+        };
+        Self { entries: parts.iter().map(entry).collect() }
+    }
+
+    /// The results of the part called `name` of the benchmarks that are wanted, the worst first.
+    pub fn take(&mut self, name: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<MapResult> {
+        let wanted = |entry: &&mut Entry| entry.names.contains(name) && is_wanted(&entry.result.test);
+        let taken = self.entries.iter_mut().filter(wanted).map(|entry| {
+            entry.is_taken = true;
+            entry.result.clone()
+        });
+        sorted(taken.collect())
+    }
+
+    /// The results that no box has taken.
+    pub fn left(self) -> Vec<MapResult> {
+        sorted(self.entries.into_iter().filter(|entry| !entry.is_taken).map(|entry| entry.result).collect())
+    }
+}
+
+fn sorted(mut results: Vec<MapResult>) -> Vec<MapResult> {
+    results.sort_by_key(|result| Reverse(result.shade));
+    results
+}
+
+fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
+    MapResult {
+        test: part.test.clone(),
+        value: part.value().unwrap_or_else(|| part.badge().word.to_owned()),
+        limit: part.limit(),
+        percent: part.percent(),
+        share: part.share_of_limit().map(|share| share.min(100.0)),
+        shade: Shade::of(part),
+        badge: part.badge(),
+        case: part.worst.case.to_string(),
+        node: has_nodes.then(|| part.worst.nodes.join("+")),
+    }
+}

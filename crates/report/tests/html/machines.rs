@@ -1,0 +1,137 @@
+//! The machines of the records in the document about reports.
+
+use seatrial_model::machine::Machine;
+use seatrial_model::record::Document;
+use seatrial_report::inventory::Node;
+use serde_json::{Value, json};
+
+/// Sockets, cores of a socket, hardware threads of a core; a NUMA node for each socket.
+struct Cores(u32, u32, u32);
+
+impl Cores {
+    fn threads(&self) -> Vec<Value> {
+        let Self(sockets, cores, smt) = *self;
+        let all = sockets * cores;
+        (0..all * smt)
+            .map(|id| {
+                json!({ "id": id, "core": id % all, "socket": id % all / cores, "node": id % all / cores,
+                        "online": true, "allowed": true })
+            })
+            .collect()
+    }
+
+    fn numa(&self, bytes: u64) -> Vec<Value> {
+        let Self(sockets, cores, smt) = *self;
+        let cpus = |node: u32| -> Vec<u32> {
+            (0..smt)
+                .flat_map(|rank| (0..cores).map(move |core| rank * sockets * cores + node * cores + core))
+                .collect()
+        };
+        (0..sockets)
+            .map(|node| json!({ "id": node, "cpus": cpus(node), "total_bytes": { "known": bytes / u64::from(sockets) } }))
+            .collect()
+    }
+
+    /// L1 and L2 of every core, an L3 of every `shared` cores.
+    fn caches(&self, l2: u64, l3: u64, shared: u32) -> Vec<Value> {
+        let Self(sockets, cores, _) = *self;
+        let one = |level: u32, kind: &str, bytes: u64, cpus: Vec<u32>| json!({ "level": level, "kind": kind, "size_bytes": bytes, "line_bytes": 64, "cpus": cpus });
+        let own = (0..sockets * cores)
+            .flat_map(|core| [one(1, "data", 32 << 10, vec![core]), one(2, "unified", l2, vec![core])]);
+        let last = (0..sockets * cores / shared)
+            .map(|domain| one(3, "unified", l3, (domain * shared..(domain + 1) * shared).collect()));
+        own.chain(last).collect()
+    }
+}
+
+fn device(address: &str, numa: u32, gts: f64, width: u32) -> Value {
+    let port = json!({ "address": address, "express": true, "speed_gts": { "known": gts }, "width": { "known": width } });
+    json!({ "address": address, "numa_node": { "known": numa }, "path": { "ports": [port] } })
+}
+
+fn made(value: Value) -> Machine {
+    serde_json::from_value(value).expect("a machine")
+}
+
+fn laptop() -> Machine {
+    let cores = Cores(1, 16, 2);
+    made(json!({
+        "cpu": { "model": { "known": "AMD EPYC 9124" }, "sockets": { "known": 1 }, "cores": { "known": 16 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(1 << 20, 64 << 20, 16) },
+        "numa": cores.numa(128 << 30),
+        "memory": { "total_bytes": { "known": 128u64 << 30 } },
+        "nics": { "known": [{ "name": "enp1s0", "kind": "physical", "driver": { "known": "igc" }, "up": { "known": true },
+                              "speed_mbit_s": { "known": 2500 }, "pci": { "known": device("0000:01:00.0", 0, 5.0, 1) } }] },
+        "disks": { "known": [{ "name": "nvme0n1", "bus": "nvme", "model": { "known": "a disk of 2 TB" },
+                               "size_bytes": { "known": 2_000_000_000_000u64 }, "pci": { "known": device("0000:02:00.0", 0, 16.0, 4) } }] },
+        "gpus": { "known": [] }, "hcas": { "known": [] },
+        "file_systems": { "known": [{ "mount": "/", "kind": "ext4", "source": "/dev/nvme0n1p2", "disks": ["nvme0n1"],
+                                      "size_bytes": { "known": 1_900_000_000_000u64 }, "fill_percent": { "known": 41.0 } }] },
+    }))
+}
+
+fn two_gpus() -> Machine {
+    let cores = Cores(2, 32, 2);
+    let gpu = |index: u32, other: &str| {
+        json!({ "index": index, "model": { "known": "NVIDIA H100 80GB HBM3" }, "memory_bytes": { "known": 80u64 << 30 },
+                "nvlinks": { "known": vec![other; 18] },
+                "pci": device(&format!("000{index}:41:00.0"), index, 32.0, 16) })
+    };
+    made(json!({
+        "cpu": { "model": { "known": "AMD EPYC 9354" }, "sockets": { "known": 2 }, "cores": { "known": 64 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(1 << 20, 32 << 20, 4) },
+        "numa": cores.numa(768 << 30),
+        "memory": { "total_bytes": { "known": 768u64 << 30 } },
+        "gpus": { "known": [gpu(0, "0001:41:00.0"), gpu(1, "0000:41:00.0")] },
+        "nics": { "known": [{ "name": "eth0", "kind": "physical", "driver": { "known": "bnxt_en" }, "up": { "known": true },
+                              "speed_mbit_s": { "known": 25000 }, "pci": { "known": device("0000:61:00.0", 0, 16.0, 8) } }] },
+        "hcas": { "known": [{ "name": "mlx5_0", "model": { "known": "MT4129" }, "pci": { "known": device("0000:42:00.0", 0, 32.0, 16) },
+                              "ports": [{ "number": 1, "state": { "known": "ACTIVE" }, "link_layer": { "known": "InfiniBand" },
+                                          "rate_text": { "known": "400 Gb/sec (4X NDR)" }, "netdevs": [] }] }] },
+        "disks": { "known": (0..12).map(|at| json!({ "name": format!("nvme{at}n1"), "bus": "nvme", "model": { "known": "a disk of 4 TB" },
+                                      "size_bytes": { "known": 4_000_000_000_000u64 },
+                                      "pci": { "known": device(&format!("0001:{at:02x}:00.0"), 1, 32.0, 4) } })).collect::<Vec<_>>() },
+        "file_systems": { "known": [{ "mount": "/scratch", "kind": "lustre", "source": "10.0.0.1@o2ib:/scratch", "server": "10.0.0.1",
+                                      "size_bytes": { "known": 3u64 << 40 }, "fill_percent": { "known": 63.0 } }] },
+    }))
+}
+
+fn of_the_fleet() -> Machine {
+    let cores = Cores(2, 64, 1);
+    made(json!({
+        "cpu": { "model": { "known": "AMD EPYC 7763" }, "sockets": { "known": 2 }, "cores": { "known": 128 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(512 << 10, 32 << 20, 8) },
+        "numa": cores.numa(512 << 30),
+        "memory": { "total_bytes": { "known": 512u64 << 30 } },
+        "gpus": { "known": [] }, "hcas": { "known": [] }, "disks": { "known": [] }, "file_systems": { "known": [] },
+        "nics": { "known": [{ "name": "ens1", "kind": "physical", "driver": { "known": "mlx5_core" }, "up": { "known": true },
+                              "speed_mbit_s": { "known": 100_000 }, "pci": { "known": device("0000:81:00.0", 1, 16.0, 16) } }] },
+    }))
+}
+
+fn virtual_machine() -> Machine {
+    let cores = Cores(1, 2, 1);
+    made(json!({
+        "virtualization": { "known": { "hypervisor": "kvm" } },
+        "cpu": { "model": { "known": "AMD EPYC Processor" }, "sockets": { "known": 1 }, "cores": { "known": 2 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(512 << 10, 16 << 20, 2) },
+        "numa": cores.numa(8 << 30),
+        "memory": { "total_bytes": { "known": 8u64 << 30 } },
+        "gpus": { "known": [] }, "hcas": { "known": [] },
+        "nics": { "known": [{ "name": "eth0", "kind": "virtio", "driver": { "known": "virtio_net" }, "up": { "known": true } }] },
+        "disks": { "known": [{ "name": "vda", "bus": "virtio", "size_bytes": { "known": 100u64 << 30 } }] },
+        "file_systems": { "known": [{ "mount": "/", "kind": "ext4", "source": "/dev/vda1", "disks": ["vda"], "fill_percent": { "known": 30.0 } }] },
+    }))
+}
+
+/// The nodes of a record of the document, by its name there.
+pub fn nodes(name: &str, document: &Document) -> Vec<Node> {
+    let machine = match name {
+        "laptop" => laptop(),
+        "two-gpus" => two_gpus(),
+        "fleet" => of_the_fleet(),
+        _ => virtual_machine(),
+    };
+    let node = |name: &String| Node { name: name.clone(), machine: machine.clone(), limits: Vec::new() };
+    document.run.nodes.iter().map(node).collect()
+}
