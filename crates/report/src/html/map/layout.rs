@@ -84,7 +84,9 @@ pub fn place(drawn: &MapBox, (x, y): (f64, f64), width: f64, has_run: bool) -> P
             );
             let row: &mut [Placed<'_>] = &mut inside[start..];
             let height = row.iter().map(|one| one.height).fold(0.0, f64::max);
-            row.iter_mut().for_each(|one| one.height = height);
+            if !wide {
+                row.iter_mut().for_each(|one| one.height = height);
+            }
             bottom = top + height;
         }
     }
@@ -107,7 +109,7 @@ fn is_wide(drawn: &MapBox) -> bool {
 /// The lines of a box from `y` on, and their end.
 fn lines(drawn: &MapBox, (x, mut y): (f64, f64), width: f64, has_run: bool) -> (Vec<Line<'_>>, f64) {
     let mut lines = Vec::new();
-    let mut texts = vec![Text::Name(cut(&drawn.name, characters(width, NAME_SIZE * 1.08)))];
+    let mut texts = vec![Text::Name(cut(&drawn.name, characters(width, NAME_SIZE * 1.2)))];
     texts.extend(wrapped(&drawn.words.join(", "), width).into_iter().map(Text::Words));
     let has_results = drawn.all_results().next().is_some();
     if let Some(limit) = drawn.limit.as_ref().filter(|_| drawn.results.is_empty()) {
