@@ -22,7 +22,7 @@ pub enum Shade {
 
 impl Shade {
     /// Every shade with its text in a legend.
-    pub const LEGEND: [(Self, &'static str); 9] = [
+    pub const LEGEND: [(Self, &'static str); 10] = [
         (Self::Verdict(Verdict::Pass), "✓ pass"),
         (Self::Verdict(Verdict::Warn), "! warn"),
         (Self::Verdict(Verdict::Fail), "✗ fail"),
@@ -32,6 +32,7 @@ impl Shade {
         (Self::Share(2), "50 to 70 %"),
         (Self::Share(3), "below 50 %"),
         (Self::Measured, "measured, no limit"),
+        (Self::NotMeasured, "not measured"),
     ];
 
     pub fn of(part: &Part<'_>) -> Self {

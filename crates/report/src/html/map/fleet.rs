@@ -17,7 +17,7 @@ const ROW: f64 = 13.0;
 /// The width of a cell by the number of columns.
 const CELL: (f64, f64) = (22.0, 60.0);
 /// Width of a character of a name at most, in bold.
-const CHARACTER: f64 = 8.4;
+const CHARACTER: f64 = 9.6;
 const GAP: f64 = 6.0;
 const BETWEEN: f64 = 32.0;
 
