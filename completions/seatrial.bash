@@ -578,7 +578,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__inventory)
-            opts="-o -w -N -x -h --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --map --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -649,6 +649,10 @@ _seatrial() {
                     return 0
                     ;;
                 --mpirun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --map)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -122,6 +122,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l time -d 
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l map -d 'Also write the map of the machine to this SVG file: sockets, NUMA nodes, caches, cores and devices with their limits; of several nodes, one map for each kind of machine' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l script -d 'Use the simulated nodes of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand inventory" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -86,7 +86,9 @@ impl MapBox {
     /// The shades of its results and of the results inside.
     pub fn shades(&self) -> BTreeSet<Shade> {
         let inside = self.inside.iter().flat_map(Self::shades);
-        self.all_results().map(|result| result.shade).chain(inside).collect()
+        let own = self.all_results().map(|result| result.shade);
+        let is_bare = !self.is_place && self.all_results().next().is_none();
+        own.chain(is_bare.then_some(Shade::NotMeasured)).chain(inside).collect()
     }
 
     /// The worst shade of its own results.
