@@ -258,12 +258,24 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__compare)
-            opts="-o -h --same-within --fail-on-worse --html --output --color --help"
+            opts="-o -h --as --price --price-unit --same-within --fail-on-worse --html --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --price)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --price-unit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --same-within)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -155,6 +155,9 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Use the simulated nodes of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l as -d 'Compare parts of runs under names: nodes (n1), devices (gpu:0, n1/gpu:0), directories (/scratch), parameters (mtu=1500). Parts of one run, each with the first: `compare RUN --as a=n1,b=n2`; parts of several runs, a name for each run: `compare OLD NEW --as a=n1,b=n2`. A name may have several parts, which are compared in their order' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l price -d 'Prices by a name of --as or a RUN as typed, such as a=1200,b=900: shows the headline figures per price, ranked' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l price-unit -d 'Unit of the prices, such as EUR' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l same-within -d 'Differences proven smaller than this count as the same; with 0 only equal values do' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l html -d 'Write the comparison as one self-contained HTML page instead of printing it; `-` is standard output' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'

@@ -19,7 +19,10 @@ mod verify;
 
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
-pub use compare::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended, Side, changed, compare};
+pub use compare::{
+    Apart, BY_CHANCE, Change, Changed, ComparedCases, Comparison, Curves, Difference, DifferingParam, Ended,
+    NoSuchPart, Part, PerPrice, Priced, Side, apart, changed, changed_parts, compare, curves, per_price,
+};
 pub use disturbances::{Disturbances, disturbances};
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use seatrial_analysis::{Comparison, changed, compare};
+use seatrial_analysis::{ComparedCases, Comparison, changed, compare};
 use seatrial_model::record::RunInfo;
 use seatrial_report::Earlier;
 use seatrial_store::{Home, HomeEnv, RunFolder, RunSummary, State, StoredRun};
@@ -33,7 +33,7 @@ impl EarlierRun {
         let (mut before, mut after) = (earlier.results.clone(), run.results.clone());
         samples::put_back(&earlier, &mut before);
         samples::put_back(run, &mut after);
-        let mut comparison = compare(&before, &after, None);
+        let mut comparison = compare(&ComparedCases::all(&before), &ComparedCases::all(&after), None);
         comparison.changed = changed(&earlier.site().ok()?, &run.site().ok()?);
         Some(Self {
             info: earlier.info.present()?.clone(),

@@ -107,6 +107,35 @@ pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     columns.map(|(name, cells)| GridColumn::new(name, side(&cells), cells)).collect()
 }
 
+/// A name for each of `items`, which are a benchmark, a label and nodes, among those of its benchmark:
+/// `n1 kernel=triad`. Items that no label tells apart are named by their nodes.
+pub fn names(items: &[(&str, Label, &[String])]) -> Vec<String> {
+    let mut names = vec![String::new(); items.len()];
+    let mut of_bench: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, (bench, ..)) in items.iter().enumerate() {
+        of_bench.entry(bench).or_default().push(at);
+    }
+    for places in of_bench.values() {
+        let labels: Vec<Label> = places.iter().map(|at| items[*at].1.clone()).collect();
+        let columns = columns(&labels);
+        for (row, at) in places.iter().enumerate() {
+            let told = columns.iter().filter(|column| !column.cells()[row].is_empty());
+            let told = told.map(|column| match column.head() {
+                "subject" | "node" | "parameters" => column.cells()[row].clone(),
+                name => format!("{name}={}", column.cells()[row]),
+            });
+            names[*at] = told.collect::<Vec<_>>().join(" ");
+        }
+        // If only the metric differs, shows at least where they were measured.
+        let is_told =
+            columns.iter().any(|column| column.cells().iter().any(|cell| *cell != column.cells()[0]));
+        if !is_told {
+            places.iter().for_each(|at| names[*at] = clean(&items[*at].2.join("+")));
+        }
+    }
+    names
+}
+
 /// One cell per row for all of `params`.
 fn share_one(params: &[(&str, Vec<String>)]) -> Vec<String> {
     let rows = params.first().map_or(0, |(_, cells)| cells.len());

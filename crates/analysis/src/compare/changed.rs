@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::{Site, SiteNode};
 
+use super::Part;
 use crate::fleet::attributes;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,25 @@ pub fn changed(a: &Site, b: &Site) -> Vec<Changed> {
             second.iter().filter_map(|node| Some((*before.get(node.name.as_str())?, node))).collect()
         }
     };
+    between(&pairs)
+}
+
+/// Differences between the nodes that are parts at the same position, `a` of one run and `b` of the same or another;
+/// without nodes among the parts, between the two runs.
+pub fn changed_parts(a: (&Site, &[Part]), b: (&Site, &[Part])) -> Vec<Changed> {
+    let node = |site: &'_ Site, part: &Part| match part {
+        Part::Node(name) => site.nodes.iter().find(|node| node.name == *name).cloned(),
+        _ => None,
+    };
+    let pairs: Vec<(SiteNode, SiteNode)> =
+        a.1.iter().zip(b.1).filter_map(|(one, other)| Some((node(a.0, one)?, node(b.0, other)?))).collect();
+    if pairs.is_empty() {
+        return changed(a.0, b.0);
+    }
+    between(&pairs.iter().map(|(one, other)| (one, other)).collect::<Vec<_>>())
+}
+
+fn between(pairs: &[(&SiteNode, &SiteNode)]) -> Vec<Changed> {
     let mut found: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
     for (before, after) in pairs {
         let (old, new) = (all(before), all(after));

@@ -5,6 +5,8 @@ use seatrial_model::{Better, Outcome, Params, Subject, Unit};
 use seatrial_stats::{CompareRule, Interval, discoveries};
 
 use super::Changed;
+use super::cases::ComparedCases;
+use super::differing::{DifferingParam, differing};
 use super::pairing::pair;
 
 /// At most this share of the differences that a comparison calls better or worse comes by chance.
@@ -17,6 +19,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
+    /// Parameters whose values keep cases of the two runs apart.
+    pub differing: Vec<DifferingParam>,
     /// Cases that were measured in `a` and failed in `b`: worse, without a number that says by how much.
     pub broken: Vec<Ended>,
     pub mended: Vec<Ended>,
@@ -44,6 +48,8 @@ pub struct Difference {
     pub params: Params,
     /// Empty when the pair has no numbers to compare; `change` says why.
     pub metric: String,
+    /// Whether it is the headline metric of its case.
+    pub is_headline: bool,
     pub unit: Unit,
     pub better: Better,
     pub a: Side,
@@ -75,7 +81,7 @@ pub struct Change {
     pub smallest_percent: Option<f64>,
 }
 
-/// Compares every metric of the cases that both runs have.
+/// Compares every metric of the cases that both sides have.
 ///
 /// With `same_within` (a share, 0.02 is 2 %) differences shown to be smaller count as the same; without it only equal
 /// counted values do. Samples stored in files of the run folder must have been loaded into the records.
@@ -83,7 +89,7 @@ pub struct Change {
 /// The test is Welch's on the medians of the trials, see [`seatrial_stats::compare`]. With many metrics one in twenty
 /// would differ by chance, so better and worse are corrected for the number of comparisons, see [`discoveries`]. The
 /// interval of a metric is not corrected.
-pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> Comparison {
+pub fn compare(a: &ComparedCases<'_>, b: &ComparedCases<'_>, same_within: Option<f64>) -> Comparison {
     let pairs = pair(a, b);
     let ids = |cases: &[&CaseRecord]| cases.iter().map(|case| case.case.to_string()).collect();
     let mut differences: Vec<Difference> =
@@ -99,6 +105,7 @@ pub fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> 
     Comparison {
         only_a: ids(&pairs.only_a),
         only_b: ids(&pairs.only_b),
+        differing: differing(&pairs.only_a, &pairs.only_b),
         broken: ended(Outcome::Failed, true),
         mended: ended(Outcome::Failed, false),
         unmeasured: ended(Outcome::Unmeasured, true),
@@ -158,6 +165,7 @@ fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Diff
             subject: b.subject.clone(),
             params: b.params.clone(),
             metric: name.to_owned(),
+            is_headline: b.headline().is_some_and(|(headline, _)| headline == name),
             unit: of.1.unit,
             better: of.1.better,
             a: side(a, Some(before)),
@@ -171,6 +179,7 @@ fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Diff
             subject: b.subject.clone(),
             params: b.params.clone(),
             metric: String::new(),
+            is_headline: false,
             unit: Unit::Count,
             better: Better::None,
             a: side(a, None),

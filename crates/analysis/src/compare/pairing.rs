@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use seatrial_model::record::CaseRecord;
 
+use super::cases::ComparedCases;
 use crate::same::{is_same_class, is_same_question, is_same_thing};
 
 pub(super) struct Pairs<'a> {
@@ -17,39 +18,42 @@ type Key = (String, String, String);
 
 /// Pairs cases by benchmark, parameters, node, and the stable key or name of the subject, in the order of `a`. If
 /// each run has one node only, the remaining cases are paired by name alone: two machines are compared.
-pub(super) fn pair<'a>(a: &'a [CaseRecord], b: &'a [CaseRecord]) -> Pairs<'a> {
-    let mut left: Vec<usize> = (0..a.len()).collect();
-    let mut right: Vec<Option<&CaseRecord>> = b.iter().map(Some).collect();
-    let mut pairs: Vec<(usize, &CaseRecord)> = Vec::new();
+pub(super) fn pair<'a>(a: &ComparedCases<'a>, b: &ComparedCases<'a>) -> Pairs<'a> {
+    let (first, second) = (a.questions(), b.questions());
+    let mut left: Vec<usize> = (0..first.len()).collect();
+    let mut right: Vec<bool> = vec![true; second.len()];
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
     let mut take = |key: fn(&CaseRecord) -> Key, is_same: fn(&CaseRecord, &CaseRecord) -> bool| {
         // A map by key, so that each case of a fleet is not compared with all others.
         let mut asked: HashMap<Key, Vec<usize>> = HashMap::new();
-        for (at, case) in b.iter().enumerate() {
+        for (at, case) in second.iter().enumerate() {
             asked.entry(key(case)).or_default().push(at);
         }
         left.retain(|at| {
-            let case = &a[*at];
-            let fits = |at: &usize| {
-                right[*at].is_some_and(|other| is_same_question(case, other) && is_same(case, other))
-            };
-            let candidates = asked.get(&key(case)).into_iter().flatten();
-            let partner = candidates.copied().find(fits).and_then(|at| right[at].take());
-            pairs.extend(partner.map(|partner| (*at, partner)));
+            let case = first[*at];
+            let fits =
+                |at: &usize| right[*at] && is_same_question(case, second[*at]) && is_same(case, second[*at]);
+            let partner = asked.get(&key(case)).into_iter().flatten().copied().find(fits);
+            if let Some(partner) = partner {
+                right[partner] = false;
+                pairs.push((*at, partner));
+            }
             partner.is_none()
         });
     };
     take(|case| (case.bench.clone(), case.params.to_string(), case.nodes.join("+")), is_same_thing);
-    if is_one_node(a) && is_one_node(b) {
+    if is_one_node(&first) && is_one_node(&second) {
         take(|case| (case.bench.clone(), case.params.to_string(), String::new()), is_same_class);
     }
     pairs.sort_by_key(|(at, _)| *at);
+    let rest = (0..second.len()).filter(|at| right[*at]);
     Pairs {
-        pairs: pairs.into_iter().map(|(at, partner)| (&a[at], partner)).collect(),
-        only_a: left.into_iter().map(|at| &a[at]).collect(),
-        only_b: right.into_iter().flatten().collect(),
+        pairs: pairs.into_iter().map(|(at, partner)| (a.cases[at], b.cases[partner])).collect(),
+        only_a: left.into_iter().map(|at| a.cases[at]).collect(),
+        only_b: rest.map(|at| b.cases[at]).collect(),
     }
 }
 
-fn is_one_node(records: &[CaseRecord]) -> bool {
+fn is_one_node(records: &[&CaseRecord]) -> bool {
     records.iter().all(|case| case.nodes.len() == 1 && case.nodes == records[0].nodes)
 }

@@ -18,6 +18,10 @@ fn with_trials(node: &str, medians: &[f64]) -> CaseRecord {
     case
 }
 
+fn compare(a: &[CaseRecord], b: &[CaseRecord], same_within: Option<f64>) -> Comparison {
+    super::compare(&ComparedCases::all(a), &ComparedCases::all(b), same_within)
+}
+
 fn only(comparison: &Comparison) -> &Difference {
     let [difference] = comparison.differences.as_slice() else { panic!("{comparison:#?}") };
     difference
@@ -100,6 +104,33 @@ fn cases_without_a_partner_are_listed_both_ways() {
         (found.only_a, found.only_b),
         (vec!["copy@n1".to_owned()], vec!["triad@n1".to_owned(), "read@n1".to_owned()])
     );
+}
+
+#[test]
+fn a_parameter_that_keeps_all_cases_apart_is_named_with_its_values() {
+    let case = |time: &str, kernel: &str| {
+        let mut case = with_trials("n1", &[100.0, 100.0]);
+        case.params = params(&[("kernel", kernel), ("time", time)]);
+        case
+    };
+    let found = compare(&[case("1 s", "read"), case("1 s", "copy")], &[case("500 ms", "read")], None);
+    let [differing] = found.differing.as_slice() else { panic!("{:?}", found.differing) };
+    assert_eq!((differing.bench.as_str(), differing.name.as_str()), ("mem.bandwidth", "time"));
+    assert_eq!((&differing.a, &differing.b), (&vec!["1 s".to_owned()], &vec!["500 ms".to_owned()]));
+    // A case that was added to a later run differs in nothing that keeps the others apart.
+    let more = compare(&[case("1 s", "read")], &[case("1 s", "read"), case("1 s", "copy")], None);
+    assert!(more.differing.is_empty(), "{:?}", more.differing);
+}
+
+#[test]
+fn the_headline_of_a_case_is_known() {
+    let mut case = with_trials("n1", &[100.0, 100.0]);
+    case.metrics.insert("fairness".to_owned(), case.metrics["bandwidth"].clone());
+    case.headline = Some("fairness".to_owned());
+    let found = compare(std::slice::from_ref(&case), std::slice::from_ref(&case), None);
+    let headlines: Vec<_> =
+        found.differences.iter().map(|row| (row.metric.as_str(), row.is_headline)).collect();
+    assert_eq!(headlines, [("bandwidth", false), ("fairness", true)]);
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
 pub use slow::{Suspect, shaped_nodes, suspects};
+pub(crate) use sweep::is_number;
 pub use sweep::{Cell, Table, tables};
 
 #[derive(Clone, Copy, Debug)]

@@ -77,8 +77,7 @@ fn of_sweep(cases: &[&CaseRecord], is_load: &dyn Fn(&CaseRecord, &str) -> bool) 
     let loads = varying.iter().copied().filter(|name| cases.iter().all(|case| is_load(case, name)));
     let Some(down) = most(loads.collect()) else { return Vec::new() };
     let rest: Vec<&str> = varying.into_iter().filter(|name| *name != down).collect();
-    let has_size =
-        |name: &&str| cases.iter().all(|case| case.params.get(name).is_some_and(|it| rank(it).0 < 2));
+    let has_size = |name: &&str| cases.iter().all(|case| case.params.get(name).is_some_and(is_number));
     let sized: Vec<&str> = rest.iter().copied().filter(has_size).collect();
     let Some(across) = most(if sized.is_empty() { rest.clone() } else { sized }) else { return Vec::new() };
     let mut tables: Vec<Table> = Vec::new();
@@ -151,6 +150,11 @@ fn values(cases: &[&CaseRecord], name: &str) -> Vec<Value> {
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
     });
     values
+}
+
+/// Whether a value is a number, a size or a time.
+pub(crate) fn is_number(value: &Value) -> bool {
+    rank(value).0 < 2
 }
 
 /// The sort key of values: numbers, then sizes and times, then words.

@@ -22,7 +22,7 @@ pub use export::{ExportArgs, STANDARD_OUTPUT};
 pub use inventory::InventoryArgs;
 pub use list::ListArgs;
 pub use output::{ColorChoice, OutputArgs, OutputFormat, TableOrJson};
-pub use past::{CompareArgs, HistoryArgs, ReportArgs, ReportForm};
+pub use past::{CompareArgs, HistoryArgs, NamedPart, ReportArgs, ReportForm};
 pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};
 pub use settings::SettingsArgs;

@@ -10,9 +10,21 @@ use super::{OutputArgs, TableOrJson};
 /// Compare two or more runs.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// Runs: an id, the start of an id, `last`, `last~1`, or a run folder; the others are compared with the first
-    #[arg(value_name = "RUN", num_args = 2.., required = true)]
+    /// Runs: an id, the start of an id, `last`, `last~1`, or a run folder; the others are compared with the first. One
+    /// run is enough with --as
+    #[arg(value_name = "RUN", num_args = 1.., required = true)]
     pub runs: Vec<String>,
+    /// Compare parts of runs under names: nodes (n1), devices (gpu:0, n1/gpu:0), directories (/scratch), parameters
+    /// (mtu=1500). Parts of one run, each with the first: `compare RUN --as a=n1,b=n2`; parts of several runs, a name
+    /// for each run: `compare OLD NEW --as a=n1,b=n2`. A name may have several parts, which are compared in their order
+    #[arg(long = "as", value_name = "NAME=PART", value_delimiter = ',', value_parser = named_part)]
+    pub parts: Vec<NamedPart>,
+    /// Prices by a name of --as or a RUN as typed, such as a=1200,b=900: shows the headline figures per price, ranked
+    #[arg(long = "price", value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = price)]
+    pub prices: Vec<Price>,
+    /// Unit of the prices, such as EUR
+    #[arg(long, value_name = "UNIT", requires = "prices", default_value = "", hide_default_value = true)]
+    pub price_unit: String,
     /// Differences proven smaller than this count as the same; with 0 only equal values do
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     pub same_within: f64,
@@ -33,6 +45,21 @@ impl CompareArgs {
     pub fn same_within(&self) -> Option<f64> {
         (self.same_within > 0.0).then_some(self.same_within / 100.0)
     }
+}
+
+/// A part of a run and the name under which it is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPart {
+    pub name: String,
+    /// As typed; what it means depends on the run.
+    pub part: String,
+}
+
+/// The price of one side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    pub name: String,
+    pub amount: f64,
 }
 
 /// List stored runs, and show the trend of a benchmark from run to run.
@@ -104,6 +131,25 @@ impl From<NodeVerdict> for Verdict {
             NodeVerdict::Unknown => Self::Unknown,
         }
     }
+}
+
+fn named_part(typed: &str) -> Result<NamedPart, String> {
+    let (name, part) = named(typed, "NAME=PART, such as a=n1")?;
+    Ok(NamedPart { name: name.to_owned(), part: part.to_owned() })
+}
+
+fn price(typed: &str) -> Result<Price, String> {
+    let form = "NAME=AMOUNT, such as a=1200";
+    let (name, amount) = named(typed, form)?;
+    let found = amount.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount > 0.0);
+    let amount = found.ok_or_else(|| format!("'{amount}' is not a price above 0; write {form}"))?;
+    Ok(Price { name: name.to_owned(), amount })
+}
+
+/// Splits at the first `=`.
+fn named<'a>(typed: &'a str, form: &str) -> Result<(&'a str, &'a str), String> {
+    let found = typed.split_once('=').filter(|(name, of)| !name.is_empty() && !of.is_empty());
+    found.ok_or_else(|| format!("a name is missing; write {form}"))
 }
 
 /// Parses a percentage from 0 to below 100: `2`, `2%`, `0.5 %`.

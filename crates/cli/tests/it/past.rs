@@ -138,6 +138,20 @@ fn a_comparison_can_be_a_gate() {
 }
 
 #[test]
+fn parts_of_one_run_are_compared_under_names_and_ranked_by_price() {
+    let home = Home::new();
+    let script = Script::measuring(60.0).case("*kernel=read*", 30.0);
+    home.seatrial("run mem.bandwidth -p kernel=copy,read").script(&script).run().exits(0);
+    let compared = home.seatrial("compare last --as a=kernel=copy,b=kernel=read --price a=1200,b=300").run();
+    compared.exits(0).shows("b against a").shows("-50%").shows("GB/s per 1000");
+    home.seatrial("compare last --as a=kernel=copy,b=kernel=triad").run().exits(2).says("kernel=read");
+    home.seatrial("compare last --as a=kernel=copy").run().exits(2).says("a name for each run");
+    home.seatrial("compare last").run().exits(2).says("--as");
+    let unknown = home.seatrial("compare last --as a=kernel=copy,b=kernel=read --price c=1").run().exits(2);
+    unknown.says("the names are a, b");
+}
+
+#[test]
 fn what_is_the_same_depends_on_how_much_of_a_difference_matters() {
     let home = runs(&[60.0, 59.7]);
     home.seatrial("compare last~1 last").run().exits(0).shows("= same").shows("within 1.0%");

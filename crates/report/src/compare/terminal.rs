@@ -2,45 +2,76 @@
 
 use seatrial_analysis::{Comparison, Ended};
 
-use super::Names;
+use super::{Compared, Names};
 use crate::TextStyle;
 use crate::grid;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::terminal::table;
-use crate::view::differences::{beside, changed, counts, ended, some_of, tables, test};
+use crate::view::differences::{self, beside, changed, counts, differing, ended, some_of, tables, test};
 use crate::view::table::Table;
+use crate::view::{per_price, side_by_side};
 use crate::words::{Badge, clean, count};
 
 /// Listed cases that only one of the runs has; more are counted.
 const MOST_NAMES: usize = 6;
 
+/// Differences that are told above the tables; more are counted.
+const MOST_FOREMOST: usize = 8;
+
 /// Listed changes of settings and inventory; more are counted.
 const MOST_CHANGED: usize = 20;
 
-pub fn render(names: Names<'_>, comparison: &Comparison, style: TextStyle) -> String {
+/// All sides in one table where there are more than two, figures per price, and each comparison with the first side.
+pub fn render(compared: &Compared<'_>, style: TextStyle) -> String {
+    let (mut notes, width) = (Notes::default(), style.width());
+    let mut tables = side_by_side::tables(compared.comparisons, compared.legend);
+    tables.extend(per_price::tables(compared.per_price, compared.pricing()));
+    let mut blocks: Vec<String> =
+        tables.into_iter().map(|table| table::block(table, usize::MAX, &mut notes, width)).collect();
+    blocks.extend(compared.pairs().map(|(names, comparison)| of_pair(names, comparison, width)));
+    render_colors(&blocks.join("\n"), style.style)
+}
+
+fn of_pair(names: Names<'_>, comparison: &Comparison, width: u16) -> String {
     let mut notes = Notes::default();
-    let width = style.width();
     let row =
         |(badge, case): &(Badge, &Ended)| (badge.marked(), clean(&format!("{}: {}", case.case, case.reason)));
     let ended: Vec<_> = ended(comparison).iter().map(row).collect();
     let changed = Table { title: String::new(), ..changed(&comparison.changed) };
-    let mut blocks = vec![headline(names, comparison), grid::paragraphs(&ended, width)];
+    let mut blocks = vec![headline(names, comparison), foremost(comparison, width)];
+    blocks.push(grid::paragraphs(&ended, width));
     blocks.push(table::block(changed, MOST_CHANGED, &mut notes, width));
     let tables = tables(&comparison.differences).into_iter();
     blocks.extend(tables.map(|table| table::block(table, usize::MAX, &mut notes, width)));
-    let only = [(names.a, &comparison.only_a), (names.b, &comparison.only_b)];
-    let only = only.into_iter().filter(|(_, cases)| !cases.is_empty());
-    let only: Vec<_> = only
-        .map(|(run, cases)| {
-            (Ink::Faint.on(&format!("only {}", clean(run))), clean(&some_of(cases, MOST_NAMES)))
-        })
-        .collect();
-    blocks.push(grid::paragraphs(&only, width));
+    blocks.push(grid::paragraphs(&only(names, comparison), width));
     let how: Vec<_> = test(comparison).map(|test| (Ink::Faint.on("·"), test)).into_iter().collect();
     blocks.push(grid::paragraphs(&how, width));
     blocks.retain(|block| !block.is_empty());
-    render_colors(&blocks.join("\n"), style.style)
+    blocks.join("\n")
+}
+
+fn foremost(comparison: &Comparison, width: u16) -> String {
+    let (told, more) = differences::foremost(comparison, MOST_FOREMOST);
+    let mut lines: Vec<_> = told.iter().map(|(badge, text)| (badge.marked(), clean(text))).collect();
+    if more > 0 {
+        lines.push((Ink::Faint.on("·"), format!("{more} more in the tables")));
+    }
+    grid::paragraphs(&lines, width)
+}
+
+/// The cases of one run only; where the runs share none, the parameters that keep them apart instead.
+fn only(names: Names<'_>, comparison: &Comparison) -> Vec<(String, String)> {
+    let differing = differing(comparison);
+    if comparison.differences.is_empty() && !differing.is_empty() {
+        return differing.iter().map(|told| (Ink::Faint.on("differs"), clean(told))).collect();
+    }
+    let only = [(names.a, &comparison.only_a), (names.b, &comparison.only_b)];
+    let only = only.into_iter().filter(|(_, cases)| !cases.is_empty());
+    only.map(|(run, cases)| {
+        (Ink::Faint.on(&format!("only {}", clean(run))), clean(&some_of(cases, MOST_NAMES)))
+    })
+    .collect()
 }
 
 fn headline(names: Names<'_>, comparison: &Comparison) -> String {

@@ -1,4 +1,5 @@
-//! The HTML page of runs compared with the first: what is worse first, then changes of settings and inventory.
+//! The HTML page of runs, or parts of runs, compared with the first: curves over each other, what is worse first,
+//! changes of settings and inventory.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,15 +9,19 @@ use seatrial_analysis::{Comparison, Ended};
 use seatrial_model::record::RunInfo;
 
 use super::actions::ActionLine;
+use super::curve::Figure;
 use super::filter::Filter;
 use super::frame::PageFrame;
+use super::overlaid;
 use super::page::{MOST_NAMES as MOST_NODES, command, profile};
 use super::table::PageTable;
 use super::words::text;
+use crate::compare::{Compared, Names};
 use crate::view::differences::{self, Call, beside, changed, counts, ended, some_of, test, worst_first};
 use crate::view::headline::{nodes, took};
 use crate::view::table::{Builder, Cell};
-use crate::words::{Badge, count, time};
+use crate::view::{per_price, side_by_side};
+use crate::words::{Badge, time};
 
 /// Differences at most; the JSON form has all.
 const MOST_ROWS: usize = 500;
@@ -29,17 +34,14 @@ const MOST_NAMES: usize = 24;
 /// Listed cases that were measured in one run only.
 const MOST_ENDED: usize = 30;
 
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
     pub name: &'a str,
+    /// The run and the parts of it; empty for a whole run under its own name.
+    pub of: String,
     /// Its invocation, if readable.
     pub info: Option<&'a RunInfo>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    pub run: Run<'a>,
-    pub comparison: &'a Comparison,
 }
 
 #[derive(Template)]
@@ -50,6 +52,10 @@ struct Page {
     badge: Badge,
     headline: String,
     command: String,
+    /// All sides in one table, then figures per price.
+    tables: Vec<PageTable>,
+    figures: Vec<Figure>,
+    figures_note: String,
     parts: Vec<Part>,
     runs: PageTable,
 }
@@ -66,32 +72,39 @@ struct Part {
     changed: PageTable,
     /// Cases that only one of the runs has: the run, and the cases.
     only: Vec<(String, String)>,
+    /// The parameters that keep the cases of the runs apart.
+    differing: Vec<String>,
     test: String,
 }
 
-pub fn render(baseline: Run<'_>, others: &[Compared<'_>], line: &[String]) -> io::Result<String> {
-    let names: Vec<&str> = others.iter().map(|other| other.run.name).collect();
-    let title = format!("{} against {}", names.join(", "), baseline.name);
+pub fn render(compared: &Compared<'_>, sides: &[Side<'_>], line: &[String]) -> io::Result<String> {
+    let [baseline, others @ ..] = compared.names else { return Err(io::Error::other("nothing is compared")) };
+    let title = format!("{} against {baseline}", others.join(", "));
     let calls: BTreeSet<Call> =
-        others.iter().flat_map(|other| &other.comparison.differences).map(Call::of).collect();
+        compared.comparisons.iter().flat_map(|comparison| &comparison.differences).map(Call::of).collect();
     let verdicts = calls.into_iter().map(Call::badge).collect();
-    let (badge, headline) = headline(baseline, others);
-    let runs: Vec<Run<'_>> = [baseline].into_iter().chain(others.iter().map(|other| other.run)).collect();
+    let (badge, headline) = headline(compared, baseline, others);
+    let mut tables = side_by_side::tables(compared.comparisons, compared.legend);
+    tables.extend(per_price::tables(compared.per_price, compared.pricing()));
+    let (figures, figures_note) = overlaid::figures(compared);
     let page = Page {
         frame: PageFrame::new(&title, env!("CARGO_PKG_VERSION"), Vec::new(), verdicts),
         title: text(&title),
         badge,
         headline,
         command: command(line),
-        parts: others.iter().enumerate().map(|(at, other)| part(at + 1, baseline, other)).collect(),
-        runs: table_of_runs(&runs),
+        tables: tables.iter().map(|table| PageTable::new(table, MOST_ROWS)).collect(),
+        figures,
+        figures_note,
+        parts: compared.pairs().enumerate().map(|(at, (names, other))| part(at + 1, names, other)).collect(),
+        runs: table_of_sides(sides),
     };
     page.render().map_err(io::Error::other)
 }
 
 /// The worst result, in one line.
-fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
-    let all = || others.iter().map(|other| other.comparison);
+fn headline(compared: &Compared<'_>, baseline: &str, others: &[String]) -> (Badge, String) {
+    let all = || compared.comparisons.iter();
     let number_of_worse = all().filter(|comparison| comparison.is_worse()).count();
     let has =
         |call: Call| all().flat_map(|comparison| &comparison.differences).any(|row| Call::of(row) == call);
@@ -106,23 +119,22 @@ fn headline(baseline: Run<'_>, others: &[Compared<'_>]) -> (Badge, String) {
     } else {
         Call::Same
     };
-    let a = text(baseline.name);
-    let said = match others {
-        [only] if only.comparison.differences.is_empty() => {
-            format!("nothing to compare: {a} and {} have no measured case in common", text(only.run.name))
+    let a = text(baseline);
+    let said = match (compared.comparisons, others) {
+        ([only], [b]) if only.differences.is_empty() => {
+            format!("nothing to compare: {a} and {} have no measured case in common", text(b))
         }
-        [only] => counts(only.comparison),
-        several if number_of_worse > 0 => {
-            format!("{number_of_worse} of {} worse than {a}", count(several.len(), "run"))
+        ([only], _) => counts(only),
+        (several, _) if number_of_worse > 0 => {
+            format!("{number_of_worse} of {} worse than {a}", several.len())
         }
-        several => format!("{} against {a}, none of them worse", count(several.len(), "run")),
+        (several, _) => format!("{} against {a}, none of them worse", several.len()),
     };
     (call.badge(), said)
 }
 
-fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
-    let comparison = other.comparison;
-    let (a, b) = (text(baseline.name), text(other.run.name));
+fn part(number: usize, names: Names<'_>, comparison: &Comparison) -> Part {
+    let (a, b) = (text(names.a), text(names.b));
     let action = |(badge, ended): (Badge, &Ended)| ActionLine {
         badge,
         who: text(&ended.case),
@@ -145,21 +157,23 @@ fn part(number: usize, baseline: Run<'_>, other: &Compared<'_>) -> Part {
         differences: PageTable::new(&differences::table(&worst_first(&comparison.differences)), MOST_ROWS),
         changed: PageTable::new(&changed(&comparison.changed), MOST_CHANGED),
         only: only.map(|(run, cases)| (run.clone(), text(&some_of(cases, MOST_NAMES)))).collect(),
+        differing: differences::differing(comparison).iter().map(|told| text(told)).collect(),
         // Text in backticks is a command on a terminal.
         test: test(comparison).unwrap_or_default().replace('`', ""),
     }
 }
 
-fn table_of_runs(runs: &[Run<'_>]) -> PageTable {
-    let of = |run: &Run<'_>, said: &dyn Fn(&RunInfo) -> String| run.info.map(said);
-    let remark = |run: &Run<'_>| if run.name == runs[0].name { "the baseline" } else { "" };
-    let table = Builder::new("The runs", runs)
-        .words("run", |run| Cell::from(run.name).remark(remark(run)))
-        .words("started", |run| of(run, &|info| time(info.started)))
-        .words("took", |run| of(run, &|info| took(info).unwrap_or_else(|became| became)))
-        .words("on", |run| of(run, &|info| nodes(&info.nodes, MOST_NODES)))
-        .words("profile", |run| of(run, &profile))
-        .words("Seatrial", |run| of(run, &|info| info.seatrial.clone()))
-        .words("command", |run| of(run, &|info| command(&info.command)));
+fn table_of_sides(sides: &[Side<'_>]) -> PageTable {
+    let of = |side: &Side<'_>, said: &dyn Fn(&RunInfo) -> String| side.info.map(said);
+    let remark = |side: &Side<'_>| if side.name == sides[0].name { "the baseline" } else { "" };
+    let table = Builder::new("The runs", sides)
+        .words("name", |side| Cell::from(side.name).remark(remark(side)))
+        .words("of", |side| side.of.as_str())
+        .words("started", |side| of(side, &|info| time(info.started)))
+        .words("took", |side| of(side, &|info| took(info).unwrap_or_else(|became| became)))
+        .words("on", |side| of(side, &|info| nodes(&info.nodes, MOST_NODES)))
+        .words("profile", |side| of(side, &profile))
+        .words("Seatrial", |side| of(side, &|info| info.seatrial.clone()))
+        .words("command", |side| of(side, &|info| command(&info.command)));
     PageTable::new(&table.finish(), usize::MAX)
 }

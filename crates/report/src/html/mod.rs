@@ -24,6 +24,7 @@ mod inventory;
 mod latency;
 mod lines;
 mod map;
+mod overlaid;
 mod page;
 mod plot;
 mod series;
@@ -36,13 +37,14 @@ mod words;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use comparison::{Compared, Run};
+pub use comparison::Side;
 pub use map::map_file;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
 use seatrial_model::setting::AuditedSetting;
 use seatrial_model::{About, CaseId, PartRecord};
 
+use crate::compare::Compared;
 use crate::view::answers::Earlier;
 
 /// The context of a record, beside the record itself. Every part may be absent.
@@ -90,13 +92,12 @@ pub fn write(document: &Document, context: &PageContext<'_>, out: &mut dyn Write
     out.write_all(page::render(document, context)?.as_bytes())
 }
 
-/// Writes the comparison of `others` with the run `baseline` to `out` as one HTML page. `command` is the command line
-/// that compares them.
+/// Writes a comparison of `sides` to `out` as one HTML page. `command` is the command line that compares them.
 pub fn write_comparison(
-    baseline: Run<'_>,
-    others: &[Compared<'_>],
+    compared: &Compared<'_>,
+    sides: &[Side<'_>],
     command: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    out.write_all(comparison::render(baseline, others, command)?.as_bytes())
+    out.write_all(comparison::render(compared, sides, command)?.as_bytes())
 }

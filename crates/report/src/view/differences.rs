@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_analysis::{BY_CHANCE, Change, Changed, Comparison, Difference, Ended};
+use seatrial_analysis::{BY_CHANCE, Change, Changed, Comparison, Difference, DifferingParam, Ended, Side};
 use seatrial_model::{Better, Unit, Verdict as Tone};
 use seatrial_stats::Verdict;
 
@@ -63,14 +63,42 @@ fn gain(row: &Difference) -> Option<f64> {
     Some(if row.better == Better::Lower { -percent } else { percent })
 }
 
-/// The differences for reading: worse first, and of these the largest loss.
+/// The differences for reading: worse first, of these headline metrics, and of these the largest loss.
 pub fn worst_first(all: &[Difference]) -> Vec<&Difference> {
     let mut rows: Vec<&Difference> = all.iter().collect();
+    let order = |row: &Difference| (Call::of(row), !row.is_headline);
     let lost = |row: &Difference| gain(row).unwrap_or(0.0);
-    rows.sort_by(|one, other| {
-        Call::of(one).cmp(&Call::of(other)).then_with(|| lost(one).total_cmp(&lost(other)))
-    });
+    rows.sort_by(|one, other| order(one).cmp(&order(other)).then_with(|| lost(one).total_cmp(&lost(other))));
     rows
+}
+
+/// The worst and then the best differences as sentences, where they are spread over several tables, and the number of
+/// those that are not told.
+pub fn foremost(comparison: &Comparison, most: usize) -> (Vec<(Badge, String)>, usize) {
+    let all = worst_first(&comparison.differences);
+    if all.iter().all(|row| metric(row) == metric(all[0])) {
+        return (Vec::new(), 0);
+    }
+    let is_clear = |(row, _): &(&Difference, String)| matches!(Call::of(row), Call::Worse | Call::Better);
+    let clear: Vec<_> = all.iter().copied().zip(names(&all)).filter(is_clear).collect();
+    let sentence = |(row, name): &(&Difference, String)| {
+        let digits = digits(row);
+        let value = |side: &Side| side.value.map_or(String::new(), |value| format!("{value:.digits$}"));
+        let by = row.change.as_ref().map_or(String::new(), |of| change(of.percent));
+        let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+        let told = format!("{} {}{of}: {} -> {}", row.bench, row.metric, value(&row.a), value(&row.b));
+        (Call::of(row).badge(), format!("{told}{}, {by}", unit(row.unit)))
+    };
+    (clear.iter().take(most).map(sentence).collect(), clear.len().saturating_sub(most))
+}
+
+/// The parameters that keep the cases of the runs apart, as sentences.
+pub fn differing(comparison: &Comparison) -> Vec<String> {
+    let sentence = |param: &DifferingParam| {
+        let (a, b) = (param.a.join(", "), param.b.join(", "));
+        format!("{}: {} is {a} before and {b} after", param.bench, param.name)
+    };
+    comparison.differing.iter().map(sentence).collect()
 }
 
 /// `1 worse, 2 the same`.
@@ -104,10 +132,7 @@ fn why(change: &Change) -> Option<String> {
             Some(why.to_owned())
         }
         Verdict::CannotTell => change.smallest_percent.map(|percent| {
-            format!(
-                "with trials that scatter like these, a change below {} cannot be seen",
-                percentage(percent)
-            )
+            format!("a change below {} would not be seen: the trials scatter", percentage(percent))
         }),
     }
 }
@@ -160,43 +185,50 @@ pub fn some_of(cases: &[String], most: usize) -> String {
 }
 
 /// The common key of the differences of a table.
-fn metric(row: &Difference) -> (&str, &str, Unit) {
+pub fn metric(row: &Difference) -> (&str, &str, Unit) {
     (&row.bench, &row.metric, row.unit)
 }
 
-/// Tables of one benchmark, metric and unit, the one with the worst row first.
+/// Tables of one benchmark, metric and unit: headline metrics, then others in the order that the benchmark declares.
+/// In each table the worst row is first.
 pub fn tables(differences: &[Difference]) -> Vec<Table> {
-    let mut groups: Vec<Vec<&Difference>> = Vec::new();
-    for row in worst_first(differences) {
-        match groups.iter_mut().find(|rows| metric(rows[0]) == metric(row)) {
-            Some(rows) => rows.push(row),
-            None => groups.push(vec![row]),
+    let mut declared = Vec::new();
+    for row in differences {
+        if !declared.contains(&metric(row)) {
+            declared.push(metric(row));
         }
     }
+    let rows = worst_first(differences);
+    let of = |key| rows.iter().copied().filter(|row| metric(row) == key).collect();
+    let mut groups: Vec<Vec<&Difference>> = declared.into_iter().map(of).collect();
+    groups.sort_by_key(|rows| !rows.iter().any(|row| row.is_headline));
     groups.iter().map(|rows| table(rows)).collect()
 }
 
-fn title(row: &Difference) -> String {
+/// Decimals of the two values. Differences of a percent matter, so there is one digit more than in other tables.
+pub fn digits(row: &Difference) -> usize {
+    1 + decimals([row.a.value, row.b.value].into_iter().flatten())
+}
+
+pub fn title(row: &Difference) -> String {
     let metric = if row.metric.is_empty() { "without numbers" } else { &row.metric };
     format!("{} · {metric}{}{}", row.bench, in_unit(row.unit), direction(row.better))
 }
 
-fn label(row: &Difference) -> Label {
+pub fn label(row: &Difference) -> Label {
     Label::new(&row.b.nodes, &row.subject, &row.params)
 }
 
 /// One row per difference; rows of several metrics name each metric.
 pub fn table(rows: &[&Difference]) -> Table {
     let is_mixed = rows.iter().any(|row| metric(row) != metric(rows[0]));
-    let mut digits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut most_digits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for row in rows {
-        // Differences of a percent matter in this table, so it shows one digit more than others.
-        let own = 1 + decimals([row.a.value, row.b.value].into_iter().flatten());
-        let known = digits.entry((&row.bench, &row.metric)).or_default();
-        *known = own.max(*known);
+        let known = most_digits.entry((&row.bench, &row.metric)).or_default();
+        *known = digits(row).max(*known);
     }
     let side = |row: &Difference, value: Option<f64>| {
-        Cell::number(value, digits[&(row.bench.as_str(), row.metric.as_str())])
+        Cell::number(value, most_digits[&(row.bench.as_str(), row.metric.as_str())])
     };
     let labels: Vec<Label> = rows.iter().map(|row| label(row)).collect();
     let table = if is_mixed {
@@ -245,28 +277,7 @@ fn plot(row: &Difference) -> Option<CellPlot> {
 
 /// The labels of rows of one benchmark: `n1 kernel=triad`.
 pub fn names(rows: &[&Difference]) -> Vec<String> {
-    let mut names = vec![String::new(); rows.len()];
-    let mut of_bench: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
-        of_bench.entry(&row.bench).or_default().push(at);
-    }
-    for places in of_bench.values() {
-        let labels: Vec<Label> = places.iter().map(|at| label(rows[*at])).collect();
-        let columns = labels::columns(&labels);
-        for (row, at) in places.iter().enumerate() {
-            let told = columns.iter().filter(|column| !column.cells()[row].is_empty());
-            let told = told.map(|column| match column.head() {
-                "subject" | "node" | "parameters" => column.cells()[row].clone(),
-                name => format!("{name}={}", column.cells()[row]),
-            });
-            names[*at] = told.collect::<Vec<_>>().join(" ");
-        }
-        // If only the metric differs, shows at least where they were measured.
-        let is_told =
-            columns.iter().any(|column| column.cells().iter().any(|cell| *cell != column.cells()[0]));
-        if !is_told {
-            places.iter().for_each(|at| names[*at] = rows[*at].b.nodes.join("+"));
-        }
-    }
-    names
+    let items: Vec<_> =
+        rows.iter().map(|row| (row.bench.as_str(), label(row), row.b.nodes.as_slice())).collect();
+    labels::names(&items)
 }

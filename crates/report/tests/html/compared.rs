@@ -1,9 +1,10 @@
 //! Pages of compared runs, with exact numbers.
 
-use seatrial_analysis::{Changed, Comparison, compare};
+use seatrial_analysis::{Changed, ComparedCases, Comparison, apart, compare, curves};
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
 use seatrial_model::{Better, Cause, LimitRecord, Outcome, Unit};
-use seatrial_report::html::{Compared, Run, write_comparison};
+use seatrial_report::compare::Compared;
+use seatrial_report::html::{Side, write_comparison};
 
 use super::fixture;
 use super::scripted::{HOSTILE, case};
@@ -85,24 +86,31 @@ pub fn between(a: &Document, b: &Document) -> Comparison {
             changed("memory modules", "16 x 32 GiB DDR5 4800 MT/s", "15 x 32 GiB DDR5 4800 MT/s", &["n1"]),
             changed("nic.mtu of nic:eth0", "1500", "9000", &["n1", "n2", "n3"]),
         ],
-        ..compare(&a.results, &b.results, Some(0.01))
+        ..compare(&ComparedCases::all(&a.results), &ComparedCases::all(&b.results), Some(0.01))
     }
-}
-
-fn run(document: &Document) -> Run<'_> {
-    Run { name: &document.run.id, info: Some(&document.run) }
 }
 
 pub fn page_of(first: &Document, others: &[&Document]) -> String {
     let comparisons: Vec<Comparison> = others.iter().map(|other| between(first, other)).collect();
-    let compared: Vec<Compared<'_>> = others
+    let documents: Vec<&Document> = [first].into_iter().chain(others.iter().copied()).collect();
+    let names: Vec<String> = documents.iter().map(|document| document.run.id.clone()).collect();
+    let cases: Vec<_> = documents.iter().map(|document| ComparedCases::all(&document.results)).collect();
+    let apart = apart(&cases, &comparisons);
+    let compared = Compared {
+        names: &names,
+        legend: &apart.texts.unwrap_or_else(|| names.clone()),
+        comparisons: &comparisons,
+        curves: &curves(&cases, &apart.params),
+        per_price: &[],
+        price_unit: "",
+    };
+    let sides: Vec<Side<'_>> = documents
         .iter()
-        .zip(&comparisons)
-        .map(|(other, comparison)| Compared { run: run(other), comparison })
+        .map(|document| Side { name: &document.run.id, of: String::new(), info: Some(&document.run) })
         .collect();
     let command = ["seatrial", "compare", &first.run.id].map(str::to_owned);
     let mut out = Vec::new();
-    write_comparison(run(first), &compared, &command, &mut out).expect("memory takes all");
+    write_comparison(&compared, &sides, &command, &mut out).expect("memory takes all");
     String::from_utf8(out).expect("text")
 }
 

@@ -60,7 +60,7 @@ fn each_of_several_runs_is_held_against_the_first() {
     let (first, other) = (baseline(), candidate());
     let page = page_of(&first, &[&first, &other]);
     assert_eq!(page.matches("<caption>The worst first").count(), 2);
-    assert!(between(&page, "<h1>", "</h1>").contains("1 of 2 runs worse than 20260921-083015-bcdf"));
+    assert!(between(&page, "<h1>", "</h1>").contains("1 of 2 worse than 20260921-083015-bcdf"));
     let links: Vec<&str> =
         page.split("href=\"#").skip(1).filter_map(|piece| piece.split('"').next()).collect();
     for link in links {

@@ -2,14 +2,26 @@
 
 use seatrial_analysis::{Change, Changed, Comparison, Difference, Ended, Side};
 use seatrial_model::{Better, Subject, Unit};
-use seatrial_report::compare::{Names, render};
+use seatrial_report::compare::Compared;
 use seatrial_report::{Style, TextStyle};
 use seatrial_stats::Verdict;
 
 use super::fixture::params;
 use super::golden;
 
-const NAMES: Names<'_> = Names { a: "bcdf", b: "ghjk" };
+const NAMES: [&str; 2] = ["bcdf", "ghjk"];
+
+/// The sides `names`, each but the first with one of `comparisons`.
+fn with<T>(names: &[&str], comparisons: &[Comparison], of: impl FnOnce(&Compared<'_>) -> T) -> T {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    of(&Compared { names: &names, legend: &names, comparisons, curves: &[], per_price: &[], price_unit: "" })
+}
+
+fn render(names: [&str; 2], comparison: &Comparison, style: TextStyle) -> String {
+    with(&names, std::slice::from_ref(comparison), |compared| {
+        seatrial_report::compare::render(compared, style)
+    })
+}
 
 fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f64), &str>) -> Difference {
     let side = |value: Option<f64>| Side {
@@ -23,6 +35,7 @@ fn row(kernel: &str, before: f64, after: Option<f64>, change: Result<(Verdict, f
         subject: Subject::node(),
         params: params(&[("kernel", kernel), ("store", "nt")]),
         metric: "bandwidth".to_owned(),
+        is_headline: true,
         unit: Unit::GigabytesPerSecond,
         better: Better::Higher,
         a: side(Some(before)),
@@ -59,7 +72,7 @@ fn comparison() -> Comparison {
 
 #[test]
 fn runs_with_long_names_leave_room_for_what_it_comes_to() {
-    let names = Names { a: "20260921-083015-bcdf", b: "20260922-114502-ghjk" };
+    let names = ["20260921-083015-bcdf", "20260922-114502-ghjk"];
     let text = render(names, &comparison(), TextStyle::default());
     assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
     for whole in ["▼ worse", "▲ better", "? cannot tell", "? not comparable"] {
