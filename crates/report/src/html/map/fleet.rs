@@ -84,7 +84,7 @@ fn block(
     let mut quiet: BTreeMap<&str, String> = BTreeMap::new();
     for (number, row) in rows.iter().enumerate() {
         let y = head + number as f64 * ROW;
-        if !row.is_good() || (start + number) % NAMED == 0 {
+        if !row.is_good() || (start + number).is_multiple_of(NAMED) {
             let class = if row.is_good() { "words" } else { "name" };
             let x = left - GAP;
             let _ = write!(

@@ -21,7 +21,7 @@ pub fn cores(machine: &Machine, node: &NumaNode) -> Vec<MapBox> {
     for threads in domains.values() {
         let l3 = machine.caches.l3().find(|cache| has(cache, threads)).map(|cache| Bytes(cache.size_bytes));
         let (l3, cores) = (l3.map(|size| format!("L3 cache {size}")), cores_of(machine, threads));
-        match kinds.iter_mut().find(|(known, of, _)| (known, &*of) == (&l3, &cores)) {
+        match kinds.iter_mut().find(|(known, of, _)| (known, of) == (&l3, &cores)) {
             Some((.., number)) => *number += 1,
             None => kinds.push((l3, cores, 1)),
         }
