@@ -1,3 +1,5 @@
+//! Tests of the choice of interfaces.
+
 use seatrial_model::machine::{Known, Machine, Nic, NicKind};
 use seatrial_model::{Cause, Params, SiteNode};
 

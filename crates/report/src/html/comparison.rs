@@ -36,7 +36,7 @@ const MOST_ENDED: usize = 30;
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
-pub struct Side<'a> {
+pub struct ComparedSide<'a> {
     pub name: &'a str,
     /// The run and the parts of it; empty for a whole run under its own name.
     pub of: String,
@@ -77,7 +77,7 @@ struct Part {
     test: String,
 }
 
-pub fn render(compared: &Compared<'_>, sides: &[Side<'_>], line: &[String]) -> io::Result<String> {
+pub fn render(compared: &Compared<'_>, sides: &[ComparedSide<'_>], line: &[String]) -> io::Result<String> {
     let [baseline, others @ ..] = compared.names else { return Err(io::Error::other("nothing is compared")) };
     let title = format!("{} against {baseline}", others.join(", "));
     let calls: BTreeSet<Call> =
@@ -163,9 +163,9 @@ fn part(number: usize, names: Names<'_>, comparison: &Comparison) -> Part {
     }
 }
 
-fn table_of_sides(sides: &[Side<'_>]) -> PageTable {
-    let of = |side: &Side<'_>, said: &dyn Fn(&RunInfo) -> String| side.info.map(said);
-    let remark = |side: &Side<'_>| if side.name == sides[0].name { "the baseline" } else { "" };
+fn table_of_sides(sides: &[ComparedSide<'_>]) -> PageTable {
+    let of = |side: &ComparedSide<'_>, said: &dyn Fn(&RunInfo) -> String| side.info.map(said);
+    let remark = |side: &ComparedSide<'_>| if side.name == sides[0].name { "the baseline" } else { "" };
     let table = Builder::new("The runs", sides)
         .words("name", |side| Cell::from(side.name).remark(remark(side)))
         .words("of", |side| side.of.as_str())

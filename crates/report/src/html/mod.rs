@@ -37,7 +37,7 @@ mod words;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use comparison::Side;
+pub use comparison::ComparedSide;
 pub use map::map_file;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
@@ -95,7 +95,7 @@ pub fn write(document: &Document, context: &PageContext<'_>, out: &mut dyn Write
 /// Writes a comparison of `sides` to `out` as one HTML page. `command` is the command line that compares them.
 pub fn write_comparison(
     compared: &Compared<'_>,
-    sides: &[Side<'_>],
+    sides: &[ComparedSide<'_>],
     command: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -4,7 +4,7 @@ use seatrial_analysis::{Changed, ComparedCases, Comparison, apart, compare, curv
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
 use seatrial_model::{Better, Cause, LimitRecord, Outcome, Unit};
 use seatrial_report::compare::Compared;
-use seatrial_report::html::{Side, write_comparison};
+use seatrial_report::html::{ComparedSide, write_comparison};
 
 use super::fixture;
 use super::scripted::{HOSTILE, case};
@@ -104,9 +104,9 @@ pub fn page_of(first: &Document, others: &[&Document]) -> String {
         per_price: &[],
         price_unit: "",
     };
-    let sides: Vec<Side<'_>> = documents
+    let sides: Vec<ComparedSide<'_>> = documents
         .iter()
-        .map(|document| Side { name: &document.run.id, of: String::new(), info: Some(&document.run) })
+        .map(|document| ComparedSide { name: &document.run.id, of: String::new(), info: Some(&document.run) })
         .collect();
     let command = ["seatrial", "compare", &first.run.id].map(str::to_owned);
     let mut out = Vec::new();

@@ -68,7 +68,7 @@ fn show(args: &CompareArgs, sides: &[Side<'_>], comparisons: &[Comparison]) -> R
         price_unit: &args.price_unit,
     };
     if let Some(file) = &args.html {
-        let sides: Vec<html::Side<'_>> = sides.iter().map(Side::shown).collect();
+        let sides: Vec<html::ComparedSide<'_>> = sides.iter().map(Side::shown).collect();
         let command: Vec<String> = std::env::args().collect();
         return output::page(file, |out| html::write_comparison(&compared, &sides, &command, out));
     }

@@ -18,8 +18,8 @@ pub struct Side<'a> {
 }
 
 impl Side<'_> {
-    pub fn shown(&self) -> html::Side<'_> {
-        html::Side { name: &self.name, of: self.of.clone(), info: self.run.info.as_ref() }
+    pub fn shown(&self) -> html::ComparedSide<'_> {
+        html::ComparedSide { name: &self.name, of: self.of.clone(), info: self.run.info.as_ref() }
     }
 }
 
