@@ -133,7 +133,7 @@ fn rule_on<'a>(
                 Some(note) => format!("it is {value} ({note})"),
                 None => format!("it is {value}"),
             }];
-            reasons.extend(rule.why.as_ref().map(|why| format!("wanted: {why}")));
+            reasons.extend(rule.why.as_ref().map(|why| format!("why: {why}")));
             if let (Some(about), Some(change)) = (about, &change) {
                 reasons.push(format!("set it with: {change} (needs {})", about.privilege.words()));
             }

@@ -151,7 +151,7 @@ fn a_check_judges_settings_and_the_run_keeps_what_they_were() {
     let reason = check.verdicts[0].reason.as_deref().expect("a reason");
     assert_eq!(
         reason,
-        "it is 208 KiB; wanted: the tender, page 3; set it with: sysctl -w net.core.rmem_max=16777216 (needs root)"
+        "it is 208 KiB; why: the tender, page 3; set it with: sysctl -w net.core.rmem_max=16777216 (needs root)"
     );
     let kept = std::fs::read_to_string(home.run().join("inventory/n1.json")).expect("kept");
     let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");

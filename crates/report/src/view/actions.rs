@@ -191,7 +191,7 @@ fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> St
             if percent < 0.0 { "which it misses by" } else { "which it exceeds by" },
             margin(percent)
         ),
-        (_, _, _) => format!("{name} is to be looked at; {} is wanted", record.bound),
+        (_, _, _) => format!("{name} is to be {}", record.bound),
     };
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let stop = if (said.clone() + &reason).ends_with('.') { "" } else { "." };

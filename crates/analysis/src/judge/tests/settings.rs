@@ -104,7 +104,7 @@ fn a_refused_value_has_the_reason_of_the_profile_and_no_command() {
     let site = || vec![node("n1", vec![mtu("eth0", 9000)]), node("n2", vec![mtu("eth0", 1500)])];
     assert_eq!(
         lines(&verdicts(&wanting(rule), site())),
-        ["nic.mtu n1: pass", "nic.mtu n2: fail it is 1500; wanted: use 9000"]
+        ["nic.mtu n1: pass", "nic.mtu n2: fail it is 1500; why: use 9000"]
     );
 }
 
@@ -152,7 +152,7 @@ fn who_wants_it_and_what_was_noted_stand_in_the_reason() {
     let found = verdicts(&wanting(rule), vec![node("n1", vec![noted])]);
     let reason = found.verdicts[0].reason.as_deref().unwrap();
     assert!(
-        reason.starts_with("it is 1500 (set by the cloud); wanted: the tender; set it with: ip link"),
+        reason.starts_with("it is 1500 (set by the cloud); why: the tender; set it with: ip link"),
         "{reason}"
     );
 }
