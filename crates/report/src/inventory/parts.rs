@@ -28,7 +28,7 @@ pub fn all(machine: &Machine) -> Vec<Part> {
     parts
 }
 
-fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
+pub(crate) fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
     parts.known().map_or(&[], Vec::as_slice)
 }
 

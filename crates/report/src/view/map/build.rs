@@ -9,6 +9,7 @@ use super::super::parts::named;
 use super::cores::cores;
 use super::results::Results;
 use super::{MapBox, MapLimit, MapLink, MapRun};
+use crate::inventory::parts::listed;
 use crate::inventory::{FEWEST_FOLDED, Node, Part, name, parts, system};
 use crate::notes::Notes;
 use crate::words::{count, rounded};
@@ -213,10 +214,6 @@ impl<'a> Builder<'a> {
 fn around(name: &str, inside: Vec<MapBox>) -> Option<MapBox> {
     let is_any = !inside.is_empty();
     is_any.then(|| MapBox { name: name.to_owned(), inside, is_place: true, ..MapBox::default() })
-}
-
-fn listed<T>(parts: &Known<Vec<T>>) -> &[T] {
-    parts.known().map_or(&[], Vec::as_slice)
 }
 
 fn size(bytes: &Known<u64>) -> Vec<String> {
