@@ -3,7 +3,7 @@
 //!
 //! A phase may take half a minute before it counts as hung, and each further case on a frozen file system would take
 //! it again. So a case whose subject hung when last used is preceded by a check: a worker that touches the subject in
-//! the cheapest way ([`Benchmark::look`]). If the check hangs too, the case is recorded as hung; otherwise the case
+//! the cheapest way ([`Benchmark::liveness_check`]). If the check hangs too, the case is recorded as hung; otherwise the case
 //! runs as usual. The check runs every time, so that a recovered subject is measured at once.
 
 use seatrial_bench::Benchmark;

@@ -20,7 +20,7 @@ const MOST_DEVICES: usize = 16;
 /// `correctable 0000:3b:00.0`. The reporting device saw the error; the fault may be at the other end of its link.
 pub(super) struct PcieAer;
 
-/// The counters of errors of `kinds` (`correctable`, `nonfatal`, `fatal`), named as by [`PcieAer`]; devices that count
+/// The counters of errors of `kinds` (`correctable`, `nonfatal`, `fatal`), named as by the probe; devices that count
 /// none are left out.
 pub fn pcie_error_counters(root: &SysRoot, kinds: &[&str]) -> Result<Vec<CounterReading>, ReadError> {
     let mut all = Vec::new();
