@@ -4,6 +4,7 @@
 
 mod copy;
 mod device_bytes;
+mod extents;
 mod file;
 mod file_system;
 mod folder;

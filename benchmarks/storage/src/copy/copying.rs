@@ -1,4 +1,4 @@
-//! One copy of a file, by read and write or by copy_file_range(2).
+//! One copy of the files, by read and write or by copy_file_range(2).
 
 use std::os::fd::OwnedFd;
 
@@ -21,6 +21,7 @@ pub enum Method {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyConfig {
+    /// Bytes of each file.
     pub size: u64,
     /// Bytes per call.
     pub block: usize,
@@ -39,10 +40,10 @@ pub struct Copied {
     pub system: Nanos,
 }
 
-/// Copies all of `from` into the empty file `to`; `None` when `stop` came first.
+/// Copies each file of `from` into the empty file of `to` at its place; `None` when `stop` came first.
 pub fn copy(
-    from: &OwnedFd,
-    to: &OwnedFd,
+    from: &[OwnedFd],
+    to: &[OwnedFd],
     config: &CopyConfig,
     buffer: &mut [u8],
     stop: &Stop,
@@ -50,10 +51,35 @@ pub fn copy(
     let thread = || ThreadTime::now().map_err(|errno| refused("reading the thread's CPU time", errno));
     let before = thread()?;
     let start = Nanos(now_ns());
+    for (from, to) in from.iter().zip(to) {
+        if !one_file(from, to, config, buffer, stop)? {
+            return Ok(None);
+        }
+    }
+    let handed_over = Nanos(now_ns());
+    let mut end = handed_over;
+    if config.is_flushed {
+        for copy in to {
+            fdatasync(copy).map_err(|errno| refused("flushing the copy", errno))?;
+        }
+        end = Nanos(now_ns());
+    }
+    let took = thread()?.since(&before);
+    Ok(Some(Copied { start, handed_over, end, user: Nanos(took.user_ns), system: Nanos(took.system_ns) }))
+}
+
+/// False when `stop` came first.
+fn one_file(
+    from: &OwnedFd,
+    to: &OwnedFd,
+    config: &CopyConfig,
+    buffer: &mut [u8],
+    stop: &Stop,
+) -> Result<bool, Reason> {
     let mut done = 0;
     while done < config.size {
         if stop.is_over() {
-            return Ok(None);
+            return Ok(false);
         }
         let bytes = (config.block as u64).min(config.size - done) as usize;
         let moved = match config.method {
@@ -66,14 +92,7 @@ pub fn copy(
         }
         done += moved as u64;
     }
-    let handed_over = Nanos(now_ns());
-    let mut end = handed_over;
-    if config.is_flushed {
-        fdatasync(to).map_err(|errno| refused("flushing the copy", errno))?;
-        end = Nanos(now_ns());
-    }
-    let took = thread()?.since(&before);
-    Ok(Some(Copied { start, handed_over, end, user: Nanos(took.user_ns), system: Nanos(took.system_ns) }))
+    Ok(true)
 }
 
 fn through_memory(from: &OwnedFd, to: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Result<usize, Reason> {

@@ -30,7 +30,9 @@ const ABOUT: About = About {
             .word("auto")
             .doc("Directory of the copy, as a full path; auto: the same as `from`."),
         ParamSpec::new("size", Kind::Size(Bytes::mib(1), Bytes::gib(1 << 20)), "256 MiB")
-            .doc("Size of the file."),
+            .doc("Size of each file."),
+        ParamSpec::new("files", Kind::Count(1, 1000), "1")
+            .doc("Files of a copy, one after the other, as `cp` with several names; flushed after the last."),
         ParamSpec::new("method", Kind::Choice(&["read_write", "copy_file_range"]), "read_write").doc(
             "read_write: pread and pwrite through a buffer; copy_file_range: in the kernel, which may share \
              blocks instead of copying.",
@@ -48,10 +50,10 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
     ],
     metrics: &[
-        rate("throughput", "Bytes of the file over the time of a copy; with sync=end including the flush."),
+        rate("throughput", "Bytes of the files over the time of a copy; with sync=end including the flush."),
         rate(
             "unsynced",
-            "With sync=end: bytes of the file over the time until all was written, before the flush.",
+            "With sync=end: bytes of the files over the time until all was written, before the flush.",
         ),
         share("user", "CPU time of the copying thread in user mode, in percent of the time of the copy."),
         share(

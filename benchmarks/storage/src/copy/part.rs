@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{fdatasync, fstatvfs};
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{
@@ -14,6 +15,7 @@ use serde_json::json;
 use super::copying::{Copied, CopyConfig, Method, copy};
 use super::plan::target;
 use crate::device_bytes;
+use crate::extents;
 use crate::io::files::opened;
 use crate::io::outcome::refused;
 use seatrial_bench::payload::{Block, Payload};
@@ -36,9 +38,9 @@ pub struct CopyWorker {
     is_cold: bool,
     time: Nanos,
     payload: Payload,
-    source: OwnedFd,
+    source: Vec<OwnedFd>,
     sink: OwnedFd,
-    last: Option<OwnedFd>,
+    last: Vec<OwnedFd>,
 }
 
 impl CopyWorker {
@@ -55,6 +57,7 @@ impl CopyWorker {
             method,
             is_flushed: params.text("sync")? == "end",
         };
+        let count = params.count("files")?;
         if let Some(binding) = place.bindings.first() {
             pin(binding.cpu)?;
         }
@@ -69,33 +72,43 @@ impl CopyWorker {
             let text = told.and_then(|told| {
                 let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
                 let place = path.display().to_string();
-                lacking(times * config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
+                lacking(times * count * config.size, bytes(told.f_bavail), bytes(told.f_blocks), &place)
             });
             if let Some(text) = text {
                 return Err(Reason::new(Cause::NoSpace, text));
             }
         }
         let payload = Payload::new(now_ns(), 0.0);
-        let source = make(&at, &payload, config.size)?;
+        let source: Result<Vec<_>, _> =
+            (0..count as u32).map(|number| make(&at, &payload, number, config.size)).collect();
         let (is_cold, time) = (params.text("source")? == "cold", params.nanos("time")?);
-        Ok(Self { config, is_cold, time, payload, source, sink, last: None })
+        Ok(Self { config, is_cold, time, payload, source: source?, sink, last: Vec::new() })
     }
 
-    /// Makes one copy in a new file, which becomes `last`; also returns the part of the source that the page cache
-    /// held.
+    /// Bytes of all files.
+    fn total(&self) -> u64 {
+        self.config.size * self.source.len() as u64
+    }
+
+    /// Makes one copy in new files, which become `last`; also returns the part of the source that the page cache
+    /// held, in percent.
     fn one(&mut self, buffer: &mut [u8], stop: &Stop) -> Result<Option<(Copied, f64)>, Reason> {
-        let Self { source, sink, .. } = &*self;
         // Closing the earlier copy frees its blocks before the clock starts.
-        let (file, _) = scratch(sink, false).map_err(|errno| refused("making the copy", errno))?;
-        if self.is_cold {
-            forget(source).map_err(|errno| refused("dropping the page cache of the file", errno))?;
+        self.last.clear();
+        let Self { source, sink, .. } = &*self;
+        let made: Result<Vec<_>, Errno> =
+            source.iter().map(|_| scratch(sink, false).map(|(file, _)| file)).collect();
+        let files = made.map_err(|errno| refused("making the copy", errno))?;
+        for file in source.iter().filter(|_| self.is_cold) {
+            forget(file).map_err(|errno| refused("dropping the page cache of the file", errno))?;
         }
-        let held = resident(source, self.config.size).map_or(f64::NAN, |told| told.bytes as f64);
-        let copied = copy(source, &file, &self.config, buffer, stop)?;
+        let of = |file| resident(file, self.config.size).map_or(f64::NAN, |told| told.bytes as f64);
+        let held: f64 = source.iter().map(of).sum();
+        let copied = copy(source, &files, &self.config, buffer, stop)?;
         if copied.is_some() {
-            self.last = Some(file);
+            self.last = files;
         }
-        Ok(copied.map(|copied| (copied, 100.0 * held / self.config.size as f64)))
+        Ok(copied.map(|copied| (copied, 100.0 * held / self.total() as f64)))
     }
 
     fn moved(&self) -> [Result<Moved, String>; 2] {
@@ -103,15 +116,15 @@ impl CopyWorker {
             let device = device_of(file).map_err(|errno| errno.to_string())?;
             moved_by_device(&SysRoot::live(), device).map_err(|error| error.to_string())
         };
-        [&self.source, &self.sink].map(of)
+        [&self.source[0], &self.sink].map(of)
     }
 }
 
-fn make(at: &OwnedFd, payload: &Payload, size: u64) -> Result<OwnedFd, Reason> {
+fn make(at: &OwnedFd, payload: &Payload, number: u32, size: u64) -> Result<OwnedFd, Reason> {
     let (file, _) = scratch(at, false).map_err(|errno| refused("making the file", errno))?;
     let mut piece = vec![0; PIECE];
     for (offset, bytes) in pieces(size) {
-        payload.fill(Block { file: 0, offset, generation: 0 }, &mut piece[..bytes]);
+        payload.fill(Block { file: number, offset, generation: 0 }, &mut piece[..bytes]);
         write_whole(&file, &piece[..bytes], offset).map_err(|errno| refused("writing the file", errno))?;
     }
     fdatasync(&file).map_err(|errno| refused("flushing the file", errno))?;
@@ -134,12 +147,12 @@ impl Running for CopyWorker {
         let (mut copies, mut resident) = (0, Vec::new());
         while copies == 0 || Nanos(now_ns()) < until {
             let Some((copied, held)) = self.one(&mut buffer, stop)? else { break };
-            tell(&copied, &self.config, out);
+            tell(&copied, &self.config, self.total(), out);
             copies += 1;
             resident.push(held);
         }
         let after = self.moved();
-        let asked = copies * self.config.size;
+        let asked = copies * self.total();
         let between = |end: usize, of: fn(&Moved) -> u64| match (&before[end], &after[end]) {
             (Ok(before), Ok(after)) => Ok(of(&after.since(before))),
             (Err(why), _) | (_, Err(why)) => Err(why.clone()),
@@ -161,39 +174,45 @@ impl Running for CopyWorker {
         }
         out.evidence("path", paths.into());
         out.evidence("copies", copies.into());
+        out.evidence(
+            "extents",
+            json!({ "from": extents::evidence(&self.source), "to": extents::evidence(&self.last) }),
+        );
         let known: Vec<f64> = resident.into_iter().filter(|percent| percent.is_finite()).collect();
         out.evidence("resident_percent_before", json!(known));
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        let Some(copy) = self.last.take() else {
+        if self.last.is_empty() {
             return Ok(Integrity::Unverified { why: "no copy was finished".to_owned() });
-        };
-        forget(&copy).map_err(|errno| refused("dropping the page cache of the copy", errno))?;
+        }
         let (mut piece, mut wrong, mut first) = (vec![0; PIECE], 0, None);
-        for (offset, bytes) in pieces(self.config.size) {
-            let piece = &mut piece[..bytes];
-            Payload::poison(piece);
-            // Bytes beyond the end of the file keep their poison and fail the check.
-            read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
-            let block = Block { file: 0, offset, generation: 0 };
-            if let Err(fault) = self.payload.check(block, piece) {
-                wrong += 1;
-                first.get_or_insert_with(|| format!("the first wrong piece of the copy: {fault}"));
+        for (number, copy) in (0..).zip(std::mem::take(&mut self.last)) {
+            forget(&copy).map_err(|errno| refused("dropping the page cache of the copy", errno))?;
+            for (offset, bytes) in pieces(self.config.size) {
+                let piece = &mut piece[..bytes];
+                Payload::poison(piece);
+                // Bytes beyond the end of the file keep their poison and fail the check.
+                read_whole(&copy, piece, offset).map_err(|errno| refused("reading the copy", errno))?;
+                let block = Block { file: number, offset, generation: 0 };
+                if let Err(fault) = self.payload.check(block, piece) {
+                    wrong += 1;
+                    first.get_or_insert_with(|| format!("the first wrong piece of the copy: {fault}"));
+                }
             }
         }
-        let of = self.config.size.div_ceil(PIECE as u64);
+        let of = self.config.size.div_ceil(PIECE as u64) * self.source.len() as u64;
         Ok(match first {
             Some(first) => Integrity::Corrupt { wrong, of, first },
-            None => Integrity::Verified { checked: self.config.size },
+            None => Integrity::Verified { checked: self.total() },
         })
     }
 }
 
-fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) {
+fn tell(copied: &Copied, config: &CopyConfig, total: u64, out: &mut dyn Sink) {
     let &Copied { start, handed_over, end, user, system } = copied;
-    let bytes = Quantity::bytes(config.size);
+    let bytes = Quantity::bytes(total);
     let all = [
         (COPIED, end, bytes),
         (HANDED_OVER, handed_over, bytes),
@@ -210,7 +229,7 @@ fn tell(copied: &Copied, config: &CopyConfig, out: &mut dyn Sink) {
 #[cfg(test)]
 impl CopyWorker {
     pub fn spoil(&mut self) {
-        let copy = self.last.as_ref().expect("a copy");
+        let copy = self.last.last().expect("a copy");
         let mut byte = [0];
         read_whole(copy, &mut byte, 5000).expect("read");
         write_whole(copy, &[!byte[0]], 5000).expect("changed");

@@ -25,7 +25,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let from = params.text("from").map_err(protocol)?;
     let to = target(params).map_err(protocol)?;
-    let size = params.bytes("size").map_err(protocol)?.map_or(0, Bytes::get);
+    let each = params.bytes("size").map_err(protocol)?.map_or(0, Bytes::get);
+    let size = each.saturating_mul(params.count("files").map_err(protocol)?);
     let machine = &node.machine;
     require_usable(machine, "from", from)?;
     require_usable(machine, "to", to)?;

@@ -26,7 +26,7 @@ pub fn reduce(_: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let text = "no copy finished within the time; raise -p time= or lower -p size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    measures.keep_evidence(parts.iter().rev(), &["path", "copies", "resident_percent_before"]);
+    measures.keep_evidence(parts.iter().rev(), &["path", "copies", "extents", "resident_percent_before"]);
     measures.findings.extend(device_bytes::findings(parts));
     Ok(measures)
 }

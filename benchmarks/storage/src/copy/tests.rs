@@ -70,6 +70,10 @@ fn every_way_copies_what_there_is_and_leaves_nothing() {
         };
         let measures = BENCHMARK.reduce(&case, &[record]).expect("figures");
         assert_eq!(measures.metrics.contains_key("unsynced"), sync == "end");
+        for end in ["from", "to"] {
+            let extents = &measures.evidence["extents"][end];
+            assert!(extents["count"].is_u64() || extents["unknown"].is_string(), "{extents}");
+        }
         let first = |name: &str| measures.metrics[name].trials[0][0];
         assert!(first("throughput") > 0.0 && first("user") >= 0.0 && first("system") >= 0.0);
     }
@@ -86,6 +90,22 @@ fn a_changed_byte_of_the_copy_is_found_and_located() {
     let Integrity::Corrupt { wrong: 1, of: 3, first } = &found else { panic!("{found:?}") };
     assert!(first.starts_with("the first wrong piece of the copy: file 0, offset 4096: "), "{first}");
     assert!(first.contains("byte 5000"), "{first}");
+}
+
+#[test]
+fn several_files_are_copied_and_each_is_compared_with_its_own_source() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (case, worker) = worker(folder.path(), folder.path(), &[("files", "3")]);
+    assert_eq!(case.writes.files, seatrial_model::Bytes(2 * 3 * (2560 << 10)));
+    let mut worker = worker.expect("made");
+    let copied = run(&mut worker).samples.remove(0);
+    assert_eq!(copied.amount, seatrial_model::Quantity::bytes(3 * (2560 << 10)));
+    assert_eq!(worker.verify().expect("looked"), Integrity::Verified { checked: 3 * (2560 << 10) });
+    run(&mut worker);
+    worker.spoil();
+    let found = worker.verify().expect("looked");
+    let Integrity::Corrupt { wrong: 1, of: 9, first } = &found else { panic!("{found:?}") };
+    assert!(first.starts_with("the first wrong piece of the copy: file 2, offset 4096: "), "{first}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::job::JobSpec;
 use super::made::Made;
 use super::team::{Prepared, Ran};
+use crate::extents;
 use seatrial_bench::Latencies;
 
 #[derive(Clone, Debug)]
@@ -70,6 +71,7 @@ pub fn files(made: &Made, job: &JobSpec) -> Value {
         "alignment": alignment,
         "device": made.device.name(&root),
         "device_number": made.device.to_string(),
+        "extents": extents::evidence(&made.files),
     })
 }
 

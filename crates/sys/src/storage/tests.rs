@@ -177,3 +177,17 @@ fn reads_leave_the_time_of_last_access_alone_when_they_are_told_to() {
     pread(&file, &mut [0; 4], 0).expect("read");
     assert_eq!(fstat(&file).expect("told").st_atime, 1_000_000);
 }
+
+#[test]
+fn a_file_with_a_hole_has_an_extent_more_where_the_file_system_tells() {
+    // The working tree: the directory for temporary files is often in memory.
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    let file = std::fs::File::create_new(folder.path().join("sparse")).expect("made");
+    match extents(&file) {
+        Ok(found) => assert_eq!(found, 0, "an empty file"),
+        Err(errno) => return assert_eq!(errno, Errno::OPNOTSUPP),
+    }
+    pwrite(&file, &[1; BLOCK], 0).expect("written");
+    pwrite(&file, &[1; BLOCK], 1 << 30).expect("written");
+    assert!(extents(&file).expect("told") >= 2);
+}
