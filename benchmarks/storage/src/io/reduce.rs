@@ -1,5 +1,7 @@
 //! Reduces the threads' slices to rates over the time in which all of them worked.
 
+use std::collections::BTreeSet;
+
 use seatrial_model::{
     Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
 };
@@ -17,6 +19,9 @@ const MOST_INTERVALS: u64 = 1 << 20;
 
 /// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
+
+/// Share of the time of the threads' CPUs from which they count as the limit.
+const BUSY: f64 = 0.85;
 
 /// A device that reads less than this part of the requested bytes causes a finding.
 const FROM_ELSEWHERE: f64 = 0.9;
@@ -75,6 +80,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.findings.extend(throttled(case, last.part));
     measures.findings.extend(first_writes(case, &job, last));
     measures.findings.extend(from_elsewhere(case, &job, last.part));
+    measures.findings.extend(client_bound(case, &job, last));
     Ok(measures)
 }
 
@@ -264,5 +270,31 @@ fn from_elsewhere(case: &Case, job: &JobSpec, part: &PartRecord) -> Option<Findi
             100.0 * share
         );
         Finding::new("read-from-elsewhere", Severity::Warning, case.subject.clone(), text)
+    })
+}
+
+/// Finding: the CPUs of the client are the limit, so that more clients may get more from the storage.
+fn client_bound(case: &Case, job: &JobSpec, trial: &Trial<'_>) -> Option<Finding> {
+    // A thread that polls for completions is always busy.
+    let is_polled =
+        trial.part.evidence.get("engine").and_then(|engine| engine.pointer("/ring/polled")?.as_bool());
+    if is_polled == Some(true) {
+        return None;
+    }
+    let bindings = &case.places.first()?.bindings;
+    let cpus: BTreeSet<u32> = bindings.iter().map(|binding| binding.cpu).collect();
+    let cpus = cpus.len().min(job.threads);
+    let (from, to) = trial.window;
+    let blocks = trial.bytes(&[0, 1], from, to) / job.block as f64;
+    let cpu_per_io = trial.cpu_per_io()?;
+    let busy = cpu_per_io * MICRO * blocks / ((to - from) as f64 * cpus as f64);
+    (cpus > 0 && busy >= BUSY).then(|| {
+        let text = format!(
+            "the client is the limit, not the storage: {} threads kept {cpus} of its CPUs busy {:.0} % of the time, \
+             {cpu_per_io:.0} us for each block; try more threads, larger blocks or more nodes",
+            job.threads,
+            100.0 * busy.min(1.0)
+        );
+        Finding::new("client-bound", Severity::Info, case.subject.clone(), text)
     })
 }

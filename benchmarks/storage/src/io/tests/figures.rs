@@ -1,6 +1,6 @@
 //! Metrics from invented samples.
 
-use seatrial_model::{Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
+use seatrial_model::{Binding, Integrity, Nanos, Params, PartRecord, Quantity, Sample, Unit};
 use serde_json::json;
 
 use super::rig::case;
@@ -99,6 +99,28 @@ fn a_throttle_and_a_cache_are_found() {
     let measures =
         BENCHMARK.reduce(&case, &[record(samples(0, &[(0, 100, 10, 0)]), sound)]).expect("numbers");
     assert!(measures.findings.is_empty());
+}
+
+#[test]
+fn a_client_whose_cpus_are_busy_all_the_time_is_named_as_the_limit() {
+    let found = |cpu_ms: u64, polled: bool, cpus: &[u32]| {
+        let mut case = case(std::path::Path::new("/x"), &[("threads", "2")]);
+        let on = |&cpu: &u32| Binding { cpu, node: 0, domain: 0, memory: None };
+        case.places[0].bindings = cpus.iter().map(on).collect();
+        let mut all = samples(0, &[(0, 1000, 10, 0)]);
+        all.extend(samples(1, &[(0, 1000, 10, 0)]));
+        let requests = 20_000_000 / (16 << 10);
+        let engine = json!({ "ring": { "polled": polled } });
+        let evidence = json!({ "cpu_ns": cpu_ms * 1_000_000, "requests": requests, "engine": engine });
+        let measures = BENCHMARK.reduce(&case, &[record(all, evidence)]).expect("numbers");
+        measures.findings.into_iter().map(|one| one.text).collect::<Vec<_>>()
+    };
+    let told = found(1800, false, &[0, 1]);
+    assert!(told[0].contains("2 threads kept 2 of its CPUs busy 90 % of the time, 1475 us"), "{told:?}");
+    assert_eq!(found(1600, false, &[0, 1]), [""; 0], "80 %");
+    assert_eq!(found(1800, true, &[0, 1]), [""; 0], "polling is always busy");
+    assert_eq!(found(950, false, &[3, 3]).len(), 1, "both threads have one CPU");
+    assert_eq!(found(1800, false, &[]), [""; 0], "the CPUs are not known");
 }
 
 #[test]
