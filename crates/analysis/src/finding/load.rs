@@ -1,4 +1,4 @@
-//! `knee`, `peak` and `highest-working`: findings of sweeps over a load.
+//! `knee`, `peak`, `highest-working` and `larger-is-slower`: findings of sweeps over a load.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,6 +6,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{About, Cause, Finding, Outcome, Severity, Unit};
 use seatrial_stats::{LoadPoint, Shape, scalability, shape};
 
+use super::larger::larger_is_slower;
 use super::load_sweep::{LoadSweep, load_sweeps, words};
 use super::sweep::tables_by;
 use crate::number::{in_unit, quantity, significant};
@@ -13,8 +14,8 @@ use crate::number::{in_unit, quantity, significant};
 /// The largest deviation of a law from a point, as a share, for its constants to be reported.
 const FITS: f64 = 0.1;
 
-/// Where each load sweep of `records` saturates or falls, its highest rate, and the highest load that works where
-/// others failed. The definitions of the benchmarks tell which parameter is the load.
+/// Where each load sweep of `records` saturates or falls, its highest rate, the highest load that works where others
+/// failed, and whether the largest size is slower than a smaller one. The definitions of the benchmarks tell which parameter is the load.
 pub fn load_findings(records: &[CaseRecord], abouts: &[&'static About]) -> Vec<Finding> {
     let sweeps = load_sweeps(records, abouts);
     let mut found: Vec<Finding> = sweeps.iter().filter_map(highest_working).collect();
@@ -156,12 +157,13 @@ fn peaks(records: &[CaseRecord], sweeps: &[LoadSweep<'_>]) -> Vec<Finding> {
     let by_id: HashMap<&str, &CaseRecord> = records.iter().map(|case| (case.case.as_str(), case)).collect();
     let mut found: Vec<Finding> = sweeps.iter().filter_map(peak_of_one).collect();
     for table in tables_by(records, &is_load) {
+        found.extend(larger_is_slower(&table, records));
         let Some((_, cell)) = table.peak() else { continue };
         let Some(case) = by_id.get(cell.case.as_str()) else { continue };
-        let named = if table.fixed.is_empty() { String::new() } else { format!("{}: ", words(&table.fixed)) };
         let value = cell.value.unwrap_or_default();
         let text = format!(
-            "{named}the highest {} is {} with {}",
+            "{}the highest {} is {} with {}",
+            table.name(),
             table.metric,
             in_unit(value, table.unit),
             words(&table.place(case))

@@ -10,6 +10,7 @@ mod factor;
 mod hashing;
 mod interfaces;
 mod kernel_warnings;
+mod larger;
 mod limit_exceeded;
 mod link_lost;
 mod load;

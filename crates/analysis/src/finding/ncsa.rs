@@ -199,6 +199,19 @@ fn the_highest_working_number_of_threads_is_named_with_what_failed() {
 }
 
 #[test]
+fn blocks_of_four_mebibytes_are_slower_at_random_as_the_brief_says() {
+    let found = found("Mercury", "larger-is-slower");
+    let [random] = found.as_slice() else { panic!("{found:?}") };
+    let wanted = "pattern=random: the largest block is slower at 4 of 8 values of threads: ";
+    assert!(random.text.starts_with(wanted), "{}", random.text);
+    assert!(
+        random.text.ends_with("402.5 MB/s with block=1 MiB, 83.3 MB/s with block=4 MiB (threads=40), -79 %"),
+        "{}",
+        random.text
+    );
+}
+
+#[test]
 fn a_curve_that_levels_off_at_its_end_promises_nothing_of_more() {
     let mut records = machine("Cobalt");
     records.retain(|case| case.params.get("block") == Some(&"64 KiB".into()));
@@ -253,4 +266,19 @@ fn each_pattern_is_a_table_of_threads_by_blocks_with_its_failures() {
     assert_eq!(cell(7, 3).map(|cell| cell.outcome), Some(Outcome::Failed));
     assert_eq!(cell(5, 2), None, "nobody tried 50 threads there");
     assert_eq!(random.peak().map(|(at, _)| at), Some((6, 2)));
+}
+
+#[test]
+fn two_words_make_a_table_where_every_combination_was_planned() {
+    let mut records: Vec<CaseRecord> = machine("Cobalt").into_iter().take(4).collect();
+    for (at, case) in records.iter_mut().enumerate() {
+        case.params = seatrial_model::Params::default();
+        case.params.set("send", ["write", "sendfile"][at / 2]);
+        case.params.set("affinity", ["auto", "none"][at % 2]);
+    }
+    let found = tables(&records);
+    let [table] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((table.cells.len(), table.down.1.len(), table.across.1.len()), (4, 2, 2));
+    records.pop();
+    assert_eq!(tables(&records), [], "sendfile with affinity=none was not planned");
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Better, Bytes, Cause, Nanos, Outcome, Params, Subject, Unit, Value};
 
-use super::load_sweep::{sweeps, varying};
+use super::load_sweep::{sweeps, varying, words};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -51,6 +51,16 @@ impl Table {
         (numbers.len() > 1).then_some((best.0, best.1))
     }
 
+    /// The cells of a row, from the smallest value of the columns on.
+    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (usize, &Cell)> {
+        self.cells.range((row, 0)..(row + 1, 0)).map(|((_, column), cell)| (*column, cell))
+    }
+
+    /// `pattern=seq: `, or empty when there is one table.
+    pub(super) fn name(&self) -> String {
+        if self.fixed.is_empty() { String::new() } else { format!("{}: ", words(&self.fixed)) }
+    }
+
     pub fn place(&self, case: &CaseRecord) -> Params {
         let names = [&self.down.0, &self.across.0];
         let own = names.iter().filter_map(|name| Some(((*name).clone(), case.params.get(name)?.clone())));
@@ -58,9 +68,22 @@ impl Table {
     }
 }
 
-/// The sweeps of `records` over two parameters or more, one of which is a whole number.
+/// The sweeps of `records` over two parameters or more, one of which is a whole number; and those over two words, of
+/// which every combination was planned.
 pub fn tables(records: &[CaseRecord]) -> Vec<Table> {
-    tables_by(records, &|case, name| matches!(case.params.get(name), Some(Value::Count(_))))
+    let is_count = |case: &CaseRecord, name: &str| matches!(case.params.get(name), Some(Value::Count(_)));
+    let of = |cases: &Vec<&CaseRecord>| {
+        let tables = of_sweep(cases, &is_count);
+        if tables.is_empty() && is_grid(cases) { of_sweep(cases, &|_, _| true) } else { tables }
+    };
+    sweeps(records).iter().flat_map(of).collect()
+}
+
+/// Whether two parameters differ, and there is one case for each combination of their values.
+fn is_grid(cases: &[&CaseRecord]) -> bool {
+    let varying = varying(cases);
+    let combinations = varying.iter().map(|name| values(cases, name).len()).product::<usize>();
+    varying.len() == 2 && combinations == cases.len()
 }
 
 /// The same; `is_load` tells which parameters may become rows.
@@ -155,6 +178,11 @@ fn values(cases: &[&CaseRecord], name: &str) -> Vec<Value> {
 /// Whether a value is a number, a size or a time.
 pub(crate) fn is_number(value: &Value) -> bool {
     rank(value).0 < 2
+}
+
+/// Whether a value is a number of bytes with its unit.
+pub(super) fn is_size(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if text.parse::<Bytes>().is_ok())
 }
 
 /// The sort key of values: numbers, then sizes and times, then words.
