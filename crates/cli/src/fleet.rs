@@ -156,7 +156,12 @@ fn choose(args: &NodeOptions, surroundings: &Surroundings) -> Result<LauncherCho
         }
     }
     if args.nodelist.is_some() && choice != LauncherChoice::Slurm && nodes(args).is_empty() {
-        return contradiction("no node is left: -x excludes all nodes of -w".to_owned());
+        let why = if args.exclude.is_some() {
+            "no node is left: -x excludes all nodes of -w"
+        } else {
+            "-w names no node"
+        };
+        return contradiction(why.to_owned());
     }
     Ok(choice)
 }

@@ -25,11 +25,11 @@ impl<'a> PlanInputs<'a> {
 pub enum PlanError {
     #[error("there is no benchmark '{id}' (`seatrial list` shows all){}", seatrial_model::name::did_you_mean(.nearest))]
     UnknownBenchmark { id: String, nearest: Option<String> },
-    #[error("there is no pattern '{id}'{}", seatrial_model::name::did_you_mean(.nearest))]
-    UnknownPattern { id: String, nearest: Option<String> },
+    #[error("there is no pattern '{id}'{}; the patterns: {known}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownPattern { id: String, nearest: Option<String>, known: String },
     /// Neither a parameter nor a factor that the benchmark declares.
-    #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}", seatrial_model::name::did_you_mean(.nearest))]
-    UnknownFactor { bench: String, name: String, nearest: Option<String> },
+    #[error("--factors {name}: {bench} has no parameter or factor '{name}'{}; it has {known}", seatrial_model::name::did_you_mean(.nearest))]
+    UnknownFactor { bench: String, name: String, nearest: Option<String>, known: String },
     /// A parameter that does not exist or whose value does not fit.
     #[error(transparent)]
     Param(#[from] ParamError),

@@ -149,7 +149,12 @@ fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
     let id = test.pattern.as_deref().unwrap_or(PATTERNS[0].id);
     let pattern = Pattern::find(id).ok_or_else(|| PlanError::UnknownPattern {
         id: id.to_owned(),
-        nearest: nearest(id, PATTERNS.iter().map(|pattern| pattern.id)).map(str::to_owned),
+        nearest: match id {
+            "loopback" | "local" | "self" => Some(ALONE),
+            typed => nearest(typed, PATTERNS.iter().map(|pattern| pattern.id)),
+        }
+        .map(str::to_owned),
+        known: PATTERNS.iter().map(|pattern| pattern.id).collect::<Vec<_>>().join(", "),
     })?;
     if test.rounds.is_some() && !pattern.has_rounds {
         let with = PATTERNS.iter().filter(|pattern| pattern.has_rounds).map(|pattern| pattern.id);

@@ -39,6 +39,28 @@ const FAMILIES: [(&str, &str); 13] = [
     ("gpus", "gpu"),
 ];
 
+/// Names of other tools, and the benchmark that measures what they measure.
+pub const TOOLS: [(&[&str], &str); 18] = [
+    (&["stream", "mbw"], "mem.bandwidth"),
+    (&["lmbench", "lat_mem_rd", "mlc"], "mem.latency"),
+    (&["iperf", "iperf2", "iperf3", "nuttcp"], "net.tcp_stream"),
+    (&["netperf", "ping", "qperf", "sockperf"], "net.rr"),
+    (&["netpipe", "nptcp"], "net.pingpong"),
+    (&["ib_write_bw"], "rdma.write_bw"),
+    (&["ib_read_bw"], "rdma.read_bw"),
+    (&["ib_send_bw"], "rdma.send_bw"),
+    (&["ib_write_lat"], "rdma.write_lat"),
+    (&["ib_read_lat"], "rdma.read_lat"),
+    (&["ib_send_lat"], "rdma.send_lat"),
+    (&["ib_atomic_bw"], "rdma.atomic"),
+    (&["dd", "fio", "ior", "iozone"], "storage.file"),
+    (&["hdparm"], "storage.raw"),
+    (&["mdtest"], "storage.metadata"),
+    (&["cp"], "storage.copy"),
+    (&["bandwidthtest", "nvbandwidth"], "gpu.host_copy"),
+    (&["p2pbandwidthlatencytest"], "gpu.peer_copy"),
+];
+
 /// The `ids` of the family `typed`, by its name or a common one: `memory` is `mem.bandwidth`, `mem.latency` and
 /// others; `None` when `typed` is not a family.
 pub fn family<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -47,8 +69,15 @@ pub fn family<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'
     ids.into_iter().filter(|id| id.split_once('.').is_some_and(|(family, _)| family == name)).collect()
 }
 
-/// Tail of a message about an unknown benchmark: the benchmarks of its family, or the nearest.
+/// Tail of a message about an unknown benchmark: what measures the same as another tool, the benchmarks of a family, or
+/// the nearest name.
 pub fn benchmark_meant(typed: &str, ids: &[&str]) -> String {
+    let lower = typed.to_lowercase();
+    if let Some((_, id)) =
+        TOOLS.iter().find(|(tools, id)| tools.contains(&lower.as_str()) && ids.contains(id))
+    {
+        return format!("; {id} measures what {typed} does");
+    }
     match family(typed, ids.iter().copied()).as_slice() {
         [] => did_you_mean(&nearest(typed, ids.iter().copied()).map(str::to_owned)),
         all => format!("; {typed}: {}; try '{}'", all.join(", "), all[0]),
@@ -122,5 +151,13 @@ mod tests {
         assert_eq!(family("InfiniBand", ids), ["rdma.read_bw"]);
         assert_eq!(benchmark_meant("mem.latncy", &ids), "; did you mean 'mem.latency'?");
         assert_eq!(benchmark_meant("quantum", &ids), "");
+    }
+
+    #[test]
+    fn another_tool_leads_to_the_benchmark_that_measures_the_same() {
+        let ids = ["mem.bandwidth", "net.tcp_stream", "storage.file"];
+        assert_eq!(benchmark_meant("STREAM", &ids), "; mem.bandwidth measures what STREAM does");
+        assert_eq!(benchmark_meant("fio", &ids), "; storage.file measures what fio does");
+        assert_eq!(benchmark_meant("mdtest", &ids), "", "no such benchmark here");
     }
 }

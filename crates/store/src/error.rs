@@ -35,6 +35,8 @@ pub enum StoreError {
          folder"
     )]
     NoHome,
+    #[error("there is no run in {} yet: `seatrial check` and `seatrial run` make one", home.display())]
+    NoRunYet { home: PathBuf },
     #[error("no run '{typed}' in {} (`seatrial history` lists the runs){}", home.display(), seatrial_model::name::did_you_mean(nearest))]
     NoSuchRun { typed: String, home: PathBuf, nearest: Option<String> },
     #[error("'{typed}' matches several runs: {}; type more of the id", ids.join(", "))]

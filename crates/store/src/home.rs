@@ -94,7 +94,7 @@ impl Home {
     /// it, or a path.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`] with the nearest id, [`StoreError::Ambiguous`] with the matching ids, and
+    /// [`StoreError::NoSuchRun`] with the nearest id, [`StoreError::NoRunYet`], [`StoreError::Ambiguous`] with the matching ids, and
     /// [`StoreError::NotARun`] for a path without a run.
     pub fn find(&self, typed: &str) -> Result<PathBuf, StoreError> {
         if typed.contains('/') || typed == "." || typed == ".." {
@@ -110,6 +110,9 @@ impl Home {
         }
         let ids = self.ids()?;
         let missing = || {
+            if ids.is_empty() {
+                return StoreError::NoRunYet { home: self.path.clone() };
+            }
             let nearest = nearest(typed, ids.iter().map(String::as_str)).map(str::to_owned);
             StoreError::NoSuchRun { typed: typed.to_owned(), home: self.path.clone(), nearest }
         };
@@ -182,6 +185,8 @@ mod tests {
         assert!(matches!(home.find("last~2"), Err(StoreError::NoSuchRun { .. })));
         assert!(matches!(home.find(""), Err(StoreError::NoSuchRun { .. })));
         assert!(matches!(home.find("./nowhere"), Err(StoreError::NotARun { .. })));
+        let (_empty, none) = home_of(&[]);
+        assert!(matches!(none.find("last"), Err(StoreError::NoRunYet { .. })));
         let error = home.find("20260921-090000-ghjj").unwrap_err().to_string();
         assert!(error.contains("did you mean '20260921-090000-ghjk'?"), "{error}");
     }

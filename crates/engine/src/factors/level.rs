@@ -133,6 +133,7 @@ fn spec(bench: &Benchmark, name: &str) -> Result<&'static ParamSpec, PlanError> 
             bench: about.id.to_owned(),
             name: name.to_owned(),
             nearest: nearest(name, known.iter().copied()).map(str::to_owned),
+            known: known.join(", "),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::Value;
 use crate::name::{did_you_mean, nearest};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Quantity, QuantityError};
 
 /// Type and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -45,17 +45,19 @@ impl Kind {
                 Ok(Value::Count(count))
             }
             Kind::Number(least, most) => {
-                let number = typed.parse::<f64>().map_err(|_| format!("'{typed}' is not a number"))?;
+                let number = typed.parse::<f64>().map_err(|_| no_number(typed))?;
                 within(number, least, most)?;
                 Ok(Value::Number(number))
             }
             Kind::Size(least, most) => {
-                let bytes = typed.parse::<Bytes>().map_err(|error| error.to_string())?;
+                let bytes =
+                    typed.parse::<Bytes>().map_err(|error| as_said(&error, "a size such as '64 MiB'"))?;
                 within(bytes, least, most)?;
                 Ok(bytes.into())
             }
             Kind::Time(least, most) => {
-                let nanos = typed.parse::<Nanos>().map_err(|error| error.to_string())?;
+                let nanos =
+                    typed.parse::<Nanos>().map_err(|error| as_said(&error, "a duration such as '200 ms'"))?;
                 within(nanos, least, most)?;
                 Ok(nanos.into())
             }
@@ -77,6 +79,22 @@ impl Kind {
             Kind::Flag => "true | false".to_owned(),
             Kind::Text => "text".to_owned(),
         }
+    }
+}
+
+/// `error`, with what is `wanted` in place of any quantity.
+fn as_said(error: &QuantityError, wanted: &str) -> String {
+    match error {
+        QuantityError::NotANumber { text } => format!("'{text}' is not {wanted}"),
+        error => error.to_string(),
+    }
+}
+
+/// Why a text is not a number; a quantity has a unit where the parameter has its own.
+fn no_number(typed: &str) -> String {
+    match typed.parse::<Quantity>() {
+        Ok(_) => format!("'{typed}' is not a number: leave out the unit, which the parameter has"),
+        Err(_) => format!("'{typed}' is not a number"),
     }
 }
 
@@ -105,6 +123,8 @@ mod tests {
     #[test]
     fn a_count_with_a_unit_is_told_without_it() {
         let error = |typed: &str| Kind::Count(68, 65_535).parse(typed).expect_err("no count");
+        let number = Kind::Number(0.0, 1e6).parse("10Gbit/s").expect_err("no number");
+        assert_eq!(number, "'10Gbit/s' is not a number: leave out the unit, which the parameter has");
         assert_eq!(error("9 kB"), "'9 kB' is not a whole number: write 9000, without a unit");
         assert_eq!(error("9000 B"), "'9000 B' is not a whole number: write 9000, without a unit");
         assert_eq!(

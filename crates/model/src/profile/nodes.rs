@@ -43,7 +43,7 @@ pub enum NodeSetError {
         range: String,
     },
     /// A character that no host name has.
-    #[error("'{name}' is not a node name: letters, digits, '-', '_' and '.' only")]
+    #[error("'{name}' is not a node name: letters, digits, '-', '_' and '.' only{}", instead(name))]
     Name {
         /// The node name that is refused.
         name: String,
@@ -60,6 +60,17 @@ pub enum NodeSetError {
         /// The node set as typed.
         text: String,
     },
+}
+
+/// What was meant by a name with a blank or a slash.
+fn instead(name: &str) -> String {
+    match name {
+        name if name.contains('/') => "; it looks like a file: name the nodes themselves".to_owned(),
+        name if name.contains(' ') => {
+            format!("; separate nodes by commas: {}", name.split_whitespace().collect::<Vec<_>>().join(","))
+        }
+        _ => String::new(),
+    }
 }
 
 impl NodeSet {

@@ -124,13 +124,25 @@ fn meant(text: &str) -> Vec<Unit> {
         "msec" | "msecs" | "millisecond" | "milliseconds" => symbol("ms"),
         "usec" | "usecs" | "µs" | "μs" | "microsecond" | "microseconds" => symbol("us"),
         "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => symbol("ns"),
-        "minute" | "minutes" => symbol("min"),
+        "minute" | "minutes" | "h" | "hour" | "hours" => symbol("min"),
         "percent" | "pct" => symbol("%"),
         "iops" | "ops" | "op/s" | "ops/s" => symbol("1/s"),
         _ => None,
     };
     if other.is_some() {
         return other.into_iter().collect();
+    }
+    // A letter alone, as other tools take it, may mean powers of 1000 or of 1024.
+    let both: &[&str] = match text {
+        "k" | "K" => &["kB", "KiB"],
+        "M" => &["MB", "MiB"],
+        "m" => &["ms", "min"],
+        "g" | "G" => &["GB", "GiB"],
+        "t" | "T" => &["TB", "TiB"],
+        _ => &[],
+    };
+    if !both.is_empty() {
+        return both.iter().filter_map(|text| symbol(text)).collect();
     }
     match bits_or_bytes(text) {
         Some((prefix, ends)) => ends.iter().filter_map(|end| symbol(&format!("{prefix}{end}"))).collect(),
@@ -194,6 +206,15 @@ mod tests {
     fn a_wrong_case_names_the_right_unit() {
         let error = "gbit/s".parse::<Unit>().unwrap_err();
         assert_eq!(error.to_string(), "unknown unit 'gbit/s'; did you mean 'Gbit/s'?");
+    }
+
+    #[test]
+    fn a_letter_alone_is_told_both_units_that_it_may_mean() {
+        let said = |text: &str| text.parse::<Unit>().unwrap_err().to_string();
+        assert_eq!(said("G"), "unknown unit 'G'; did you mean 'GB' or 'GiB'?");
+        assert_eq!(said("k"), "unknown unit 'k'; did you mean 'kB' or 'KiB'?");
+        assert_eq!(said("m"), "unknown unit 'm'; did you mean 'ms' or 'min'?");
+        assert_eq!(said("h"), "unknown unit 'h'; did you mean 'min'?");
     }
 
     /// A suggestion of another dimension, or off by a factor of eight, is wrong.
