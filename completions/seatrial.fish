@@ -48,7 +48,7 @@ csv\t'One CSV line per metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget -d 'Time limit of the run on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit [default: time_budget of the profile, if it has one]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l time-budget -d 'Time on each node within which extra trials are made, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit [default: time_budget of the profile, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s x -l exclude -d 'Leave out these nodes' -r
@@ -70,10 +70,10 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l details -d '
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s p -l param -d 'Values of a parameter; several values make a sweep: -p kernel=copy,triad' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How benchmarks of two parts pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with itself, over loopback); bisection, incast and trunk measure all pairs at the same time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l pattern -d 'How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with itself, over loopback); bisection, incast and trunk measure all pairs at the same time' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l rounds -d 'Number of random pairings of the pattern matchings [default: 3]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'Number of links between the two groups of the pattern trunk, so that a missing link is found' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME alone takes the least load, the opposite of a switch, each other word, or what the benchmark declares: --factors flows,affinity=none' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'How often to repeat the whole study of factors; confidence intervals need at least 3 [default: 6]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'Seed of the random order in a study of factors [default: 1]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Resume an interrupted run on its nodes and with its options, and measure only cases without a result. Options that say how to reach the nodes may be given again' -r
@@ -83,7 +83,7 @@ csv\t'One CSV line per metric of a case'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d 'Time limit of the run on each node, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit [default: time_budget of the profile, if it has one]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l time-budget -d 'Time on each node within which extra trials are made, for example 90s: repeats of disturbed trials and trials for a narrower interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit [default: time_budget of the profile, if it has one]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s N -l nodes -d 'Run on this many nodes' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -s x -l exclude -d 'Leave out these nodes' -r

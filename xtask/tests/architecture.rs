@@ -10,8 +10,10 @@ use xtask::workspace;
 /// Names in the first column of the README's map, from top to bottom.
 fn map() -> Vec<String> {
     let readme = std::fs::read_to_string(workspace::root().join("README.md")).unwrap();
-    let section =
-        readme.split("\n## ").find(|section| section.starts_with("Map\n")).expect("a section 'Map'");
+    let section = readme
+        .split("\n## ")
+        .find(|section| section.starts_with("Source code\n"))
+        .expect("a section 'Source code'");
     let names = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     names.map(|(name, _)| name.to_owned()).collect()
 }

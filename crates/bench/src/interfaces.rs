@@ -10,8 +10,7 @@ use seatrial_model::{Cause, Kind, ParamSpec, Params, Reason, SiteNode};
 /// The interface of the first node.
 pub const INTERFACE: ParamSpec = ParamSpec::new("interface", Kind::Text, "auto").word("auto").doc(
     "The network interface of the first node: its name, or the network that one of its addresses is in, as \
-     10.168.0.0/16; auto is the fastest in a network that both nodes are in, in a profile of those that the test's `on` \
-     selects.",
+     10.168.0.0/16; auto: the fastest in a common network; in a profile, among those that the test's `on` selects.",
 );
 
 /// The interface of the second node.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use seatrial_bench::Registry;
-use seatrial_model::{About, Better, Factor, Interaction, Need, Unit};
+use seatrial_model::{About, Better, Bytes, Factor, Interaction, Need, Unit};
 
 use super::File;
 
@@ -77,20 +77,26 @@ fn page(about: &About, factors: &[Factor]) -> String {
 fn facts(about: &About) -> String {
     let listed =
         |empty: &str, words: Vec<String>| if words.is_empty() { empty.to_owned() } else { words.join(", ") };
-    let unnamed =
-        if about.parts.len() == 2 { "two nodes, or one with `--pattern alone`" } else { "nothing special" };
+    let unnamed = match (about.parts.len(), about.id.starts_with("rdma.")) {
+        (2, true) => "two nodes, two cards of one node, or `--pattern alone`",
+        (2, false) => "two nodes, or one with `--pattern alone`",
+        _ => "nothing special",
+    };
     let needs = listed(unnamed, about.needs.iter().map(need).collect());
     let probes = listed("none", about.probes.iter().map(|id| format!("`{id}`")).collect());
     format!(
-        "- Needs: {needs}.\n- Cost: about {} s a case with defaults, {} bytes written.\n- Interaction: {}.\n\
-         - Processes: {}.\n- Counters read before and after each trial: {probes}.\n- Definition version {}; \
+        "- Needs: {needs}.\n- Cost: about {} s a case with defaults{}.\n- Effect on the machine: {}.\n\
+         - Counters read before and after each trial: {probes}.\n- Evidence and record that this page names: `seatrial report RUN -o json`.\n- Definition version {}; \
          results of different versions are not comparable.",
         about.cost.seconds,
-        about.cost.written,
+        written(about.cost.written),
         interaction(about.interaction),
-        about.parts.join(", "),
         about.version,
     )
+}
+
+fn written(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format!(", up to {} written", Bytes(bytes).rounded()) }
 }
 
 fn need(need: &Need) -> String {

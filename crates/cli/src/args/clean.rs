@@ -9,7 +9,7 @@ use super::{OutputArgs, TableOrJson};
 /// Remove what interrupted runs left in these directories: folders with a Seatrial manifest whose process has ended.
 #[derive(Clone, Debug, Args)]
 pub struct CleanArgs {
-    /// Directories in which tests created files [default: the current directory and /var/tmp]
+    /// Directories that storage benchmarks were given [default: the current directory and /var/tmp]
     #[arg(value_name = "DIR")]
     pub directories: Vec<PathBuf>,
     /// Print what would be removed, and remove nothing

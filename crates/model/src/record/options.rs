@@ -21,8 +21,9 @@ pub struct RunOptions {
     #[arg(skip)]
     #[serde(flatten)]
     pub check: CheckOptions,
-    /// Time limit of the run on each node, for example 90s: repeats of disturbed trials and trials for a narrower
-    /// interval stay within it, and cases that no criterion judges make fewer trials if the plan does not fit
+    /// Time on each node within which extra trials are made, for example 90s: repeats of disturbed trials and trials
+    /// for a narrower interval stay within it, and cases that no criterion judges make fewer trials if the plan does
+    /// not fit
     /// [default: time_budget of the profile, if it has one]
     #[arg(long, value_name = "DURATION", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,7 @@ pub struct BenchmarkOptions {
     #[arg(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Vec<String>>,
-    /// How benchmarks of two parts pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
+    /// How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
     /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,9 +59,9 @@ pub struct BenchmarkOptions {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1024), conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
-    /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME alone takes
-    /// the least load, the opposite of a switch, each other word, or what the benchmark declares: --factors
-    /// flows,affinity=none
+    /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with
+    /// this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a
+    /// choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none
     #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
