@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
-use crate::ink::Ink;
+use crate::ink::{Ink, is_mark};
 
 /// Blanks before a cell's text. The second blank between columns replaces the vertical line of other tables.
 const PADDING: u16 = 1;
@@ -70,11 +70,22 @@ fn wrap_words(columns: &[GridColumn], width: u16) -> String {
     let mut table = lay_out(columns);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (position, column) in columns.iter().enumerate() {
-        if let Some(laid) = table.column_mut(position).filter(|_| column.is_unbroken) {
-            laid.set_constraint(ColumnConstraint::ContentWidth);
+        if let Some(laid) = table.column_mut(position) {
+            laid.set_constraint(match column.is_unbroken {
+                true => ColumnConstraint::ContentWidth,
+                false => ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(column) + PADDING)),
+            });
         }
     }
     lines(&table)
+}
+
+/// Width of the longest word of a column, which is never broken; paths and the like are.
+fn longest_word(column: &GridColumn) -> u16 {
+    const LONGEST: u16 = 16;
+    let words = column.cells.iter().chain([&column.head]).flat_map(|text| text.split_whitespace());
+    let longest = words.map(|word| word.chars().filter(|sign| !is_mark(*sign)).count()).max();
+    longest.and_then(|longest| u16::try_from(longest).ok()).map_or(LONGEST, |longest| longest.min(LONGEST))
 }
 
 /// The width of the table in terminal columns.

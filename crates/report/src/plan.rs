@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use seatrial_model::{About, Bytes, Case, Interaction, Nanos, Need, Reason, Writes};
+use seatrial_model::{About, Bytes, Case, Interaction, Nanos, Need, Reason, Subject, Writes};
 
 use crate::TextStyle;
 use crate::grid::{GridColumn, fitted, paragraphs};
@@ -28,7 +28,7 @@ pub fn render(
     if count > 0 {
         let cells = |of: &dyn Fn(&Case) -> String| cases.iter().map(of).collect::<Vec<_>>();
         let columns = [
-            GridColumn::words("case", cells(&|case| breakable(case.id.as_str()))),
+            GridColumn::words("test, benchmark, node, parameters", cells(&named)),
             GridColumn::numbers("trials", cells(&trials)),
             GridColumn::numbers("about", cells(&|case| span(case.estimate().into()))),
             GridColumn::words("chosen", cells(&planned)),
@@ -38,10 +38,7 @@ pub fn render(
     }
     if !settled.is_empty() {
         let columns = [
-            GridColumn::words(
-                "left out",
-                settled.iter().map(|(case, _)| breakable(case.id.as_str())).collect(),
-            ),
+            GridColumn::words("left out", settled.iter().map(|(case, _)| named(case)).collect()),
             GridColumn::words("because", settled.iter().map(|(_, reason)| clean(&reason.text)).collect()),
         ];
         text += &fitted(&columns, style.width());
@@ -52,9 +49,19 @@ pub fn render(
     render_colors(&text, style.style)
 }
 
-/// An id that may be wrapped between its parameters, not inside a word.
-fn breakable(id: &str) -> String {
-    clean(&id.replace('[', " [").replace(',', ", "))
+/// What a case is, in words that may be wrapped: test, benchmark, nodes, subject and the parameters that are not the
+/// default. Trials have a column.
+fn named(case: &Case) -> String {
+    let id = case.id.as_str();
+    let params = id.split_once('[').map_or("", |(_, rest)| rest.trim_end_matches(']'));
+    let is_shown = |param: &&str| {
+        !param.is_empty() && !param.starts_with("trials=") && !param.starts_with("max_trials=")
+    };
+    let params = params.split(',').filter(is_shown).collect::<Vec<_>>().join(", ");
+    let test = if case.group == case.bench { "" } else { case.group.as_str() };
+    let subject = if case.subject == Subject::node() { "" } else { case.subject.as_str() };
+    let all = [test, case.bench.as_str(), &case.nodes.join(" "), subject, &params];
+    clean(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 fn warnings(cases: &[Case], width: u16) -> String {
@@ -145,7 +152,7 @@ fn planned(case: &Case) -> String {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{Budget, Params, Subject};
+    use seatrial_model::{Budget, Params};
 
     use super::*;
 

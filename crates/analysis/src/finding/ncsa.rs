@@ -267,18 +267,3 @@ fn each_pattern_is_a_table_of_threads_by_blocks_with_its_failures() {
     assert_eq!(cell(5, 2), None, "nobody tried 50 threads there");
     assert_eq!(random.peak().map(|(at, _)| at), Some((6, 2)));
 }
-
-#[test]
-fn two_words_make_a_table_where_every_combination_was_planned() {
-    let mut records: Vec<CaseRecord> = machine("Cobalt").into_iter().take(4).collect();
-    for (at, case) in records.iter_mut().enumerate() {
-        case.params = seatrial_model::Params::default();
-        case.params.set("send", ["write", "sendfile"][at / 2]);
-        case.params.set("affinity", ["auto", "none"][at % 2]);
-    }
-    let found = tables(&records);
-    let [table] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((table.cells.len(), table.down.1.len(), table.across.1.len()), (4, 2, 2));
-    records.pop();
-    assert_eq!(tables(&records), [], "sendfile with affinity=none was not planned");
-}

@@ -68,22 +68,9 @@ impl Table {
     }
 }
 
-/// The sweeps of `records` over two parameters or more, one of which is a whole number; and those over two words, of
-/// which every combination was planned.
+/// The sweeps of `records` over two parameters or more, one of which is a whole number.
 pub fn tables(records: &[CaseRecord]) -> Vec<Table> {
-    let is_count = |case: &CaseRecord, name: &str| matches!(case.params.get(name), Some(Value::Count(_)));
-    let of = |cases: &Vec<&CaseRecord>| {
-        let tables = of_sweep(cases, &is_count);
-        if tables.is_empty() && is_grid(cases) { of_sweep(cases, &|_, _| true) } else { tables }
-    };
-    sweeps(records).iter().flat_map(of).collect()
-}
-
-/// Whether two parameters differ, and there is one case for each combination of their values.
-fn is_grid(cases: &[&CaseRecord]) -> bool {
-    let varying = varying(cases);
-    let combinations = varying.iter().map(|name| values(cases, name).len()).product::<usize>();
-    varying.len() == 2 && combinations == cases.len()
+    tables_by(records, &|case, name| matches!(case.params.get(name), Some(Value::Count(_))))
 }
 
 /// The same; `is_load` tells which parameters may become rows.

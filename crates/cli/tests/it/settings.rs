@@ -98,7 +98,7 @@ fn a_setting_that_differs_is_a_fail_with_the_command_that_mends_it() {
     let script = host("208 KiB", 1500, json!({ "absent": "no policy" }));
     let ended = by_profile(&home, "settings", &script).exits(1);
     let ended = ended.shows("✗ FAIL 2 of 3 not as wanted, 1 could not be judged");
-    let ended = ended.shows("wanted: the tender, page 3").shows("nic.mtu eth0").shows("no policy");
+    let ended = ended.shows("why: the tender, page 3").shows("nic.mtu eth0").shows("no policy");
     for command in ["sysctl -w net.core.rmem_max=16777216", "ip link set dev eth0 mtu 9000"] {
         assert!(ended.out.lines().any(|line| line.trim() == command), "no '{command}' in:\n{}", ended.out);
     }

@@ -50,7 +50,7 @@ fn headline(document: &SettingsDocument) -> String {
         }
         (Some(_), None) => Ink::Doubt.on("? UNKNOWN") + "  the profile has no [[setting]]",
         (None, _) => Ink::Strong.on(&format!(
-            "{} read; there is no verdict, because no profile was given",
+            "{} read, beside what the shipped profiles want",
             count(settings(document), "setting")
         )),
     };
@@ -67,6 +67,9 @@ fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
     let all = rows.len();
     if is_judged && all > MOST_ROWS {
         rows.retain(|(row, _)| row.verdict != Some(Verdict::Pass) || row.is_waived);
+    }
+    if !is_judged {
+        rows = rows.into_iter().map(|(row, nodes)| (row.unjudged(), nodes)).collect();
     }
     let mut table = Table { title: String::new(), ..view::table(&rows, document.nodes.len()) };
     table.push_hidden(Verdict::Pass, all - rows.len());

@@ -103,8 +103,9 @@ fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRo
         is_waived: want.waiver.is_some(),
         ..read(setting)
     };
-    if is_judged || want.verdict > Verdict::Pass {
-        row.notes.extend(want.why.as_ref().map(|why| format!("wanted: {why}")));
+    if want.verdict > Verdict::Pass {
+        let by = if is_judged { "why" } else { want.profile.as_str() };
+        row.notes.extend(want.why.as_ref().map(|why| format!("{by}: {why}")));
     }
     // The present value and the remedy explain a fail.
     if want.verdict == Verdict::Unknown && setting.reading.present.why().is_none() {
@@ -118,7 +119,7 @@ fn read(setting: &AuditedSetting) -> SettingRow {
     let reading = &setting.reading;
     let present = match &reading.present {
         Present::Value(value) => value.to_string(),
-        Present::Absent(_) => "not here".to_owned(),
+        Present::Absent(_) => "absent".to_owned(),
         Present::Unreadable(_) => "not readable".to_owned(),
     };
     SettingRow {
@@ -127,6 +128,17 @@ fn read(setting: &AuditedSetting) -> SettingRow {
         present: cut(&present, LONGEST_VALUE),
         notes: reading.present.why().map(str::to_owned).into_iter().chain(reading.note.clone()).collect(),
         ..SettingRow::default()
+    }
+}
+
+impl SettingRow {
+    /// The same without a verdict; a sign before the demand says whether the value is as wanted.
+    #[must_use]
+    pub fn unjudged(mut self) -> Self {
+        if let Some(verdict) = self.verdict.take() {
+            self.wanted = format!("{} {}", Badge::from(verdict).sign, self.wanted);
+        }
+        self
     }
 }
 
@@ -148,7 +160,7 @@ pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
         .words("verdict", |(row, _)| row.verdict.map(Badge::from))
         .column(Column::words("setting").unbroken(), |(row, _)| row.name())
         .words("node", |(_, nodes)| differ.then(|| set_of(nodes, LONGEST_SET)))
-        .words("present", |(row, _)| row.present.as_str())
+        .words("now", |(row, _)| row.present.as_str())
         .words("wanted", |(row, _)| row.wanted.as_str())
         .column(Column::words("by").unbroken(), |(row, _)| row.by.as_str())
         .column(Column::words("to change it").detail(), |(row, _)| row.change.as_str())
