@@ -204,11 +204,11 @@ impl Trial {
     }
 
     /// Whether all failures so far may be consequences of a lost node: the other workers only report a lost partner
-    /// or a timeout.
+    /// or a timeout. Of several workers one has answered: otherwise the loss may be on the controller's side.
     fn is_unexplained(&self) -> bool {
         let mut reasons = self.workers.iter().filter_map(|worker| worker.reason.as_ref());
         reasons.all(|reason| matches!(reason.cause, Cause::Hang | Cause::PartnerLost))
-            && self.workers.iter().any(|worker| worker.gone)
+            && (self.workers.len() == 1 || self.workers.iter().any(|worker| worker.gone))
     }
 
     fn phase(&self) -> Option<Phase> {

@@ -203,6 +203,22 @@ fn a_node_lost_inside_its_own_case_speaks_against_it() {
 fn a_worker_that_cannot_even_be_killed_does_not_hold_the_run_up() {
     let mut played = Played::start(1);
     played.waits(Nanos::secs(5));
+    played.ends(0, EndKind::Abandoned);
+    assert_eq!(played.reason().cause, Cause::Hang);
+}
+
+#[test]
+fn an_agent_that_does_not_even_answer_the_order_to_kill_is_lost() {
+    let mut played = Played::start(1);
+    played.waits(Nanos::secs(5));
+    assert_eq!(played.kills(), [0]);
+    played.waits(Nanos::secs(10));
+    let reason = played.reason();
+    assert_eq!(reason.cause, Cause::Vanished);
+    assert!(reason.text.contains("does not answer any more; before that: worker 0"), "{reason}");
+    // Of two that are silent, nobody knows on which side the loss is.
+    let mut played = Played::start(2);
+    played.waits(Nanos::secs(5));
     played.waits(Nanos::secs(10));
     assert_eq!(played.reason().cause, Cause::Hang);
 }
