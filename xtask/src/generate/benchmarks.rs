@@ -147,6 +147,7 @@ mod tests {
         version: 3,
         title: "how fast a top spins",
         doc: "# toy.spin\n\nSpins a top.\n\n## How\n\nBy hand.\n",
+        checks: &[],
         params: &[ParamSpec {
             name: "hand",
             doc: "The hand.",

@@ -218,6 +218,7 @@ mod tests {
             bound: String::new(),
             margin_percent: Some(margin_percent),
             reason: None,
+            remedy: None,
             waiver: None,
         }
     }
