@@ -183,6 +183,7 @@ mod tests {
             bound: "at least 1 GB/s".to_owned(),
             margin_percent: Some(-3.5),
             reason: None,
+            remedy: None,
             waiver: None,
         }
     }

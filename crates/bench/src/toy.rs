@@ -9,6 +9,7 @@ pub const ABOUT: About = About {
     version: 1,
     title: "",
     doc: "",
+    checks: &[],
     params: &[
         interfaces::INTERFACE,
         Direction::parameter(""),

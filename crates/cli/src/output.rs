@@ -34,7 +34,8 @@ pub fn document(
 ) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
-            let context = TerminalContext { folder, details, ..TerminalContext::default() };
+            let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
+            let context = TerminalContext { folder, details, abouts: &abouts, ..TerminalContext::default() };
             out.write_all(terminal::render(document, &context, text_style(args.color)).as_bytes())
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, out),

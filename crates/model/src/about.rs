@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::limit::{Limit, Limits};
 use crate::metric::{MetricSpec, SeriesSpec};
 use crate::param::{ParamSpec, Params};
+use crate::remedy::Remedy;
 
 /// The description of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -17,6 +18,8 @@ pub struct About {
     pub title: &'static str,
     /// The page in Markdown (`doc.md` of the benchmark's folder).
     pub doc: &'static str,
+    /// What to check when a result is bad, the most likely cause first.
+    pub checks: &'static [Remedy],
     /// Parameters, in the order that help shows them.
     pub params: &'static [ParamSpec],
     /// Metrics; the first of them that a case has is its headline.
@@ -77,6 +80,7 @@ impl About {
         version: 1,
         title: "",
         doc: "",
+        checks: &[],
         params: &[],
         metrics: &[],
         series: &[],

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::remedy::Remedy;
 use crate::subject::Subject;
 use crate::units::Quantity;
 
@@ -39,8 +40,11 @@ pub struct Finding {
     pub ci95: Option<(f64, f64)>,
     /// Names of the metrics, series and evidence that support the finding.
     pub evidence: Vec<String>,
-    /// One sentence that names the cause and what to do.
+    /// One sentence that names the cause; what to do follows it where `remedy` is absent.
     pub text: String,
+    /// What to do about the cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }
 
 impl Finding {
@@ -56,6 +60,21 @@ impl Finding {
             ci95: None,
             evidence: Vec::new(),
             text: text.into(),
+            remedy: None,
+        }
+    }
+
+    /// The same with what to do about its cause.
+    #[must_use]
+    pub fn with_remedy(self, remedy: Remedy) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+
+    /// The sentence with what to do about it.
+    pub fn full_text(&self) -> String {
+        match &self.remedy {
+            Some(remedy) => format!("{}; {remedy}", self.text),
+            None => self.text.clone(),
         }
     }
 }

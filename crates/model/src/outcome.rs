@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ParamError;
+use crate::{Actor, ParamError, Remedy};
 
 /// How a case ended. Only `failed` speaks against the system under test.
 #[derive(
@@ -58,6 +58,31 @@ causes! {
     NotTried Unmeasured "Left out, because a smaller load failed already and trying took too long.";
     Interrupted Unmeasured "The run was stopped before or during the case.";
     Inapplicable Skipped "Does not apply to this machine.";
+}
+
+impl Cause {
+    /// What to do about a case of this cause on `nodes`, folded; `None` where only the reason of the case can tell.
+    pub fn remedy(self, nodes: &str) -> Option<Remedy> {
+        Some(match self {
+            Cause::NeverReached => {
+                Remedy::of(Actor::Administrator, format!("check power, network and sshd of {nodes}"))
+            }
+            Cause::Vanished => Remedy::of(
+                Actor::Administrator,
+                format!("check power, kernel log and network of {nodes} before using it again"),
+            ),
+            Cause::Hang | Cause::Crash | Cause::IoError | Cause::CorruptData => {
+                Remedy::of(Actor::Root, format!("look at `journalctl -k` of {nodes}"))
+            }
+            Cause::Interrupted => Remedy::new(Actor::User, "resume the run, or measure again"),
+            Cause::Launcher => Remedy::of(
+                Actor::User,
+                format!("start a command on {nodes} with the same launcher, and mend what it reports"),
+            ),
+            Cause::TooShort => Remedy::new(Actor::User, "measure longer: raise the parameter time"),
+            _ => return None,
+        })
+    }
 }
 
 /// Why a case has no numbers, in one word and in one sentence.

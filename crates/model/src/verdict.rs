@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::remedy::Remedy;
 use crate::subject::Subject;
 use crate::units::Quantity;
 
@@ -74,6 +75,9 @@ pub struct VerdictRecord {
     pub margin_percent: Option<f64>,
     /// Why the verdict is not a plain pass or fail.
     pub reason: Option<String>,
+    /// What to do about a verdict that is not a pass, where that follows from the verdict alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
     /// Who waived it and until when, if waived.
     pub waiver: Option<String>,
 }

@@ -70,6 +70,13 @@ fn every_definition_is_documented() {
         {
             assert!(about.doc.contains(section), "{id}: the page has no '{section}'");
         }
+        assert!(!about.checks.is_empty(), "{id}: nothing to check when a result is bad");
+        for check in about.checks {
+            let action = &check.action;
+            assert!(action.starts_with(char::is_lowercase) && !action.ends_with('.'), "{id}: {action}");
+            // Three lines of a thing to act on.
+            assert!(check.to_string().chars().count() <= 180, "{id}: {action}");
+        }
         assert!(!about.metrics.is_empty() && !about.parts.is_empty() && about.cost.seconds > 0, "{id}");
         let docs = about.params.iter().map(|spec| (spec.name, spec.doc));
         let docs = docs.chain(about.metrics.iter().map(|metric| (metric.name, metric.doc)));

@@ -71,6 +71,30 @@ impl Label {
     }
 }
 
+/// The name of a subject without nodes.
+pub fn named(subject: &str, bench: &str) -> String {
+    match subject.split_once(':') {
+        Some(("nic", "lo")) => "loopback".to_owned(),
+        Some(("gpu", index)) => format!("GPU {index}"),
+        Some(("numa", node)) => format!("NUMA node {node}"),
+        Some(("fs", "auto")) => "file system".to_owned(),
+        Some((_, name)) if !name.is_empty() => name.to_owned(),
+        _ if subject == "node" || subject.is_empty() => family(bench).to_owned(),
+        _ => subject.to_owned(),
+    }
+}
+
+/// What the benchmarks of a family measure.
+pub fn family(bench: &str) -> &str {
+    match bench.split('.').next().unwrap_or_default() {
+        "mem" => "memory",
+        "cpu" => "cores",
+        "gpu" => "GPUs",
+        "net" => "network",
+        other => other,
+    }
+}
+
 /// The columns that tell rows apart: zero for a single row, at least one for several.
 pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     if labels.len() < 2 {

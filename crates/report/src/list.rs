@@ -111,12 +111,17 @@ const EXAMPLE: &str = "Of six nodes n1 to n6";
 
 fn definition(about: &About, factors: &[Factor], width: u16) -> Vec<String> {
     vec![
+        titled("What to check when a result is bad, in this order", &checks(about), width),
         titled("Parameters", &parameters(about), width),
         titled("Factors, beside the parameters", &self::factors(factors), width),
         titled("Metrics", &metrics(about), width),
         titled("Series", &series(about), width),
         titled("Requirements and cost", &circumstances(about), width),
     ]
+}
+
+fn checks(about: &About) -> Vec<(String, String)> {
+    about.checks.iter().map(|check| (check.actor.words().to_owned(), check.action.to_string())).collect()
 }
 
 fn factors(factors: &[Factor]) -> Vec<(String, String)> {

@@ -68,7 +68,7 @@ fn warnings(cases: &[Case], width: u16) -> String {
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for case in cases {
         for finding in &case.findings {
-            let text = clean(&finding.text);
+            let text = clean(&finding.full_text());
             match told.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(case.id.as_str()),
                 None => told.push((text, vec![case.id.as_str()])),

@@ -1,6 +1,8 @@
 //! Command lines offered to the user, to resume a run and to repeat a case, quoted for a shell. All such commands are
 //! made here.
 
+use seatrial_model::Cause;
+use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, LauncherChoice, NodeOptions, RunInfo, option_words};
 
 use crate::labels::named_params;
@@ -19,14 +21,83 @@ pub fn repeat(case: &CaseRecord, run: &RunInfo) -> String {
     if run.options.is_none() {
         return line(&run.command);
     }
-    let mut words = vec!["seatrial".to_owned(), "run".to_owned(), case.bench.clone()];
-    words.extend(named_params(case).into_iter().flat_map(|pair| ["-p".to_owned(), pair]));
-    let mut options = reaching(&case.nodes, run);
+    command(&case.bench, named_params(case).into_iter(), &case.nodes, run)
+}
+
+/// The command that runs `bench` with `params` on `nodes`, which are reached as in `run`.
+fn command(bench: &str, params: impl Iterator<Item = String>, nodes: &[String], run: &RunInfo) -> String {
+    let mut words = vec!["seatrial".to_owned(), "run".to_owned(), bench.to_owned()];
+    words.extend(params.flat_map(|pair| ["-p".to_owned(), pair]));
+    let mut options = reaching(nodes, run);
     // The defaults without an option: this machine, and nodes by their names through ssh.
     options.launcher =
         options.launcher.filter(|it| !matches!(it, LauncherChoice::Local | LauncherChoice::Ssh));
     words.extend(option_words(&options));
     line(words)
+}
+
+/// The commands that measure `cases` again, each with its label: one for each benchmark, with all nodes, devices and
+/// values of its cases; one of its own for nodes that were not reached, and for each pair of nodes.
+pub fn repeats(cases: &[&CaseRecord], run: &RunInfo) -> Vec<(&'static str, String)> {
+    let Some(first) = cases.first() else { return Vec::new() };
+    if run.options.is_none() {
+        return vec![("repeat", repeat(first, run))];
+    }
+    let is_unreached = |case: &CaseRecord| case.cause == Some(Cause::NeverReached);
+    let is_alike = |one: &CaseRecord, other: &CaseRecord| {
+        let is_own = one.nodes.len() != 1 || other.nodes.len() != 1;
+        one.bench == other.bench
+            && is_unreached(one) == is_unreached(other)
+            && (!is_own || one.case == other.case)
+    };
+    let mut groups: Vec<Vec<&CaseRecord>> = Vec::new();
+    for case in cases {
+        match groups.iter_mut().find(|group| is_alike(group[0], case)) {
+            Some(group) => group.push(case),
+            None => groups.push(vec![case]),
+        }
+    }
+    let label = |group: &[&CaseRecord]| if is_unreached(group[0]) { "repeat when up" } else { "repeat" };
+    groups.iter().map(|group| (label(group), repeat_alike(group, run))).collect()
+}
+
+/// The parameter that selects a device of a kind.
+const SELECTORS: [(&str, &str); 4] =
+    [("gpu", "gpu"), ("nic", "interface"), ("hca", "device"), ("disk", "disk")];
+
+/// One command for cases of one benchmark. Several values of a parameter make a sweep, which measures each of the cases.
+fn repeat_alike(cases: &[&CaseRecord], run: &RunInfo) -> String {
+    let mut params: Vec<(String, Vec<String>)> = Vec::new();
+    let mut add = |name: &str, value: String| match params.iter_mut().find(|(known, _)| known == name) {
+        Some((_, values)) if values.contains(&value) => {}
+        Some((_, values)) => values.push(value),
+        None => params.push((name.to_owned(), vec![value])),
+    };
+    let named: Vec<String> = cases.iter().flat_map(|case| named_params(case)).collect();
+    for case in cases {
+        // A value that is default in one case and not in another is one of the sweep.
+        for (name, value) in case.params.iter() {
+            if named.iter().any(|pair| pair.split('=').next() == Some(name)) {
+                add(name, value.to_string());
+            }
+        }
+        let device = case.subject.as_str().split_once(':');
+        let selector = device.and_then(|(kind, device)| {
+            let (_, name) = SELECTORS.iter().find(|(known, _)| *known == kind)?;
+            (case.params.text(name) == Ok("auto")).then_some((*name, device))
+        });
+        if let Some((name, device)) = selector {
+            add(name, device.to_owned());
+        }
+    }
+    let pairs = params.iter().map(|(name, values)| format!("{name}={}", values.join(",")));
+    let mut nodes: Vec<String> = Vec::new();
+    for node in cases.iter().flat_map(|case| &case.nodes) {
+        if !nodes.contains(node) {
+            nodes.push(node.clone());
+        }
+    }
+    command(&cases[0].bench, pairs, &nodes, run)
 }
 
 /// The options that reach `nodes` of `run` as the run did: by their names, unless the run was on the local machine.
@@ -39,12 +110,20 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     let is_here =
         options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| *launcher == LauncherChoice::Local);
     NodeOptions {
-        nodelist: if is_here { None } else { nodes.join(",").parse().ok() },
+        nodelist: if is_here { None } else { listed(nodes).parse().ok() },
         nodes: None,
         exclude: None,
         // Has no effect for so few nodes.
         ssh_fanout: options.ssh_fanout.filter(|most| is_here || nodes.len() > *most as usize),
         ..options
+    }
+}
+
+/// Two names as they are, which need no quotes in a shell; more are folded.
+fn listed(nodes: &[String]) -> String {
+    match nodes {
+        [_] | [_, _] => nodes.join(","),
+        many => fold(&many.iter().map(String::as_str).collect::<Vec<_>>()),
     }
 }
 

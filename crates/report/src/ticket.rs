@@ -89,7 +89,13 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
         text += "\nFindings\n";
     }
     for finding in findings {
-        let _ = writeln!(text, "  {} {}: {}", Badge::from(finding.severity).word, finding.kind, finding.text);
+        let _ = writeln!(
+            text,
+            "  {} {}: {}",
+            Badge::from(finding.severity).word,
+            finding.kind,
+            finding.full_text()
+        );
     }
     let _ = match evidence {
         Ok(sum) => writeln!(

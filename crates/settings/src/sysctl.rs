@@ -30,6 +30,7 @@ pub(crate) const ROW: SettingAbout = SettingAbout {
     source: "",
     apply: &[],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.",
 };
 

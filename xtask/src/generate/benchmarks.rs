@@ -38,6 +38,12 @@ fn index(registry: &Registry) -> String {
 
 fn page(about: &About, factors: &[Factor]) -> String {
     let mut text = format!("{MARK}# `{}`: {}\n\n{}\n", about.id, about.title, body(about.doc));
+    if !about.checks.is_empty() {
+        text += "\n## What to check when a result is bad, in this order\n\n| who | what |\n|---|---|\n";
+        for check in about.checks {
+            push(&mut text, &[check.actor.words(), &check.action]);
+        }
+    }
     if !about.params.is_empty() {
         text += "\n## Parameters\n\n| parameter | default | values | meaning |\n|---|---|---|---|\n";
         for param in about.params {
@@ -144,7 +150,7 @@ fn body(doc: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{AxisSpec, Cost, Kind, MetricSpec, ParamSpec, SeriesSpec};
+    use seatrial_model::{Actor, AxisSpec, Cost, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec};
 
     use super::*;
 
@@ -153,6 +159,7 @@ mod tests {
         version: 3,
         title: "how fast a top spins",
         doc: "# toy.spin\n\nSpins a top.\n\n## How\n\nBy hand.\n",
+        checks: &[Remedy::new(Actor::User, "oil the axle")],
         params: &[ParamSpec {
             name: "hand",
             doc: "The hand.",
@@ -188,6 +195,7 @@ mod tests {
         let text = page(&ABOUT, &[hands]);
         for wanted in [
             "# `toy.spin`: how fast a top spins\n\nSpins a top.\n\n## How",
+            "in this order\n\n| who | what |\n|---|---|\n| user | oil the axle |",
             "| `hand` | `auto` | auto \\| left \\| right | The hand. |",
             "## Factors\n\nBeside the parameters, `--factors` knows:",
             "| `hands` | `hand=left` `glove=true` | One hand in a glove. |",

@@ -28,7 +28,11 @@ pub fn page(abouts: &[&SettingAbout]) -> File {
         let what = format!("**{}.** {}", capital(about.title), about.doc);
         let ways: Vec<String> =
             about.commands().map(|(command, spelling)| way(&command, &spelling)).collect();
-        let ways = if ways.is_empty() { "not while the system runs".to_owned() } else { ways.join("; ") };
+        let ways = match (ways.as_slice(), about.remedy) {
+            ([], "") => "not while the system runs".to_owned(),
+            ([], remedy) => remedy.to_owned(),
+            (ways, _) => ways.join("; "),
+        };
         let id = format!("`{}`", about.id);
         let cells = [
             id.as_str(),

@@ -12,7 +12,9 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use seatrial_bench::{Benchmark, Part};
 
@@ -21,6 +23,11 @@ const ABOUT: About = About {
     version: 1,
     title: "effective clock of one core and of all cores",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::Root, "set the governor to performance and boost on: compare `seatrial settings` with a good node"),
+        Remedy::new(Actor::Administrator, "check fans, heat sinks, the air at the inlet and the power limit of the firmware"),
+        Remedy::new(Actor::User, "measure again while nothing else runs on the machine"),
+    ],
     params: &[
         ParamSpec::new("cores", Kind::Choice(&[part::ONE, part::ALL, "both"]), "both")
             .doc("one: one core alone; all: all cores at once; both: one after the other."),

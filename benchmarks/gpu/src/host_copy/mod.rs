@@ -13,7 +13,9 @@ mod sizes;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, Need, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use crate::metrics::{latency, rate};
 use seatrial_bench::Benchmark;
@@ -23,6 +25,15 @@ const ABOUT: About = About {
     version: 1,
     title: "copies between host and GPU, in each direction and both",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "compare the PCIe link of the GPU with its slot (`nvidia-smi -q -d PCI`, `lspci -vv`): generation and number of lanes",
+        ),
+        Remedy::new(Actor::Administrator, "reseat the GPU or its riser"),
+        Remedy::new(Actor::Root, "switch the IOMMU and ACS off for the GPU, if policy allows it"),
+        Remedy::new(Actor::Vendor, "replace the riser, the GPU or the board"),
+    ],
     params: &[
         ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
             .doc("copy: the GPU's copy engines; sm: a kernel on its multiprocessors."),

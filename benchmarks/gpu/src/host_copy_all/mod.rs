@@ -7,7 +7,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
+    Unit,
 };
 
 use seatrial_bench::Benchmark;
@@ -21,6 +22,13 @@ const ABOUT: About = About {
     version: 1,
     title: "copies between host and all GPUs at once",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "run `seatrial run gpu.host_copy`, and find the GPU or the switch that is slow by itself",
+        ),
+        Remedy::new(Actor::User, "run `seatrial run mem.bandwidth`: the memory of the host may be the limit"),
+    ],
     params: &[
         ParamSpec::new("direction", Kind::Choice(&["h2d", "d2h", "both"]), "auto")
             .word("auto")

@@ -7,7 +7,9 @@ mod reduce;
 mod tests;
 mod variant;
 
-use seatrial_model::{About, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use crate::metrics::rate;
 use seatrial_bench::Benchmark;
@@ -17,6 +19,14 @@ const ABOUT: About = About {
     version: 1,
     title: "bandwidth of a GPU's own memory, by kernel and variant",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "check memory clock, power limit, heat and remapped rows of the GPU (`nvidia-smi -q`)",
+        ),
+        Remedy::new(Actor::User, "end other processes on the GPU"),
+        Remedy::new(Actor::Vendor, "replace the GPU"),
+    ],
     params: &[
         ParamSpec::new("kernel", Kind::Choice(&["read", "write", "copy", "triad", "memcpy"]), "auto")
             .word("auto")

@@ -7,7 +7,9 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use crate::metrics::{latency, rate};
 use seatrial_bench::Benchmark;
@@ -21,6 +23,14 @@ const ABOUT: About = About {
     version: 3,
     title: "copies between the GPUs of a node, every pair and groups",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "check the NVLinks of the slow pair (`nvidia-smi nvlink -s`) and the fabric manager (`systemctl status nvidia-fabricmanager`)",
+        ),
+        Remedy::new(Actor::Root, "switch ACS off on the PCIe ports that a finding names"),
+        Remedy::new(Actor::Vendor, "replace the GPU, the bridge or the NVSwitch with the dead link"),
+    ],
     params: &[
         ParamSpec::new("engine", Kind::Choice(&["copy", "sm"]), "copy")
             .doc("copy: the GPU's copy engines; sm: a kernel on its multiprocessors."),

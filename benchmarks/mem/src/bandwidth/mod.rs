@@ -10,7 +10,7 @@ mod team;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -23,6 +23,11 @@ const ABOUT: About = About {
     version: 1,
     title: "memory bandwidth by kernel, store type and thread count",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::Root, "compare the memory modules with those of a good node (`dmidecode -t memory`): number, size, speed, slots"),
+        Remedy::new(Actor::User, "give the job all cores of the machine (`taskset -p $$`, cpuset)"),
+        Remedy::new(Actor::Vendor, "replace the module or the channel that stays slow"),
+    ],
     params: &[
         ParamSpec::new("kernel", Kind::Choice(KERNELS), "triad").doc(
             "The kernel: read, write, STREAM's copy, scale, add and triad, or the C library's memcpy and \

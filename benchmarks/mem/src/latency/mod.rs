@@ -9,7 +9,7 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -19,6 +19,11 @@ const ABOUT: About = About {
     version: 1,
     title: "latency of dependent loads, from the L1 cache to memory",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::Root, "compare speed and slots of the memory modules with those of a good node (`dmidecode -t memory`)"),
+        Remedy::new(Actor::Root, "switch power saving of memory and fabric off in the firmware"),
+        Remedy::new(Actor::User, "measure again with `-p pages=2MiB` while nothing else runs"),
+    ],
     params: &[
         ParamSpec::new("scope", Kind::Choice(&["machine", "matrix"]), "machine").doc(
             "machine: one core with the memory of its NUMA node; matrix: one core of every NUMA node with \

@@ -8,7 +8,9 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use seatrial_bench::{Benchmark, Part};
 
@@ -19,6 +21,13 @@ const ABOUT: About = About {
     version: 1,
     title: "memory latency against the bandwidth that other cores use",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "compare the memory modules with those of a good node (`dmidecode -t memory`): number, size, speed, slots",
+        ),
+        Remedy::new(Actor::Root, "compare the memory settings of the firmware with those of a good node"),
+    ],
     params: &[
         ParamSpec::new("load", Kind::Choice(&["read", "copy"]), "read").doc(
             "Kernel of the loaders: read, or copy with non-temporal stores (half of the traffic is writes).",

@@ -21,7 +21,9 @@ mod stream;
 mod tests;
 mod window;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+};
 
 use seatrial_bench::{Benchmark, Part};
 
@@ -30,6 +32,13 @@ const ABOUT: About = About {
     version: 1,
     title: "many paced memory operations in parallel, such as COBALT2's",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::User, "run `seatrial run mem.bandwidth`, and stop other programs on these CPUs"),
+        Remedy::new(
+            Actor::Root,
+            "set the governor to performance, and allow real-time priority (`rtprio` in limits.conf)",
+        ),
+    ],
     params: &[
         ParamSpec::new("scenario", Kind::Choice(scenario::NAMES), "cobalt2").doc(
             "The demand, as steps with operation, block and rate: cobalt2 (702 Gbit/s) or cobalt2-readme \

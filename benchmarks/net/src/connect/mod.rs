@@ -8,7 +8,7 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
+    About, Actor, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy, Unit,
 };
 
 use crate::metrics::latency;
@@ -20,6 +20,13 @@ const ABOUT: About = About {
     version: 2,
     title: "TCP connections, one after the other: time of each, and connections per second",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::NetworkTeam,
+            "look for lost packets and for firewall rules on the path between the two nodes",
+        ),
+        Remedy::new(Actor::Root, "raise net.core.somaxconn and net.netfilter.nf_conntrack_max"),
+    ],
     params: &[
         ParamSpec::new("exchange", Kind::Flag, "false")
             .doc("Exchange 8 B in both directions on every connection, as a short request does."),

@@ -5,7 +5,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Remedy};
 
 use crate::datagrams::{self as stream, METRICS, SERIES};
 use seatrial_bench::{Benchmark, Part};
@@ -15,6 +15,13 @@ const ABOUT: About = About {
     version: 2,
     title: "loss of steady UDP streams at a receiving port (COBALT2's eth-test)",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "raise net.core.rmem_max and net.core.netdev_max_backlog, and enlarge the receive ring (`ethtool -G`)",
+        ),
+        Remedy::new(Actor::NetworkTeam, "check flow control and the buffers of the switch between the nodes"),
+    ],
     params: &[
         ParamSpec { default: "12", ..stream::FLOWS },
         ParamSpec { default: "0.7575 Gbit/s", ..stream::RATE },

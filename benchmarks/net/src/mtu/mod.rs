@@ -11,7 +11,9 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Case, Cost, Interaction, MetricSpec, ParamSpec, PartPlacement, Reason, Unit};
+use seatrial_model::{
+    About, Actor, Case, Cost, Interaction, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy, Unit,
+};
 
 use client::MtuClient;
 use seatrial_bench::{Benchmark, Endpoint, Part, Prepared, call, serve};
@@ -25,6 +27,10 @@ const ABOUT: About = About {
     version: 1,
     title: "path MTU in both directions: the largest packet that really arrives",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::NetworkTeam, "set the wanted MTU on every switch port of the path"),
+        Remedy::new(Actor::Root, "set the wanted MTU on both interfaces (`ip link set dev NAME mtu N`)"),
+    ],
     params: &[
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,

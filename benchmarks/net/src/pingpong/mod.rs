@@ -13,8 +13,8 @@ mod transferred;
 mod verbs;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Measures, MetricSpec, ParamSpec, PartRecord,
-    Reason, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Measures, MetricSpec, ParamSpec,
+    PartRecord, Reason, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::pingpong::{Mode, PingPongCurve};
@@ -27,6 +27,16 @@ const ABOUT: About = About {
     version: 2,
     title: "messages of all sizes back and forth over TCP or RDMA: throughput and latency by size",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "limit the C-states of idle cores and the interrupt moderation of the card (`ethtool -C`)",
+        ),
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check speed and errors of the links and switch ports between the two nodes",
+        ),
+    ],
     params: &[
         ParamSpec::new("mode", Kind::Choice(Mode::WORDS), "pingpong").doc(
             "pingpong: one message there and one back; stream: messages in one direction, on a fresh \

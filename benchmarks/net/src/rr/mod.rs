@@ -15,7 +15,8 @@ mod truth;
 mod wire;
 
 use seatrial_model::{
-    About, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Unit,
+    About, Actor, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy,
+    Unit,
 };
 
 use crate::metrics::latency;
@@ -28,6 +29,16 @@ const ABOUT: About = About {
     version: 3,
     title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "limit the C-states of idle cores, set the governor to performance, lower rx-usecs (`ethtool -C`)",
+        ),
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check the load and the errors of the links and switch ports between the two nodes",
+        ),
+    ],
     params: &[
         ParamSpec::new("request", Kind::Size(Bytes(1), Bytes::mib(16)), "1 B").doc("Size of a request."),
         ParamSpec::new("response", Kind::Size(Bytes(1), Bytes::mib(16)), "auto")

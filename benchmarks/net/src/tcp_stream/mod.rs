@@ -24,7 +24,8 @@ mod tests;
 mod unsent;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, Remedy,
+    SeriesSpec, Unit,
 };
 
 use crate::metrics::rate;
@@ -43,6 +44,17 @@ const ABOUT: About = About {
     version: 2,
     title: "TCP throughput by flow, and what limits each flow",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "check speed and errors of both interfaces (`ethtool NAME`, `ethtool -S NAME`), then tcp_rmem and tcp_wmem",
+        ),
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check speed, errors and trunks of the switch ports between the two nodes",
+        ),
+        Remedy::new(Actor::User, "measure again with `-p flows=4`: one core may be the limit"),
+    ],
     params: &[
         ParamSpec::new("flows", Kind::Load(1, 128), "1")
             .doc("Connections in each direction, each with its own thread at both ends."),

@@ -1,6 +1,6 @@
 //! `net.udp_stream`: UDP datagrams at a requested or at the highest rate, and exactly what happened to each.
 
-use seatrial_model::{About, Cost, Interaction, ParamSpec};
+use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Remedy};
 
 use seatrial_bench::{Benchmark, Part};
 
@@ -13,6 +13,10 @@ const ABOUT: About = About {
     version: 2,
     title: "UDP throughput, exact loss, and where datagrams were lost",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::Root, "raise net.core.rmem_max, and enlarge the receive ring (`ethtool -G`)"),
+        Remedy::new(Actor::NetworkTeam, "look for dropped packets at the switch ports between the two nodes"),
+    ],
     params: &[
         FLOWS,
         seatrial_bench::Direction::parameter(

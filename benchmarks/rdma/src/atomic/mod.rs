@@ -5,7 +5,7 @@ mod reduce;
 mod run;
 
 use seatrial_model::{
-    About, AxisSpec, Cost, Interaction, Kind, Limit, MetricSpec, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, Limit, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
@@ -32,6 +32,13 @@ const ABOUT: About = About {
     version: 2,
     title: "RDMA atomics on the memory of another node: rate, latency, and a check of every result",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(Actor::User, "measure again with `-p queue_pairs=4`"),
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check width, speed and errors of the ports on the path (`ibdiagnet`, `perfquery`)",
+        ),
+    ],
     params: &[
         ParamSpec {
             doc: "RDMA port of the first node, such as mlx5_0/1, or a device with one port; several ports, \

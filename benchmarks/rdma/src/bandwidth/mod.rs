@@ -11,7 +11,7 @@ mod receiver;
 mod reduce;
 mod send_loop;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, MetricSpec, SeriesSpec, Unit};
+use seatrial_model::{About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Remedy, SeriesSpec, Unit};
 
 use seatrial_bench::verbs::{capacity, plan_ports};
 use seatrial_bench::{Benchmark, Part};
@@ -20,6 +20,17 @@ use crate::method::HasMethod;
 
 /// What these benchmarks have in common.
 pub const ABOUT: About = About {
+    checks: &[
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check width, speed and errors of both ports and the switch between (`ibstat`, `perfquery`, `mlxlink`)",
+        ),
+        Remedy::new(
+            Actor::Root,
+            "compare the PCIe link of the card with its slot (`lspci -vv`): generation and number of lanes",
+        ),
+        Remedy::new(Actor::NetworkTeam, "on RoCE check flow control (PFC, ECN)"),
+    ],
     series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],
     probes: &["steal", "load", "throttle", "ib_port", "nic"],

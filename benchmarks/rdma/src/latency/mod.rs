@@ -10,7 +10,7 @@ mod reduce;
 mod requester;
 mod responder;
 
-use seatrial_model::{About, AxisSpec, Cost, Interaction, MetricSpec, SeriesSpec, Unit};
+use seatrial_model::{About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Remedy, SeriesSpec, Unit};
 
 use seatrial_bench::verbs::plan_ports;
 use seatrial_bench::{Benchmark, Part};
@@ -19,6 +19,13 @@ use crate::method::HasMethod;
 
 /// What these benchmarks have in common.
 pub const ABOUT: About = About {
+    checks: &[
+        Remedy::new(Actor::Root, "limit the C-states of idle cores and set the governor to performance"),
+        Remedy::new(
+            Actor::NetworkTeam,
+            "check the load and the errors of the ports between the two nodes (`ibstat`, `perfquery`)",
+        ),
+    ],
     metrics: HALF_RTT_METRICS,
     series: &[BY_SIZE, BY_PORT],
     parts: &["client", "server"],

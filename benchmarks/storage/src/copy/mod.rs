@@ -7,7 +7,9 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Unit};
+use seatrial_model::{
+    About, Actor, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, Unit,
+};
 
 use crate::io::specs::rate;
 use seatrial_bench::{Benchmark, Part};
@@ -21,6 +23,13 @@ const ABOUT: About = About {
     version: 1,
     title: "copying a file from one directory to another, or within one directory",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "run `seatrial run storage.raw` on the written disk, and check its health (`smartctl -a`)",
+        ),
+        Remedy::new(Actor::User, "measure again on a file system with more free space"),
+    ],
     params: &[
         ParamSpec::new("from", Kind::Text, "auto").word("auto").doc(
             "Directory of the source file, as a full path; auto: the current directory, or /var/tmp if that \

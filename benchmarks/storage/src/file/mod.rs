@@ -1,6 +1,6 @@
 //! `storage.file`: rate of reading and writing files in a directory, by threads, block size and queue depth.
 
-use seatrial_model::{About, Cost, Interaction, Need};
+use seatrial_model::{About, Actor, Cost, Interaction, Need, Remedy};
 
 use crate::io::specs::{self, latency, rate};
 use crate::io::{job, limit, part, plan, reduce, rounds};
@@ -11,6 +11,13 @@ pub(crate) const ABOUT: About = About {
     version: 1,
     title: "reading and writing files, by threads, block size and queue depth",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "run `seatrial run storage.raw` on the disks below, and check their health (`smartctl -a`); of a network file system check the server",
+        ),
+        Remedy::new(Actor::User, "measure again with more requests in flight: `-p depth=32`, more threads"),
+    ],
     params: specs::JOB,
     metrics: &[
         specs::THROUGHPUT,

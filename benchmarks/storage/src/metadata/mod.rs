@@ -9,7 +9,8 @@ mod tests;
 mod work;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
+    Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -23,6 +24,13 @@ const ABOUT: About = About {
     version: 1,
     title: "creating, opening, listing and removing many files",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Administrator,
+            "check the load of the file system's server, and its round trip with `seatrial run net.rr`",
+        ),
+        Remedy::new(Actor::Root, "check the disk of the journal (`smartctl -a`) and the mount options"),
+    ],
     params: &[
         ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
             "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is in \

@@ -6,7 +6,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord};
+use seatrial_model::{About, Actor, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord, Remedy};
 
 use crate::folder::leftovers;
 use crate::io::specs;
@@ -21,6 +21,10 @@ const ABOUT: About = About {
     version: 1,
     title: "reading files that another node has written",
     doc: include_str!("doc.md"),
+    checks: &[Remedy::new(
+        Actor::Administrator,
+        "compare with `seatrial run storage.file` on the reader, and check load and locks of the server",
+    )],
     params: &[
         ParamSpec {
             doc: "Directory on a file system that both nodes mount, as a full path; auto: the writer's \

@@ -11,7 +11,8 @@ mod tests;
 mod zones;
 
 use seatrial_model::{
-    About, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
+    Unit,
 };
 
 use seatrial_sys::root::SysRoot;
@@ -24,6 +25,17 @@ const ABOUT: About = About {
     version: 1,
     title: "reading whole disks without their file systems, by position, each alone and all at once",
     doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "check health, link speed and kernel messages of the disk (`smartctl -a`, `journalctl -k`)",
+        ),
+        Remedy::new(
+            Actor::Root,
+            "check whether a RAID rebuild or another program uses the disk (`iostat -x 1`)",
+        ),
+        Remedy::new(Actor::Vendor, "replace the disk, its cable or the controller"),
+    ],
     params: &[
         ParamSpec::new("disk", Kind::Text, "auto").word("auto").doc(
             "One disk, by its kernel name (nvme0n1) or device-mapper name; auto: every disk of the node.",

@@ -14,6 +14,7 @@ static ABOUT: About = About {
     version: 1,
     title: "",
     doc: "",
+    checks: &[],
     params: &[],
     metrics: &[METRIC, MetricSpec { name: "traffic", ..METRIC }],
     series: &[],

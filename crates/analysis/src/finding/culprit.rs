@@ -41,11 +41,7 @@ fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
     }
     let finding = |(node, cases): (&str, Vec<&CaseRecord>)| {
         let why = cases[0].reason.as_deref().unwrap_or("the record does not say how");
-        let text = format!(
-            "{node} vanished during a measurement: {why}; check its power, its kernel log and its links \
-             before it is used again"
-        );
-        of_node(node, &cases, text)
+        of_node(node, &cases, format!("{node} vanished during a measurement: {why}"))
     };
     by_node.into_iter().map(finding).collect()
 }
@@ -111,6 +107,7 @@ fn of_node(node: &str, cases: &[&CaseRecord], text: String) -> Finding {
         case: cases.first().map(|case| case.case.to_string()),
         value: quantity(cases.len() as f64, Unit::Count),
         evidence: cases.iter().take(MOST_NAMED).map(|case| case.case.to_string()).collect(),
+        remedy: Cause::Vanished.remedy(node),
         ..finding
     }
 }

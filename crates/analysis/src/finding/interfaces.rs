@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
 
 use super::probes::{Seen, seen};
 use super::{Rule, about};
@@ -31,6 +31,7 @@ struct InterfaceCounterRule {
     kind: &'static str,
     is_of: fn(&str) -> bool,
     severity: Severity,
+    remedy: fn(interface: &str) -> Option<Remedy>,
     text: fn(node: &str, interface: &str, count: u64) -> String,
 }
 
@@ -38,11 +39,16 @@ const RING: InterfaceCounterRule = InterfaceCounterRule {
     kind: "nic-drops",
     is_of: is_lost,
     severity: Severity::Warning,
+    remedy: |interface| {
+        let action = format!(
+            "enlarge its ring (`ethtool -G {interface} rx N`), spread its queues over more cores, or keep other work off \
+             those that serve its interrupts"
+        );
+        Some(Remedy::of(Actor::Root, action))
+    },
     text: |node, interface, count| {
         format!(
-            "{interface} of {node} dropped up to {count} packets that arrived faster than the kernel read them: enlarge its ring \
-             (ethtool -G {interface} rx), spread its queues over more cores, or keep other work off those that serve its \
-             interrupts"
+            "{interface} of {node} dropped up to {count} packets that arrived faster than the kernel read them"
         )
     },
 };
@@ -51,11 +57,12 @@ const DAMAGED: InterfaceCounterRule = InterfaceCounterRule {
     kind: "link-errors",
     is_of: is_damaged,
     severity: Severity::Problem,
+    remedy: |_| {
+        let action = "check the cable, the transceivers and the port at the other end";
+        Some(Remedy::new(Actor::NetworkTeam, action))
+    },
     text: |node, interface, count| {
-        format!(
-            "{interface} of {node} received up to {count} damaged frames and dropped them: check the cable, the \
-             transceivers and the port at the other end"
-        )
+        format!("{interface} of {node} received up to {count} damaged frames and dropped them")
     },
 };
 
@@ -63,6 +70,7 @@ const PAUSED: InterfaceCounterRule = InterfaceCounterRule {
     kind: "pause-frames",
     is_of: is_pause,
     severity: Severity::Warning,
+    remedy: |_| None,
     text: |node, interface, count| {
         format!(
             "{interface} of {node} counted up to {count} pause frames: received frames (rx) mean that the \
@@ -132,7 +140,10 @@ fn of_node(case: &CaseRecord, seen: &Seen, sort: &InterfaceCounterRule) -> Vec<F
         let text = format!("{} ({})", (sort.text)(seen.node, interface, most), names.join(", "));
         let finding = Finding::new(sort.kind, sort.severity, case.subject.clone(), text);
         let value = quantity(most as f64, Unit::Count);
-        let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+        let finding = about(
+            case,
+            Finding { value, evidence: seen.evidence(), remedy: (sort.remedy)(interface), ..finding },
+        );
         Finding { node: Some(seen.node.to_owned()), ..finding }
     };
     interfaces.into_iter().map(finding).collect()
@@ -154,7 +165,7 @@ mod tests {
         assert_eq!((finding.kind.as_str(), finding.severity), ("nic-drops", Severity::Warning));
         assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(42.0));
         assert_eq!((finding.node.as_deref(), &finding.evidence[0][..]), (Some("n1"), "probes.n1.nic"));
-        assert!(finding.text.contains("ethtool -G eth0 rx"), "{}", finding.text);
+        assert!(finding.full_text().contains("ethtool -G eth0 rx"), "{}", finding.full_text());
         assert!(finding.text.ends_with("(rx_out_of_buffer 42, rx_missed 40)"), "{}", finding.text);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
 
 use super::path::interfaces;
 use super::probes::seen;
@@ -20,6 +20,11 @@ pub(super) const RULE: Rule = Rule {
 /// matter. Bonds count link failures of their members.
 const CARRIER: &str = "carrier_losses ";
 const MEMBER: &str = "link_failures ";
+
+const CHECK_LINK: Remedy = Remedy::new(
+    Actor::NetworkTeam,
+    "check the cable, the transceivers and the port at the other end, and for software that switches interfaces off",
+);
 
 fn of_case(case: &CaseRecord) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -40,14 +45,15 @@ fn of_case(case: &CaseRecord) -> Vec<Finding> {
             let what = if is_member { ", a member of a bond," } else { "" };
             let rest = if is_member { ", while the other members had to carry its flows" } else { "" };
             let text = format!(
-                "{interface} of {}{what} lost its link {times} during the measurement{rest}: check the \
-                 cable, the transceivers and the port at the other end, and for software that switches \
-                 interfaces off",
+                "{interface} of {}{what} lost its link {times} during the measurement{rest}",
                 seen.node
             );
             let finding = Finding::new(RULE.kind, Severity::Problem, case.subject.clone(), text);
             let value = quantity(count as f64, Unit::Count);
-            let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+            let finding = about(
+                case,
+                Finding { value, evidence: seen.evidence(), remedy: Some(CHECK_LINK), ..finding },
+            );
             findings.push(Finding { node: Some(seen.node.to_owned()), ..finding });
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Fact, Finding, LastFlows, Outcome, Severity, Subject, Unit};
+use seatrial_model::{Actor, Fact, Finding, LastFlows, Outcome, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
 use super::speeds::is_named_slow;
@@ -25,7 +25,10 @@ const OF_CASE: &str = "limited-by-loss";
 /// Smallest number of partners that a node lost packets with: with one partner either end may be the cause.
 const FEWEST_PARTNERS: usize = 2;
 
-const ADVICE: &str = "look at the error counters of its network card and of its switch port, at its cable, and for a policer or shaper that drops packets";
+pub const FIND_LOSS: Remedy = Remedy::new(
+    Actor::NetworkTeam,
+    "check the error counters of its network card and of its switch port, its cable, and for a policer or shaper that drops packets",
+);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lossy<'a> {
@@ -76,12 +79,12 @@ fn loses(case: &CaseRecord) -> bool {
 }
 
 impl Lossy<'_> {
-    /// The cause as a sentence: `1.02 % of the segments are lost in 3 of its 3 pairs: look at ...`.
+    /// The cause as a sentence: `1.02 % of the segments are lost in 3 of its 3 pairs`.
     pub fn cause(&self) -> String {
         let share = self.percent().map_or("segments".to_owned(), |percent| {
             format!("{} % of the segments", significant((100.0 * percent).round() / 100.0))
         });
-        format!("{share} are lost in {} of its {} pairs: {ADVICE}", self.lost.len(), self.pairs)
+        format!("{share} are lost in {} of its {} pairs", self.lost.len(), self.pairs)
     }
 
     /// The share of lost segments, in percent: the median over the pairs with losses.
@@ -97,7 +100,7 @@ impl Lossy<'_> {
             node: Some(self.node.to_owned()),
             value: self.percent().and_then(|percent| quantity(percent, Unit::Percent)),
             evidence: self.lost.iter().map(|case| case.case.to_string()).collect(),
-            ..Finding::new(RULE.kind, Severity::Problem, Subject::node(), text)
+            ..Finding::new(RULE.kind, Severity::Problem, Subject::node(), text).with_remedy(FIND_LOSS)
         }
     }
 }
@@ -158,8 +161,7 @@ mod tests {
         assert_eq!((finding.node.as_deref(), finding.severity), (Some("n3"), Severity::Problem));
         assert!(
             finding.text.starts_with(
-                "n3 loses packets with its partners: 1.02 % of the segments are lost in 3 of its 3 pairs: look at the \
-                 error counters"
+                "n3 loses packets with its partners: 1.02 % of the segments are lost in 3 of its 3 pairs"
             ),
             "{}",
             finding.text
@@ -175,7 +177,7 @@ mod tests {
         let [finding] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!(finding.kind, "slow-node");
         assert!(finding.text.contains("of all nodes; 1.02 % of the segments are lost in 3 of its 3 pairs"));
-        assert!(!finding.text.contains("and at its settings"), "{}", finding.text);
+        assert_eq!(finding.remedy, Some(FIND_LOSS));
     }
 
     #[test]

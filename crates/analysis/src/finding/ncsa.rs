@@ -14,6 +14,7 @@ const ABOUT: About = About {
     version: 1,
     title: "",
     doc: "",
+    checks: &[],
     params: &[THREADS],
     metrics: &[MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond).doc("")],
     series: &[],

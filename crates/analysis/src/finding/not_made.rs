@@ -1,7 +1,7 @@
 //! `trials-not-made`: trials that were not made because the time of the run was used up.
 
 use seatrial_model::record::{CaseRecord, NotMade};
-use seatrial_model::{Fact, Finding, Severity, Subject, Unit};
+use seatrial_model::{Actor, Fact, Finding, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
 use crate::number::{quantity, significant};
@@ -35,14 +35,12 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     .flatten()
     .collect();
     let what = if is_whole_run { "the run" } else { "repeats" };
-    let text = format!(
-        "{}: the time for {what} ({} s a node) was used up; give more with --time-budget",
-        parts.join(", "),
-        significant(seconds)
-    );
+    let text =
+        format!("{}: the time for {what} ({} s a node) was used up", parts.join(", "), significant(seconds));
     let finding = Finding::new(RULE.kind, Severity::Warning, Subject::node(), text);
     let value = quantity(f64::from(repeats) + f64::from(planned), Unit::Count);
-    vec![Finding { value, evidence: vec![NotMade::NAME.to_owned()], ..finding }]
+    let remedy = Some(Remedy::new(Actor::User, "give the run more time with --time-budget"));
+    vec![Finding { value, evidence: vec![NotMade::NAME.to_owned()], remedy, ..finding }]
 }
 
 #[cfg(test)]
@@ -64,7 +62,7 @@ mod tests {
         assert_eq!(
             finding.text,
             "3 disturbed trials were not repeated, 1 trial of the plan was not made, 1 case has a wider interval than asked \
-             for: the time for the run (90 s a node) was used up; give more with --time-budget"
+             for: the time for the run (90 s a node) was used up"
         );
         assert!(find(&[measured("n1")]).is_empty());
     }

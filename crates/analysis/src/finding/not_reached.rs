@@ -24,7 +24,8 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
         let were = if count == 1 { "was" } else { "were" };
         let text = format!("{why}; {count} of its cases {were} not measured");
         let finding = Finding::new(RULE.kind, Severity::Problem, Subject::node(), text);
-        Finding { node: Some(node.to_owned()), value: quantity(count as f64, Unit::Count), ..finding }
+        let remedy = Cause::NeverReached.remedy(node);
+        Finding { node: Some(node.to_owned()), value: quantity(count as f64, Unit::Count), remedy, ..finding }
     };
     nodes.into_iter().map(finding).collect()
 }

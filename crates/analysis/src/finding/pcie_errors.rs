@@ -1,7 +1,7 @@
 //! `pcie-errors`: PCI Express errors during trials.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
 
 use super::probes::{Seen, seen};
 use super::{Rule, about};
@@ -20,6 +20,11 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().flat_map(|case| seen(case, "pcie_aer").filter_map(|node| of_node(case, &node))).collect()
 }
 
+const RESEAT: Remedy = Remedy::new(
+    Actor::Administrator,
+    "reseat the card, the riser and the cable, and check the devices at both ends of the link",
+);
+
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let [correctable, nonfatal, fatal] = ["correctable", "nonfatal", "fatal"].map(|kind| seen.count(kind));
     let all = correctable + nonfatal + fatal;
@@ -34,13 +39,13 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let node = seen.node;
     let text = format!(
         "PCIe devices of {node} reported {correctable} corrected, {nonfatal} non-fatal and {fatal} fatal \
-         errors of their links during the trials{}; {meaning}: reseat the card, the riser or the cable, and \
-         check both ends of the link: the device that reports is not always the faulty one",
+         errors of their links during the trials{}; {meaning}; the device that reports is not always the \
+         faulty one",
         devices(seen)
     );
     let finding = Finding::new(RULE.kind, severity, case.subject.clone(), text);
     let value = quantity(all as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+    let finding = about(case, Finding { value, evidence: seen.evidence(), remedy: Some(RESEAT), ..finding });
     Some(Finding { node: Some(node.to_owned()), ..finding })
 }
 

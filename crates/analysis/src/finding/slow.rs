@@ -2,11 +2,11 @@
 
 use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{CaseId, Finding, Severity, Site, SiteNode, Subject, Unit};
+use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Site, SiteNode, Subject, Unit};
 use seatrial_stats::Sorted;
 
 use super::Rule;
-use super::lossy::{self, Lossy};
+use super::lossy;
 use super::matrix::{Matrix, Slow};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::number::{in_unit, quantity, significant};
@@ -49,7 +49,13 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     found
 }
 
-const CHECK_CABLE: &str = "look at its network card, cable and switch port, and at its settings";
+const CHECK_CABLE: Remedy =
+    Remedy::new(Actor::NetworkTeam, "check its network card, cable and switch port, and its settings");
+
+const CHECK_PATH: Remedy = Remedy::new(
+    Actor::NetworkTeam,
+    "check the cables, switch ports and routes that only these two nodes use",
+);
 
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     let lossy = lossy::nodes(records);
@@ -57,15 +63,17 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
         let finding = |slow: &Slow| {
             let node = &matrix.nodes[slow.nodes[0]];
             let cause = lossy.iter().find(|lossy| lossy.group == matrix.group && lossy.node == node);
-            let cause = cause.map_or(CHECK_CABLE.to_owned(), Lossy::cause);
+            let remedy = if cause.is_some() { lossy::FIND_LOSS } else { CHECK_CABLE };
+            let cause = cause.map(|lossy| format!("; {}", lossy.cause())).unwrap_or_default();
             let text = format!(
-                "{node} is slow with its partners: {} {}, median over {} of them, {}; {cause}",
+                "{node} is slow with its partners: {} {}, median over {} of them, {}{cause}",
                 matrix.metric,
                 in_unit(slow.value, matrix.unit),
                 slow.partners,
                 against(slow, "all nodes"),
             );
-            let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
+            let finding =
+                Finding::new(NODE.kind, Severity::Problem, Subject::node(), text).with_remedy(remedy);
             Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) }
         };
         matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
@@ -79,25 +87,28 @@ pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &
     let matrices = speeds(records);
     for node in &site.nodes {
         for (kind, nic, gbit) in shapers(node) {
-            let cause = format!(
-                "{kind} on {nic} of {} shapes to {} Mbit/s (if unwanted: `tc qdisc del dev {nic} root`)",
-                node.name,
-                significant(1e3 * gbit)
-            );
+            let cause =
+                format!("{kind} on {nic} of {} shapes to {} Mbit/s", node.name, significant(1e3 * gbit));
+            let action = format!("if the shaper is unwanted, `tc qdisc del dev {nic} root`");
+            let remedy = Remedy::of(Actor::Root, action);
             let mut is_told = false;
             for finding in findings.iter_mut().filter(|finding| finding.kind == NODE.kind) {
                 if finding.node.as_ref() != Some(&node.name) {
                     continue;
                 }
                 let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-                let Some(told) = finding.text.strip_suffix(CHECK_CABLE) else { continue };
-                if matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit)) {
-                    finding.text = format!("{told}the cause is known: {cause}");
+                if finding.remedy == Some(CHECK_CABLE)
+                    && matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit))
+                {
+                    finding.text += &format!("; the cause is known: {cause}");
+                    finding.remedy = Some(remedy.clone());
                     is_told = true;
                 }
             }
             if !is_told {
-                findings.extend(shaped_pairs(records, &node.name, gbit, &cause));
+                findings.extend(
+                    shaped_pairs(records, &node.name, gbit, &cause).map(|found| found.with_remedy(remedy)),
+                );
             }
         }
     }
@@ -157,13 +168,14 @@ fn links(matrix: &Matrix) -> Vec<Finding> {
         let [one, other] = [slow.nodes[0], slow.nodes[1]].map(|at| matrix.nodes[at].as_str());
         let text = format!(
             "{one} and {other} are slow with each other: {} {}, {}; both are as fast as others with the \
-             rest, so check the path between them: cables, switch ports and routes that only they use",
+             rest",
             matrix.metric,
             in_unit(slow.value, matrix.unit),
             against(slow, "all pairs"),
         );
         let subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
-        with_number(Finding::new(LINK.kind, Severity::Problem, subject, text), matrix, slow)
+        let finding = Finding::new(LINK.kind, Severity::Problem, subject, text).with_remedy(CHECK_PATH);
+        with_number(finding, matrix, slow)
     };
     matrix.slow_links().iter().map(finding).collect()
 }
@@ -241,7 +253,7 @@ mod tests {
         assert!(
             finding.text.starts_with(
                 "n3 is slow with its partners: throughput 85 GB/s, median over 3 of them, 15 % below the median 100 of \
-                 all nodes;"
+                 all nodes"
             ),
             "{}",
             finding.text
@@ -276,18 +288,17 @@ mod tests {
         let told = |mbit: u64| {
             let mut found = of_nodes(&records);
             shaped_nodes(&mut found, &records, &shaped(mbit));
-            found.remove(0).text
+            let finding = found.remove(0);
+            (finding.text, finding.remedy.expect("there is something to do"))
         };
+        let (text, remedy) = told(200);
         assert!(
-            told(200).ends_with(
-                "of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s (if unwanted: `tc qdisc \
-                 del dev eth0 root`)"
-            ),
-            "{}",
-            told(200)
+            text.ends_with("of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s"),
+            "{text}"
         );
+        assert!(remedy.action.contains("tc qdisc del dev eth0 root"), "{remedy}");
         for other in [100, 1_000, 40_000] {
-            assert!(told(other).ends_with(CHECK_CABLE), "{other}: {}", told(other));
+            assert_eq!(told(other).1, CHECK_CABLE, "{other}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! `throttled`: the CPU lowered its clock frequency because of heat.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Severity, Unit};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Unit};
 
 use super::probes::{Seen, seen};
 use super::{Rule, about};
@@ -17,6 +17,9 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().flat_map(|case| seen(case, "throttle").filter_map(|node| of_node(case, &node))).collect()
 }
 
+const COOL: Remedy =
+    Remedy::new(Actor::Administrator, "check fans, air flow, heat sinks and the temperature of the room");
+
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let (cores, packages) = (seen.count("core_throttles"), seen.count("package_throttles"));
     let times = cores + packages;
@@ -29,12 +32,11 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     let node = seen.node;
     let text = format!(
         "the CPUs of {node} lowered their clock because of heat during the trials (cores {cores} times, \
-         packages {packages} times{lasted}), which lowers the numbers: check fans, air flow, heat sinks and \
-         the room temperature"
+         packages {packages} times{lasted}), which lowers the numbers"
     );
     let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
     let value = quantity(times as f64, Unit::Count);
-    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+    let finding = about(case, Finding { value, evidence: seen.evidence(), remedy: Some(COOL), ..finding });
     Some(Finding { node: Some(node.to_owned()), ..finding })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Finding, Severity, Subject};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
 
 use super::attributes::attributes;
 use super::class::Class;
@@ -61,7 +61,8 @@ fn of_node(node: &str, what: &[String]) -> Finding {
         text += &format!("; and {} more", what.len() - MOST_NAMED);
     }
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), format!("{node}: {text}"));
-    Finding { node: Some(node.to_owned()), ..finding }
+    let action = format!("make {node} like its peers: {}", what.first().map_or("", String::as_str));
+    Finding { node: Some(node.to_owned()), ..finding }.with_remedy(Remedy::of(Actor::Administrator, action))
 }
 
 fn split(name: &str, by_value: &BTreeMap<&str, Vec<&str>>) -> Finding {

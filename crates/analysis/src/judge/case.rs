@@ -3,7 +3,7 @@
 use seatrial_model::disturbance::Disturber;
 use seatrial_model::profile::{Bar, Bounds, Missed, Statistic, Test, WithoutLimit};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Outcome, Severity, Unit, Verdict, VerdictRecord};
+use seatrial_model::{Actor, Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::disturbed::disturbed_by;
@@ -14,6 +14,12 @@ use super::range::Range;
 use crate::believable::is_beyond;
 use crate::finding::path;
 use crate::number::{in_unit, quantity, significant};
+
+const STATE_LIMIT: Remedy =
+    Remedy::new(Actor::User, "state the limit in a profile: [[limit]], see docs/profiles.md");
+
+const MORE_TRIALS: Remedy =
+    Remedy::new(Actor::User, "measure again with more trials: raise the parameters trials and max_trials");
 
 /// The verdict on a case, and the limit that was missing for it.
 pub(super) struct Ruling {
@@ -33,12 +39,13 @@ impl Ruling {
     pub fn with_stand_in(mut self, other: Self, nodes: &[String]) -> Self {
         let words = |ruling: &Self| ruling.record.reason.clone().unwrap_or_default();
         if other.record.verdict == Verdict::Fail {
-            let reason = format!(
-                "{}; measured with another partner, since the planned case has no result: {}",
-                words(&other),
+            let again = format!(
+                "measured with another partner, since the planned case has no result: {}",
                 words(&self)
             );
-            return Self { record: VerdictRecord { reason: Some(reason), ..other.record }, ..other };
+            let reason: Vec<String> = other.record.reason.into_iter().chain([again]).collect();
+            let reason = Some(reason.join("; "));
+            return Self { record: VerdictRecord { reason, ..other.record }, ..other };
         }
         if let Some(measured) = other.record.measured {
             let verdict = other.record.verdict;
@@ -116,6 +123,7 @@ fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: S
         bound: matter.criterion.bounds.to_string(),
         margin_percent: None,
         reason: (!reason.is_empty()).then_some(reason),
+        remedy: None,
         waiver: None,
     }
 }
@@ -174,8 +182,9 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             if criterion.without_limit == WithoutLimit::Skip {
                 record.verdict = Verdict::Skip;
             }
-            record.reason =
-                Some(with_place(format!("no limit: {why}; to set one, add [[limit]] to the profile")));
+            let metric = &criterion.metric;
+            record.reason = Some(with_place(format!("no limit is known for {metric} here: {why}")));
+            record.remedy = Some(STATE_LIMIT);
             return Ruling { record, missing: Some(missing) };
         }
     };
@@ -186,15 +195,17 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     let mut reasons: Vec<String> = place.into_iter().collect();
     if decision.is_noise {
         reasons.push(noise_words(decision.verdict, found));
+        record.remedy = Some(MORE_TRIALS);
     }
     if decision.verdict == Verdict::Fail {
         // CPU or GPU time that others took is missing here: a sound part may be as slow.
         if let Some(Disturber { name, text, .. }) = disturbed_by(matter.case) {
             record.verdict = Verdict::Unknown;
             reasons.push(format!("disturbed by {name}: {text}"));
+            record.remedy = Some(Remedy::ON_A_QUIET_MACHINE);
         } else {
             record.verdict = criterion.missed.verdict();
-            reasons.push(miss_words(range, value, matter.case));
+            reasons.extend(explaining(matter.case));
         }
     }
     // Of noise and of a disturbance too, a warning is the worst that comes.
@@ -228,9 +239,8 @@ fn met_at_the_highest_limit(
     (decision.verdict == Verdict::Pass).then_some(range)
 }
 
-/// The position of a missed number against the bound, and findings of the case that may explain it.
-fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
-    let side = if value < range.low { "below" } else { "above" };
+/// Findings of the case that may explain a missed number.
+fn explaining(case: &CaseRecord) -> Option<String> {
     let mut kinds: Vec<&str> = case
         .findings
         .iter()
@@ -238,12 +248,7 @@ fn miss_words(range: Range, value: f64, case: &CaseRecord) -> String {
         .map(|finding| finding.kind.as_str())
         .collect();
     kinds.dedup();
-    let found = if kinds.is_empty() {
-        "no finding explains it".to_owned()
-    } else {
-        format!("see {}", kinds.join(", "))
-    };
-    format!("{side} the bound; {found}")
+    (!kinds.is_empty()).then(|| format!("see {}", kinds.join(", ")))
 }
 
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {

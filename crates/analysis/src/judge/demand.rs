@@ -29,6 +29,7 @@ pub(super) fn roles<'a>(
             bound: wanted,
             margin_percent: None,
             reason: Some(reason),
+            remedy: None,
             waiver: None,
         })
     })

@@ -11,6 +11,7 @@ const ABOUT: About = About {
     version: 1,
     title: "",
     doc: "",
+    checks: &[],
     params: &[],
     metrics: &[],
     series: &[],

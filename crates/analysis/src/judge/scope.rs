@@ -149,6 +149,7 @@ fn unknown(test: &Test, criterion: &str, bound: &str, node: Option<&str>, reason
         bound: bound.to_owned(),
         margin_percent: None,
         reason: Some(reason),
+        remedy: None,
         waiver: None,
     };
     record.into()

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::profile::{Profile, Requirement, SettingRule};
-use seatrial_model::setting::{Present, SettingReading};
-use seatrial_model::{Params, Quantity, Subject, Unit, Value, Verdict, VerdictRecord};
+use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading};
+use seatrial_model::{Actor, Params, Quantity, Remedy, Subject, Unit, Value, Verdict, VerdictRecord};
 
 use super::{JudgeInputs, waiver};
 
@@ -129,17 +129,24 @@ fn rule_on<'a>(
             let about = inputs.settings.iter().find(|about| about.id == rule.id);
             let target = rule.target(value).ok();
             let change = about.zip(target).and_then(|(about, target)| about.command(reading, &target));
+            let title = about.map_or(rule.id.as_str(), |about| about.title);
             let mut reasons = vec![match &reading.note {
-                Some(note) => format!("it is {value} ({note})"),
-                None => format!("it is {value}"),
+                Some(note) => format!("{title}: {value} ({note})"),
+                None => format!("{title}: {value}"),
             }];
-            reasons.extend(rule.why.as_ref().map(|why| format!("why: {why}")));
-            if let (Some(about), Some(change)) = (about, &change) {
-                reasons.push(format!("set it with: {change} (needs {})", about.privilege.words()));
-            }
-            SettingRuling { change, ..of(rule.missed.verdict(), Some(reasons.join("; "))) }
+            reasons.extend(rule.why.clone());
+            let mut missed = of(rule.missed.verdict(), Some(reasons.join("; ")));
+            missed.record.remedy = about.and_then(|about| remedy(about, change.as_deref()));
+            SettingRuling { change, ..missed }
         }
     }
+}
+
+/// The command that sets the value; without one, the remedy of the setting.
+fn remedy(about: &SettingAbout, change: Option<&str>) -> Option<Remedy> {
+    let action = change.unwrap_or(about.remedy);
+    let actor = if about.privilege == Privilege::None { Actor::User } else { Actor::Root };
+    (!action.is_empty()).then(|| Remedy::of(actor, action.to_owned()))
 }
 
 /// The value as a number with its unit; `None` for a word.
@@ -176,6 +183,7 @@ fn record(
         bound: rule.bound(),
         margin_percent: None,
         reason,
+        remedy: None,
         waiver: None,
     }
 }

@@ -29,6 +29,7 @@ pub static ABOUT: About = About {
     version: 1,
     title: "does what its case says",
     doc: "",
+    checks: &[],
     params: &[],
     metrics: &[],
     series: &[],

@@ -23,6 +23,7 @@ const ABOUT: About = About {
     version: 1,
     title: "",
     doc: "",
+    checks: &[],
     params: &[
         param("threads", Kind::Load(1, 1000), "1"),
         param("depth", Kind::Load(1, 1000), "1"),

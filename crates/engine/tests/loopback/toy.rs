@@ -24,6 +24,8 @@ pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'stat
         version: 1,
         title: "a toy",
         doc: "# A toy",
+        checks: &[],
+        checks: &[],
         params,
         metrics: METRICS,
         series: &[],

@@ -38,6 +38,8 @@ pub struct SettingAbout {
     pub apply: &'static [ApplyCommand],
     /// Privilege that a change needs.
     pub privilege: Privilege,
+    /// What to do where no command changes the setting; empty where nothing is known.
+    pub remedy: &'static str,
     /// Side effects of a change, how to undo it, and what else sets it.
     pub traps: &'static str,
 }
@@ -224,6 +226,7 @@ mod tests {
         source: "/proc/sys/toy/buffer",
         apply: &[ApplyCommand::always("sysctl -w toy.buffer={value}")],
         privilege: Privilege::Root,
+        remedy: "",
         traps: "",
     };
 

@@ -28,6 +28,7 @@ static MEMORY: About = About {
     version: 1,
     title: "invented",
     doc: "",
+    checks: &[],
     params: &[
         param("kernel", Kind::Choice(&["read", "write", "copy", "triad"]), None, "triad"),
         param("store", Kind::Choice(&["regular", "nt"]), Some("auto"), "auto"),
@@ -78,6 +79,7 @@ static GOVERNOR: SettingAbout = SettingAbout {
     source: "",
     apply: &[],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "",
 };
 

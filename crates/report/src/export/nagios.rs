@@ -188,6 +188,7 @@ mod tests {
             bound: bound.to_owned(),
             margin_percent: None,
             reason: None,
+            remedy: None,
             waiver: None,
         }
     }

@@ -1,6 +1,7 @@
 //! What to act on, with links to the cases.
 
 use askama::Template;
+use seatrial_model::Remedy;
 
 use super::filter::Filter;
 use super::shown::Shown;
@@ -20,21 +21,28 @@ pub struct ActionLine {
     pub badge: Badge,
     pub who: String,
     pub what: String,
+    pub remedy: String,
     pub to: String,
     pub filter: Filter,
 }
 
 /// The sentences, and the number of those left out.
 pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
-    let all = view::with_warnings(shown.document);
+    let all = view::with_warnings(shown.document, shown.context.abouts);
     let action = |action: &view::Action<'_>| ActionLine {
         badge: action.badge,
         who: who(shown, &action.nodes),
         what: text(&action.what),
+        remedy: remedy(action.remedy.as_ref()),
         to: action.case.map_or(String::new(), |case| shown.place(case)),
         filter: shown.filter_of(action.nodes.iter().copied(), action.badge.class()),
     };
     (all.iter().take(MOST).map(action).collect(), all.len().saturating_sub(MOST))
+}
+
+/// What to do, and who does it; empty if nothing is known.
+pub fn remedy(remedy: Option<&Remedy>) -> String {
+    remedy.map(|remedy| text(&remedy.to_string())).unwrap_or_default()
 }
 
 /// The nodes, with their role in a fleet.

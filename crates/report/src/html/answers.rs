@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::actions::who;
+use super::actions::{remedy, who};
 use super::shown::Shown;
 use super::words::text;
 use crate::view::answers::{self as view, accepted, before, steps, wanted};
@@ -24,6 +24,7 @@ struct Step {
     badge: Badge,
     who: String,
     what: String,
+    remedy: String,
     command: String,
     to: String,
 }
@@ -38,11 +39,12 @@ struct Before {
 
 pub fn answers(shown: &Shown<'_>) -> Answers {
     let document = shown.document;
-    let (next, more) = steps(document);
+    let (next, more) = steps(document, shown.context.abouts);
     let step = |step: &view::NextStep<'_>| Step {
         badge: step.badge,
         who: if is_fleet(document) { who(shown, &step.nodes) } else { String::new() },
         what: text(&step.what),
+        remedy: remedy(step.remedy.as_ref()),
         command: text(step.command.as_deref().unwrap_or_default()),
         to: step.case.map_or(String::new(), |case| shown.place(case)),
     };

@@ -17,13 +17,14 @@ use super::shown::Shown;
 use super::table::PageTable;
 use super::words::{quantity, text};
 use super::{factors, lines, series, sweep};
+use crate::labels::family;
 use crate::labels::{self, Label};
 use crate::number::plus_minus;
 use crate::view::cases::{self as view, groups, headline, without_factors};
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
-use crate::view::parts::{family, is_absent};
+use crate::view::parts::is_absent;
 use crate::words::{count, tone};
 
 /// Cases of a table with a row per case; larger fleets get rows per node.

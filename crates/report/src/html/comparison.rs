@@ -136,6 +136,7 @@ fn headline(compared: &Compared<'_>, baseline: &str, others: &[String]) -> (Badg
 fn part(number: usize, names: Names<'_>, comparison: &Comparison) -> Part {
     let (a, b) = (text(names.a), text(names.b));
     let action = |(badge, ended): (Badge, &Ended)| ActionLine {
+        remedy: String::new(),
         badge,
         who: text(&ended.case),
         what: text(&ended.reason),

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use seatrial_model::machine::{Machine, PartLimit};
-use seatrial_model::{Better, Limit, Subject, Verdict};
+use seatrial_model::{Better, Bound, Limit, Subject, Verdict};
 use serde::Serialize;
 
 use alike::Class;
@@ -127,20 +127,42 @@ pub(crate) fn table(node: &Node) -> Table {
         .finish()
 }
 
+/// A limit in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LimitText {
+    /// `None` if nothing bounds it.
+    pub value: Option<String>,
+    /// Formula and source of the value; empty without a value.
+    pub from: String,
+    /// Why the limit itself is unknown.
+    pub why: Option<String>,
+}
+
+impl LimitText {
+    pub fn of(limit: &Limit) -> Self {
+        let from = |bound: &Bound| format!("{} ({})", bound.formula, bound.provenance);
+        let (bound, sign, why) = match (limit, limit.tightest(Better::Higher)) {
+            (_, Some(bound)) => (Some(bound), "", None),
+            (Limit::AtMost { bound, reason }, None) => (Some(bound), "≤ ", Some(reason.as_str())),
+            (Limit::Unknown { reason }, None) => (None, "", Some(reason.as_str())),
+            (Limit::Chain(_), None) => (None, "", Some("its chain of bounds is empty")),
+        };
+        Self {
+            value: bound.map(|bound| format!("{sign}{}", rounded(bound.value))),
+            from: bound.map(from).unwrap_or_default(),
+            why: why.map(str::to_owned),
+        }
+    }
+}
+
 fn row(part: Part, limits: &[PartLimit]) -> Row {
     let found = limits.iter().find(|limit| limit.subject == part.subject);
-    let unknown = |why: &str| (Badge::from(Verdict::Unknown).into(), Cell::default().notes([why]));
-    let (limit, from) = match found.map(|found| (&found.limit, found.limit.tightest(Better::Higher))) {
+    let (limit, from) = match found.map(|found| LimitText::of(&found.limit)) {
         None => (Cell::default(), Cell::default()),
-        Some((_, Some(bound))) => {
-            (rounded(bound.value).into(), format!("{} ({})", bound.formula, bound.provenance).into())
+        Some(LimitText { value, from, why }) => {
+            let unknown = || Badge::from(Verdict::Unknown).into();
+            (value.map_or_else(unknown, Cell::from), Cell::from(from).notes(why))
         }
-        Some((Limit::AtMost { bound, reason }, None)) => {
-            let from = format!("{} ({})", bound.formula, bound.provenance);
-            (format!("≤ {}", rounded(bound.value)).into(), Cell::from(from).notes([reason]))
-        }
-        Some((Limit::Unknown { reason }, None)) => unknown(reason),
-        Some((Limit::Chain(_), None)) => unknown("its chain of bounds is empty"),
     };
     Row { text: part.text(), names: vec![part.subject.to_string()], limit, from }
 }

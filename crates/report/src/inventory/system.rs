@@ -1,7 +1,7 @@
 //! The machine as a whole: product, software, and limits on this process.
 
 use seatrial_model::Bytes;
-use seatrial_model::machine::{Dimms, Known, Machine, ProcessLimit};
+use seatrial_model::machine::{Cache, CacheKind, Dimms, Known, Machine, ProcessLimit};
 
 use super::counted;
 use crate::notes::Notes;
@@ -112,16 +112,20 @@ fn cpu(machine: &Machine, notes: &mut Notes) -> String {
 }
 
 /// One entry per level and kind: size and count.
+/// `L1d 32 KiB`.
+pub fn cache_text(cache: &Cache) -> String {
+    let kind = match cache.kind {
+        CacheKind::Data => "d",
+        CacheKind::Instruction => "i",
+        CacheKind::Unified => "",
+    };
+    format!("L{}{kind} {}", cache.level, Bytes(cache.size_bytes))
+}
+
 fn caches(machine: &Machine) -> Option<String> {
-    use seatrial_model::machine::CacheKind::{Data, Instruction, Unified};
     let mut told: Vec<(String, usize)> = Vec::new();
     for cache in &machine.caches.instances {
-        let kind = match cache.kind {
-            Data => "d",
-            Instruction => "i",
-            Unified => "",
-        };
-        let text = format!("L{}{kind} {}", cache.level, Bytes(cache.size_bytes));
+        let text = cache_text(cache);
         match told.iter_mut().find(|(known, _)| *known == text) {
             Some((_, number)) => *number += 1,
             None => told.push((text, 1)),

@@ -26,6 +26,7 @@ pub fn page(about: &SettingAbout, style: TextStyle) -> String {
     text += &format!("\n{}", grid::paragraphs(&rows, width));
     let mut commands = about.commands().peekable();
     match commands.peek() {
+        None if !about.remedy.is_empty() => text += &format!("\nTo mend it: {}.\n", about.remedy),
         None => text += "\nNot to be changed while the system runs.\n",
         Some(_) => text += "\nSet by hand:\n",
     }

@@ -37,6 +37,7 @@ fn remedy(document: &SettingsDocument, about: &SettingAbout, width: u16) -> Opti
     let label = |label: &str, text: &str| (Ink::Faint.on(label), clean(text));
     let mut rows = vec![label("matters", about.doc), label("mind", about.traps)];
     match commands.is_empty() {
+        true if !about.remedy.is_empty() => rows.push(label("do", about.remedy)),
         true => rows.push(label("set", "not while the system runs, as far as we know")),
         false => rows.push(label("set", &format!("by hand, which takes {}", about.privilege.words()))),
     }

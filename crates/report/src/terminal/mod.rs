@@ -15,6 +15,7 @@ mod verdicts;
 use std::collections::HashSet;
 use std::path::Path;
 
+use seatrial_model::About;
 use seatrial_model::record::{CaseRecord, Document};
 
 use crate::TextStyle;
@@ -29,6 +30,8 @@ const ONE_SCREEN: usize = 45;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TerminalContext<'a> {
     pub folder: Option<&'a Path>,
+    /// The benchmarks, whose checks are offered.
+    pub abouts: &'a [&'static About],
     /// More next steps: label and text, for example `resume` and a command.
     pub next: &'a [(String, String)],
     /// Every table and every finding in place of the first screen.

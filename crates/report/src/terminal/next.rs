@@ -1,25 +1,29 @@
-//! Next steps: the command that repeats the worst row, and the run folder.
+//! Next steps: the commands that measure again what failed, and the run folder.
 
 use seatrial_model::Verdict;
-use seatrial_model::record::Document;
+use seatrial_model::record::{CaseRecord, Document};
 
 use super::TerminalContext;
 use crate::grid;
 use crate::ink::Ink;
-use crate::repeat_command::repeat;
+use crate::repeat_command::repeats;
 use crate::view::actions::actions;
 use crate::words::clean;
 
+/// Commands that measure again.
+const MOST_REPEATS: usize = 3;
+
 pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
-    let mut rows = Vec::new();
-    let worst = actions(document).into_iter().find(|action| action.badge.tone > Verdict::Warn);
-    let worst =
-        worst.and_then(|action| document.results.iter().find(|case| Some(case.case.as_str()) == action.case));
-    if let Some(case) = worst {
-        rows.push(("repeat the worst".to_owned(), repeat(case, &document.run)));
-        if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail) {
-            rows.push(("what may be wrong".to_owned(), format!("seatrial list {}", clean(&case.bench))));
-        }
+    let bad =
+        actions(document, context.abouts).into_iter().filter(|action| action.badge.tone > Verdict::Warn);
+    let cases: Vec<&CaseRecord> = bad.flat_map(|action| action.repeats).collect();
+    let commands = repeats(&cases, &document.run).into_iter().take(MOST_REPEATS);
+    let mut rows: Vec<(String, String)> =
+        commands.map(|(label, command)| (label.to_owned(), command)).collect();
+    if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail)
+        && let Some(case) = cases.first()
+    {
+        rows.push(("all checks".to_owned(), format!("seatrial list {}", clean(&case.bench))));
     }
     rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
     if !context.details && context.folder.is_some() {

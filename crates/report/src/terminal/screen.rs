@@ -23,6 +23,9 @@ const LINES: [usize; 2] = [40, 60];
 /// Characters of a reason below the criteria.
 const LONGEST_REASON: usize = 140;
 
+/// Lines of a thing to act on whose text ends with what to do.
+const UNCUT: usize = 5;
+
 /// Characters of the nodes of a thing to act on.
 const LONGEST_SET: usize = 40;
 
@@ -37,13 +40,15 @@ struct Room {
 }
 
 /// From generous to narrow; the first that fits is taken.
-const ROOMS: [Room; 6] = [
+const ROOMS: [Room; 8] = [
     Room { nodes: 16, parts: 16, criteria: 12, actions: 7, lines: 3 },
     Room { nodes: 10, parts: 14, criteria: 8, actions: 7, lines: 2 },
     Room { nodes: 8, parts: 10, criteria: 6, actions: 7, lines: 2 },
     Room { nodes: 6, parts: 8, criteria: 5, actions: 6, lines: 2 },
     Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 2 },
     Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 1 },
+    Room { nodes: 4, parts: 5, criteria: 3, actions: 4, lines: 1 },
+    Room { nodes: 3, parts: 4, criteria: 3, actions: 3, lines: 1 },
 ];
 
 pub fn text(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
@@ -93,7 +98,7 @@ fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body:
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));
-    blocks.push(to_act_on(document, room, width));
+    blocks.push(to_act_on(document, context, room, width));
     blocks.push(next::block(document, context, width) + &last_line(document, context));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
@@ -101,8 +106,10 @@ fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body:
 
 /// The number of problems, the worst of them, and the page of the run.
 fn last_line(document: &Document, context: &TerminalContext<'_>) -> String {
-    let problems: Vec<Action<'_>> =
-        actions(document).into_iter().filter(|action| action.badge.tone == Verdict::Fail).collect();
+    let problems: Vec<Action<'_>> = actions(document, context.abouts)
+        .into_iter()
+        .filter(|action| action.badge.tone == Verdict::Fail)
+        .collect();
     let on = |action: &Action<'_>| match action.nodes.as_slice() {
         nodes if nodes.is_empty() || !is_fleet(document) => String::new(),
         nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
@@ -177,15 +184,21 @@ fn cut_from(start: &str, column: &str, table: &mut Table) {
     }
 }
 
-fn to_act_on(document: &Document, room: Room, width: u16) -> String {
-    let all = with_warnings(document);
+fn to_act_on(document: &Document, context: &TerminalContext<'_>, room: Room, width: u16) -> String {
+    let all = with_warnings(document, context.abouts);
     if all.is_empty() {
         return String::new();
     }
     let longest = all.iter().map(|action| action.badge.word.len() + 5).max().unwrap_or(0);
-    let in_lines = room.lines * usize::from(width).saturating_sub(longest + 4);
+    let line = usize::from(width).saturating_sub(longest + 4);
     let row = |action: &Action<'_>| {
-        (action.badge.marked(), cut(&clean(&said(action, is_fleet(document))), in_lines))
+        let what = clean(&said(action, is_fleet(document)));
+        // What to do is never cut.
+        let text = match &action.remedy {
+            Some(remedy) => format!("{}\n{}", cut(&what, room.lines * line), clean(&remedy.to_string())),
+            None => cut(&what, UNCUT * line),
+        };
+        (action.badge.marked(), text)
     };
     let rows: Vec<_> = all.iter().take(room.actions).map(row).collect();
     let mut text = format!("{}\n{}", Ink::Strong.on("To act on"), grid::paragraphs(&rows, width));

@@ -1,20 +1,27 @@
-//! What to act on, the worst first: one sentence each, with nodes and margin.
+//! What to act on, the worst first: one sentence each, with nodes and margin, and what to do.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_analysis::disturbances;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Severity, Verdict, VerdictRecord};
+use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::criteria::measured;
+use super::criteria::{against_bound, measured, share_of_limit, spaced};
 use super::findings::{Found, OF_RUN, found};
-use super::nodes::shortfall;
-use crate::number::{signed_percent, whole_percent};
-use crate::words::{Badge, count, cut};
+use super::nodes::{shortfall, spoken_of};
+use super::remedies::{Remedies, remedy_of_cause};
+use crate::labels::named;
+use crate::number::signed_percent;
+use crate::words::{Badge, count, cut, set_of};
 
 const LONGEST_REASON: usize = 320;
+
+const LONGEST_SET: usize = 40;
+
+/// The kind of the finding on a node that was not reached.
+const NOT_REACHED: &str = "not-reached";
 
 #[derive(Clone, Debug)]
 pub struct Action<'a> {
@@ -27,23 +34,32 @@ pub struct Action<'a> {
     pub what: String,
     /// The worst case.
     pub case: Option<&'a str>,
+    /// Its cases that a repeat would tell more about, the worst first.
+    pub repeats: Vec<&'a CaseRecord>,
+    /// What to do, and who does it.
+    pub remedy: Option<Remedy>,
 }
 
 /// Verdicts that are not a pass, problems among the findings, and, for a run without a profile, cases that failed.
-pub fn actions(document: &Document) -> Vec<Action<'_>> {
-    let mut all = of_verdicts(document);
+pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
+    let mut all = of_verdicts(document, abouts);
     if document.verdicts.is_empty() {
         all.extend(of_cases(document));
     }
     // Failures come before unknowns.
     let at = all.iter().position(|action| action.badge.tone != Verdict::Fail).unwrap_or(all.len());
-    drop(all.splice(at..at, of_findings(document)));
+    let is_told = |finding: &Action<'_>| {
+        finding.name == NOT_REACHED
+            && all.iter().any(|action| finding.nodes.iter().all(|node| action.nodes.contains(node)))
+    };
+    let findings: Vec<Action<'a>> = of_findings(document).filter(|finding| !is_told(finding)).collect();
+    drop(all.splice(at..at, findings));
     all
 }
 
 /// As [`actions`], followed by the warnings, one for each kind.
-pub fn with_warnings(document: &Document) -> Vec<Action<'_>> {
-    let mut all = actions(document);
+pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
+    let mut all = actions(document, abouts);
     all.extend(disturbed(document));
     let is_other = |found: &Found<'_>| {
         found.finding.severity == Severity::Warning && !OF_RUN.contains(&found.finding.kind.as_str())
@@ -74,7 +90,7 @@ fn disturbed(document: &Document) -> Option<Action<'_>> {
     let by: Vec<String> = found.by.iter().map(took).collect();
     let by = if by.is_empty() { String::new() } else { format!(" ({} of the CPU time)", by.join(", ")) };
     let what = format!(
-        "machine disturbed: {} of {} trials{by}; {} may be off: measure again on a quiet machine",
+        "machine disturbed: {} of {} trials{by}; {} may be off",
         found.trials,
         found.of,
         match found.cases {
@@ -82,29 +98,77 @@ fn disturbed(document: &Document) -> Option<Action<'_>> {
             cases => format!("{cases} medians"),
         }
     );
-    Some(Action { badge: Severity::Warning.into(), nodes: Vec::new(), name: "disturbed", what, case: None })
+    Some(Action {
+        badge: Severity::Warning.into(),
+        nodes: Vec::new(),
+        name: "disturbed",
+        what,
+        case: None,
+        repeats: Vec::new(),
+        remedy: Some(Remedy::ON_A_QUIET_MACHINE),
+    })
 }
 
-fn of_verdicts<'a>(document: &'a Document) -> Vec<Action<'a>> {
+fn of_verdicts<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
+    let remedies = Remedies::new(document, abouts);
     let is_open = |record: &&VerdictRecord| record.verdict >= Verdict::Warn;
     let mut records: Vec<&VerdictRecord> = document.verdicts.iter().filter(is_open).collect();
     records.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
+    let cases = by_id(document);
+    let case_of = |record: &VerdictRecord| record.case.as_deref().and_then(|case| cases.get(case)).copied();
+    let is_unreached =
+        |record: &VerdictRecord| case_of(record).and_then(|case| case.cause) == Some(Cause::NeverReached);
+    // Of nodes that were not reached each has a reason of its own.
+    let reason = |record: &VerdictRecord| record.reason.clone().filter(|_| !is_unreached(record));
     // The same sentence about several nodes is shown once, for the worst node.
     let said = |record: &&VerdictRecord| {
-        (record.verdict, record.criterion.clone(), record.reason.clone(), record.waiver.is_some())
+        let is_waived = record.waiver.is_some();
+        (record.verdict, record.criterion.clone(), reason(record), is_unreached(record), is_waived)
     };
     let by_criterion = groups(records, said);
     // Criteria of one benchmark that are missed by the same nodes for the same reason are one thing to act on.
-    let cases = by_id(document);
     let cause = |group: &Vec<&'a VerdictRecord>| {
-        let bench = group[0].case.as_deref().and_then(|case| cases.get(case)).map(|case| case.bench.as_str());
+        let bench = case_of(group[0]).map(|case| case.bench.as_str());
         let nodes: BTreeSet<&Option<String>> = group.iter().map(|record| &record.node).collect();
         // Without a case, the criterion is about a setting, and has a remedy of its own.
         let own = bench.is_none().then_some(&group[0].criterion);
         let is_waived = group[0].waiver.is_some();
-        (group[0].verdict, &group[0].reason, &group[0].subject, bench, own, nodes, is_waived)
+        (group[0].verdict, reason(group[0]), &group[0].subject, bench, own, nodes, is_waived)
     };
-    groups(by_criterion, cause).iter().map(|alike| of_alike(alike)).collect()
+    let action = |alike: &Vec<Vec<&'a VerdictRecord>>| {
+        let worst = alike[0][0];
+        let action = match is_unreached(worst) {
+            true => of_unreached(alike),
+            false => of_alike(alike, &cases),
+        };
+        let repeats = alike.iter().flatten().copied().filter(|record| can_change(record, case_of(record)));
+        Action {
+            repeats: repeats.filter_map(case_of).collect(),
+            remedy: remedies.of(worst, &action.nodes),
+            ..action
+        }
+    };
+    groups(by_criterion, cause).iter().map(action).collect()
+}
+
+/// Whether measuring again may change the verdict: a limit that is not known stays unknown.
+fn can_change(record: &VerdictRecord, case: Option<&CaseRecord>) -> bool {
+    record.verdict == Verdict::Fail
+        || record.margin_percent.is_some()
+        || case.is_some_and(|case| case.metrics.is_empty())
+}
+
+/// Nodes that were not reached, with all criteria that could not be judged for that.
+fn of_unreached<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
+    let action = of_group(&alike[0], None);
+    let criteria = match alike {
+        [only] => format!("{} could not be judged", only[0].criterion),
+        several => format!("{} criteria could not be judged", several.len()),
+    };
+    let reason = alike[0][0].reason.as_deref().unwrap_or_default();
+    let nodes = set_of(&action.nodes, LONGEST_SET);
+    let what = format!("{nodes} not reached: {}; {criteria}", cut(reason, LONGEST_REASON));
+    Action { what, ..action }
 }
 
 fn groups<T, K: Ord>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
@@ -121,8 +185,10 @@ fn groups<T, K: Ord>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
 }
 
 /// One action about criteria of one cause, the worst first; each with its verdicts.
-fn of_alike<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
-    let action = of_group(&alike[0]);
+fn of_alike<'a>(alike: &[Vec<&'a VerdictRecord>], cases: &HashMap<&'a str, &'a CaseRecord>) -> Action<'a> {
+    let worst = alike[0][0];
+    let case = worst.case.as_deref().and_then(|case| cases.get(case)).copied();
+    let action = of_group(&alike[0], case);
     let others: Vec<&VerdictRecord> = alike[1..].iter().map(|group| group[0]).collect();
     if others.is_empty() {
         return action;
@@ -146,20 +212,33 @@ fn of_alike<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
     Action { what, ..action }
 }
 
-fn of_group<'a>(group: &[&'a VerdictRecord]) -> Action<'a> {
+fn of_group<'a>(group: &[&'a VerdictRecord], case: Option<&CaseRecord>) -> Action<'a> {
     let worst = group[0];
     let mut nodes: Vec<&str> = group.iter().filter_map(|record| record.node.as_deref()).collect();
     nodes.dedup();
     let mut subjects: Vec<&str> = group.iter().map(|record| record.subject.as_str()).collect();
     subjects.dedup();
-    let what = sentence(worst, group.len() > 1, subjects.len() == 1);
-    Action { badge: worst.verdict.into(), nodes, name: &worst.criterion, what, case: worst.case.as_deref() }
+    let what = sentence(worst, case, group.len() > 1, subjects.len() == 1);
+    Action {
+        badge: worst.verdict.into(),
+        nodes,
+        name: &worst.criterion,
+        what,
+        case: worst.case.as_deref(),
+        repeats: Vec::new(),
+        remedy: None,
+    }
 }
 
-fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> String {
+fn sentence(
+    record: &VerdictRecord,
+    case: Option<&CaseRecord>,
+    is_group: bool,
+    has_one_subject: bool,
+) -> String {
     let on = match record.subject.as_str() {
         "node" => String::new(),
-        subject if has_one_subject => format!(" on {subject}"),
+        subject if has_one_subject => format!(" on {}", named(subject, "")),
         _ => String::new(),
     };
     let name = format!("{}{on}", record.criterion);
@@ -167,33 +246,32 @@ fn sentence(record: &VerdictRecord, is_group: bool, has_one_subject: bool) -> St
         Some(node) if is_group => format!(" at worst ({node})"),
         _ => String::new(),
     };
-    let measured = measured(record).map(|measured| measured + &of);
+    let share = share_of_limit(record, case).map(|share| format!(", {} of the limit", spaced(share)));
+    let measured = measured(record).map(|measured| measured + share.as_deref().unwrap_or_default() + &of);
     let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
     let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
-    let margin = |percent: f64| whole_percent(percent.abs());
     let said = match (record.verdict, measured, record.margin_percent) {
         (Verdict::Fail, Some(measured), Some(percent)) => {
-            format!(
-                "{name} is {measured}; {} is wanted, which it misses by {}",
-                record.bound,
-                margin(percent)
-            )
+            format!("{name} is {measured}; {} is wanted: {}", record.bound, against_bound(percent))
         }
         (Verdict::Fail, Some(measured), None) => format!("{name} is {measured}; {} is wanted", record.bound),
+        // The reason of a setting has its title and its value.
+        (Verdict::Fail | Verdict::Warn, None, _)
+            if let Some(reason) = reason.as_deref().filter(|_| case.is_none()) =>
+        {
+            return format!("{reason} ({name}; {} is wanted){waiver}", record.bound);
+        }
         (Verdict::Fail, None, _) => format!("{name} is not met; {} is wanted", record.bound),
         (Verdict::Unknown, Some(measured), _) => {
             format!("{name} is {measured} and could not be judged; {} is wanted", record.bound)
         }
         (Verdict::Unknown, None, _) => format!("{name} could not be judged; {} is wanted", record.bound),
-        (_, Some(measured), Some(percent)) => format!(
-            "{name} is {measured}; {} is wanted, {} {}",
-            record.bound,
-            if percent < 0.0 { "which it misses by" } else { "which it exceeds by" },
-            margin(percent)
-        ),
+        (_, Some(measured), Some(percent)) => {
+            format!("{name} is {measured}; {} is wanted: {}", record.bound, against_bound(percent))
+        }
         (_, _, _) => format!("{name} is to be {}", record.bound),
     };
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    let reason = reason.map(|reason| format!("; {reason}")).unwrap_or_default();
     let stop = if (said.clone() + &reason).ends_with('.') { "" } else { "." };
     format!("{said}{reason}{stop}{waiver}")
 }
@@ -211,7 +289,8 @@ fn of_cases(document: &Document) -> Vec<Action<'_>> {
 /// Cases of one benchmark that ended in the same way.
 fn of_same_end<'a>(group: &[&'a CaseRecord]) -> Action<'a> {
     let first = group[0];
-    let nodes: BTreeSet<&str> = group.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
+    let nodes: BTreeSet<&str> = group.iter().flat_map(|case| spoken_of(case)).map(String::as_str).collect();
+    let nodes: Vec<&str> = nodes.into_iter().collect();
     let which = match group {
         [only] => only.case.to_string(),
         several => format!("{} of {}", count(several.len(), "case"), first.bench),
@@ -223,10 +302,12 @@ fn of_same_end<'a>(group: &[&'a CaseRecord]) -> Action<'a> {
     let reason = first.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON)).unwrap_or_default();
     Action {
         badge: first.outcome.into(),
-        nodes: nodes.into_iter().collect(),
+        nodes: nodes.clone(),
         name: &first.bench,
         what: format!("{which} {what}: {reason}"),
         case: Some(first.case.as_str()),
+        repeats: group.to_vec(),
+        remedy: remedy_of_cause(first.cause, &nodes),
     }
 }
 
@@ -242,5 +323,7 @@ fn of_finding<'a>(found: &Found<'a>) -> Action<'a> {
         name: &found.finding.kind,
         what: format!("{}: {}", found.finding.kind, cut(&found.finding.text, LONGEST_REASON)),
         case: found.cases.first().copied(),
+        repeats: Vec::new(),
+        remedy: found.finding.remedy.clone(),
     }
 }

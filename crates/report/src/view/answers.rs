@@ -2,18 +2,20 @@
 //! to do next, and how the run compares with the one before.
 
 use seatrial_analysis::{Comparison, Difference};
+use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunInfo};
-use seatrial_model::{Verdict, VerdictRecord};
+use seatrial_model::{About, Remedy, Verdict, VerdictRecord};
 use seatrial_stats::Verdict as Compared;
 
 use super::actions::{self, Action};
-use super::criteria::{Places, criteria};
+use super::criteria::{Places, against_bound, criteria, share_of_limit, short, spaced};
 use super::differences::{counts, names, worst_first};
 use super::nodes::{is_fleet, with_verdict};
 use crate::inventory::{Node, system};
-use crate::number::{change, signed_percent};
+use crate::labels::named as part_name;
+use crate::number::change;
 use crate::repeat_command::line;
-use crate::words::{Badge, count, cut, set_of, time};
+use crate::words::{Badge, count, cut, rounded, set_of, time};
 
 /// Steps that are named; the rest is counted.
 const MOST_STEPS: usize = 3;
@@ -50,20 +52,16 @@ pub fn wanted(document: &Document) -> String {
         1 => "1 criterion".to_owned(),
         number => format!("{number} criteria"),
     };
-    let judged = document.verdicts.iter().filter(|record| places.is_here(record)).count();
-    let on = match document.run.nodes.len() {
-        nodes if nodes > 1 => format!(", judged {judged} times on {nodes} nodes"),
-        _ if judged > all.len() => format!(", judged {judged} times"),
-        _ => String::new(),
-    };
-    format!("{}{title}: {number}{on}. {}", profile.id, margin(document, &places))
+    format!("{}{title}: {number}. {}", profile.id, margin(document, &places))
 }
 
 fn margin(document: &Document, places: &Places<'_>) -> String {
     let with = document.verdicts.iter().filter_map(|record| Some((record, record.margin_percent?)));
     match with.min_by(|one, other| one.1.total_cmp(&other.1)) {
         Some((record, percent)) => {
-            format!("Smallest margin: {}, {}", signed_percent(percent), named(document, places, record))
+            let named = named(document, places, record);
+            let word = if percent < 0.0 { "Worst" } else { "Closest" };
+            format!("{word}: {named}, {}", against_bound(percent))
         }
         None => "No margin is known".to_owned(),
     }
@@ -74,7 +72,7 @@ fn named(document: &Document, places: &Places<'_>, record: &VerdictRecord) -> St
     let place = match record.subject.as_str() {
         _ if is_fleet(document) => places.place(record),
         "node" => return record.criterion.clone(),
-        part => part.to_owned(),
+        part => part_name(part, ""),
     };
     format!("{} on {place}", record.criterion)
 }
@@ -95,11 +93,15 @@ pub fn accepted(document: &Document, nodes: &[Node]) -> String {
     };
     if is_fleet(document) && document.verdict.is_some() {
         let all = document.run.nodes.len();
-        said += &format!(": {} of {all} nodes pass", with_verdict(document, Verdict::Pass).len());
+        let passed = with_verdict(document, Verdict::Pass);
+        said += &match fold(&passed) {
+            nodes if nodes.is_empty() => format!(": 0 of {all} nodes passed"),
+            nodes => format!(": {} of {all} nodes passed and may be used: {nodes}", passed.len()),
+        };
         for verdict in [Verdict::Fail, Verdict::Unknown] {
             let them = with_verdict(document, verdict);
             if !them.is_empty() {
-                said += &format!(", {} {}", verdict.word(), set_of(&them, LONGEST_SET));
+                said += &format!("; {} {}", verdict.word(), set_of(&them, LONGEST_SET));
             }
         }
     }
@@ -131,18 +133,19 @@ fn hardware(nodes: &[Node]) -> String {
 pub struct NextStep<'a> {
     pub badge: Badge,
     pub nodes: Vec<&'a str>,
-    /// The criterion with its margin, or the finding with its remedy.
+    /// The criterion with its number and bound, or the finding.
     pub what: String,
+    pub remedy: Option<Remedy>,
     /// The command that lists likely causes.
     pub command: Option<String>,
     pub case: Option<&'a str>,
 }
 
 /// The first failures and unknowns, and the number of further things to act on.
-pub fn steps(document: &Document) -> (Vec<NextStep<'_>>, usize) {
-    let all = actions::with_warnings(document);
+pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<NextStep<'a>>, usize) {
+    let all = actions::with_warnings(document, abouts);
     let bad = all.iter().filter(|action| action.badge.tone > Verdict::Warn);
-    let steps: Vec<NextStep<'_>> = bad.take(MOST_STEPS).map(|action| step(document, action)).collect();
+    let steps: Vec<NextStep<'a>> = bad.take(MOST_STEPS).map(|action| step(document, action)).collect();
     let more = all.len() - steps.len();
     (steps, more)
 }
@@ -154,14 +157,26 @@ fn step<'a>(document: &'a Document, action: &Action<'a>) -> NextStep<'a> {
     let is_it =
         |record: &&VerdictRecord| record.case.as_deref() == action.case && record.criterion == action.name;
     let record = document.verdicts.iter().find(is_it).filter(|_| action.badge.tone == Verdict::Fail);
-    let what = match record.and_then(|record| Some((record, record.margin_percent?))) {
-        Some((record, margin)) => match record.subject.as_str() {
-            "node" => format!("{} {}", action.name, signed_percent(margin)),
-            part => format!("{} on {part} {}", action.name, signed_percent(margin)),
-        },
+    let what = match record.and_then(|record| Some((record, record.measured?))) {
+        Some((record, measured)) => {
+            let on = match record.subject.as_str() {
+                "node" => String::new(),
+                part => format!(" on {}", part_name(part, "")),
+            };
+            let share = share_of_limit(record, case).map(spaced);
+            let share = share.map(|share| format!(", {share} of the limit")).unwrap_or_default();
+            format!("{}{on}: {}{share}; {} wanted", action.name, rounded(measured), short(&record.bound))
+        }
         None => cut(&action.what, LONGEST_STEP),
     };
-    NextStep { badge: action.badge, nodes: action.nodes.clone(), what, command, case: action.case }
+    NextStep {
+        badge: action.badge,
+        nodes: action.nodes.clone(),
+        what,
+        remedy: action.remedy.clone(),
+        command,
+        case: action.case,
+    }
 }
 
 /// How the run compares with the one before.

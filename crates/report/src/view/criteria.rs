@@ -6,10 +6,11 @@ use seatrial_model::record::{CaseRecord, Document, MetricRecord};
 use seatrial_model::{Better, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::nodes::shortfall;
+use super::nodes::{MARGIN, shortfall};
 use super::parts::is_absent;
 use super::table::{Builder, Cell, Column, Table};
-use crate::number::{half_width, signed_percent};
+use crate::labels::named;
+use crate::number::{half_width, signed_percent, whole_percent};
 use crate::words::{Badge, rounded};
 
 /// The verdicts on a criterion with one bound.
@@ -32,16 +33,17 @@ impl<'a> Places<'a> {
         Self(by_id(document))
     }
 
-    /// The node, with its judged part: `n1`, `n1 nic:eth0`, `n1->n2`.
+    /// The node, with its judged part: `n1`, `n1 eth0`, `n1->n2`.
     pub fn place(&self, record: &VerdictRecord) -> String {
         let subject = record.subject.as_str();
+        let part = named(subject, "");
         match (&record.node, subject) {
             (Some(node), "node") => node.clone(),
-            (Some(node), _) => format!("{node} {subject}"),
+            (Some(node), _) => format!("{node} {part}"),
             (None, _) => match self.nodes(record) {
-                [] => subject.to_owned(),
+                [] => part,
                 nodes if subject == "node" || subject.contains("->") => nodes.join("->"),
-                nodes => format!("{} {subject}", nodes.join("->")),
+                nodes => format!("{} {part}", nodes.join("->")),
             },
         }
     }
@@ -145,7 +147,7 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .column(Column::words(on).unbroken(), place)
         .numbers(MEASURED, |row| measured(row.record))
         .words(WANTED, |row| short(&row.record.bound))
-        .numbers("margin", |row| row.record.margin_percent.map(signed_percent))
+        .numbers(MARGIN, |row| row.record.margin_percent.map(signed_percent))
         .words("why", |row| {
             Cell::default().notes([&row.record.reason, &row.record.waiver].into_iter().flatten())
         })
@@ -162,7 +164,7 @@ pub fn measured(record: &VerdictRecord) -> Option<String> {
 /// The bound that `metric` was held against, in its unit; `None` if the verdict is about another number.
 pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
     let measured = record.measured?.to(metric.unit).ok()?.value();
-    let is_it = (measured - metric.median).abs() <= 1e-9 * metric.median.abs();
+    let is_it = is_same(measured, metric.median);
     let margin = record.margin_percent? / 100.0;
     let share = match metric.better {
         Better::Higher => 1.0 + margin,
@@ -170,6 +172,33 @@ pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
         Better::None => return None,
     };
     (is_it && share > 0.0).then(|| measured / share)
+}
+
+/// `the bound is missed by 22 %`.
+pub fn against_bound(percent: f64) -> String {
+    match percent < 0.0 {
+        true => format!("the bound is missed by {}", spaced(-percent)),
+        false => format!("the bound is met with {} to spare", spaced(percent)),
+    }
+}
+
+/// `22 %`.
+pub fn spaced(percent: f64) -> String {
+    whole_percent(percent).replace('%', " %")
+}
+
+/// The share of the limit that the judged number reaches, in percent.
+pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<f64> {
+    let value = record.measured?;
+    let is_it = |metric: &&MetricRecord| {
+        let measured = value.to(metric.unit).map(|measured| measured.value());
+        measured.is_ok_and(|measured| is_same(measured, metric.median))
+    };
+    case?.metrics.values().find(is_it)?.percent_of_limit()
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * other.abs()
 }
 
 /// The bound in signs.
@@ -218,6 +247,7 @@ mod tests {
             bound: String::new(),
             margin_percent: Some(margin_percent),
             reason: None,
+            remedy: None,
             waiver: None,
         }
     }

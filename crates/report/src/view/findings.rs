@@ -35,7 +35,7 @@ impl Found<'_> {
     /// Its text; that of the first case where others are not shown.
     pub fn text(&self) -> String {
         let of = if self.is_first_of_kind { "first case: " } else { "" };
-        format!("{of}{}", self.finding.text)
+        format!("{of}{}", self.finding.full_text())
     }
 
     pub fn badge(&self) -> Badge {

@@ -1,5 +1,7 @@
 //! The result of a run in one line, with duration and nodes.
 
+use std::collections::BTreeSet;
+
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Verdict};
 
@@ -30,8 +32,12 @@ pub fn said(document: &Document) -> String {
 fn judged(document: &Document) -> String {
     let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
     let all = document.verdicts.len();
+    let several = several_places(document);
     if number(Verdict::Pass) == all {
-        return format!("{} met", count_of_criteria(all));
+        return match several {
+            Some(places) => format!("{places}: all {all} met"),
+            None => format!("{} met", count_of_criteria(all)),
+        };
     }
     if number(Verdict::Skip) == all {
         return format!("{}, not judged: {} skipped", measured(document), count_of_criteria(all));
@@ -43,7 +49,35 @@ fn judged(document: &Document) -> String {
         (Verdict::Pass, "met"),
         (Verdict::Skip, "skipped"),
     ];
-    counted(all, "criteria", phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
+    let phrases = phrases.map(|(verdict, phrase)| (number(verdict), phrase));
+    match several {
+        Some(places) => format!("{places}: {}", counted(all, "", phrases)),
+        None => counted(all, "criteria", phrases),
+    }
+}
+
+/// `3 criteria x 64 nodes`, where criteria were judged in several places.
+fn several_places(document: &Document) -> Option<String> {
+    let records = &document.verdicts;
+    let criteria: BTreeSet<(&str, &str)> =
+        records.iter().map(|record| (record.criterion.as_str(), record.bound.as_str())).collect();
+    let (all, criteria) = (records.len(), criteria.len());
+    if all == criteria {
+        return None;
+    }
+    let nodes: BTreeSet<&Option<String>> = records.iter().map(|record| &record.node).collect();
+    let parts: BTreeSet<_> = records.iter().map(|record| (&record.node, &record.subject)).collect();
+    let places = match () {
+        () if nodes.len() > 1 && criteria * nodes.len() == all => {
+            format!(" x {}", count(nodes.len(), "node"))
+        }
+        () if criteria * parts.len() == all => format!(" x {}", count(parts.len(), "part")),
+        () => format!(", {all} verdicts"),
+    };
+    Some(format!(
+        "{}{places}",
+        if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") }
+    ))
 }
 
 fn count_of_criteria(all: usize) -> String {

@@ -17,6 +17,7 @@ pub mod pairs;
 pub mod parts;
 pub mod per_price;
 pub mod prolonged;
+pub mod remedies;
 pub mod series;
 pub mod settings;
 pub mod shade;

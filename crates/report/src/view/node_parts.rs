@@ -1,4 +1,4 @@
-//! The parts of each node of a fleet: a row per node, the worst first, a column per part.
+//! The parts of each node of a fleet: a row per node, the worst first, good ones in the order of the run, a column per part.
 
 use std::collections::HashMap;
 
@@ -39,11 +39,16 @@ impl<'a> NodeParts<'a> {
             });
             cells.insert((part.test.clone(), at), NodeCell::new(&part));
         }
-        let row = |node: &'a str| {
+        let mut row = |node: &'a str| {
             let cells = (0..columns.len()).map(|at| cells.remove(&(node.to_owned(), at))).collect();
             NodeRow { node, cells }
         };
-        let rows = summaries(document).iter().map(|summary| summary.node).map(row).collect();
+        let rows: Vec<NodeRow<'a>> = summaries(document).iter().map(|summary| row(summary.node)).collect();
+        let (mut good, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(NodeRow::is_good);
+        let places: HashMap<&str, usize> =
+            document.run.nodes.iter().enumerate().map(|(at, node)| (node.as_str(), at)).collect();
+        good.sort_by_key(|row| places.get(row.node));
+        rows.append(&mut good);
         Self { columns, rows }
     }
 }

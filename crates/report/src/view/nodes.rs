@@ -9,8 +9,12 @@ use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::table::{Builder, Cell, Column, Table};
+use crate::labels::named;
 use crate::number::signed_percent;
 use crate::words::{Badge, count, rounded, tone};
+
+/// The column of the distances from the bounds.
+pub const MARGIN: &str = "vs bound";
 
 pub fn is_fleet(document: &Document) -> bool {
     document.run.nodes.len() > 1
@@ -217,7 +221,7 @@ pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assi
         .numbers(met, |node| format!("{} of {}", node.met, node.all))
         .words("worst", worst)
         .numbers("value", value)
-        .numbers("margin", margin)
+        .numbers(MARGIN, margin)
         .words("why", |node| Cell::default().notes(why(node)))
         .words("found", |node| node.found.join(", "))
         .about(|node, row| {
@@ -229,16 +233,16 @@ pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assi
 
 /// The worst result of a node, by name.
 fn worst(node: &NodeSummary<'_>) -> Cell {
-    let named = |name: &str, subject: &Subject| match subject.as_str() {
+    let on = |name: &str, subject: &Subject| match subject.as_str() {
         "node" => name.to_owned(),
-        subject => format!("{name} {subject}"),
+        subject => format!("{name} {}", named(subject, "")),
     };
     match node.worst() {
         None => Cell::default(),
         Some(Worst::Judged(record)) => {
-            Cell::from(named(&record.criterion, &record.subject)).case(record.case.as_deref())
+            Cell::from(on(&record.criterion, &record.subject)).case(record.case.as_deref())
         }
-        Some(Worst::Case(case)) => Cell::from(named(&case.bench, &case.subject)).case(case.case.as_str()),
+        Some(Worst::Case(case)) => Cell::from(on(&case.bench, &case.subject)).case(case.case.as_str()),
     }
 }
 

@@ -10,7 +10,7 @@ use seatrial_stats::Sorted;
 use super::cases::{Verdicts, verdicts};
 use super::nodes::{is_fleet, spoken_of};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
-use crate::labels::Label;
+use crate::labels::{Label, named};
 use crate::number::{half_width, whole_percent};
 use crate::words::{Badge, count, quantity, tone};
 
@@ -208,30 +208,6 @@ fn share(case: &CaseRecord) -> Option<f64> {
 /// The name of the part that a case measures, without nodes: `memory`, `GPU 0`, `eth0`, `/scratch`.
 fn name(case: &CaseRecord) -> String {
     named(Label::of_case(case).without_nodes(&case.nodes).subject(), &case.bench)
-}
-
-/// The name of a subject without nodes.
-pub fn named(subject: &str, bench: &str) -> String {
-    match subject.split_once(':') {
-        Some(("nic", "lo")) => "loopback".to_owned(),
-        Some(("gpu", index)) => format!("GPU {index}"),
-        Some(("numa", node)) => format!("NUMA node {node}"),
-        Some(("fs", "auto")) => "file system".to_owned(),
-        Some((_, name)) if !name.is_empty() => name.to_owned(),
-        _ if subject == "node" || subject.is_empty() => family(bench).to_owned(),
-        _ => subject.to_owned(),
-    }
-}
-
-/// What the benchmarks of a family measure.
-pub fn family(bench: &str) -> &str {
-    match bench.split('.').next().unwrap_or_default() {
-        "mem" => "memory",
-        "cpu" => "cores",
-        "gpu" => "GPUs",
-        "net" => "network",
-        other => other,
-    }
 }
 
 impl Part<'_> {

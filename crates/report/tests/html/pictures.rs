@@ -51,7 +51,9 @@ fn docs() -> PathBuf {
 
 /// `text` with the first screens of today, each behind a comment with the name of its record.
 fn with_screens(text: &str) -> String {
-    let context = TerminalContext { folder: Some(Path::new(FOLDER)), ..TerminalContext::default() };
+    let abouts = fixture::abouts();
+    let context =
+        TerminalContext { folder: Some(Path::new(FOLDER)), abouts: &abouts, ..TerminalContext::default() };
     let mut text = text.to_owned();
     for (name, document) in records() {
         let mark = format!("<!-- screen of {name} -->\n```text\n");
@@ -76,12 +78,17 @@ fn pictures() {
     let text = std::fs::read_to_string(&document).expect("the document");
     std::fs::write(&document, with_screens(&text)).expect("written");
     let folder = docs().join("pictures");
+    let abouts = fixture::abouts();
     let mut browser = Chromium::start().expect("Chromium");
     std::fs::create_dir_all(&folder).expect("a folder");
     for (name, document) in records() {
         let nodes = nodes(name, &document);
-        let context =
-            PageContext { folder: Some(Path::new(FOLDER)), nodes: &nodes, ..PageContext::default() };
+        let context = PageContext {
+            folder: Some(Path::new(FOLDER)),
+            nodes: &nodes,
+            abouts: &abouts,
+            ..PageContext::default()
+        };
         let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
         std::fs::write(&page, page_in(&document, &context)).expect("a page");
         for (width, height) in SIZES {

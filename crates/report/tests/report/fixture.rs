@@ -7,12 +7,16 @@ use seatrial_model::record::{
     SeriesRecord, SeriesRow, Summary,
 };
 use seatrial_model::{
-    Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit, Value,
-    Verdict, VerdictRecord,
+    About, Actor, Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Remedy, Severity,
+    Subject, Unit, Value, Verdict, VerdictRecord,
 };
 
-pub const NO_LIMIT: &str = "the firmware's DIMM table cannot be read: /sys/firmware/dmi/tables/DMI: Permission denied \
-                            (os error 13); run as root, or state the limit in a profile ([[limit]])";
+pub const NO_LIMIT: &str = "cannot read /sys/firmware/dmi/tables/DMI: Permission denied (os error 13)";
+
+/// The benchmarks, whose checks a report offers.
+pub fn abouts() -> Vec<&'static About> {
+    seatrial_registry::REGISTRY.abouts().collect()
+}
 
 pub fn params(pairs: &[(&str, &str)]) -> Params {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
@@ -135,6 +139,7 @@ pub fn judged(record: &CaseRecord, verdict: Verdict, percent: f64, reason: Optio
         bound: format!("at least {percent} % of the limit"),
         margin_percent: metric.and_then(margin),
         reason: reason.map(str::to_owned),
+        remedy: None,
         waiver: None,
     }
 }
@@ -208,12 +213,18 @@ pub fn host() -> Document {
     results[2].findings.push(pages);
     let verdicts = vec![
         judged(&results[0], Verdict::Pass, 65.0, None),
-        judged(
-            &results[2],
-            Verdict::Warn,
-            69.6,
-            Some("within noise: the bound lies inside the 95 % interval"),
-        ),
+        VerdictRecord {
+            remedy: Some(Remedy::new(
+                Actor::User,
+                "measure again with more trials: raise the parameters trials and max_trials",
+            )),
+            ..judged(
+                &results[2],
+                Verdict::Warn,
+                69.6,
+                Some("within noise: the bound lies inside the 95 % interval, the median meets it"),
+            )
+        },
         judged(&results[3], Verdict::Fail, 55.0, None),
     ];
     let mut document = checked(document(&["n1"], results), verdicts);
@@ -224,14 +235,18 @@ pub fn host() -> Document {
 
 /// `check` on a virtual machine: no limit, so nothing can be judged.
 pub fn virtual_machine() -> Document {
-    let limit = LimitRecord::unknown(NO_LIMIT);
+    let limit = LimitRecord::unknown("a virtual machine (kvm) does not see the memory modules of its host");
     let results: Vec<_> = [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)]
         .iter()
         .map(|(kernel, store, median)| measured("vm-1", kernel, store, *median, &limit))
         .collect();
-    let reason = format!("the metric has no limit: {NO_LIMIT}");
-    let verdicts =
-        results.iter().map(|record| judged(record, Verdict::Unknown, 55.0, Some(&reason))).collect();
+    let reason = "no limit is known for bandwidth here: a virtual machine (kvm) does not see the memory modules of its host";
+    let action = "state the limit in a profile: [[limit]], see docs/profiles.md";
+    let verdicts = results.iter().map(|record| VerdictRecord {
+        remedy: Some(Remedy::new(Actor::User, action)),
+        ..judged(record, Verdict::Unknown, 55.0, Some(reason))
+    });
+    let verdicts = verdicts.collect();
     checked(document(&["vm-1"], results), verdicts)
 }
 
@@ -429,6 +444,7 @@ pub fn accepted() -> Document {
         bound: "exactly 9000".to_owned(),
         margin_percent: None,
         reason: None,
+        remedy: None,
         waiver: None,
     }));
     checked(document(&names, results), verdicts)
@@ -456,18 +472,20 @@ pub fn two_gpus() -> Document {
     let mut add = |bench: &str, gpu: usize, kernel: &str, median: f64, limit: &LimitRecord, percent: f64| {
         let mut record = measured("g1", kernel, "nt", median, limit);
         let subject = Subject::device("gpu", &gpu.to_string());
-        let Ok(id) = format!("{bench}@g1/{subject}[kernel={kernel}]").parse();
+        let name = if bench == "gpu.memory" { "kernel" } else { "direction" };
+        let Ok(id) = format!("{bench}@g1/{subject}[{name}={kernel}]").parse();
         (record.case, record.bench, record.subject) = (id, bench.to_owned(), subject);
         let share = record.metrics["bandwidth"].percent_of_limit().unwrap_or(0.0);
         let verdict = if share < percent { Verdict::Fail } else { Verdict::Pass };
         let mut verdict = judged(&record, verdict, percent, None);
+        record.params = params(&[(name, kernel), ("gpu", "auto")]);
         verdict.criterion = format!("{bench}-{kernel}");
         verdicts.push(verdict);
         results.push(record);
     };
     for gpu in 0..2 {
-        for (kernel, median) in [("to-device", 55.4), ("from-device", 57.1)] {
-            let median = if gpu == 1 && kernel == "to-device" { median / 2.0 } else { median };
+        for (kernel, median) in [("h2d", 55.4), ("d2h", 57.1)] {
+            let median = if gpu == 1 && kernel == "h2d" { median / 2.0 } else { median };
             add("gpu.host_copy", gpu, kernel, median, &link, 80.0);
         }
         for (kernel, median) in [("read", 4480.0), ("copy", 4210.0), ("triad", 4302.0)] {

@@ -18,6 +18,7 @@ const ECHO: About = About {
     version: 1,
     title: "round trips between two processes",
     doc: "# toy.echo\n\nHow fast two processes *answer* each other.\n\n## How\n\n- One message at a time, `a * b` bytes long,\n  over a socket.\n- The clock runs on the sender.\n\n| size | what it is like |\n|---|---|\n| 1 B | a signal |\n| 64 KiB | a block of a file, which is larger than what the socket takes at once |\n\n```\nseatrial run toy.echo -p size=1B\n```\n",
+    checks: &[],
     params: &[ParamSpec::new("size", Kind::Size(Bytes(1), Bytes::mib(64)), "64 KiB")
         .word("auto")
         .doc("Bytes of a message; auto is what the socket takes at once.")],
@@ -48,6 +49,7 @@ static SETTING: SettingAbout = SettingAbout {
     source: "",
     apply: &[],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "",
 };
 

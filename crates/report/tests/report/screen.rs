@@ -12,7 +12,8 @@ use super::{fixture, golden};
 #[track_caller]
 fn screen(document: &Document, columns: u16, lines: usize) -> String {
     let folder = Path::new("/home/ada/.local/share/seatrial/runs/20260921-083015-bcdf");
-    let context = TerminalContext { folder: Some(folder), ..TerminalContext::default() };
+    let abouts = fixture::abouts();
+    let context = TerminalContext { folder: Some(folder), abouts: &abouts, ..TerminalContext::default() };
     let text = render(document, &context, TextStyle::new(Style::Plain, Some(columns)));
     assert!(text.lines().count() <= lines, "{} lines:\n{text}", text.lines().count());
     // Commands and paths are for copying.

@@ -23,6 +23,7 @@ static BUFFER: SettingAbout = SettingAbout {
     source: "/proc/sys/toy/buffer",
     apply: &[ApplyCommand::always("sysctl -w toy.buffer={value}")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Lost at the next boot.",
 };
 
@@ -75,6 +76,7 @@ fn want(document: &mut SettingsDocument, index: usize, want: Wanted) {
         bound: want.bound.clone(),
         margin_percent: None,
         reason: want.reason.clone(),
+        remedy: None,
         waiver: want.waiver.clone(),
     });
     setting.wanted.push(want);
@@ -200,6 +202,7 @@ fn a_host_cannot_steer_the_terminal() {
     let want_it = Wanted {
         change: Some(evil.to_owned()),
         reason: Some(evil.to_owned()),
+        remedy: None,
         waiver: Some(evil.to_owned()),
         ..wanted(evil, Verdict::Fail)
     };

@@ -9,7 +9,7 @@ use seatrial_report::{Style, TextStyle};
 
 use super::{fixture, golden};
 
-const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, next: &[], details: true };
+const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, abouts: &[], next: &[], details: true };
 
 fn plain(document: &Document) -> String {
     let context = TerminalContext {

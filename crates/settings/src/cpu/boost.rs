@@ -47,6 +47,7 @@ const ABOUT: SettingAbout = SettingAbout {
         },
     ],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "The two files have opposite meanings. The firmware may forbid what the file allows; measure the \
             resulting frequency.",
 };

@@ -32,6 +32,7 @@ const ABOUT: SettingAbout = SettingAbout {
     // Ten characters: four would be read as a binary number.
     apply: &[ApplyCommand::always("exec 3> /dev/cpu_dma_latency; printf 0x%08x {value} >&3")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Holds until the shell or program closes the device or ends. Reading the value needs root too.",
 };
 

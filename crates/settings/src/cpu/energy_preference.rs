@@ -28,6 +28,7 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
     )],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "While the governor is `performance` the driver allows only `performance` and answers EBUSY: set \
             the governor first. Each policy has its own value.",
 };

@@ -33,6 +33,7 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
     )],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Each policy has its own value; note the old ones first, since they may differ. Restore the \
             governor before cpu.energy_performance_preference. tuned, power-profiles-daemon and Slurm's \
             --cpu-freq set it too.",

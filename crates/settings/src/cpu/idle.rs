@@ -36,6 +36,7 @@ const C_STATES: SettingAbout = SettingAbout {
     // It disables every state with at least this latency, so states below the bound stay.
     apply: &[ApplyCommand::always("cpupower idle-set -D {value}")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Idle CPUs draw more power, and other cores may boost less. `cpupower idle-set -E` enables all \
             states again, also those that were disabled before. Lost at the next boot.",
 };

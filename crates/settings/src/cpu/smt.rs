@@ -34,6 +34,7 @@ const ABOUT: SettingAbout = SettingAbout {
         words: &[("true", "on"), ("false", "off")],
     }],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Takes the second threads offline: cpusets, interrupt affinities and pinned programs lose these \
             CPUs, and do not get them back later. Never do this inside a batch job. If the firmware disabled \
             SMT, it cannot be enabled at run time.",

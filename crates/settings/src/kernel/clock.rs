@@ -42,6 +42,7 @@ const ABOUT: SettingAbout = SettingAbout {
         "echo {value} | tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
     )],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "The kernel accepts only names in available_clocksource in the same folder; an unstable counter \
             is not listed. tsc=reliable on the kernel command line disables the watchdog: right if it was \
             wrong, harmful if the counters of the sockets really differ, since time then jumps back between \

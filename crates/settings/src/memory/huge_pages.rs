@@ -30,6 +30,7 @@ const TRANSPARENT: SettingAbout = SettingAbout {
     source: ENABLED,
     apply: &[ApplyCommand::always("echo {value} > /sys/kernel/mm/transparent_hugepage/enabled")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Holds for memory that is allocated from now on. Lost at the next boot unless \
             transparent_hugepage= on the kernel command line sets it.",
 };

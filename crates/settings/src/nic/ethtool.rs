@@ -31,6 +31,7 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "ethtool -g NAME",
     apply: &[ApplyCommand::always("ethtool -G {name} rx {value}")],
     privilege: Privilege::NetAdmin,
+    remedy: "",
     traps: "Most drivers take the link down for a moment. Very long rings can slow down a single stream, \
             since its data no longer stays in the cache. Lost at the next boot.",
 };

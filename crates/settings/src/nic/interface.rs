@@ -47,6 +47,7 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/class/net/NAME/mtu",
     apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
+    remedy: "",
     traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own \
             value again. Test the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a \
             bond or bridge limits interfaces on top of it.",

@@ -33,6 +33,7 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "tc qdisc show dev NAME",
     apply: &[ApplyCommand::always("tc qdisc replace dev {name} root {value}")],
     privilege: Privilege::NetAdmin,
+    remedy: "",
     traps: "Waiting packets are lost. In place of mq, it makes all queues share one lock: set \
             net.core.default_qdisc and create the interface again instead. Lost at the next boot.",
 };

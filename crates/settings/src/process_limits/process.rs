@@ -39,6 +39,7 @@ const RTPRIO_ABOUT: SettingAbout = SettingAbout {
     source: "the limit RLIMIT_RTPRIO of the agent, and its capability CAP_SYS_NICE",
     apply: &[ApplyCommand::always("prlimit --pid $$ --rtprio={value}")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Holds for the shell in which it is typed, and its children; rtprio in /etc/security/limits.conf \
             holds from the next login. Slurm passes its own limits to jobs (PropagateResourceLimits, \
             LimitRTPRIO= of slurmd.service), and a service has those of its unit. kernel.sched_rt_runtime_us \

@@ -47,6 +47,7 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/class/infiniband/NAME/ports/PORT/state",
     apply: &[],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "A port comes up with its cable, its switch and, on InfiniBand, a running subnet manager; no \
             setting of this host changes it. On Ethernet it follows the network interface.",
 };

@@ -28,8 +28,9 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/class/net/NAME/carrier_down_count",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "A counter, which starts when the interface is created. Remedy: look at both ends (`ethtool -m NAME` shows the \
-            light of a transceiver), change the cable, the transceiver, the port.",
+    remedy: "change the cable, the transceiver, then the port of the switch",
+    traps: "A counter, which starts when the interface is created. `ethtool -m NAME` shows the light of a transceiver at \
+            each end.",
 };
 
 impl Setting for CarrierLosses {

@@ -16,7 +16,7 @@ pub struct ClockFact {
 
 const ABOUT: SettingAbout = SettingAbout {
     id: "state.clock_synchronised",
-    title: "clock kept by a time service",
+    title: "clock synchronised by a time service",
     doc: "Whether NTP or PTP keeps the clock of this machine. Without, its clock drifts by seconds a day: files of a \
           shared file system are older than what they were made from, logs of nodes cannot be put in order, \
           and Kerberos, certificates and Slurm's munge refuse to work.",
@@ -29,8 +29,9 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "adjtimex(2), STA_UNSYNC",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "Set by the time service. Remedy: start chronyd, ntpd or systemd-timesyncd (`timedatectl set-ntp true`) \
-            and see that it reaches a server (`chronyc tracking`). A container shows the clock of its host.",
+    remedy: "start chronyd, ntpd or systemd-timesyncd (`timedatectl set-ntp true`)",
+    traps: "Set by the time service, which has to reach a server (`chronyc tracking`). A container shows the clock of \
+            its host.",
 };
 
 pub static SYNCHRONISED: ClockFact =

@@ -39,8 +39,8 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "/sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count, else /sys/devices/system/edac/mc/mc*/ce_count",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "A counter, which nothing sets but a boot. Remedy: `ras-mc-ctl --error-count` names the module; reseat \
-            it, then replace it.",
+    remedy: "reseat, then replace the module that `ras-mc-ctl --error-count` names",
+    traps: "A counter, which nothing sets but a boot.",
 };
 
 const NO_EDAC: &str = "no memory controller reports errors to the kernel";
@@ -76,8 +76,8 @@ const PCIE: SettingAbout = SettingAbout {
           cable or slot. PCI Express allows one wrong bit in 10^12, which 16 lanes of 8 GT/s transfer in \
           8 s.",
     source: "/sys/bus/pci/devices/*/aer_dev_correctable",
-    traps: "A counter, which nothing sets but a boot. Remedy: reseat the card, its riser and its cable; try \
-            another slot; look for new firmware. The fault may be at the other end of the device's link.",
+    remedy: "reseat the card, its riser and its cable; then try another slot and new firmware",
+    traps: "A counter, which nothing sets but a boot. The fault may be at the other end of the device's link.",
     ..ABOUT
 };
 
@@ -130,8 +130,7 @@ pub static THERMAL_THROTTLING: ErrorCount = ErrorCount {
               the data sheet of the processor never lets it happen. Counted by Intel's processors.",
         unit: "times a day",
         source: "/sys/devices/system/cpu/cpu*/thermal_throttle/{core,package}_throttle_count",
-        traps: "A counter, which nothing sets but a boot. Remedy: look at fans, dust, heat sinks, thermal paste \
-                and the temperature of the room.",
+        remedy: "check fans, dust, heat sinks, thermal paste and the temperature of the room",
         ..ABOUT
     },
     read: throttling,

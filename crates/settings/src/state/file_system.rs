@@ -33,7 +33,8 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "statvfs(3) of file systems on disks of this machine",
     apply: &[],
     privilege: Privilege::Root,
-    traps: "Remedy: `du -xh --max-depth=1 MOUNT` finds what takes the space; old logs, packages and kernels are the usual part. Network file systems are not asked.",
+    remedy: "delete what `du -xh --max-depth=1 MOUNT` finds: old logs, packages and kernels are the usual part",
+    traps: "Network file systems are not asked.",
 };
 
 pub static SPACE_USED: OfFileSystem = OfFileSystem {
@@ -49,7 +50,7 @@ pub static INODES_USED: OfFileSystem = OfFileSystem {
         doc: "Used share of the inodes, of which each file takes one: without a free one no file can be made, however \
               much space is left, and the error is \"No space left on device\". Some file systems (btrfs) have no \
               such limit.",
-        traps: "Remedy: `df -i`, then `du --inodes -x MOUNT` finds the folder with the files.",
+        remedy: "delete files of the folder that `du --inodes -x MOUNT` finds",
         ..ABOUT
     },
     find: |one, _| match one.inode_fill_percent {
@@ -69,8 +70,7 @@ pub static READ_ONLY: OfFileSystem = OfFileSystem {
         kind: Kind::Flag,
         unit: "",
         source: "/proc/self/mountinfo: the mount is rw, the file system ro",
-        traps: "Remedy: `dmesg` tells the error; look at the disk (`smartctl -a`), then run fsck while the file system is not \
-                mounted.",
+        remedy: "read the error in `dmesg`, check the disk (`smartctl -a`), then run fsck on the unmounted file system",
         ..ABOUT
     },
     find: |one, _| Found::value(Value::Flag(one.became_read_only)),
@@ -86,8 +86,8 @@ pub static ERRORS: OfFileSystem = OfFileSystem {
         kind: Kind::Count(0, u64::MAX),
         unit: "errors",
         source: "/sys/fs/ext4/DEVICE/errors_count",
-        traps: "Cleared by fsck while the file system is not mounted. `dmesg` tells the error; look at the disk with \
-                `smartctl -a`.",
+        remedy: "check the disk (`smartctl -a`), then run fsck on the unmounted file system",
+        traps: "Only fsck clears it.",
         ..ABOUT
     },
     find: errors,

@@ -30,7 +30,8 @@ const ABOUT: SettingAbout = SettingAbout {
     source: TAINTED,
     apply: &[],
     privilege: Privilege::Root,
-    traps: "Only a boot clears it. `dmesg` and `journalctl -k` say what happened.",
+    remedy: "read `journalctl -k`, which names the processor or memory bank, and replace it",
+    traps: "Only a boot clears it.",
 };
 
 pub static MACHINE_CHECK: Taint = Taint { about: &ABOUT, bit: 4 };
@@ -40,7 +41,8 @@ pub static KERNEL_OOPS: Taint = Taint {
         id: "state.kernel_oops",
         title: "kernel oops or bug since the boot",
         doc: "A thread of the kernel died (taint D, bit 7: OOPS or BUG). What it held stays locked and what it \
-              served stands still, so later measurements may hang; the machine should be booted again.",
+              served stands still, so later measurements may hang.",
+        remedy: "boot the machine, and report what `journalctl -k` shows",
         ..ABOUT
     },
     bit: 7,
@@ -52,6 +54,7 @@ pub static BAD_PAGE: Taint = Taint {
         title: "bad page since the boot",
         doc: "A bad page was referenced or a page had unexpected flags (taint B, bit 5): memory is defective, or a \
               driver wrote where it should not.",
+        remedy: "read `journalctl -k`, and test the memory",
         ..ABOUT
     },
     bit: 5,
@@ -63,6 +66,7 @@ pub static KERNEL_WARNING: Taint = Taint {
         title: "kernel warning since the boot",
         doc: "The kernel issued a warning (taint W, bit 9): a state that its authors thought impossible, in a \
               driver or for lack of a resource. Some are harmless.",
+        remedy: "read in `journalctl -k` where it arose",
         ..ABOUT
     },
     bit: 9,
@@ -74,6 +78,7 @@ pub static SOFT_LOCKUP: Taint = Taint {
         title: "soft lockup since the boot",
         doc: "A CPU ran in the kernel for more than 20 s and let nothing else run (taint L, bit 14): a driver \
               hangs, a device does not answer, or, in a virtual machine, the host took the CPU away.",
+        remedy: "read in `journalctl -k` where the CPU was stuck",
         ..ABOUT
     },
     bit: 14,

@@ -26,6 +26,7 @@ pub(super) const ABOUT: SettingAbout = SettingAbout {
     source: ACTIVE,
     apply: &[ApplyCommand::always("tuned-adm profile {value}")],
     privilege: Privilege::Root,
+    remedy: "",
     traps: "Changes many settings at once. `tuned-adm off` rolls back what it changed.",
 };
 

@@ -122,6 +122,7 @@ pub fn verdict(case: &Case, verdict: Verdict) -> VerdictRecord {
         bound: "at least 90 % of the limit".to_owned(),
         margin_percent: None,
         reason: None,
+        remedy: None,
         waiver: None,
     }
 }

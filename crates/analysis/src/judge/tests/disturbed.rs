@@ -55,11 +55,10 @@ fn a_criterion_that_only_warns_is_a_warning_beside_others_too() {
 
 #[test]
 fn a_criterion_that_is_missed_on_a_quiet_machine_is_missed() {
-    let quiet = ["below the bound; no finding explains it".to_owned()];
     for evidence in
         [load(950, 40), gpu(&json!([])), gpu(&Value::Null), json!({}), json!({ "probes": 3, "watch": [1] })]
     {
-        assert_eq!(of("95 GB/s", &evidence), (Verdict::Fail, quiet[0].clone()), "{evidence}");
+        assert_eq!(of("95 GB/s", &evidence), (Verdict::Fail, String::new()), "{evidence}");
     }
     // A service on a node that waits for the disk under test takes little of a CPU.
     let waiting = json!({ "busy_ns": 50, "own_ns": 10, "kernel_ns": 0, "elapsed_ns": 1000 });

@@ -9,7 +9,7 @@ use crate::judge::fixture::params;
 
 static MTU: SettingAbout = SettingAbout {
     id: "nic.mtu",
-    title: "",
+    title: "MTU of an interface",
     doc: "",
     kind: Kind::Count(68, 65535),
     unit: "bytes",
@@ -20,6 +20,7 @@ static MTU: SettingAbout = SettingAbout {
     source: "",
     apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
+    remedy: "",
     traps: "",
 };
 
@@ -69,7 +70,7 @@ fn a_setting_passes_fails_or_is_unknown() {
         lines(&verdicts(&wanting(rule(&[])), nodes)),
         [
             "nic.mtu n1: pass",
-            "nic.mtu n2: fail it is 1500; set it with: ip link set dev eth0 mtu 9000 (needs root or CAP_NET_ADMIN)",
+            "nic.mtu n2: fail MTU of an interface: 1500",
             "nic.mtu n3: unknown the setting could not be read: permission denied",
             "nic.mtu n4: unknown this setting does not exist here: no such file",
             "nic.mtu n5: unknown 'large' is not a number",
@@ -104,7 +105,7 @@ fn a_refused_value_has_the_reason_of_the_profile_and_no_command() {
     let site = || vec![node("n1", vec![mtu("eth0", 9000)]), node("n2", vec![mtu("eth0", 1500)])];
     assert_eq!(
         lines(&verdicts(&wanting(rule), site())),
-        ["nic.mtu n1: pass", "nic.mtu n2: fail it is 1500; why: use 9000"]
+        ["nic.mtu n1: pass", "nic.mtu n2: fail MTU of an interface: 1500; use 9000"]
     );
 }
 
@@ -151,10 +152,9 @@ fn who_wants_it_and_what_was_noted_stand_in_the_reason() {
     let noted = mtu("eth0", 1500).noting("set by the cloud");
     let found = verdicts(&wanting(rule), vec![node("n1", vec![noted])]);
     let reason = found.verdicts[0].reason.as_deref().unwrap();
-    assert!(
-        reason.starts_with("it is 1500 (set by the cloud); why: the tender; set it with: ip link"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("MTU of an interface: 1500 (set by the cloud); the tender"), "{reason}");
+    let remedy = found.verdicts[0].remedy.as_ref().expect("there is a command");
+    assert_eq!(remedy.to_string(), "do (root on the node): ip link set dev eth0 mtu 9000");
 }
 
 #[test]

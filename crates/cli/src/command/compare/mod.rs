@@ -59,11 +59,14 @@ fn show(args: &CompareArgs, sides: &[Side<'_>], comparisons: &[Comparison]) -> R
     let apart = apart(&cases, comparisons);
     let legend = apart.texts.filter(|_| args.parts.is_empty()).unwrap_or_else(|| names.clone());
     let prices = prices(args, sides)?;
+    // The text for a terminal draws no curves.
+    let is_text = args.html.is_none() && matches!(args.output.output, TableOrJson::Table);
+    let curves = if is_text { Vec::new() } else { curves(&cases, &apart.params) };
     let compared = Compared {
         names: &names,
         legend: &legend,
         comparisons,
-        curves: &curves(&cases, &apart.params),
+        curves: &curves,
         per_price: &per_price(comparisons, &prices),
         price_unit: &args.price_unit,
     };

@@ -17,6 +17,7 @@ const ABOUT: About = About {
     version: 1,
     title: "a toy",
     doc: "",
+    checks: &[],
     params: &[],
     metrics: &[],
     series: &[],

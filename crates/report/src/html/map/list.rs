@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::svg::{Target, safe};
-use crate::view::map::{MapBox, MapLimit, MapLink, MapResult};
+use crate::inventory::LimitText;
+use crate::view::map::{MapBox, MapLink, MapResult};
 
 pub fn list(drawn: &MapBox, target: Target<'_>) -> String {
     let mut out = String::from("<ul>");
@@ -39,12 +40,13 @@ fn link(link: &MapLink, target: Target<'_>, out: &mut String) {
     out.push_str("</li>");
 }
 
-fn limit(limit: Option<&MapLimit>, out: &mut String) {
+fn limit(limit: Option<&LimitText>, out: &mut String) {
     let Some(limit) = limit else { return };
     let _ = match &limit.value {
         Some(value) => write!(out, "; limit {}, from {}", safe(value), safe(&limit.from)),
-        None => write!(out, "; limit unknown: {}", safe(&limit.from)),
+        None => write!(out, "; limit unknown"),
     };
+    let _ = limit.why.iter().try_for_each(|why| write!(out, ": {}", safe(why)));
 }
 
 fn result(result: &MapResult, target: Target<'_>, out: &mut String) {

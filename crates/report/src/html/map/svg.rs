@@ -51,7 +51,8 @@ fn write_result(line: &Line<'_>, result: &MapResult, target: Target<'_>, out: &m
     let sign = result.shade.badge().map_or(String::new(), |badge| format!("{} ", badge.sign));
     let percent = result.percent.as_deref().unwrap_or_default();
     let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 3);
-    let value = grouped(&result.value);
+    let worst = result.worst().map(|worst| format!(", {worst}")).unwrap_or_default();
+    let value = grouped(&result.value) + &worst;
     let test = cut(&result.test, room.saturating_sub(value.chars().count() + 1).max(6));
     let (x, y, right) = (line.x, line.y, line.x + line.width);
     let _ = write!(

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::machine::{Gpu, Known, Machine, NumaNode, PartLimit};
-use seatrial_model::{Better, Bytes, Limit, Subject};
+use seatrial_model::{Bytes, Subject};
 
-use super::super::parts::named;
 use super::cores::cores;
 use super::results::Results;
-use super::{MapBox, MapLimit, MapLink, MapRun};
+use super::{MapBox, MapLink, MapRun};
 use crate::inventory::parts::listed;
-use crate::inventory::{FEWEST_FOLDED, Node, Part, name, parts, system};
+use crate::inventory::{FEWEST_FOLDED, LimitText, Node, Part, name, parts, system};
+use crate::labels::named;
 use crate::notes::Notes;
-use crate::words::{count, rounded};
+use crate::words::count;
 
 /// Benchmarks that measure the link between a GPU and the processor.
 const HOST_LINK: &[&str] = &["gpu.host_copy", "gpu.host_copy_all"];
@@ -190,24 +190,11 @@ impl<'a> Builder<'a> {
     }
 
     /// The limit of a subject whose quantity starts with `what`; by default not the limit of a link.
-    fn limit(&self, subject: &Subject, what: &str) -> Option<MapLimit> {
+    fn limit(&self, subject: &Subject, what: &str) -> Option<LimitText> {
         let is_it = |limit: &&PartLimit| {
             limit.subject == *subject && limit.what.starts_with(HOST_LINK_LIMIT) == (what == HOST_LINK_LIMIT)
         };
-        let limit = &self.node.limits.iter().find(is_it)?.limit;
-        Some(match (limit.tightest(Better::Higher), limit) {
-            (Some(bound), _) => MapLimit {
-                value: Some(rounded(bound.value)),
-                from: format!("{} ({})", bound.formula, bound.provenance),
-            },
-            (None, Limit::Unknown { reason }) => MapLimit { value: None, from: reason.clone() },
-            (None, Limit::AtMost { bound, reason }) => {
-                MapLimit { value: Some(format!("at most {}", rounded(bound.value))), from: reason.clone() }
-            }
-            (None, Limit::Chain(_)) => {
-                MapLimit { value: None, from: "its chain of bounds is empty".to_owned() }
-            }
-        })
+        self.node.limits.iter().find(is_it).map(|found| LimitText::of(&found.limit))
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::Bytes;
-use seatrial_model::machine::{Cache, CacheKind, CpuThread, Machine, NumaNode};
+use seatrial_model::machine::{Cache, CpuThread, Machine, NumaNode};
 
 use super::MapBox;
+use crate::inventory::system;
 use crate::words::count;
 
 /// The cores that share one level 3 cache.
@@ -57,13 +58,5 @@ fn private_caches(machine: &Machine, threads: &[&CpuThread]) -> Vec<String> {
     let Some(first) = threads.first() else { return Vec::new() };
     let own =
         machine.caches.instances.iter().filter(|cache| cache.level < 3 && cache.cpus.contains(&first.id));
-    let text = |cache: &Cache| {
-        let kind = match cache.kind {
-            CacheKind::Data => "d",
-            CacheKind::Instruction => "i",
-            CacheKind::Unified => "",
-        };
-        format!("L{}{kind} {}", cache.level, Bytes(cache.size_bytes))
-    };
-    own.map(text).collect()
+    own.map(system::cache_text).collect()
 }

@@ -12,6 +12,7 @@ pub use build::map;
 
 use super::cases::Verdicts;
 use super::shade::Shade;
+use crate::inventory::LimitText;
 use crate::words::Badge;
 
 /// A run whose results stand on the map, and the nodes that the map stands for.
@@ -28,7 +29,7 @@ pub struct MapBox {
     pub name: String,
     /// What it is.
     pub words: Vec<String>,
-    pub limit: Option<MapLimit>,
+    pub limit: Option<LimitText>,
     pub links: Vec<MapLink>,
     pub results: Vec<MapResult>,
     pub inside: Vec<Self>,
@@ -41,17 +42,8 @@ pub struct MapBox {
 pub struct MapLink {
     /// `PCIe 5.0 x16`, `18 NVLinks to GPU 1`.
     pub name: String,
-    pub limit: Option<MapLimit>,
+    pub limit: Option<LimitText>,
     pub results: Vec<MapResult>,
-}
-
-/// The limit of the hardware.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MapLimit {
-    /// `None` if the limit is unknown.
-    pub value: Option<String>,
-    /// What the limit is derived from, or why it is unknown.
-    pub from: String,
 }
 
 /// The worst case of one benchmark on one part.
@@ -98,13 +90,18 @@ impl MapBox {
 }
 
 impl MapResult {
-    /// `gpu.memory 4210 GB/s, 87% of 4814 GB/s, pass on n1`.
+    /// `worst: n13`, where the map stands for several nodes.
+    pub fn worst(&self) -> Option<String> {
+        self.node.as_ref().map(|node| format!("worst: {node}"))
+    }
+
+    /// `gpu.memory 4210 GB/s, 87% of 4814 GB/s, pass, worst: n1`.
     pub fn text(&self) -> String {
         let of = match (&self.percent, &self.limit) {
             (Some(percent), Some(limit)) => format!(", {percent} of {limit}"),
             _ => String::new(),
         };
-        let on = self.node.as_ref().map_or(String::new(), |node| format!(" on {node}"));
+        let on = self.worst().map_or(String::new(), |worst| format!(", {worst}"));
         let badge = match self.shade {
             Shade::Verdict(_) if self.badge.word != self.value => format!(", {}", self.badge.word),
             _ => String::new(),
