@@ -41,6 +41,7 @@ const ABOUT: About = About {
         },
         p::PEERS,
         OPERATION,
+        p::WORDS,
         p::QUEUE_PAIRS,
         p::THREADS,
         ParamSpec { default: "16", ..p::DEPTH },
