@@ -59,7 +59,7 @@ fn values_that_are_none_are_refused() {
 
 #[test]
 fn typos_suggest_the_nearest_name() {
-    refused(&["kernal=copy"], "precision); did you mean 'kernel'?");
+    refused(&["kernal=copy"], "sched); did you mean 'kernel'?");
     refused(&["kernel=traid"], "did you mean 'triad'?");
     let home = Home::new();
     home.seatrial("run mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
