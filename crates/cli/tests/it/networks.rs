@@ -116,7 +116,8 @@ fn the_transfer_study_is_planned_on_both_of_its_networks() {
         ("six n1/eth0 n2/eth0", 4),
         ("six-ipoib n1/ib0 n2/ib0", 4),
         ("native n1/mlx4_0/1 n2/mlx4_0/1", 1),
-        ("layer n1/ib0 n2/ib0", 2),
+        ("layer-tcp n1/ib0 n2/ib0", 1),
+        ("layer-verbs n1/mlx4_0/1 n2/mlx4_0/1", 1),
     ] {
         assert_eq!(planned.iter().filter(|one| *one == case).count(), count, "{case} in {planned:#?}");
     }
