@@ -3,6 +3,8 @@
 use seatrial_model::{Budget, Cause, Kind, Nanos, ParamSpec, Params, Reason, Value};
 use seatrial_sys::memory::Pages;
 
+use crate::sched;
+
 /// Measuring time of a trial.
 pub const TIME: ParamSpec =
     ParamSpec::new("time", Kind::Time(Nanos::millis(50), Nanos::secs(3600)), "600 ms")
@@ -35,8 +37,9 @@ pub fn pages(params: &Params) -> Result<Vec<Pages>, Reason> {
 }
 
 /// The budget of the common parameters; the benchmark adds its own preparation. An error where `trials` and
-/// `max_trials` contradict each other.
+/// `max_trials` contradict each other, or a common parameter has a value that does not exist.
 pub fn budget(params: &Params) -> Result<Budget, Reason> {
+    sched::class(params)?;
     let bad = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let trials = params.count(TRIALS.name).map_err(bad)?;
     let max_trials = match params.get(MAX_TRIALS.name) {

@@ -31,6 +31,7 @@ pub mod pingpong;
 #[warn(missing_docs)]
 mod registry;
 mod round_trips;
+pub mod sched;
 pub mod search;
 mod server_thread;
 mod sliced;
@@ -64,6 +65,7 @@ pub use part::{Offer, Part, Prepared, Running};
 pub use pin::{pin, pin_to};
 pub use registry::{Registry, find};
 pub use round_trips::{RoundTrips, add_loss};
+pub use sched::SCHED;
 pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;

@@ -1,6 +1,6 @@
 //! What the interfaces between two ends let through of a protocol's payload.
 
-use seatrial_inventory::{Load, nic_limit_under};
+use seatrial_inventory::{Links, Load, nic_limit_under};
 use seatrial_model::machine::{Known, Nic, NicKind};
 use seatrial_model::setting::Present;
 use seatrial_model::{Better, Bound, Case, Limit, Quantity, Site, Value};
@@ -34,7 +34,7 @@ pub fn bounds(
     let mtu = case.params.count("mtu").map_or(mtu, |asked| mtu.min(asked));
     let ip = if speaks_ipv4(interfaces.first) && speaks_ipv4(interfaces.second) { Ip::V4 } else { Ip::V6 };
     let ends = [End::of(case, site, 0, interfaces.first), End::of(case, site, 1, interfaces.second)];
-    let goodput = goodput(framing(interfaces.first, ends[0].all), ip, mtu)?;
+    let goodput = goodput(framing(interfaces.first, ends[0].links.nics), ip, mtu)?;
     let flows = case.params.count("flows").ok();
     let directions = Direction::of_case(case);
     let mut bounds = Vec::new();
@@ -47,7 +47,7 @@ pub fn bounds(
         let named =
             |payload: Bound| Bound { formula: format!("{}: {}", end.name, payload.formula), ..payload };
         // A path is as wide as its narrowest end, so that the other end alone still bounds it.
-        if let Limit::Chain(chain) = nic_limit_under(end.nic, end.all, Load { flows, sends }) {
+        if let Limit::Chain(chain) = nic_limit_under(end.nic, end.links, Load { flows, sends }) {
             let payload = |bound: &Bound| goodput.within(bound, bound.provenance.starts_with("pcie"));
             bounds.extend(chain.iter().map(payload).map(named));
         }
@@ -66,7 +66,7 @@ pub fn bounds(
             Bound::tightest(each.unwrap_or_default(), Better::Lower).cloned().into_iter().collect()
         }
     });
-    match (bounds.is_empty(), nic_limit_under(interfaces.first, ends[0].all, Load { flows, sends: None })) {
+    match (bounds.is_empty(), nic_limit_under(interfaces.first, ends[0].links, Load { flows, sends: None })) {
         (true, Limit::Unknown { reason }) => Err(format!("{}: {reason}", interfaces.first.name)),
         _ => Ok(bounds),
     }
@@ -98,22 +98,22 @@ fn timestamps(case: &Case, site: &Site) -> bool {
 struct End<'a> {
     name: String,
     nic: &'a Nic,
-    /// All interfaces of its machine.
-    all: &'a [Nic],
+    /// Those of its machine.
+    links: Links<'a>,
 }
 
 impl<'a> End<'a> {
     fn of(case: &Case, site: &'a Site, index: usize, nic: &'a Nic) -> Self {
         let node = case.nodes.get(index).map_or("", String::as_str);
-        let all = site.machine(node).and_then(|machine| machine.nics.known()).map_or(&[][..], Vec::as_slice);
-        Self { name: format!("{node}/{}", nic.name), nic, all }
+        let links = site.machine(node).map(Links::of).unwrap_or_default();
+        Self { name: format!("{node}/{}", nic.name), nic, links }
     }
 
     /// What the shapers let through that packets of so many flows pass on their way out: that of the interface, and of
     /// what it stands on.
     fn shapers(&self, goodput: &Goodput, flows: Option<u64>) -> Vec<Bound> {
         let mut found = Vec::new();
-        for nic in chain(self.nic, self.all) {
+        for nic in chain(self.nic, self.links.nics) {
             let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
             for queue in queues {
                 let shaped = |rate: u64| {
@@ -272,8 +272,8 @@ mod tests {
         let wanted = [("nic speed", wire), ("nic speed", wire), ("qdisc fq", 0.1 * 1472.0 / 1514.0)];
         near(&found.expect("bounds"), &wanted);
         let goodput = Goodput::of(Framing::Ethernet { tags: 0 }, Ip::V4, Transport::Udp, 1500).expect("fits");
-        let (nic, all) = (fq("eth0"), []);
-        let end = End { name: "n1/eth0".to_owned(), nic: &nic, all: &all };
+        let nic = fq("eth0");
+        let end = End { name: "n1/eth0".to_owned(), nic: &nic, links: Links::default() };
         let four = end.shapers(&goodput, Some(4)).remove(0);
         assert!((four.value.value() - 0.4 * 1472.0 / 1514.0).abs() < 1e-12, "{}", four.value);
         assert!(

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Sink, Stop};
+use crate::{Sink, Stop, sched};
 
 /// A part before anything is allocated.
 pub struct Part(Box<dyn FnOnce() -> Result<Prepared, Reason> + Send>);
@@ -21,7 +21,11 @@ impl Part {
         prepare: impl FnOnce(&Case, &PartPlacement) -> Result<Prepared, Reason> + Send + 'static,
     ) -> Self {
         let (case, place) = (case.clone(), place.clone());
-        Self(Box::new(move || prepare(&case, &place)))
+        Self(Box::new(move || {
+            // Before all: threads inherit the class of the thread that starts them.
+            sched::enter(&case.params)?;
+            prepare(&case, &place)
+        }))
     }
 
     /// The only part of `case`, which has no peers to connect to.

@@ -3,7 +3,7 @@
 
 mod library;
 
-use seatrial_model::machine::{Hca, HcaGid, HcaPort, Known};
+use seatrial_model::machine::{Hca, HcaGid, HcaPort, Known, Nic};
 use seatrial_sys::root::{ReadError, SysRoot};
 use seatrial_sys::verbs::GidTable;
 
@@ -178,6 +178,26 @@ fn netdevs(root: &SysRoot, folder: &str, number: u32) -> Vec<String> {
         port.unwrap_or(0).max(id.unwrap_or(0)).checked_add(1) == Some(number)
     };
     root.list(&below).unwrap_or_default().into_iter().filter(fits).collect()
+}
+
+/// The InfiniBand port that carries an IPoIB interface: the port with the GUID at the end of its address (RFC 4391,
+/// 9.1.1), else the port of its device.
+pub(crate) fn port_of<'a>(nic: &Nic, hcas: &'a [Hca]) -> Option<(&'a Hca, &'a HcaPort)> {
+    let layer = |layer: &Known<String>, word: &str| layer.known().is_some_and(|layer| layer == word);
+    if !layer(&nic.link_layer, "infiniband") {
+        return None;
+    }
+    let all = hcas.iter().flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)));
+    let ports: Vec<_> = all.filter(|(_, port)| layer(&port.link_layer, "InfiniBand")).collect();
+    let guid = |text: &str| {
+        let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+        digits.len().checked_sub(16).map(|start| digits[start..].to_ascii_lowercase())
+    };
+    let own = nic.mac.known().and_then(|mac| guid(mac));
+    let has_guid = |port: &HcaPort| port.gids.known().into_iter().flatten().any(|gid| guid(&gid.gid) == own);
+    let of_device = |port: &HcaPort| port.netdevs.contains(&nic.name);
+    let by_guid = ports.iter().find(|(_, port)| own.is_some() && has_guid(port));
+    by_guid.or_else(|| ports.iter().find(|(_, port)| of_device(port))).copied()
 }
 
 fn contradictions(at: &mut Reading<'_>, hca: &Hca) {

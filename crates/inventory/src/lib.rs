@@ -26,10 +26,10 @@ mod topology;
 mod virtualization;
 
 pub use limits::{
-    DiskLoad, Load, RdmaTraffic, disk_limit, disk_limit_under, disk_rate, gpu_host_limit, gpu_memory_limit,
-    gpu_peer_limit, hca_limit, hca_limit_on, hca_payload_limit, hca_rate, memory_bandwidth, memory_limit,
-    nic_limit, nic_limit_under, nic_rate, node_memory_bandwidth, part_limits, pcie_bandwidth, pcie_limit,
-    port_rate,
+    DiskLoad, Links, Load, RdmaTraffic, disk_limit, disk_limit_under, disk_rate, gpu_host_limit,
+    gpu_memory_limit, gpu_peer_limit, hca_limit, hca_limit_on, hca_payload_limit, hca_rate, memory_bandwidth,
+    memory_limit, nic_limit, nic_limit_under, nic_rate, node_memory_bandwidth, part_limits, pcie_bandwidth,
+    pcie_limit, port_rate,
 };
 pub use memory::available;
 pub use pci::{pci_path, reduced_link};
@@ -59,8 +59,9 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
     let dimms = dimm::read(&mut at);
     let in_virtual_machine = virtualization.known().map(|v| v.hypervisor.is_some());
     let mut functions = Functions::default();
-    let nics = nic::read(&mut at, &mut functions, in_virtual_machine);
+    let mut nics = nic::read(&mut at, &mut functions, in_virtual_machine);
     let hcas = hca::read(&mut at, &mut functions);
+    nic::take_speeds_of_ports(&mut nics, &hcas);
     let gpus = gpu::read(&mut at, &mut functions);
     let mut disks = disk::read(&mut at, &mut functions);
     let file_systems = file_system::read(&mut at, &mut disks);

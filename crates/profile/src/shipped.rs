@@ -14,4 +14,5 @@ pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "dragnet", text: include_str!("../../../profiles/dragnet.toml") },
     Shipped { name: "discov-net", text: include_str!("../../../profiles/discov-net.toml") },
     Shipped { name: "ncsa-io", text: include_str!("../../../profiles/ncsa-io.toml") },
+    Shipped { name: "transfer-study", text: include_str!("../../../profiles/transfer-study.toml") },
 ];

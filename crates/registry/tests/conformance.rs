@@ -109,6 +109,16 @@ fn every_default_parses() {
 }
 
 #[test]
+fn every_plan_refuses_a_scheduling_class_that_does_not_exist() {
+    for bench in REGISTRY.benchmarks() {
+        let mut params = bench.about.defaults();
+        params.set("sched", "fifo");
+        let reason = bench.plan(&params, &site(machine())).expect_err(bench.about.id);
+        assert!(reason.text.starts_with("sched=fifo is neither 'other' nor 'fifo:N'"), "{reason}");
+    }
+}
+
+#[test]
 fn every_case_survives_the_wire_and_has_a_limit_or_a_reason_for_every_metric() {
     let site = site(machine());
     for bench in REGISTRY.benchmarks() {

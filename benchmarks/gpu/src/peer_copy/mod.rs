@@ -42,6 +42,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         rate("write", "One GPU writes to another GPU's memory: the slowest pair."),

@@ -37,6 +37,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         MetricSpec::lower_is_better("latency", Unit::Nanosecond).doc(

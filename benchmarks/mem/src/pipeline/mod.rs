@@ -1,7 +1,6 @@
 //! `mem.pipeline`: whether a machine keeps the pace of many parallel memory operations, and how much faster it could
 //! be.
 
-mod class;
 #[cfg(test)]
 mod fixture;
 mod layout;
@@ -54,15 +53,12 @@ const ABOUT: About = About {
             "rotate: use enough blocks to exceed the caches; one: use one block again and again, as \
              COBALT2's program does.",
         ),
-        ParamSpec::new("sched", Kind::Text, "other").doc(
-            "Scheduling class of the threads: other, or fifo:N for SCHED_FIFO with priority N (needs \
-             CAP_SYS_NICE or RLIMIT_RTPRIO).",
-        ),
         seatrial_bench::PAGES,
         ParamSpec { default: "4 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond).doc(

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::root::SysRoot;
-use seatrial_sys::sched::Class;
+use seatrial_sys::sched::{self, Class};
 use serde_json::json;
 
-use super::class::settle;
 use super::layout::PipelineLayout;
 use super::ring::BlockRings;
 use super::settings::{Mode, Settings};
@@ -76,7 +75,7 @@ impl PipelineWorker {
         let places = shared.layout.groups.iter().flat_map(|group| group.threads.iter().cloned());
         let threads = places.enumerate().map(|(number, place)| {
             let spec = ThreadSpec::new(format!("mem{number}"), None).on(place).stack_bytes(STACK_BYTES);
-            (spec, move || settle(class))
+            (spec, wake_exactly)
         });
         let team = ThreadTeam::start(threads, "-p threads=core")?;
         let remedy = "free some, or measure with -p blocks=one";
@@ -91,7 +90,7 @@ impl PipelineWorker {
         let pace = Pace { round: self.shared.scenario.round(), pace };
         match rounds.min(rounds_within(stop.left(), &pace)) {
             0 => Ok(None),
-            rounds => Window::run(&self.team, &self.shared, self.class, &pace, rounds, stop),
+            rounds => Window::run(&self.team, &self.shared, &pace, rounds, stop),
         }
     }
 
@@ -153,6 +152,13 @@ impl PipelineWorker {
         let throttle = json!({ "runtime_us": limit("runtime"), "period_us": limit("period") });
         out.evidence("sched", json!({ "class": self.class.to_string(), "real_time_limit": throttle }));
     }
+}
+
+/// Removes the timer slack of the calling thread.
+fn wake_exactly() -> Result<(), Reason> {
+    sched::wake_exactly().map_err(|errno| {
+        Reason::new(Cause::Denied, format!("cannot set the timer slack (prctl PR_SET_TIMERSLACK): {errno}"))
+    })
 }
 
 impl Running for PipelineWorker {

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use seatrial_model::{Cause, Nanos, Params, Quantity, Reason, Sample, Unit, Value};
 use seatrial_sys::clock;
-use seatrial_sys::sched::{Class, cpu_ns};
+use seatrial_sys::sched::cpu_ns;
 
-use super::class::in_class;
 use super::layout::Group;
 use super::queue::{Next, Queue, Tally, span};
 use super::scenario::Step;
@@ -50,7 +49,6 @@ impl Window {
     pub fn run(
         team: &ThreadTeam<'static, ()>,
         shared: &Arc<Shared>,
-        class: Class,
         pace: &Pace,
         rounds: u64,
         stop: &Stop,
@@ -69,7 +67,7 @@ impl Window {
                 let group = shared.group_of(thread);
                 let before = cpu_ns();
                 let streams = &shared.layout.groups[group].streams;
-                let done = in_class(class, || Ok(serve(&shared, streams, &queues[group], &stop)))?;
+                let done = serve(&shared, streams, &queues[group], &stop);
                 Ok((group, done, Nanos(cpu_ns() - before)))
             })?
         };

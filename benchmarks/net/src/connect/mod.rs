@@ -37,6 +37,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         ParamSpec { default: "5", ..seatrial_bench::PRECISION },
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         latency(

@@ -38,6 +38,7 @@ const ABOUT: About = About {
         ParamSpec { default: "2", ..seatrial_bench::TRIALS },
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         size("path", "Largest IP packet that arrives unfragmented in both directions."),

@@ -63,6 +63,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         ParamSpec { default: "5", ..seatrial_bench::PRECISION },
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         MetricSpec::higher_is_better("throughput", Unit::GigabitsPerSecond)

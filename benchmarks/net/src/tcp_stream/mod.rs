@@ -97,6 +97,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         rate("throughput", "Payload received by all flows, in the time that all flows have in common."),

@@ -48,6 +48,7 @@ const ABOUT: About = About {
         },
         p::PEERS,
         OPERATION,
+        p::WORDS,
         p::QUEUE_PAIRS,
         p::THREADS,
         ParamSpec { default: "16", ..p::DEPTH },
@@ -62,6 +63,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         MetricSpec::higher_is_better("rate", Unit::MegaPerSecond).doc(

@@ -8,15 +8,13 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use serde_json::json;
 
-use super::run::{Operation, Words};
+use super::run::{Operation, WORD, Words};
 use crate::bandwidth::counts::{Tally, between_looks, moved, samplers};
 use seatrial_bench::Direction;
 use seatrial_bench::Sliced;
 use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pin};
 use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, Side};
 use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
-
-pub const WORD: u64 = 8;
 
 /// Channels of atomics one after the other: number in a slice, and their median.
 pub const ONE: [&str; 2] = ["one", "median"];
@@ -32,7 +30,10 @@ pub fn prepare(method: Method, case: &Case, place: &PartPlacement) -> Result<Pre
     for config in &config {
         let endpoint = RdmaEndpoint::open(config, &[Pages::Base])?;
         for pair in 0..endpoint.pairs.len() {
-            endpoint.region.set_word(endpoint.layout.at(pair, Side::In, 0) as usize, 0);
+            let first = endpoint.layout.at(pair, Side::In, 0);
+            for word in 0..config.words {
+                endpoint.region.set_word((first + WORD * word) as usize, 0);
+            }
         }
         endpoints.push(endpoint);
     }

@@ -3,7 +3,8 @@
 use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
 use serde_json::Value;
 
-use super::part::{ONE, WORD};
+use super::part::ONE;
+use super::run::WORD;
 use crate::bandwidth::counts::{CHANNEL, PORT};
 use seatrial_bench::verbs::{paths, ports_of};
 use seatrial_bench::{RoundTrips, Transferred, by_part};

@@ -1,8 +1,8 @@
-//! Atomics on one word per queue pair, with a check of each result.
+//! Atomics on the words of each queue pair in turn, with a check of each result.
 //!
 //! A queue pair executes its atomics in posting order (InfiniBand Architecture Specification, volume 1, "Atomic
-//! operations"). So each must return what the previous one has left: a wrong result means an operation that was not
-//! atomic, was lost, or was executed twice.
+//! operations"). So each must return what the previous one on its word has left: a wrong result means an operation that
+//! was not atomic, was lost, or was executed twice.
 
 use seatrial_model::Reason;
 use seatrial_sys::clock::now_ns;
@@ -11,6 +11,9 @@ use seatrial_sys::verbs::{Remote, SendList, Verb, VerbsError, Work};
 use crate::bandwidth::counts::Tally;
 use seatrial_bench::Stop;
 use seatrial_bench::verbs::{Pair, RdmaEndpoint, SendQueue, Side, during};
+
+/// Bytes of a word.
+pub const WORD: u64 = 8;
 
 const TURNS: u32 = 16;
 
@@ -23,9 +26,16 @@ pub enum Operation {
 struct AtomicQp {
     number: usize,
     list: SendList,
-    /// Operations posted since the word was 0.
+    /// Address of the first word.
+    remote: u64,
+    /// Operations posted since all words were 0.
     posted: u64,
     seen: u64,
+}
+
+/// Offset of the result of the operation in this place of the queue.
+fn result(endpoint: &RdmaEndpoint, pair: usize, at: u64) -> usize {
+    (endpoint.layout.at(pair, Side::Out, 0) + WORD * at) as usize
 }
 
 pub struct Words {
@@ -33,6 +43,7 @@ pub struct Words {
     label: String,
     queue: SendQueue,
     depth: u64,
+    words: u64,
     qps: Vec<AtomicQp>,
     wrong: u64,
     first: Option<String>,
@@ -45,18 +56,18 @@ impl Words {
         let qp = |pair: &Pair| -> Result<AtomicQp, VerbsError> {
             let word = endpoint.layout.at(pair.number, Side::In, 0);
             let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
-            let results = endpoint.layout.at(pair.number, Side::Out, 0) as usize;
             let verb = match operation {
                 Operation::FetchAdd => Verb::FetchAdd { add: 1 },
                 Operation::CompareSwap => Verb::CompareSwap { compare: 0, swap: 1 },
             };
-            let works: Vec<Work<'_>> = (0..depth)
+            let works: Vec<Work<'_>> = (0..depth as u64)
                 .map(|at| Work {
                     remote: Some(remote),
-                    ..Work::new(verb, &endpoint.region, results + 8 * at, 8)
+                    ..Work::new(verb, &endpoint.region, result(endpoint, pair.number, at), WORD as u32)
                 })
                 .collect();
-            Ok(AtomicQp { number: pair.number, list: SendList::new(&works)?, posted: 0, seen: 0 })
+            let list = SendList::new(&works)?;
+            Ok(AtomicQp { number: pair.number, list, remote: remote.address, posted: 0, seen: 0 })
         };
         let qps = endpoint.pairs_of(thread).map(qp).collect::<Result<Vec<_>, _>>();
         Ok(Self {
@@ -65,6 +76,7 @@ impl Words {
             qps: qps.map_err(during(&label, "preparing requests"))?,
             label,
             depth: depth as u64,
+            words: endpoint.config.words,
             wrong: 0,
             first: None,
         })
@@ -86,7 +98,7 @@ impl Words {
             }
             for qp in 0..self.qps.len() {
                 while self.queue.room(qp) > 0 {
-                    self.post(qp)?;
+                    self.post(endpoint, qp)?;
                 }
             }
             self.tallied(endpoint, tally)?;
@@ -108,17 +120,21 @@ impl Words {
 
     pub fn one(&mut self, endpoint: &RdmaEndpoint) -> Result<(u64, u64), Reason> {
         let start = now_ns();
-        self.post(0)?;
+        self.post(endpoint, 0)?;
         while self.wait(endpoint)? == 0 {}
         Ok((start, now_ns()))
     }
 
     #[inline]
-    fn post(&mut self, number: usize) -> Result<(), Reason> {
+    fn post(&mut self, endpoint: &RdmaEndpoint, number: usize) -> Result<(), Reason> {
         let qp = &mut self.qps[number];
         let at = (qp.posted % self.depth) as usize;
+        let (round, word) = (qp.posted / self.words, qp.posted % self.words);
+        if self.words > 1 {
+            qp.list.aim(at, result(endpoint, qp.number, at as u64), qp.remote + WORD * word);
+        }
         if self.operation == Operation::CompareSwap {
-            qp.list.set_operands(at, qp.posted, qp.posted + 1);
+            qp.list.set_operands(at, round, round + 1);
         }
         qp.posted += 1;
         self.queue.add(number, &mut qp.list, at, true);
@@ -128,17 +144,16 @@ impl Words {
     /// Polls completions and checks the results; returns their number.
     #[inline]
     fn wait(&mut self, endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
-        let Self { queue, qps, depth, wrong, first, .. } = self;
+        let Self { queue, qps, depth, words, wrong, first, .. } = self;
         queue.wait("an atomic", |qp, _| {
             let qp = &mut qps[qp];
-            let at = qp.seen % *depth;
-            let place = endpoint.layout.at(qp.number, Side::Out, 0) + 8 * at;
-            let found = endpoint.region.word(place as usize);
-            if found != qp.seen {
+            let found = endpoint.region.word(result(endpoint, qp.number, qp.seen % *depth));
+            let (round, word) = (qp.seen / *words, qp.seen % *words);
+            if found != round {
                 *wrong += 1;
                 let text = format!(
-                    "operation {} on the word of queue pair {} found {found}, not the value of the previous operation",
-                    qp.seen, qp.number
+                    "operation {round} on word {word} of queue pair {} found {found}, not the value of the previous operation",
+                    qp.number
                 );
                 first.get_or_insert(text);
             }

@@ -34,6 +34,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: COMPLETION_METRICS,
     interaction: Interaction::Loads("a core of one node for each port"),

@@ -36,6 +36,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     ..latency::ABOUT
 };

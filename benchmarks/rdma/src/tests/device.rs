@@ -93,6 +93,8 @@ on_a_device! {
     atomics: "rdma.atomic" [
         [("operation", "fetch_add"), ("queue_pairs", "3"), ("threads", "2")],
         [("operation", "compare_swap")],
+        [("operation", "fetch_add"), ("words", "1024")],
+        [("operation", "compare_swap"), ("words", "3"), ("queue_pairs", "2")],
     ];
     pingpong_over_verbs: "net.pingpong" [
         [("transport", "verbs"), ("to", "16 KiB"), ("beside", "0")],

@@ -75,6 +75,7 @@ fn what_lies_beside_a_message_has_room_there_and_a_message_of_pages_is_alone() {
     assert!(spare(send, "rdma.send_bw", &[("transport", "ud")]) >= 40, "the global header");
     let atomic = Method { verb: VerbKind::Atomic, remote_completion: RemoteCompletion::None };
     assert!(8 + spare(atomic, "rdma.atomic", &[("depth", "512")]) >= 8 * 512, "the results");
+    assert!(8 + spare(atomic, "rdma.atomic", &[("words", "1024")]) >= 8 * 1024, "the words");
 }
 
 #[test]
@@ -86,18 +87,26 @@ fn a_put_that_is_proven_by_a_read_leaves_the_message_whole() {
 
 #[test]
 fn atomics_are_right_and_the_first_that_is_not_is_named() {
-    for operation in ["fetch_add", "compare_swap"] {
-        let right = case("rdma.atomic", &[("operation", operation), ("queue_pairs", "2")]);
+    for (operation, words) in
+        [("fetch_add", "1"), ("compare_swap", "1"), ("fetch_add", "3"), ("compare_swap", "1024")]
+    {
+        let several = [("words", words)];
+        let words = if words == "1" { &[][..] } else { &several[..] };
+        let right = case("rdma.atomic", &[words, &[("operation", operation), ("queue_pairs", "2")]].concat());
         let (records, _) = Rack::new("").measured(&right, |_, _| true);
         is_verified(&records);
-        let wrong = case("rdma.atomic", &[("operation", operation)]);
+        let wrong = case("rdma.atomic", &[words, &[("operation", operation)]].concat());
         let cards = Rack::new("wrong=10");
         let records = trial(&wrong, cards.parts(&wrong), Duration::from_secs(1));
         let Integrity::Corrupt { wrong, of, first } = &records[0].integrity else {
             panic!("{operation}: {:?}", records[0].integrity);
         };
         assert_eq!(*wrong, of / 10);
-        let named = "operation 9 on the word of queue pair 0 found 10,";
+        let named = match words {
+            [(_, "3")] => "operation 3 on word 0 of queue pair 0 found 4,",
+            [(_, "1024")] => "operation 0 on word 9 of queue pair 0 found 1,",
+            _ => "operation 9 on word 0 of queue pair 0 found 10,",
+        };
         assert!(first.starts_with(named), "{operation}: {first}");
     }
 }

@@ -57,6 +57,7 @@ const ABOUT: About = About {
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
     ],
     metrics: &[
         rate("throughput", "Bytes of the files over the time of a copy; with sync=end including the flush."),

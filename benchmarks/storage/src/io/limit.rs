@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use seatrial_inventory::{DiskLoad, Load, disk_limit_under, nic_limit_under};
+use seatrial_inventory::{DiskLoad, Links, Load, disk_limit_under, nic_limit_under};
 use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
 use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
@@ -128,7 +128,7 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
         let formula = format!("{} to {server}: {}", nic.name, payload.formula);
         Bound { value, formula, provenance: format!("nic {}", payload.provenance) }
     };
-    match nic_limit_under(nic, nics, load) {
+    match nic_limit_under(nic, Links::of(machine), load) {
         Limit::Chain(bounds) => Ok(Limit::Chain(bounds.iter().map(of_nic).collect())),
         Limit::Unknown { reason } | Limit::AtMost { reason, .. } => {
             Err(format!("{source} is reached over {}: {reason}", nic.name))

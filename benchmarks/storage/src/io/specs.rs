@@ -111,6 +111,7 @@ pub const JOB: &[ParamSpec] = &[
     seatrial_bench::TRIALS,
     seatrial_bench::MAX_TRIALS,
     seatrial_bench::PRECISION,
+    seatrial_bench::SCHED,
 ];
 
 pub const SERIES: &[SeriesSpec] = &[

@@ -6,7 +6,7 @@ use seatrial_sys::verbs::{Mtu, Transport, VerbKind};
 use super::params::{
     BUFFERS, COMPLETION, DEPTH, FENCE_PUT, GID_INDEX, INLINE, MODERATION, MTU, MULTICAST, OUTSTANDING,
     PKEY_INDEX, POST_LIST, QUEUE_PAIRS, RECEIVES, SERVICE_LEVEL, SIZE, THREADS, TRAFFIC_CLASS, TRANSPORT_ALL,
-    UP_TO,
+    UP_TO, WORDS,
 };
 use super::system::System;
 use super::{Method, RemoteCompletion, port_list, transport};
@@ -38,6 +38,8 @@ pub struct RdmaConfig {
     pub threads: usize,
     /// Messages under way on a queue pair.
     pub depth: usize,
+    /// Words of atomic operations on a queue pair.
+    pub words: u64,
     /// Messages a list.
     pub post_list: usize,
     pub receives: usize,
@@ -117,6 +119,7 @@ impl RdmaConfig {
             queue_pairs,
             threads: (count(params, THREADS.name).unwrap_or(1) as usize).min(queue_pairs),
             depth,
+            words: count(params, WORDS.name).unwrap_or(1),
             post_list: (count(params, POST_LIST.name).unwrap_or(1) as usize).min(depth),
             receives: count(params, RECEIVES.name).unwrap_or(64) as usize,
             inline: params.bytes(INLINE.name).unwrap_or(Some(Bytes(0))).map(Bytes::get),

@@ -45,9 +45,12 @@ impl Layout {
         if let Some(bytes) = config.memory {
             return Self { pairs: 1, slots: 1, stride: (bytes / 2).next_multiple_of(LINE) };
         }
-        // The results of all atomics in flight are adjacent.
-        let results = if config.method.verb == VerbKind::Atomic { 8 * config.depth as u64 } else { 0 };
-        Self::new(config.queue_pairs as u64, config.largest().max(results), beside(config), config.region)
+        // The results of all atomics in flight are adjacent, and so are the words that they work on.
+        let adjacent = match config.method.verb {
+            VerbKind::Atomic => WORD * config.words.max(config.depth as u64),
+            _ => 0,
+        };
+        Self::new(config.queue_pairs as u64, config.largest().max(adjacent), beside(config), config.region)
     }
 
     /// For messages of up to `largest` bytes with so many beside each, which together walk through `region` bytes of each side.

@@ -75,6 +75,10 @@ pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 128), "1"
 pub const DEPTH: ParamSpec =
     ParamSpec::new("depth", Kind::Load(1, 8192), "128").doc("Maximum outstanding messages per queue pair.");
 
+pub const WORDS: ParamSpec = ParamSpec::new("words", Kind::Count(1, 1024), "1").doc(
+    "Adjacent 8-byte words of each queue pair, which its operations take in turn; qperf's ver_ tests take up to 1024.",
+);
+
 pub const MODERATION: ParamSpec = ParamSpec::new("moderation", Kind::Count(1, 4096), "auto")
     .word("auto")
     .doc("Messages per completion request; auto: 1 for messages of 8 KiB and more, else 64, but at most a quarter of depth.");

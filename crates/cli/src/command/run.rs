@@ -27,12 +27,15 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about).collect();
-    if let Some(option) = pairing_option(options).filter(|_| abouts.iter().all(|about| about.parts.len() < 2))
-    {
-        let ids: Vec<_> = abouts.iter().map(|about| about.id).collect();
+    let single: Vec<_> = abouts.iter().filter(|about| about.parts.len() < 2).map(|about| about.id).collect();
+    if let Some(option) = pairing_option(options).filter(|_| !single.is_empty()) {
+        let ids = single.join(", ");
+        let others = match single.len() < abouts.len() {
+            true => format!(", or run {ids} without the others"),
+            false => String::new(),
+        };
         let text = format!(
-            "leave out {option}: it is for benchmarks between two nodes, and {} measures each node by itself",
-            ids.join(", ")
+            "leave out {option}: it is for benchmarks between two nodes, and {ids} measures each node by itself{others}"
         );
         return Err(CliError::Usage(text));
     }

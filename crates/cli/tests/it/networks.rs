@@ -41,6 +41,93 @@ fn the_figures_of_dragnet_are_judged_on_interfaces_of_their_class_only() {
     }
 }
 
+/// The interfaces of a node, each in a network of its own.
+fn apart(mut nics: [Value; 3]) -> Value {
+    for (number, nic) in nics.iter_mut().enumerate() {
+        nic["networks"] = json!({ "known": [format!("10.{number}.0.0/16")] });
+    }
+    json!(nics)
+}
+
+fn port(class: &str, lanes: u32, rate: f64) -> Value {
+    let known = |value: Value| json!({ "known": value });
+    json!([{ "name": "mlx4_0", "ports": [{
+        "number": 1, "state": known("ACTIVE".into()), "link_layer": known("InfiniBand".into()),
+        "rate_gbit_s": known(rate.into()), "lanes": known(lanes.into()), "speed_class": known(class.into()),
+        "active_mtu": known(4096.into()), "netdevs": ["ib0"],
+    }] }])
+}
+
+#[test]
+fn dragnet_measures_each_of_its_networks_and_the_trunks_to_its_neighbours() {
+    let home = Home::new();
+    let roles = "--role dragnet=n[1-2] --role dragproc=n3 --role cobalt=n4 --role cep2=n[3-4]";
+    let nics = apart([
+        interface("ib0", "infiniband", 56_000, 65_520),
+        interface("eth0", "ethernet", 10_000, 9000),
+        interface("eno1", "ethernet", 1000, 1500),
+    ]);
+    let script = Script::streams(4, 9.0).interfaces(&nics).hcas(&port("FDR", 4, 56.0));
+    let planned = planned(&home, &format!("check dragnet {roles}"), &script);
+    for case in [
+        "ipoib-tcp n1/ib0 n2/ib0",
+        "tcp-untuned n1/ib0 n2/ib0",
+        "ethernet-tcp n1/eth0 n2/eth0",
+        "ethernet-tcp n3/eth0 n4/eth0",
+        "rdma-verified-fetch-add n1/mlx4_0/1 n2/mlx4_0/1",
+        "rdma-trunk n1/mlx4_0/1 n4/mlx4_0/1",
+        "trunk-out n1/eth0 n4/eth0",
+        "cep2 n1/eth0 n3/eth0",
+        "cep2 n2/eth0 n4/eth0",
+    ] {
+        assert!(planned.iter().any(|one| one == case), "no {case} in {planned:#?}");
+    }
+}
+
+/// The planned cases between two nodes, each as `TEST NODE/PORT NODE/PORT`.
+fn planned(home: &Home, command: &str, script: &Script) -> Vec<String> {
+    let plan = home.seatrial(&format!("{command} --plan -o json")).script(script).run().exits(0).out;
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    let told = |case: &Value| {
+        let word = |value: &Value| value.as_str().map(str::to_owned);
+        let end = |index: usize, names: [&str; 2]| {
+            let port = names.iter().find_map(|name| word(&case["planned"][*name]))?;
+            Some(format!("{}/{port}", word(&case["nodes"][index])?))
+        };
+        let (one, other) = (end(0, ["interface", "port"])?, end(1, ["peer_interface", "peer_port"])?);
+        Some(format!("{} {one} {other}", word(&case["group"])?))
+    };
+    plan["cases"].as_array().expect("cases").iter().filter_map(told).collect()
+}
+
+#[test]
+fn the_transfer_study_is_planned_on_both_of_its_networks() {
+    let home = Home::new();
+    let nics = apart([
+        interface("eth0", "ethernet", 100_000, 9000),
+        interface("ib0", "infiniband", 40_000, 65_520),
+        interface("eno1", "ethernet", 1000, 1500),
+    ]);
+    let reaching =
+        |gbit| Script::streams(2, gbit).stream("*", 6, gbit).interfaces(&nics).hcas(&port("QDR", 4, 40.0));
+    let planned = planned(&home, "check transfer-study", &reaching(60.0));
+    for (case, count) in [
+        ("iperf n1/eth0 n2/eth0", 5),
+        ("six n1/eth0 n2/eth0", 4),
+        ("six-ipoib n1/ib0 n2/ib0", 4),
+        ("native n1/mlx4_0/1 n2/mlx4_0/1", 1),
+        ("layer-tcp n1/ib0 n2/ib0", 1),
+        ("layer-verbs n1/mlx4_0/1 n2/mlx4_0/1", 1),
+    ] {
+        assert_eq!(planned.iter().filter(|one| *one == case).count(), count, "{case} in {planned:#?}");
+    }
+    // Of the 99 Gbit/s that the frames leave.
+    for (gbit, verdict) in [(60.0, Verdict::Pass), (50.0, Verdict::Fail)] {
+        let check = home.seatrial("check transfer-study -o json").script(&reaching(gbit)).run();
+        assert_eq!(verdicts(&check.document(), "six"), [verdict], "{gbit}");
+    }
+}
+
 #[test]
 fn nearly_all_that_the_frames_of_ten_gigabit_leave_is_what_dragnet_wrote_down() {
     let jumbo = interface("eth0", "ethernet", 10_000, 9000);

@@ -59,7 +59,7 @@ fn values_that_are_none_are_refused() {
 
 #[test]
 fn typos_suggest_the_nearest_name() {
-    refused(&["kernal=copy"], "precision); did you mean 'kernel'?");
+    refused(&["kernal=copy"], "sched); did you mean 'kernel'?");
     refused(&["kernel=traid"], "did you mean 'triad'?");
     let home = Home::new();
     home.seatrial("run mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
@@ -82,6 +82,10 @@ fn typos_suggest_the_nearest_name() {
         .run()
         .exits(2)
         .says("leave out --pattern: it is for benchmarks between two nodes, and mem.bandwidth");
+    home.seatrial("run net.rr storage.file --pattern ring")
+        .run()
+        .exits(2)
+        .says("storage.file measures each node by itself, or run storage.file without the others");
     home.seatrial("run net.tcp_stream --pattern allpairs").run().exits(2).says("did you mean 'all-pairs'?");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }

@@ -9,15 +9,17 @@ mod nic;
 mod packet;
 mod part;
 mod pcie;
+mod port;
 
 pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
 pub use gpu::{gpu_host_limit, gpu_memory_limit, gpu_peer_limit};
-pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate, port_rate};
+pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate};
 pub use memory::{memory_bandwidth, memory_limit, node_memory_bandwidth};
-pub use nic::{Load, nic_limit, nic_limit_under, nic_rate};
+pub use nic::{Links, Load, nic_limit, nic_limit_under, nic_rate};
 pub use packet::RdmaTraffic;
 pub use part::part_limits;
 pub use pcie::{pcie_bandwidth, pcie_limit};
+pub use port::port_rate;
 
 use seatrial_model::machine::{Known, PciDevice};
 use seatrial_model::{Better, Bound, Limit, Quantity, Unit};

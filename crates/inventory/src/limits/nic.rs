@@ -1,10 +1,11 @@
 //! Network interfaces: rate of the port, and of its path to the CPU. Link rate with frames, gaps and headers; the
 //! payload depends on the protocol.
 
-use seatrial_model::machine::{Known, Nic, NicKind};
+use seatrial_model::machine::{Hca, Known, Machine, Nic, NicKind};
 use seatrial_model::{Bound, Limit, Unit};
 
-use super::{alone, bound, tightest, with_way};
+use super::{alone, bound, port_rate, tightest, with_way};
+use crate::hca::port_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -19,33 +20,51 @@ impl Load {
     pub const BEST: Self = Self { flows: None, sends: None };
 }
 
-/// All bounds on an interface's rate in one direction, for [`Load::BEST`].
-pub fn nic_limit(nic: &Nic) -> Limit {
-    nic_limit_under(nic, &[], Load::BEST)
+/// What the limit of an interface is derived from besides itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Links<'a> {
+    /// All interfaces of the machine: a bond is as fast as the members that the load can use, a VLAN as the interface
+    /// below.
+    pub nics: &'a [Nic],
+    /// All RDMA devices of the machine: an IPoIB interface is as fast as its port.
+    pub hcas: &'a [Hca],
 }
 
-/// All bounds under a load. `all` are the interfaces of the machine: a bond is as fast as the members that the load
-/// can use, a VLAN as the interface below.
-pub fn nic_limit_under(nic: &Nic, all: &[Nic], load: Load) -> Limit {
-    under(nic, all, load, DEEPEST)
+impl<'a> Links<'a> {
+    pub fn of(machine: &'a Machine) -> Self {
+        Self {
+            nics: machine.nics.known().map_or(&[], Vec::as_slice),
+            hcas: machine.hcas.known().map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+/// All bounds on an interface's rate in one direction, for [`Load::BEST`].
+pub fn nic_limit(nic: &Nic) -> Limit {
+    nic_limit_under(nic, Links::default(), Load::BEST)
+}
+
+/// All bounds under a load.
+pub fn nic_limit_under(nic: &Nic, links: Links<'_>, load: Load) -> Limit {
+    under(nic, links, load, DEEPEST)
 }
 
 /// Deepest stack of interfaces, should a machine report a cycle.
 const DEEPEST: u32 = 8;
 
-fn under(nic: &Nic, all: &[Nic], load: Load, deepest: u32) -> Limit {
+fn under(nic: &Nic, links: Links<'_>, load: Load, deepest: u32) -> Limit {
     match nic.kind {
-        NicKind::Bond => match bonded(nic, all, load) {
+        NicKind::Bond => match bonded(nic, links, load) {
             Some(bound) => alone(bound),
             None => Limit::Unknown { reason: without_a_wire(nic) },
         },
         NicKind::Vlan | NicKind::Macvlan => {
-            match all.iter().find(|other| nic.lower.first() == Some(&other.name)) {
-                Some(lower) if deepest > 0 => under(lower, all, load, deepest - 1),
+            match links.nics.iter().find(|other| nic.lower.first() == Some(&other.name)) {
+                Some(lower) if deepest > 0 => under(lower, links, load, deepest - 1),
                 _ => Limit::Unknown { reason: without_a_wire(nic) },
             }
         }
-        _ => with_way(port(nic), &nic.pci),
+        _ => with_way(port(nic, links.hcas), &nic.pci),
     }
 }
 
@@ -64,8 +83,8 @@ enum Share {
 }
 
 /// What the members of a bond can carry of a load, without their PCI paths; `None` where the members are unknown.
-fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
-    let members: Vec<&Nic> = all.iter().filter(|other| nic.lower.contains(&other.name)).collect();
+fn bonded(nic: &Nic, links: Links<'_>, load: Load) -> Option<Known<Bound>> {
+    let members: Vec<&Nic> = links.nics.iter().filter(|other| nic.lower.contains(&other.name)).collect();
     if members.is_empty() {
         return None;
     }
@@ -79,8 +98,8 @@ fn bonded(nic: &Nic, all: &[Nic], load: Load) -> Option<Known<Bound>> {
     let able: Vec<&&Nic> = members.iter().filter(|member| member.up != Known::Known(false)).collect();
     let mut rates: Vec<(&str, u64)> = Vec::new();
     for member in &able {
-        match (&member.speed_mbit_s, member.kind.is_virtual()) {
-            (Known::Known(mbit), false) => rates.push((&member.name, *mbit)),
+        match (data_mbit(member, links.hcas), member.kind.is_virtual()) {
+            (Known::Known(mbit), false) => rates.push((&member.name, mbit)),
             (_, true) => {
                 return Some(Known::Unknown(format!(
                     "its member {}: {}",
@@ -146,12 +165,27 @@ fn share(nic: &Nic, mode: &str, load: Load, members: usize) -> (Share, String) {
     }
 }
 
-fn port(nic: &Nic) -> Known<Bound> {
+/// Rate of data in Mbit/s.
+fn data_mbit(nic: &Nic, hcas: &[Hca]) -> Known<u64> {
+    match port_of(nic, hcas) {
+        Some((_, port)) => port_rate(port).map(|bound| (bound.value.value() * 1000.0).round() as u64),
+        None => nic.speed_mbit_s.clone(),
+    }
+}
+
+fn port(nic: &Nic, hcas: &[Hca]) -> Known<Bound> {
     if nic.kind.is_virtual() {
         return Known::Unknown(without_a_wire(nic));
     }
     if nic.up == Known::Known(false) {
         return Known::unknown("the port is not up, so no rate is negotiated");
+    }
+    // The speed of an IPoIB interface has the line code in it up to FDR.
+    if let Some((hca, port)) = port_of(nic, hcas) {
+        return port_rate(port).map(|bound| Bound {
+            formula: format!("{} of port {} of {}", bound.formula, port.number, hca.name),
+            ..bound
+        });
     }
     nic.speed_mbit_s.as_ref().map(|&mbit| {
         let formula = match nic.kind {
@@ -237,8 +271,12 @@ mod tests {
         vec![bond, member("eth0", 10_000), member("eth1", 25_000), member("eth2", 25_000)]
     }
 
+    fn on(nics: &[Nic]) -> Links<'_> {
+        Links { nics, hcas: &[] }
+    }
+
     fn of_bond(all: &[Nic], flows: Option<u64>, sends: Option<bool>) -> f64 {
-        match nic_limit_under(&all[0], all, Load { flows, sends }) {
+        match nic_limit_under(&all[0], on(all), Load { flows, sends }) {
             Limit::Chain(bounds) => bounds[0].value.value(),
             Limit::Unknown { reason } | Limit::AtMost { reason, .. } => panic!("{reason}"),
         }
@@ -269,7 +307,7 @@ mod tests {
         all[2].up = Known::Known(false);
         assert_eq!(of_bond(&all, None, None), 35.0);
         all[1].speed_mbit_s = Known::unknown("the driver does not tell");
-        let limit = nic_limit_under(&all[0], &all, Load::BEST);
+        let limit = nic_limit_under(&all[0], on(&all), Load::BEST);
         assert!(
             matches!(limit, Limit::Unknown { reason } if reason == "its member eth0: the driver does not tell")
         );
@@ -278,22 +316,23 @@ mod tests {
     #[test]
     fn a_vlan_is_as_fast_as_what_it_stands_on() {
         let mut all = bonded("802.3ad", "layer3+4");
-        let on = |lower: &str| Nic {
+        let vlan = |lower: &str| Nic {
             kind: NicKind::Vlan,
             name: "v".to_owned(),
             lower: vec![lower.to_owned()],
             ..nic(1)
         };
-        all.push(on("bond0"));
+        all.push(vlan("bond0"));
+        let links = on(&all);
         let one = Load { flows: Some(1), sends: None };
-        let Limit::Chain(bounds) = nic_limit_under(&all[4], &all, one) else { panic!("no limit") };
+        let Limit::Chain(bounds) = nic_limit_under(&all[4], links, one) else { panic!("no limit") };
         assert_eq!((bounds[0].value.value(), bounds[0].provenance.as_str()), (25.0, "bond"));
         assert_eq!(
             bounds[0].formula,
             "eth1 25000 Mbit/s (802.3ad: 1 flow on 3 members, each flow on one of them by layer3+4)"
         );
-        let Limit::Chain(bounds) = nic_limit_under(&on("eth0"), &all, one) else { panic!("no limit") };
+        let Limit::Chain(bounds) = nic_limit_under(&vlan("eth0"), links, one) else { panic!("no limit") };
         assert_eq!(bounds[0].provenance, "nic speed");
-        assert!(matches!(nic_limit_under(&on("gone"), &all, one), Limit::Unknown { .. }));
+        assert!(matches!(nic_limit_under(&vlan("gone"), links, one), Limit::Unknown { .. }));
     }
 }

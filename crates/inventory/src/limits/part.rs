@@ -4,8 +4,8 @@ use seatrial_model::Subject;
 use seatrial_model::machine::{Known, Machine, PartLimit};
 
 use super::{
-    Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_limit, nic_limit_under,
-    node_memory_bandwidth,
+    Links, Load, alone, disk_limit, gpu_host_limit, gpu_memory_limit, hca_limit_on, memory_limit,
+    nic_limit_under, node_memory_bandwidth,
 };
 
 const ONE_WAY: &str = "rate in one direction";
@@ -23,7 +23,7 @@ pub fn part_limits(machine: &Machine) -> Vec<PartLimit> {
         }
     }
     for nic in all(&machine.nics) {
-        add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit_under(nic, all(&machine.nics), Load::BEST));
+        add(Subject::device("nic", &nic.name), ONE_WAY, nic_limit_under(nic, Links::of(machine), Load::BEST));
     }
     for hca in all(&machine.hcas) {
         for port in &hca.ports {

@@ -6,11 +6,12 @@ mod irq;
 mod kind;
 mod networks;
 
-use seatrial_model::machine::{Known, Nic, NicKind, Queueing};
+use seatrial_model::machine::{Hca, Known, Nic, NicKind, Queueing};
 use seatrial_sys::net::datagram::{Qdisc, all_qdiscs};
 use seatrial_sys::root::{ReadError, SysRoot};
 use seatrial_sys::shaping::{Shaping, shapings};
 
+use crate::hca::port_of;
 use crate::pci::Functions;
 use crate::reading::Reading;
 
@@ -122,6 +123,18 @@ fn interface(
         irq_cpus,
         port: pci.known().and_then(|_| root.value(file("dev_port")).ok()),
         pci,
+    }
+}
+
+/// Many kernels tell no speed of IPoIB interfaces. The rate of the port is the number that the others tell: the
+/// signalling rate up to FDR (Linux drivers/infiniband/ulp/ipoib/ipoib_ethtool.c).
+pub(crate) fn take_speeds_of_ports(nics: &mut Known<Vec<Nic>>, hcas: &Known<Vec<Hca>>) {
+    let (Known::Known(nics), Known::Known(hcas)) = (nics, hcas) else { return };
+    for nic in nics.iter_mut().filter(|nic| !nic.speed_mbit_s.is_known() && nic.up == Known::Known(true)) {
+        let active = port_of(nic, hcas).filter(|(_, port)| port.is_active() == Known::Known(true));
+        if let Some(gbit) = active.and_then(|(_, port)| port.rate_gbit_s.known()) {
+            nic.speed_mbit_s = Known::Known((gbit * 1000.0) as u64);
+        }
     }
 }
 

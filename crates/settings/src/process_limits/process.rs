@@ -27,7 +27,7 @@ const HIGHEST: u64 = 99;
 const RTPRIO_ABOUT: SettingAbout = SettingAbout {
     id: "limits.rtprio",
     title: "real-time priority limit (RLIMIT_RTPRIO)",
-    doc: "With 0, chrt and sched = fifo are refused. A real-time program is not preempted by ordinary ones, \
+    doc: "With 0, chrt and -p sched=fifo:N are refused. A real-time program is not preempted by ordinary ones, \
           which avoids single late steps in pipelines and latency. COBALT2 names it as a remedy for its \
           memory test.",
     kind: Kind::Count(0, HIGHEST),

@@ -86,3 +86,24 @@ fn a_default_above_the_most_is_inconsistent() {
     assert!(with("212992\n", "").line("net.rmem_consistent").starts_with("node: unreadable"));
     assert!(with("212992\n", "1\n").line("net.wmem_consistent").starts_with("node: absent"));
 }
+
+#[test]
+fn a_receive_buffer_below_the_send_buffer_is_told_with_the_pair_that_is_wrong() {
+    let id = "net.rcvbuf_at_least_sndbuf";
+    let with = |read: &str, written: &str, tcp_read: &str, tcp_written: &str| {
+        let tcp = [("tcp_rmem", tcp_read), ("tcp_wmem", tcp_written)];
+        Tree::new().files(CORE, &[("rmem_max", read), ("wmem_max", written)]).files(IPV4, &tcp)
+    };
+    let (more, less) = ("4096\t131072\t6291456\n", "4096\t16384\t4194304\n");
+    assert_eq!(with("212992\n", "212992\n", more, less).line(id), "node: true");
+    let core = with("212992\n", "4194304\n", less, more);
+    assert_eq!(core.line(id), "node: false (wmem_max is 4 MiB, rmem_max 208 KiB)");
+    let command = "sysctl -w net.core.rmem_max=$(sysctl -n net.core.wmem_max)";
+    assert_eq!(core.command(id, "true").as_deref(), Some(command));
+    let tcp = with("212992\n", "212992\n", less, more);
+    assert_eq!(tcp.line(id), "node: false (the maximum of tcp_wmem is 6 MiB, that of tcp_rmem 4 MiB)");
+    let command = tcp.command(id, "true").expect("a command");
+    assert!(command.starts_with("sysctl -w net.ipv4.tcp_rmem="), "{command}");
+    assert!(with("1\n", "1\n", "4096 131072\n", less).line(id).starts_with("node: unreadable"));
+    assert!(with("", "1\n", more, less).line(id).starts_with("node: unreadable"));
+}

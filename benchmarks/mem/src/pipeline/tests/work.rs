@@ -3,8 +3,6 @@
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use seatrial_model::{Binding, Cause, Integrity, Nanos, PartPlacement, PartRecord, Phase};
 use seatrial_sys::affinity;
 use seatrial_sys::memory::Pages;
@@ -172,24 +170,4 @@ fn a_search_makes_no_try_shorter_than_it_should_be() {
     let (kept, _) = run(&mut worker_for(80, &settings, &place), || stop_after(3));
     assert!(kept.samples.is_empty());
     assert!(kept.evidence["search"]["untried"].is_number(), "{:?}", kept.evidence["search"]);
-}
-
-#[test]
-fn fifo_without_the_privilege_is_denied_before_anything_is_measured() {
-    let hard = getrlimit(Resource::Rtprio).maximum;
-    setrlimit(Resource::Rtprio, Rlimit { current: Some(0), maximum: hard })
-        .expect("lowering is always allowed");
-    // Threads inherit the capabilities of the thread that starts them.
-    let prepared = thread::spawn(|| {
-        let mut sets = capabilities(None).expect("our own capabilities");
-        sets.effective -= CapabilitySet::SYS_NICE;
-        set_capabilities(None, sets).expect("dropping is always allowed");
-        let settings = Settings { class: Class::Fifo(1), ..settings(Mode::Paced, Threads::Core) };
-        let rings = BlockRings::of(&settings.scenario, vec![3, 2, 1, 2]);
-        PipelineWorker::of(&place(false), settings, rings, vec![Pages::Base], ROUNDS).map(drop)
-    });
-    let error = prepared.join().expect("joined").expect_err("denied");
-    assert_eq!(error.cause, Cause::Denied);
-    assert!(error.text.starts_with("sched_setscheduler to fifo:1: Operation not permitted"), "{error}");
-    assert!(error.text.ends_with("or measure with -p sched=other"), "{error}");
 }

@@ -99,6 +99,13 @@ impl Script {
         self
     }
 
+    pub fn hcas(mut self, hcas: &Value) -> Self {
+        for node in &mut self.nodes {
+            node["machine"]["hcas"] = json!({ "known": hcas });
+        }
+        self
+    }
+
     /// Hides the memory modules, so that there is no limit.
     pub fn without_limit(mut self) -> Self {
         for node in &mut self.nodes {
