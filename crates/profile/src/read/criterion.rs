@@ -1,7 +1,7 @@
 //! `[[criterion]]`: demands on the results of a test.
 
 use seatrial_model::Value;
-use seatrial_model::profile::{Criterion, Missed, Statistic, WithoutLimit};
+use seatrial_model::profile::{Absence, Criterion, Missed, Statistic};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -18,7 +18,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let axes = pairs(&mut table, "at", found);
     let of = statistic(&mut table, found);
     let bounds = bounds(&mut table, found);
-    let without_limit = without_limit(&mut table, found);
+    let without_limit = absence(&mut table, "without_limit", found);
     let missed = missed(&mut table, found);
     let at = table.at;
     table.finish(found);
@@ -49,9 +49,12 @@ fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
     At { value: value.unwrap_or_default(), at: of.at }
 }
 
-fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<WithoutLimit>> {
-    let known = [("skip", WithoutLimit::Skip), ("unknown", WithoutLimit::Unknown)];
-    word(table, "without_limit", &known, found)
+pub(super) fn absence(
+    table: &mut Table<'_>,
+    key: &'static str,
+    found: &mut Diagnostics,
+) -> Option<At<Absence>> {
+    word(table, key, &[("skip", Absence::Skip), ("unknown", Absence::Unknown)], found)
 }
 
 pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
@@ -60,7 +63,7 @@ pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
 }
 
 /// One of the `known` words under `key`.
-pub(super) fn word<T: Copy>(
+fn word<T: Copy>(
     table: &mut Table<'_>,
     key: &'static str,
     known: &[(&'static str, T)],

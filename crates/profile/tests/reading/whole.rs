@@ -1,7 +1,7 @@
 //! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
-use seatrial_model::profile::{Bar, Bounds, Expect, Missed, Statistic, WithoutValue};
+use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, Statistic};
 use seatrial_model::{Unit, Value};
 use seatrial_profile::Severity;
 
@@ -146,7 +146,7 @@ fn every_key_reaches_the_profile() {
     );
     assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
     assert_eq!(memory.require["turbo"].equals, Some(Value::from("off")));
-    assert_eq!(memory.expect, Some(Expect { at_least: Some(1), exactly: None }));
+    assert_eq!(memory.expect, Some(Expect { at_least: Some(1), ..Expect::default() }));
     let echo = profile.test("echo").expect("it is there");
     assert_eq!((echo.pattern.as_deref(), echo.partner.as_deref()), (Some("pair"), Some("head")));
     assert_eq!((echo.rounds, echo.links), (None, None));
@@ -183,14 +183,14 @@ fn every_key_reaches_the_profile() {
         ]
     );
     let governor = &profile.settings[4];
-    assert_eq!((governor.missed, governor.without_value), (Missed::Warn, WithoutValue::Skip));
+    assert_eq!((governor.missed, governor.without_value), (Missed::Warn, Absence::Skip));
     assert_eq!((threads.missed, fast.missed), (Missed::Warn, Missed::Fail));
     let mtu = &profile.settings[0];
-    assert_eq!((mtu.missed, mtu.without_value), (Missed::Fail, WithoutValue::Unknown));
+    assert_eq!((mtu.missed, mtu.without_value), (Missed::Fail, Absence::Unknown));
     assert_eq!((mtu.on.iter().count(), mtu.on.get("up")), (3, Some(&Value::Flag(true))));
     assert_eq!((mtu.roles.as_slice(), mtu.why.as_deref()), (&["head".to_owned()][..], Some("the tender")));
     assert_eq!(profile.roles["production"].nodes.names().count(), 8);
-    assert_eq!(profile.roles["head"].expect, Some(Expect { at_least: None, exactly: Some(1) }));
+    assert_eq!(profile.roles["head"].expect, Some(Expect { exactly: Some(1), ..Expect::default() }));
     let limit = &profile.limits[0];
     assert_eq!((limit.value.value(), limit.value.unit()), (204.8, Unit::GigabytesPerSecond));
 }

@@ -54,7 +54,7 @@ fn nothing_that_matches_on_is_unknown_on_each_node() {
 #[test]
 fn fewer_than_expected_is_unknown_beside_what_was_judged() {
     let mut profile = on_nics();
-    profile.tests[0].expect = Some(Expect { at_least: Some(2), exactly: None });
+    profile.tests[0].expect = Some(Expect { at_least: Some(2), ..Expect::default() });
     let one = [nic("n1", "nic:eth0", "10 Gbit/s")];
     assert_eq!(
         lines(&judged(&profile, &one)),
@@ -69,7 +69,7 @@ fn fewer_than_expected_is_unknown_beside_what_was_judged() {
         Some(Verdict::Unknown),
         "what does not apply is not there"
     );
-    profile.tests[0].expect = Some(Expect { at_least: None, exactly: Some(1) });
+    profile.tests[0].expect = Some(Expect { exactly: Some(1), ..Expect::default() });
     assert_eq!(judged(&profile, &two).verdict, Some(Verdict::Unknown));
     profile.criteria.clear();
     assert_eq!(judged(&profile, &[]).verdicts[0].criterion, "memory");
@@ -249,7 +249,7 @@ fn a_pair_that_was_never_planned_is_judged_as_one_whatever_the_test_selects() {
     let found = judged(&profile, &[there, gone("n1"), gone("n2")]);
     assert_eq!(lines(&found), ["fast -: pass", "fast n3: unknown n3 is gone", "fast n3: unknown n3 is gone"]);
     // A case that was never planned has found no subject.
-    profile.tests[0].expect = Some(Expect { at_least: Some(1), exactly: None });
+    profile.tests[0].expect = Some(Expect { at_least: Some(1), ..Expect::default() });
     profile.criteria.clear();
     let found = judged(&profile, &[gone("n1")]);
     assert!(found.verdicts.iter().all(|record| record.verdict == Verdict::Unknown), "{:?}", found.verdicts);
