@@ -111,3 +111,100 @@ fn is_of(case: &Case, node: &SiteNode) -> bool {
 fn nic<'a>(node: &'a SiteNode, name: &str) -> Option<&'a Nic> {
     node.machine.nics.known()?.iter().find(|nic| nic.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use seatrial_model::SiteNode;
+    use seatrial_model::machine::{Cpu, CpuThread, Disk, DiskBus, Known, Machine, NicKind};
+    use seatrial_model::profile::Expect;
+
+    use super::*;
+    use crate::{Plan, PlanInputs};
+
+    fn node(name: &str, nics: Vec<Nic>, disks: Vec<Disk>) -> SiteNode {
+        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+        let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+        let (nics, disks) = (Known::Known(nics), Known::Known(disks));
+        SiteNode::new(name, Machine { cpu, nics, disks, ..Machine::default() })
+    }
+
+    fn nic(name: &str, network: &str) -> Nic {
+        Nic {
+            name: name.to_owned(),
+            kind: NicKind::Physical,
+            up: Known::Known(true),
+            networks: Known::Known(vec![network.to_owned()]),
+            ..Nic::default()
+        }
+    }
+
+    /// The cases of a test of `bench` on all devices of a kind, and the devices without one.
+    fn planned(
+        bench: &str,
+        kind: &str,
+        partner: Option<&str>,
+        nodes: Vec<SiteNode>,
+    ) -> (Vec<String>, Vec<String>) {
+        let test = Test {
+            id: bench.to_owned(),
+            bench: bench.to_owned(),
+            on: Params::from([("kind", kind.into())]),
+            require: BTreeMap::from([(
+                "mounted".to_owned(),
+                Requirement { equals: Some(seatrial_model::Value::Flag(true)), ..Default::default() },
+            )]),
+            expect: Some(Expect { all: true, ..Expect::default() }),
+            partner: partner.map(str::to_owned),
+            ..Test::default()
+        };
+        let site = Site { nodes };
+        let plan = Plan::new(&[test], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
+        let settled = plan.settled.iter().filter(|(case, _)| !case.facts.is_empty());
+        let cases = plan.cases.iter().map(|case| case.id.to_string()).collect();
+        (
+            cases,
+            settled.map(|(case, why)| format!("{} {}: {}", case.nodes[0], case.subject, why.text)).collect(),
+        )
+    }
+
+    #[test]
+    fn every_interface_of_every_first_node_has_a_case_or_a_reason() {
+        let bond = Nic { master: Some("bond0".to_owned()), ..nic("eth2", "10.1.0.0/16") };
+        let own = vec![nic("eth0", "10.1.0.0/16"), nic("eth1", "10.2.0.0/16"), bond];
+        let nodes = || {
+            vec![node("n1", own.clone(), Vec::new()), node("n2", vec![nic("em1", "10.1.0.0/16")], Vec::new())]
+        };
+        let (cases, left) = planned("net.rr", "nic", None, nodes());
+        assert_eq!(cases, ["net.rr@n1+n2/n1->n2"]);
+        let (unreached, member) = (
+            "n1 nic:eth1: n2 has no port in 10.2.0.0/16",
+            "n1 nic:eth2: part of bond0: not measured by itself",
+        );
+        let second = "n2 nic:em1: no case of net.rr begins on n2: give the test a partner";
+        assert_eq!(left, [unreached, member, second]);
+        let (cases, left) = planned("net.rr", "nic", Some("any"), nodes());
+        assert_eq!((cases.len(), left), (2, vec![unreached.to_owned(), member.to_owned()]));
+    }
+
+    #[test]
+    fn a_disk_in_another_state_than_the_test_requires_is_not_read() {
+        let disk = |name: &str, mounts: &[&str]| Disk {
+            name: name.to_owned(),
+            bus: DiskBus::Sata,
+            mounts: mounts.iter().map(|mount| (*mount).to_owned()).collect(),
+            ..Disk::default()
+        };
+        let (cases, left) = planned(
+            "storage.raw",
+            "disk",
+            None,
+            vec![node("n1", Vec::new(), vec![disk("sda", &["/"]), disk("sdb", &[])])],
+        );
+        assert_eq!(cases, ["storage.raw@n1/disk:sda"]);
+        let why =
+            "no file system of the disk is mounted; the test requires mounted exactly true, and it is false";
+        assert_eq!(left, [format!("n1 disk:sdb: {why}")]);
+    }
+}

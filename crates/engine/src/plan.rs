@@ -21,6 +21,8 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Cases that do not run, each with the reason.
     pub settled: Vec<(Case, Reason)>,
+    /// Tests that no node of the run is for, each as a case without nodes. They make no record.
+    pub without_nodes: Vec<(Case, Reason)>,
 }
 
 const NOTHING: Budget = Budget {
@@ -46,6 +48,12 @@ impl Plan {
                 nearest: registry.nearest(&test.bench).map(str::to_owned),
             })?;
             let placements = placements(bench.about, test, &inputs)?;
+            if !inputs.has_player(test) {
+                let mut case = Case::new(bench.about, "", Subject::node(), &Params::default(), NOTHING);
+                case = case.in_group(bench.about, &test.id);
+                case.nodes.clear();
+                plan.without_nodes.push((case, Reason::new(Cause::Missing, test.without_nodes())));
+            }
             let sweep = combinations(test, bench.about)?;
             for params in &sweep {
                 let mut cores = Cores::default();

@@ -77,8 +77,7 @@ pub(super) fn judge_test<'a>(
         }
     }
     if inputs.nodes.players(&test.roles).next().is_none() {
-        let why = format!("no node of the run plays {}", test.roles.join(" or "));
-        rulings.extend(on_each(test, &criteria, None, &why));
+        rulings.extend(on_each(test, &criteria, None, &test.without_nodes()));
     }
     rulings
 }

@@ -80,6 +80,11 @@ pub struct Criterion {
 }
 
 impl Test {
+    /// Why the test has no node.
+    pub fn without_nodes(&self) -> String {
+        format!("no node of the run plays {}", self.roles.join(" or "))
+    }
+
     /// Whether a subject with these facts is in the state that the test requires.
     ///
     /// # Errors

@@ -114,10 +114,10 @@ fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
     if cell.is_table() {
         return expected_number(cell, found);
     }
-    let word = cell.text(found)?;
-    if word.value != "all" {
+    let word = cell.scalar(found)?.value.to_string();
+    if word != "all" {
         let title = "'expect' is \"all\" or a table such as { at_least = 1 }";
-        found.error(word.at, title).suggest(&word.value, ["all"]);
+        found.error(cell.at, title).suggest(&word, ["all"]);
     }
     Some(Expect { all: true, ..Expect::default() })
 }

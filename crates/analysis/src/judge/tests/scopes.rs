@@ -76,6 +76,42 @@ fn fewer_than_expected_is_unknown_beside_what_was_judged() {
 }
 
 #[test]
+fn a_test_that_selects_nothing_is_a_skip_if_the_profile_says_so_and_nothing_else_stood_in_the_way() {
+    let mut profile = on_nics();
+    profile.tests[0].if_none = Absence::Skip;
+    let settled = |node: &str, cause: Cause| {
+        let mut settled = case(node, "node");
+        (settled.outcome, settled.cause) = (cause.outcome(), Some(cause));
+        settled
+    };
+    let nowhere = settled("n2", Cause::Inapplicable);
+    let judgement = judged(&profile, &[nic("n1", "nic:eth0", "10 Gbit/s"), nowhere]);
+    assert_eq!(
+        lines(&judgement),
+        ["fast n1: pass", "fast n2: skip nothing here has kind=nic,speed=10 Gbit/s"]
+    );
+    let denied = judged(&profile, &[settled("n1", Cause::Inapplicable), settled("n2", Cause::Missing)]);
+    let verdicts: Vec<Verdict> = denied.verdicts.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Skip, Verdict::Unknown]);
+    assert_eq!(judged(&profile, &[]).verdict, Some(Verdict::Unknown), "nothing was run");
+}
+
+#[test]
+fn a_device_that_is_not_measured_is_a_row_of_each_criterion_or_of_the_test() {
+    let mut profile = on_nics();
+    profile.tests[0].expect = Some(Expect { all: true, ..Expect::default() });
+    let mut down = nic("n1", "nic:eth1", "10 Gbit/s");
+    (down.outcome, down.cause) = (Outcome::Unmeasured, Some(Cause::Missing));
+    down.reason = Some("the port is down".to_owned());
+    let records = [nic("n1", "nic:eth0", "10 Gbit/s"), down];
+    assert_eq!(lines(&judged(&profile, &records)), ["fast n1: pass", "fast n1: unknown the port is down"]);
+    profile.criteria.clear();
+    let judgement = judged(&profile, &records);
+    assert_eq!(lines(&judgement), ["memory n1: unknown the port is down"]);
+    assert_eq!(judgement.verdicts[0].subject.as_str(), "nic:eth1");
+}
+
+#[test]
 fn an_unmet_or_unknown_requirement_is_unknown() {
     let mut profile = profile(at_least("80 GB/s"));
     let half_full = Requirement { at_least: Some("50".parse().unwrap()), ..Requirement::default() };
