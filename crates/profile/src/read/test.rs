@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::Params;
 use seatrial_model::machine::Device;
 use seatrial_model::profile::{Expect, Requirement};
+use seatrial_model::{Params, Value};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -86,7 +86,7 @@ pub(super) fn name(cell: &Cell<'_>) -> At<String> {
     At { value: cell.key.to_owned(), at: cell.key_at }
 }
 
-fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<seatrial_model::Value>> {
+fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<Value>> {
     let cells = cell.one_or_more();
     if cells.is_empty() {
         found.error(cell.at, format!("'{}' is a sweep over no values", cell.key));
@@ -114,10 +114,9 @@ fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
     if cell.is_table() {
         return expected_number(cell, found);
     }
-    let word = cell.scalar(found)?.value.to_string();
-    if word != "all" {
-        let title = "'expect' is \"all\" or a table such as { at_least = 1 }";
-        found.error(cell.at, title).suggest(&word, ["all"]);
+    if cell.scalar(found)?.value != Value::from("all") {
+        found.error(cell.at, "'expect' is \"all\" or a table such as { at_least = 1 }");
+        return None;
     }
     Some(Expect { all: true, ..Expect::default() })
 }
