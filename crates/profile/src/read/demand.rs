@@ -6,7 +6,8 @@ use seatrial_model::profile::NodeSet;
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{LimitEntry, PriceEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
-use crate::read::criterion::{absence, missed, pairs};
+use crate::read::choice::{absence, missed};
+use crate::read::criterion::pairs;
 use crate::read::test::{expected_number, name};
 use crate::table::{Cell, Table};
 

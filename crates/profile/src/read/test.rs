@@ -10,7 +10,7 @@ use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::TestEntry;
 use crate::read::bounds::requirement;
-use crate::read::criterion::absence;
+use crate::read::choice::absence;
 use crate::table::{Cell, Table};
 
 pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
