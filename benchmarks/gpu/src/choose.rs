@@ -101,6 +101,15 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
     (binding, findings)
 }
 
+/// The facts that all of these GPUs have.
+pub fn facts_in_common(gpus: &[&Gpu]) -> Params {
+    let Some((first, others)) = gpus.split_first() else { return Params::default() };
+    let facts = first.facts();
+    let common =
+        facts.iter().filter(|(name, value)| others.iter().all(|gpu| gpu.facts().get(name) == Some(*value)));
+    common.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
 pub fn chosen(case: &mut Case, gpus: &[&Gpu]) {
     let addresses: Vec<&str> = gpus.iter().map(|gpu| gpu.pci.address.as_str()).collect();
     case.planned.set("gpus", addresses.join(" ").as_str());

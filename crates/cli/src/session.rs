@@ -74,16 +74,17 @@ pub fn run(
     if args.plan {
         let time = |of: fn(&Case) -> Nanos| makespan(&plan.cases, &site, options.nodes.share_hosts, of);
         let abouts: Vec<_> = registry.abouts().collect();
+        let left_out = [plan.settled, plan.without_nodes].concat();
         if args.output.output == OutputFormat::Json {
             let settled: Vec<_> =
-                plan.settled.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
+                left_out.iter().map(|(case, why)| json!({ "case": case, "reason": why })).collect();
             let text = json!({ "schema": 1, "cases": plan.cases, "settled": settled, "estimate": time(Case::estimate) });
             output::print(&format!("{text:#}\n"))?;
             return Ok(Exit::MET);
         }
         output::print(&seatrial_report::plan::render(
             &plan.cases,
-            &plan.settled,
+            &left_out,
             &abouts,
             [time(Case::estimate), time(Case::longest)],
             output::text_style(args.output.color),

@@ -18,6 +18,12 @@ impl<'a> PlanInputs<'a> {
     pub fn of(site: &'a Site) -> Self {
         Self { site, absent: &[], plays: &|_, _| true }
     }
+
+    /// Whether a node of the run plays a role of the test.
+    pub fn has_player(&self, test: &Test) -> bool {
+        let here = self.site.nodes.iter().map(|node| &node.name);
+        here.chain(self.absent.iter().map(|(name, _)| name)).any(|name| (self.plays)(name, &test.roles))
+    }
 }
 
 /// Why a test makes no plan: always for the user to correct.

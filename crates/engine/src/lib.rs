@@ -8,6 +8,7 @@ mod budget;
 mod co_run_group;
 mod crowded;
 mod disturbance;
+mod every_device;
 mod factors;
 mod further;
 mod guarded;

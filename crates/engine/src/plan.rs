@@ -1,14 +1,17 @@
 //! The cases of a test.
 
 use crate::crowded::crowded;
+use crate::every_device::{TestPlan, UnmeasuredDevice};
 use crate::guarded;
 use crate::inputs::{PlanError, PlanInputs, combinations};
-use crate::placement::{Cores, Placement, Tag, Unreached, placements};
+use crate::placement::{Cores, Placement, Placements, Tag, Unreached, placements};
 use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
 use seatrial_model::profile::Requirement;
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Site, Subject, Value};
+use seatrial_model::{
+    About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value,
+};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -18,6 +21,8 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Cases that do not run, each with the reason.
     pub settled: Vec<(Case, Reason)>,
+    /// Tests that no node of the run is for, each as a case without nodes. They make no record.
+    pub without_nodes: Vec<(Case, Reason)>,
 }
 
 const NOTHING: Budget = Budget {
@@ -43,7 +48,14 @@ impl Plan {
                 nearest: registry.nearest(&test.bench).map(str::to_owned),
             })?;
             let placements = placements(bench.about, test, &inputs)?;
-            for params in combinations(test, bench.about)? {
+            if !inputs.has_player(test) {
+                let mut case = Case::new(bench.about, "", Subject::node(), &Params::default(), NOTHING);
+                case = case.in_group(bench.about, &test.id);
+                case.nodes.clear();
+                plan.without_nodes.push((case, Reason::new(Cause::Missing, test.without_nodes())));
+            }
+            let sweep = combinations(test, bench.about)?;
+            for params in &sweep {
                 let mut cores = Cores::default();
                 let mut step = None;
                 for placement in &placements.sites {
@@ -51,14 +63,17 @@ impl Plan {
                     if std::mem::replace(&mut step, own) != own {
                         cores = Cores::default();
                     }
-                    plan.add(test, bench, &params, placement, &mut cores, &mut seen)?;
+                    plan.add(test, bench, params, placement, &mut cores, &mut seen)?;
                 }
                 for (name, reason) in &placements.alone {
-                    plan.settle(test, bench.about, &params, name, reason.clone());
+                    plan.settle(test, bench.about, params, name, reason.clone());
                 }
                 for unreached in &placements.unreached {
-                    plan.settle_unreached(test, bench.about, &params, unreached);
+                    plan.settle_unreached(test, bench.about, params, unreached);
                 }
+            }
+            if test.expect.is_some_and(|expect| expect.all) {
+                plan.settle_devices(test, bench.about, &sweep, &placements, inputs);
             }
         }
         let (cases, crowded) = crowded(plan.cases);
@@ -122,6 +137,40 @@ impl Plan {
     fn settle(&mut self, test: &Test, about: &About, params: &Params, node: &str, reason: Reason) {
         let case = Case::new(about, node, Subject::node(), params, NOTHING).in_group(about, &test.id);
         self.settled.push((case, reason));
+    }
+
+    /// Settles the devices that the test selects and that are not measured, with every combination of the `sweep`.
+    fn settle_devices(
+        &mut self,
+        test: &Test,
+        about: &About,
+        sweep: &[Params],
+        placements: &Placements,
+        inputs: PlanInputs<'_>,
+    ) {
+        let nodes: Vec<&SiteNode> =
+            inputs.site.nodes.iter().filter(|node| (inputs.plays)(&node.name, &test.roles)).collect();
+        let is_own = |case: &Case| case.group == test.id;
+        let test_plan = TestPlan {
+            test,
+            about,
+            sites: &placements.sites.iter().map(|placement| &placement.site).collect::<Vec<_>>(),
+            cases: &self.cases.iter().filter(|case| is_own(case)).collect::<Vec<_>>(),
+            settled: &self.settled.iter().filter(|(case, _)| is_own(case)).collect::<Vec<_>>(),
+        };
+        for UnmeasuredDevice { node, device, why } in test_plan.unmeasured(&nodes, inputs.site) {
+            let is_alone = |case: &Case| {
+                is_own(case) && case.nodes.first() == Some(&node) && device.is_measured_alone_by(&case.facts)
+            };
+            self.cases.retain(|case| !is_alone(case));
+            for params in sweep {
+                let case = Case::new(about, &node, device.subject.clone(), params, NOTHING);
+                let mut case = case.in_group(about, &test.id);
+                case.key = Some(device.key.clone());
+                case.facts.clone_from(&device.facts);
+                self.settled.push((case, Reason::new(Cause::Missing, &why)));
+            }
+        }
     }
 
     fn settle_unreached(&mut self, test: &Test, about: &About, params: &Params, unreached: &Unreached) {
@@ -191,7 +240,6 @@ mod tests {
     use seatrial_model::Site;
 
     use super::*;
-    use seatrial_model::SiteNode;
     use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
 
     fn site(names: &[&str]) -> Site {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{
-    Bounds, Expect, Missed, NodeSet, Requirement, Statistic, WithoutLimit, WithoutValue,
-};
+use seatrial_model::profile::{Absence, Bounds, Expect, Missed, NodeSet, Requirement, Statistic};
 use seatrial_model::{Nanos, Params, Quantity, Value};
 
 use crate::diagnostic::{At, Position};
@@ -41,6 +39,7 @@ pub(crate) struct TestEntry {
     pub on: Params,
     pub require: BTreeMap<String, Requirement>,
     pub expect: Option<Expect>,
+    pub if_none: Absence,
     pub partner: Option<At<String>>,
     pub rounds: Option<u32>,
     pub links: Option<u32>,
@@ -56,7 +55,7 @@ pub(crate) struct CriterionEntry {
     pub of: At<Statistic>,
     pub bounds: Bounds,
     pub bars: Vec<Position>,
-    pub without_limit: Option<At<WithoutLimit>>,
+    pub without_limit: Option<At<Absence>>,
     pub missed: Missed,
 }
 
@@ -69,7 +68,7 @@ pub(crate) struct SettingEntry {
     pub roles: Vec<At<String>>,
     pub why: Option<String>,
     pub missed: Missed,
-    pub without_value: WithoutValue,
+    pub without_value: Absence,
 }
 
 #[derive(Debug)]

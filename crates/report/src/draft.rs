@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use seatrial_analysis::{Draft, FLOOR_PERCENT, MADS, Spread};
-use seatrial_model::profile::{Bar, Bounds, Criterion, Requirement, Role, Test};
+use seatrial_model::profile::{Absence, Bar, Bounds, Criterion, Requirement, Role, Test};
 use seatrial_model::{Better, Params, Quantity, Unit, Value};
 
 use crate::number::{decimals, percentage};
@@ -101,6 +101,9 @@ fn test_table(text: &mut String, test: &Test) {
     }
     if let Some(expect) = test.expect {
         line(text, &format!("expect = {}", expect_table(expect)));
+    }
+    if test.if_none == Absence::Skip {
+        line(text, "if_none = \"skip\"");
     }
     if let Some(partner) = &test.partner {
         line(text, &format!("partner = {}", quoted(partner)));
@@ -199,6 +202,9 @@ fn require(require: &BTreeMap<String, Requirement>) -> String {
 }
 
 fn expect_table(expect: seatrial_model::profile::Expect) -> String {
+    if expect.all {
+        return quoted("all");
+    }
     let counts = [
         expect.at_least.map(|count| format!("at_least = {count}")),
         expect.exactly.map(|count| format!("exactly = {count}")),

@@ -44,7 +44,7 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     let placed = gpus.iter().enumerate().map(|(turn, gpu)| crate::near(machine, gpu, &all, turn));
     let (places, findings): (Vec<Binding>, Vec<Vec<Finding>>) = placed.unzip();
     let mut case = Case::new(about, &node.name, Subject::node(), params, seatrial_bench::budget(params)?);
-    case.facts.set("kind", "node");
+    case.facts = crate::facts_in_common(&gpus);
     case.facts.set("gpus", gpus.len() as u64);
     crate::chosen(&mut case, &gpus);
     case.findings = findings.concat();

@@ -42,7 +42,8 @@ fn ports(receiver: &SiteNode, sender: &SiteNode, params: &Params) -> Vec<Params>
         let mut params = params.clone();
         params.set(INTERFACE.name, nic.name.as_str());
         let InterfacePair { first, second } = choose(receiver, sender, &params).ok()??;
-        let is_linked = nic.up.known() != Some(&false) && share_a_network(first, second);
+        let is_up = [first, second].iter().all(|port| port.up.known() != Some(&false));
+        let is_linked = is_up && share_a_network(first, second);
         let peer = second.name.clone();
         is_linked.then(|| {
             params.set(PEER_INTERFACE.name, peer.as_str());

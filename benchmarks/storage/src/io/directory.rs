@@ -1,9 +1,9 @@
 //! The file system and the disks of a directory, from the inventory.
 
-use seatrial_model::machine::{Disk, DiskBus, FileSystem, Machine, Medium};
+use seatrial_model::machine::{Disk, FileSystem, Machine};
 use seatrial_model::{Cause, Params, Reason, Subject, Value};
 
-use crate::file_system::file_system_of;
+use crate::file_system::{disk_fill_percent, file_system_of, on_disk};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Directory<'a> {
@@ -37,19 +37,15 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// For each disk with writable file systems, the largest of them.
+    /// For each disk with writable file systems that are on no other disk, the largest of them.
     fn of_disks(machine: &'a Machine) -> Result<Vec<Self>, Reason> {
-        let file_systems = machine.file_systems.known().map_or(&[][..], Vec::as_slice);
         let disks = machine.disks.known().map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
         // Loop devices and RAM disks are left out; their file systems can be named.
-        let is_disk = |disk: &&Disk| !matches!(disk.bus, DiskBus::Loop | DiskBus::Memory);
-        for disk in disks.iter().filter(is_disk).filter(|disk| !disk.mounts.is_empty()) {
-            let on_it = |one: &&FileSystem| {
-                one.medium == Medium::Disk && !one.read_only && one.disks.contains(&disk.name)
-            };
+        for disk in disks.iter().filter(|disk| disk.is_permanent()) {
             // The largest, because a boot partition has no room.
-            let largest = file_systems.iter().filter(on_it).max_by_key(|one| one.size_bytes.known().copied());
+            let writable = on_disk(machine, disk).filter(|one| !one.read_only);
+            let largest = writable.max_by_key(|one| one.size_bytes.known().copied());
             if let Some(file_system) = largest {
                 let path = file_system.mount.clone();
                 found.push(Self { path, file_system: Some(file_system), disk: Some(disk) });
@@ -75,8 +71,8 @@ impl<'a> Directory<'a> {
         self.disk.map(Disk::key).or_else(|| self.file_system.map(|found| found.seen_from(&self.path).key()))
     }
 
-    /// Facts that a profile can select by. A disk also has the fill level of its file system.
-    pub fn facts(&self) -> Params {
+    /// Facts that a profile can select by. A disk also has the fill level of its file systems.
+    pub fn facts(&self, machine: &Machine) -> Params {
         let mut facts = match (self.disk, self.file_system) {
             (Some(disk), _) => disk.facts(),
             (None, Some(found)) => found.seen_from(&self.path).facts(),
@@ -85,9 +81,9 @@ impl<'a> Directory<'a> {
         if self.disk.is_none() && self.file_system.is_none() {
             facts.set("kind", "fs");
         }
-        if let (Some(_), Some(found)) = (self.disk, self.file_system) {
-            if let Some(percent) = found.fill_percent.known() {
-                facts.set("fill_percent", Value::Number(*percent));
+        if let (Some(disk), Some(found)) = (self.disk, self.file_system) {
+            if let Some(percent) = disk_fill_percent(machine, disk) {
+                facts.set("fill_percent", Value::Number(percent));
             }
             facts.set("mount", found.mount.as_str());
             facts.set("type", found.kind.as_str());

@@ -40,7 +40,7 @@ pub fn plan_node(
         let mut case =
             Case::new(about, &node.name, directory.subject(), params, seatrial_bench::budget(params)?);
         case.key = directory.key();
-        case.facts = directory.facts();
+        case.facts = directory.facts(machine);
         case.planned.set("directory", directory.path.as_str());
         case.planned.set("size", Bytes(job.total_bytes()));
         if let Some(found) = directory.file_system {

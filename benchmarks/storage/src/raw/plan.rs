@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use seatrial_inventory::{DiskLoad, disk_limit_under};
-use seatrial_model::machine::{Disk, DiskBus, Known, Machine, Medium};
+use seatrial_model::machine::{Disk, DiskBus, Known, Machine};
 use seatrial_model::{
     About, Binding, Budget, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site,
     SiteNode, Subject, Value,
 };
 
 use super::config;
+use crate::file_system::disk_fill_percent;
 use crate::io::limit::in_blocks;
 use seatrial_bench::{core_bindings, each_node};
 
@@ -102,12 +103,10 @@ fn wanted<'a>(params: &Params, machine: &'a Machine, together: bool) -> Result<V
     Ok(disks)
 }
 
-/// Whether disk=auto includes the disk. Loop devices and RAM disks are left out; so are composed disks (md, dm) with
-/// together=true, because their members would be read twice at the same time.
+/// Whether disk=auto includes the disk. Composed disks (md, dm) are left out with together=true, because their members
+/// would be read twice at the same time.
 fn is_disk(disk: &Disk, together: bool) -> bool {
-    let is_made = matches!(disk.bus, DiskBus::Md | DiskBus::Dm);
-    let is_other = matches!(disk.bus, DiskBus::Loop | DiskBus::Memory | DiskBus::Other);
-    !(is_other || together && is_made) && disk.size_bytes.known().is_none_or(|bytes| *bytes > 0)
+    disk.is_permanent() && !(together && disk.bus.is_made())
 }
 
 /// Binding of a disk: on the NUMA node of its controller, if that is known and allowed.
@@ -124,15 +123,8 @@ fn near(disk: &Disk, bindings: &[Binding], turn: usize) -> Binding {
 /// Facts of the disk, and the fill level of its file systems together.
 fn facts(disk: &Disk, machine: &Machine) -> Params {
     let mut facts = disk.facts();
-    let systems = machine.file_systems.known().into_iter().flatten();
-    let on_it = systems.filter(|fs| fs.medium == Medium::Disk && fs.disks.contains(&disk.name));
-    let sizes = on_it.map(|fs| Some((*fs.used_bytes.known()?, *fs.size_bytes.known()?)));
-    // One unknown size makes the sum unknown.
-    if let Some(sizes) = sizes.collect::<Option<Vec<(u64, u64)>>>() {
-        let (used, size) = sizes.iter().fold((0, 0), |sum, fs| (sum.0 + fs.0, sum.1 + fs.1));
-        if size > 0 {
-            facts.set("fill_percent", Value::Number(100.0 * used as f64 / size as f64));
-        }
+    if let Some(percent) = disk_fill_percent(machine, disk) {
+        facts.set("fill_percent", Value::Number(percent));
     }
     facts
 }

@@ -8,7 +8,7 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_model::profile::{Bounds, Criterion, Missed, Profile, Role, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Absence, Bounds, Criterion, Missed, Profile, Role, Statistic, Test};
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{About, Better, Outcome, Params, Site};
 
@@ -187,7 +187,7 @@ impl Draft {
             at: Params::default(),
             of: Statistic::Median,
             bounds,
-            without_limit: WithoutLimit::default(),
+            without_limit: Absence::default(),
             missed: Missed::default(),
         });
     }

@@ -1,7 +1,7 @@
 //! Drafts from records made by hand.
 
 use seatrial_model::machine::{Known, Machine};
-use seatrial_model::profile::Bar;
+use seatrial_model::profile::{Absence, Bar};
 use seatrial_model::{Cost, Interaction, MetricSpec, SiteNode, Unit};
 
 use super::*;
@@ -55,6 +55,7 @@ fn memory() -> Test {
         on: Params::default(),
         require: BTreeMap::new(),
         expect: None,
+        if_none: Absence::default(),
         partner: None,
         rounds: None,
         links: None,

@@ -1,7 +1,7 @@
 //! One criterion on one case.
 
 use seatrial_model::disturbance::Disturber;
-use seatrial_model::profile::{Bar, Bounds, Missed, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Absence, Bar, Bounds, Missed, Statistic, Test};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Actor, Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord};
 
@@ -66,7 +66,7 @@ pub(super) fn judge_case(test: &Test, matter: CriterionContext<'_>) -> Ruling {
         Outcome::Skipped => return plain(Verdict::Skip, why()),
         Outcome::Measured => {}
     }
-    if let Err(why) = requirements(test, case) {
+    if let Err(why) = test.requirements_met(&case.facts) {
         return plain(Verdict::Unknown, why);
     }
     // All numbers of the case are those of another path than the judged one.
@@ -88,26 +88,6 @@ fn weight(ruling: &Ruling) -> (Verdict, i64) {
     // Thousandths of a percent order margins well enough, and integers order totally.
     let margin = ruling.record.margin_percent.map_or(0, |percent| (percent * 1000.0) as i64);
     (ruling.record.verdict, -margin)
-}
-
-/// Whether the subject is in the state that the test requires; `Err` names the fact that is not.
-fn requirements(test: &Test, case: &CaseRecord) -> Result<(), String> {
-    for (name, requirement) in &test.require {
-        let Some(fact) = case.facts.get(name) else {
-            return Err(format!("the test requires {name} {requirement}, which is not known"));
-        };
-        match requirement.met_by(fact) {
-            Ok(true) => {}
-            Ok(false) => return Err(format!("the test requires {name} {requirement}, and it is {fact}")),
-            Err(why) => {
-                return Err(format!(
-                    "the test requires {name} {requirement}, which cannot be \
-                                            compared: {why}"
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: String) -> VerdictRecord {
@@ -179,7 +159,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
                 unit: found.unit,
                 reason: why.clone(),
             };
-            if criterion.without_limit == WithoutLimit::Skip {
+            if criterion.without_limit == Absence::Skip {
                 record.verdict = Verdict::Skip;
             }
             let metric = &criterion.metric;

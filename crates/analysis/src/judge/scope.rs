@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use seatrial_model::profile::{Criterion, Expect, Profile, Requirement, Test};
+use seatrial_model::profile::{Absence, Criterion, Expect, Profile, Requirement, Test};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{CaseId, Cause, Outcome, Subject, Verdict, VerdictRecord};
 
@@ -68,13 +68,16 @@ pub(super) fn judge_test<'a>(
                     false => format!("nothing here has {}", test.on),
                 }];
                 why.extend(in_the_way.get(node).into_iter().flatten().map(|&reason| reason.to_owned()));
-                rulings.extend(on_each(test, &criteria, Some(node), &why.join("; ")));
+                let verdict = if is_inapplicable(node, &own) { test.if_none } else { Absence::Unknown };
+                rulings.extend(on_each(test, &criteria, Some(node), &why.join("; ")).map(|mut ruling| {
+                    ruling.record.verdict = verdict.verdict();
+                    ruling
+                }));
             }
         }
     }
     if inputs.nodes.players(&test.roles).next().is_none() {
-        let why = format!("no node of the run plays {}", test.roles.join(" or "));
-        rulings.extend(on_each(test, &criteria, None, &why));
+        rulings.extend(on_each(test, &criteria, None, &test.without_nodes()));
     }
     rulings
 }
@@ -84,6 +87,13 @@ fn is_judged(case: &CaseRecord, test: &Test, inputs: &JudgeInputs<'_>) -> bool {
         && case.bench == test.bench
         && judged_nodes(test, case).all(|node| inputs.nodes.plays(node, &test.roles))
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
+}
+
+/// Whether the plan found nothing on `node` that the test is for, as opposed to a test that could not be made.
+fn is_inapplicable(node: &str, own: &[&CaseRecord]) -> bool {
+    let mut here = own.iter().filter(|case| case.nodes.iter().any(|name| name == node));
+    let is_skipped = |case: &&CaseRecord| case.outcome == Outcome::Skipped;
+    own.iter().any(is_skipped) && here.all(is_skipped)
 }
 
 /// Whether a case was never planned because one of its nodes was not reached.
@@ -107,6 +117,14 @@ fn missing_on(node: &str, test: &Test, criteria: &[&Criterion], here: &[&CaseRec
         .filter(|case| case.outcome != Outcome::Skipped && !is_unplanned(case))
         .map(|case| &case.subject)
         .collect();
+    // A device that is not measured is a row of each criterion; without criteria it is one of the test.
+    let is_every = test.expect.is_some_and(|expect| expect.all) && criteria.is_empty();
+    for case in here.iter().filter(|case| is_every && case.outcome == Outcome::Unmeasured) {
+        let why = case.reason.clone().unwrap_or_default();
+        let mut row = unknown(test, &test.id, ALL, Some(node), why);
+        row.record.subject = case.subject.clone();
+        rulings.push(row);
+    }
     if let Some(expect) = test.expect.filter(|expect| !expect.met_by(subjects.len() as u64)) {
         let wanted = expect_words(expect);
         let having = if test.on.is_empty() { String::new() } else { format!(" with {}", test.on) };
@@ -116,8 +134,12 @@ fn missing_on(node: &str, test: &Test, criteria: &[&Criterion], here: &[&CaseRec
     rulings
 }
 
+/// The bound of a test that expects every device.
+const ALL: &str = "all";
+
 pub(super) fn expect_words(expect: Expect) -> String {
     let words = [
+        expect.all.then(|| ALL.to_owned()),
         expect.at_least.map(|least| format!("at least {least}")),
         expect.exactly.map(|exact| format!("exactly {exact}")),
     ];

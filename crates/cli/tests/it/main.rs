@@ -6,6 +6,7 @@
 mod clean;
 mod confined;
 mod drafts;
+mod every_part;
 mod evidence;
 mod exit_codes;
 mod exports;

@@ -4,7 +4,7 @@ use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 use serde_json::{Value, json};
 
-use crate::rig::{Home, Script};
+use crate::rig::{Home, Script, machine};
 
 fn interface(name: &str, layer: &str, mbit: u64, mtu: u64) -> Value {
     let known = |value: Value| json!({ "known": value });
@@ -149,7 +149,47 @@ fn the_lecture_tells_what_a_megabit_costs_on_cards_that_it_has_a_price_of() {
     assert!(!told.is_empty() && told.iter().all(|text| text == wanted), "{told:?}");
     let faster = check("discov-net", &interface("eth0", "ethernet", 10_000, 9000), 1, 9.4);
     assert_eq!(cost(&faster), [""; 0]);
-    assert_eq!(verdicts(&faster, "gigabit-latency"), [Verdict::Unknown]);
+    assert_eq!(verdicts(&faster, "gigabit-latency"), [Verdict::Skip]);
+}
+
+#[test]
+fn a_sound_network_without_bonds_and_gigabit_passes_the_lecture() {
+    let eth0 = interface("eth0", "ethernet", 10_000, 9000);
+    let mut computer = machine();
+    computer["nics"] = json!({ "known": [eth0] });
+    let of_node = json!({ "kind": "node" });
+    let setting = |id: &str, subject: &str, facts: &Value, value: Value| json!({ "setting": id, "subject": subject, "facts": facts, "present": { "value": value } });
+    let facts =
+        json!({ "kind": "nic", "name": "eth0", "link_layer": "ethernet", "up": true, "virtual": false });
+    let mut settings = vec![setting("nic.mtu", "nic:eth0", &facts, 9000.into())];
+    for id in ["net.rmem_consistent", "net.wmem_consistent", "net.ipv4.tcp_window_scaling"] {
+        settings.push(setting(id, "node", &of_node, true.into()));
+    }
+    let node = |name: &str| json!({ "name": name, "machine": computer, "settings": settings });
+    let packets = |channel: &str| json!({ "channel": channel, "unit": "B", "span": "100 ms", "amounts": [9000], "repeat": 6 });
+    let flow = json!({ "channel": "received", "at": { "direction": "forward", "flow": 0 }, "unit": "B",
+                       "span": "100 ms", "amounts": [1.2e8], "repeat": 10 });
+    let rules = vec![
+        json!({ "when": { "bench": "net.mtu" }, "samples": [packets("forward"), packets("reverse")] }),
+        json!({ "when": { "part": "server" }, "samples": [flow] }),
+        json!({}),
+    ];
+    let script = Script::of(vec![node("n1"), node("n2")], rules);
+    let ended = Home::new().seatrial("check discov-net -o json").script(&script).run().exits(0);
+    let document = ended.document();
+    for criterion in ["bond", "gigabit-latency", "gigabit-ping-pong"] {
+        assert_eq!(verdicts(&document, criterion), [Verdict::Skip], "{criterion}");
+    }
+    assert_eq!(verdicts(&document, "frames"), [Verdict::Pass]);
+}
+
+#[test]
+fn a_plan_names_the_tests_that_select_nothing_and_those_that_no_node_plays() {
+    let home = Home::new();
+    let script = Script::streams(2, 9.4).interface(&interface("eth0", "ethernet", 10_000, 9000));
+    let plan = |check: &str| home.seatrial(&format!("check {check} --plan")).script(&script).run().exits(0);
+    plan("discov-net").shows("bond:net.tcp_stream@n1").shows("n1->n2 has type=physical");
+    plan("dragnet --role cobalt=n1").shows("no node of the run plays dragnet");
 }
 
 #[test]

@@ -7,10 +7,11 @@ use super::DiskPlace;
 use crate::pci::last_part;
 
 /// Drivers of virtual block devices, by the stem of the device name (Linux admin-guide/devices.txt).
-const BY_STEM: [(&str, DiskBus); 14] = [
+const BY_STEM: [(&str, DiskBus); 15] = [
     ("loop", DiskBus::Loop),
     ("md", DiskBus::Md),
     ("dm-", DiskBus::Dm),
+    ("bcache", DiskBus::Bcache),
     ("zram", DiskBus::Memory),
     ("ram", DiskBus::Memory),
     ("nbd", DiskBus::Network),

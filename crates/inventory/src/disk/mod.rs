@@ -94,6 +94,7 @@ fn disk(
         holders: root.list(file("holders")).unwrap_or_default(),
         slaves: root.list(file("slaves")).unwrap_or_default(),
         mounts: Vec::new(),
+        member_of: None,
         pci: functions.behind(root, &behind),
         throttle: throttled(root, folder),
     })

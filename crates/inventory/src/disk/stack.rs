@@ -74,6 +74,20 @@ impl Stack {
         let is_disk = |name: &String| self.below.get(name).is_some_and(Vec::is_empty);
         self.under(name).into_iter().filter(is_disk).collect()
     }
+
+    /// Whether `device` is on `disk` and on no disk besides.
+    pub fn is_on_alone(&self, device: &str, disk: &str) -> bool {
+        let lowest = |name: &str| self.disks(name).into_iter().collect::<BTreeSet<_>>();
+        self.under(device).iter().any(|below| below == disk) && lowest(device) == lowest(disk)
+    }
+
+    /// The nearest device that is made of `disk` and of other disks.
+    pub fn member_of(&self, disk: &str) -> Option<String> {
+        let above = self.below.keys().map(|name| (self.under(name), name));
+        let arrays = above
+            .filter(|(under, name)| under.iter().any(|below| below == disk) && !self.is_on_alone(name, disk));
+        arrays.min_by_key(|(under, _)| under.len()).map(|(_, name)| name.clone())
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +113,29 @@ mod tests {
         assert_eq!(stack.disks("dm-0"), ["sda", "sdb", "sdc"]);
         assert_eq!(stack.under("sdc1"), ["sdc1", "sdc"]);
         assert!(stack.disks("sdx").is_empty());
+    }
+
+    #[test]
+    fn tells_a_member_of_an_array_from_a_disk_with_volumes_of_its_own() {
+        let stack = stack(&[
+            ("dm-0", &["md0"]),
+            ("md0", &["sda1", "sdb1"]),
+            ("md0p1", &["md0"]),
+            ("sda1", &["sda"]),
+            ("sdb1", &["sdb"]),
+            ("sda", &[]),
+            ("sdb", &[]),
+            // A thin pool of LVM: data and metadata on one disk.
+            ("dm-3", &["dm-1", "dm-2"]),
+            ("dm-1", &["sdc"]),
+            ("dm-2", &["sdc"]),
+            ("sdc", &[]),
+        ]);
+        let member_of = |disk: &str| stack.member_of(disk);
+        assert_eq!((member_of("sda"), member_of("sdb")), (Some("md0".to_owned()), Some("md0".to_owned())));
+        assert_eq!((member_of("md0"), member_of("sdc")), (None, None));
+        assert!(stack.is_on_alone("dm-0", "md0") && stack.is_on_alone("dm-3", "sdc"));
+        assert!(!stack.is_on_alone("dm-0", "sda") && !stack.is_on_alone("sda1", "sdb"));
     }
 
     #[test]

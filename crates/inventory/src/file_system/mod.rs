@@ -38,7 +38,7 @@ const OF_INTEREST: [&str; 22] = [
     "flock",
 ];
 
-/// Reads the mounts, and sets the mount points of each disk.
+/// Reads the mounts, and sets for each disk the mount points and the array that it is a member of.
 pub(crate) fn read(at: &mut Reading<'_>, disks: &mut Known<Vec<Disk>>) -> Known<Vec<FileSystem>> {
     let mounts = match mounts::read(at) {
         Ok(mounts) => mounts,
@@ -55,7 +55,7 @@ pub(crate) fn read(at: &mut Reading<'_>, disks: &mut Known<Vec<Disk>>) -> Known<
         fill(at, one, space);
     }
     if let Known::Known(disks) = disks {
-        note_mounts(disks, &found, &stack);
+        note_use(disks, &found, &stack);
     }
     Known::Known(found)
 }
@@ -142,13 +142,13 @@ fn fill(at: &mut Reading<'_>, one: &mut FileSystem, space: Known<Space>) {
     });
 }
 
-fn note_mounts(disks: &mut [Disk], found: &[FileSystem], stack: &Stack) {
-    for one in found {
-        let Some(device) = &one.device else { continue };
-        let under = stack.under(device);
-        for disk in disks.iter_mut().filter(|disk| under.contains(&disk.name)) {
-            disk.mounts.push(one.mount.clone());
-        }
+fn note_use(disks: &mut [Disk], found: &[FileSystem], stack: &Stack) {
+    for disk in disks {
+        let is_on = |one: &&FileSystem| {
+            one.device.as_ref().is_some_and(|device| stack.is_on_alone(device, &disk.name))
+        };
+        disk.mounts = found.iter().filter(is_on).map(|one| one.mount.clone()).collect();
+        disk.member_of = stack.member_of(&disk.name);
     }
 }
 

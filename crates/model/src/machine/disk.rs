@@ -48,8 +48,12 @@ pub struct Disk {
     pub holders: Vec<String>,
     /// Block devices or partitions that this device is made of.
     pub slaves: Vec<String>,
-    /// Mount points of file systems on the disk, on its partitions and on devices made of them.
+    /// Mount points of file systems that are on this disk alone: on the disk, on a partition, or on a device made of
+    /// nothing else.
     pub mounts: Vec<String>,
+    /// The nearest device that is made of this disk and of others: an array of md, a volume of LVM, a bcache device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_of: Option<String>,
     /// PCI function of the controller.
     pub pci: Known<PciDevice>,
     /// Limits of the cgroups around this process on I/O to the disk, if any.
@@ -115,6 +119,8 @@ pub enum DiskBus {
     Md,
     /// Device mapper: LVM, encryption, multipath.
     Dm,
+    /// A disk with a cache on another (bcache).
+    Bcache,
     /// A disk in memory: ram, zram.
     Memory,
     /// A network block device: nbd, rbd, drbd.
@@ -143,6 +149,7 @@ impl DiskBus {
             Self::Loop => "loop",
             Self::Md => "md",
             Self::Dm => "dm",
+            Self::Bcache => "bcache",
             Self::Memory => "memory",
             Self::Network => "network",
             Self::Other => "other",
@@ -151,7 +158,7 @@ impl DiskBus {
 
     /// Whether the device is made of other devices, of files or of memory.
     pub const fn is_made(self) -> bool {
-        matches!(self, Self::Loop | Self::Md | Self::Dm | Self::Memory)
+        matches!(self, Self::Loop | Self::Md | Self::Dm | Self::Bcache | Self::Memory)
     }
 }
 
@@ -164,6 +171,14 @@ impl Disk {
     /// Whether the device is not a disk of its own: a hypervisor's, or made of other devices.
     pub const fn is_virtual(&self) -> bool {
         self.is_emulated || self.bus.is_made()
+    }
+
+    /// Whether data stays on the device: it is not empty, and no loop device, RAM disk, floppy or optical drive.
+    pub fn is_permanent(&self) -> bool {
+        let is_exchanged = self.bus == DiskBus::Other && self.removable == Known::Known(true);
+        !matches!(self.bus, DiskBus::Loop | DiskBus::Memory)
+            && !is_exchanged
+            && self.size_bytes != Known::Known(0)
     }
 
     /// Stable key of the disk: the WWN, else the serial number, else the mapping's name, else the kernel's name.
@@ -189,6 +204,7 @@ impl Disk {
             .flag("read_only", self.read_only.known().copied())
             .size("size", self.size_bytes.known().copied())
             .flag("mounted", Some(!self.mounts.is_empty()))
+            .text("member_of", self.member_of.as_deref())
             .known("scheduler", &self.scheduler)
             .count("numa_node", self.numa_node().known().map(|&node| node.into()))
             .done()

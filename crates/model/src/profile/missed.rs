@@ -1,4 +1,4 @@
-//! Verdicts that a profile chooses: on a bound that is missed, and on a setting without a value.
+//! Verdicts that a profile chooses: on a bound that is missed, and on what is not there to be judged.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,10 @@ pub enum Missed {
     Warn,
 }
 
-/// Handling of a setting that the machine does not have, or that cannot be read.
+/// Verdict where there is nothing to judge: no limit for a percentage of it, no value of a setting, no subject of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WithoutValue {
+pub enum Absence {
     /// Judged `unknown`, and so is the whole run: for acceptance tests.
     #[default]
     Unknown,
@@ -36,12 +36,12 @@ impl Missed {
     }
 }
 
-impl WithoutValue {
+impl Absence {
     /// The verdict.
     pub const fn verdict(self) -> Verdict {
         match self {
-            WithoutValue::Unknown => Verdict::Unknown,
-            WithoutValue::Skip => Verdict::Skip,
+            Absence::Unknown => Verdict::Unknown,
+            Absence::Skip => Verdict::Skip,
         }
     }
 }

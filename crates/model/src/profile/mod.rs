@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 pub use bound::{Bar, Bounds, Statistic};
 pub use fold::fold;
-pub use missed::{Missed, WithoutValue};
+pub use missed::{Absence, Missed};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;
 pub use setting::SettingRule;
-pub use test::{Criterion, Expect, Test, WithoutLimit};
+pub use test::{Criterion, Expect, Test};
 
 use crate::param::Params;
 use crate::units::{Nanos, Quantity};

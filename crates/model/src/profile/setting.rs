@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Missed, Requirement, WithoutValue};
+use super::{Absence, Missed, Requirement};
 use crate::param::{Params, Value};
 use crate::setting::{SettingAbout, UNLIMITED};
 
@@ -26,7 +26,7 @@ pub struct SettingRule {
     pub missed: Missed,
     /// What happens where no value was read.
     #[serde(default)]
-    pub without_value: WithoutValue,
+    pub without_value: Absence,
 }
 
 impl SettingRule {

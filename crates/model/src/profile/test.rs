@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Missed, Requirement, Statistic};
+use super::{Absence, Bounds, Missed, Requirement, Statistic};
 use crate::param::Params;
 
 /// One benchmark with values for its parameters, from a profile or the command line.
@@ -28,6 +28,9 @@ pub struct Test {
     pub require: BTreeMap<String, Requirement>,
     /// Required number of matching subjects.
     pub expect: Option<Expect>,
+    /// The verdict on a node where the test selects nothing.
+    #[serde(default)]
+    pub if_none: Absence,
     /// Nodes of the far end, which take part and are not judged: `any` node of the run, or a role. Null where both
     /// nodes are tested.
     pub partner: Option<String>,
@@ -46,6 +49,9 @@ pub struct Expect {
     pub at_least: Option<u64>,
     /// Exactly this number.
     pub exactly: Option<u64>,
+    /// Every device of the inventory that a test selects by `on`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
 }
 
 /// A criterion: a bound on a metric of a test.
@@ -67,25 +73,38 @@ pub struct Criterion {
     pub bounds: Bounds,
     /// What happens when the bound is a percentage of a limit that is unknown.
     #[serde(default)]
-    pub without_limit: WithoutLimit,
+    pub without_limit: Absence,
     /// The verdict when the bound is missed.
     #[serde(default)]
     pub missed: Missed,
 }
 
-/// Handling of a criterion whose limit is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WithoutLimit {
-    /// Judged `unknown`, and so is the whole run: for acceptance tests.
-    #[default]
-    Unknown,
-    /// Reported, not judged.
-    Skip,
+impl Test {
+    /// Why the test has no node.
+    pub fn without_nodes(&self) -> String {
+        format!("no node of the run plays {}", self.roles.join(" or "))
+    }
+
+    /// Whether a subject with these facts is in the state that the test requires.
+    ///
+    /// # Errors
+    /// The first requirement that is not met, in words.
+    pub fn requirements_met(&self, facts: &Params) -> Result<(), String> {
+        for (name, requirement) in &self.require {
+            let required = format!("the test requires {name} {requirement}");
+            let fact = facts.get(name).ok_or_else(|| format!("{required}, which is not known"))?;
+            match requirement.met_by(fact) {
+                Ok(true) => {}
+                Ok(false) => return Err(format!("{required}, and it is {fact}")),
+                Err(why) => return Err(format!("{required}, which cannot be compared: {why}")),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Expect {
-    /// Whether `count` meets it.
+    /// Whether `count` meets it, apart from `all`, which needs the inventory.
     pub fn met_by(self, count: u64) -> bool {
         self.at_least.is_none_or(|least| count >= least) && self.exactly.is_none_or(|exact| count == exact)
     }
@@ -115,8 +134,8 @@ mod tests {
 
     #[test]
     fn expect_counts() {
-        assert!(Expect { at_least: Some(1), exactly: None }.met_by(3));
-        assert!(!Expect { at_least: None, exactly: Some(2) }.met_by(3));
+        assert!(Expect { at_least: Some(1), ..Expect::default() }.met_by(3));
+        assert!(!Expect { exactly: Some(2), ..Expect::default() }.met_by(3));
     }
 
     #[test]

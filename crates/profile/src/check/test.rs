@@ -63,6 +63,7 @@ fn test<'a>(
         on: entry.on.clone(),
         require: entry.require.clone(),
         expect: entry.expect,
+        if_none: entry.if_none,
         partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
         rounds: entry.rounds,
         links: entry.links,

@@ -1,12 +1,13 @@
 //! `[[criterion]]`: demands on the results of a test.
 
 use seatrial_model::Value;
-use seatrial_model::profile::{Criterion, Missed, Statistic, WithoutLimit};
+use seatrial_model::profile::{Criterion, Statistic};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{CriterionEntry, Pairs, plain};
 use crate::read::bounds::bounds;
+use crate::read::choice::{absence, missed};
 use crate::read::test::name;
 use crate::table::Table;
 
@@ -18,7 +19,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let axes = pairs(&mut table, "at", found);
     let of = statistic(&mut table, found);
     let bounds = bounds(&mut table, found);
-    let without_limit = without_limit(&mut table, found);
+    let without_limit = absence(&mut table, "without_limit", found);
     let missed = missed(&mut table, found);
     let at = table.at;
     table.finish(found);
@@ -47,31 +48,4 @@ fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
         found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
     }
     At { value: value.unwrap_or_default(), at: of.at }
-}
-
-fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<WithoutLimit>> {
-    let known = [("skip", WithoutLimit::Skip), ("unknown", WithoutLimit::Unknown)];
-    word(table, "without_limit", &known, found)
-}
-
-pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
-    let known = [("fail", Missed::Fail), ("warn", Missed::Warn)];
-    word(table, "missed", &known, found).map(|missed| missed.value).unwrap_or_default()
-}
-
-/// One of the `known` words under `key`.
-pub(super) fn word<T: Copy>(
-    table: &mut Table<'_>,
-    key: &'static str,
-    known: &[(&'static str, T)],
-    found: &mut Diagnostics,
-) -> Option<At<T>> {
-    let word = table.text(key, found)?;
-    let value = known.iter().find(|(name, _)| *name == word.value).map(|(_, value)| *value);
-    if value.is_none() {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        let title = format!("'{}' is not one of {}", word.value, names.join(", "));
-        found.error(word.at, title).suggest(&word.value, names);
-    }
-    Some(At { value: value?, at: word.at })
 }

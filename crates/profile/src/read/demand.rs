@@ -1,13 +1,14 @@
 //! Settings, roles, waivers and limits.
 
 use seatrial_model::Value;
-use seatrial_model::profile::{NodeSet, WithoutValue};
+use seatrial_model::profile::NodeSet;
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{LimitEntry, PriceEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
-use crate::read::criterion::{missed, pairs, word};
-use crate::read::test::{expect, name};
+use crate::read::choice::{absence, missed};
+use crate::read::criterion::pairs;
+use crate::read::test::{expected_number, name};
 use crate::table::{Cell, Table};
 
 pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SettingEntry> {
@@ -20,8 +21,7 @@ pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<S
     let roles = table.texts("roles", found);
     let why = table.text("why", found).map(|why| why.value);
     let missed = missed(&mut table, found);
-    let known = [("skip", WithoutValue::Skip), ("unknown", WithoutValue::Unknown)];
-    let without_value = word(&mut table, "without_value", &known, found);
+    let without_value = absence(&mut table, "without_value", found);
     let without_value = without_value.map(|without| without.value).unwrap_or_default();
     if bounds.is_empty() {
         found.error(table.at, "a [[setting]] needs equals, none_of, at_least or at_most");
@@ -47,7 +47,7 @@ pub(super) fn roles(profile: &mut Table<'_>, is_whole: &mut bool, found: &mut Di
     let role = |cell: Cell<'_>| {
         let mut table = cell.table(found)?.called(format!("[roles.{}]", cell.key));
         let nodes = nodes(&mut table, found);
-        let expect = table.take("expect").and_then(|cell| expect(&cell, found));
+        let expect = table.take("expect").and_then(|cell| expected_number(&cell, found));
         table.finish(found);
         Some(RoleEntry { id: name(&cell), nodes, expect })
     };

@@ -1,6 +1,7 @@
 //! From TOML to entries: checks the shape of every table, and resolves no names.
 
 mod bounds;
+mod choice;
 mod criterion;
 mod demand;
 mod test;

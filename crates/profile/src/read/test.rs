@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::Params;
+use seatrial_model::machine::Device;
 use seatrial_model::profile::{Expect, Requirement};
+use seatrial_model::{Params, Value};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::TestEntry;
 use crate::read::bounds::requirement;
+use crate::read::choice::absence;
 use crate::table::{Cell, Table};
 
 pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
@@ -31,7 +33,16 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         .flat_map(Table::entries)
         .filter_map(|cell| Some((cell.key.to_owned(), fact(&cell, found)?)))
         .collect();
-    let expect = table.take("expect").and_then(|cell| expect(&cell, found));
+    let expect = table.take("expect").and_then(|cell| {
+        let expect = expect(&cell, found)?;
+        let kind = on.text("kind").unwrap_or_default();
+        if expect.all && !Device::KINDS.contains(&kind) {
+            let kinds = Device::KINDS.join(", ");
+            found.error(cell.at, format!("expect = \"all\" needs 'on' with a kind of {kinds}"));
+        }
+        Some(expect)
+    });
+    let if_none = absence(&mut table, "if_none", found).map(|absence| absence.value).unwrap_or_default();
     let partner = table.text("partner", found);
     let rounds = table.take("rounds").and_then(|cell| small(&cell, MOST_ROUNDS, found));
     let links = table.take("links").and_then(|cell| small(&cell, MOST_LINKS, found));
@@ -41,7 +52,20 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
     if !id.value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) {
         found.error(id.at, "an id has letters, digits, '.', '_' and '-' only");
     }
-    Some(TestEntry { id, bench: bench?, pattern, roles, params, on, require, expect, partner, rounds, links })
+    Some(TestEntry {
+        id,
+        bench: bench?,
+        pattern,
+        roles,
+        params,
+        on,
+        require,
+        expect,
+        if_none,
+        partner,
+        rounds,
+        links,
+    })
 }
 
 /// More rounds than any fleet has are a typing error.
@@ -62,7 +86,7 @@ pub(super) fn name(cell: &Cell<'_>) -> At<String> {
     At { value: cell.key.to_owned(), at: cell.key_at }
 }
 
-fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<seatrial_model::Value>> {
+fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<Value>> {
     let cells = cell.one_or_more();
     if cells.is_empty() {
         found.error(cell.at, format!("'{}' is a sweep over no values", cell.key));
@@ -70,7 +94,12 @@ fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<seatrial_model::Va
     cells.iter().filter_map(|cell| cell.scalar(found)).collect()
 }
 
+/// A table of bounds, or a value that the fact must equal.
 fn fact(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Requirement> {
+    if !cell.is_table() {
+        let equals = Some(cell.scalar(found)?.value);
+        return Some(Requirement { equals, ..Requirement::default() });
+    }
     let mut table = cell.table(found)?;
     let requirement = requirement(&mut table, found);
     if requirement.is_empty() {
@@ -80,7 +109,19 @@ fn fact(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Requirement> {
     Some(requirement)
 }
 
-pub(super) fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
+/// `"all"` of a test, or a table of numbers.
+fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
+    if cell.is_table() {
+        return expected_number(cell, found);
+    }
+    if cell.scalar(found)?.value != Value::from("all") {
+        found.error(cell.at, "'expect' is \"all\" or a table such as { at_least = 1 }");
+        return None;
+    }
+    Some(Expect { all: true, ..Expect::default() })
+}
+
+pub(super) fn expected_number(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect> {
     let mut table = cell.table(found)?;
     let at_least = table.take("at_least").and_then(|cell| cell.count(found));
     let exactly = table.take("exactly").and_then(|cell| cell.count(found));
@@ -94,5 +135,5 @@ pub(super) fn expect(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Expect>
         }
         _ => {}
     }
-    Some(Expect { at_least, exactly })
+    Some(Expect { at_least, exactly, all: false })
 }

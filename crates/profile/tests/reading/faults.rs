@@ -159,6 +159,18 @@ fn roles_patterns_and_partners_that_are_not_defined() {
 }
 
 #[test]
+fn what_is_expected_and_required_in_words_that_do_not_exist() {
+    let test = |id: &str, lines: &str| format!("[[test]]\nid = \"{id}\"\nuse = \"mem.bandwidth\"\n{lines}\n");
+    let text = [
+        test("a", "on = { kind = \"nic\" }\nexpect = \"al\"\nif_none = \"pass\""),
+        test("b", "on = { kind = \"node\" }\nexpect = \"all\""),
+        test("c", "expect = 3\nrequire = { up = [true] }"),
+        "[roles.head]\nnodes = \"n1\"\nexpect = \"all\"\n".to_owned(),
+    ];
+    assert_snapshot!(complaint(&text.concat()));
+}
+
+#[test]
 fn settings_that_are_no_settings_of_the_subject_and_values_that_they_do_not_have() {
     let rule = |id: &str, lines: &str| format!("[[setting]]\nid = \"{id}\"\n{lines}\n");
     let text = [

@@ -1,7 +1,7 @@
 //! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
-use seatrial_model::profile::{Bar, Bounds, Expect, Missed, Statistic, WithoutValue};
+use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, Statistic};
 use seatrial_model::{Unit, Value};
 use seatrial_profile::Severity;
 
@@ -16,12 +16,15 @@ use = "mem.bandwidth"
 roles = ["head", "production"]
 params = { kernel = ["read", "triad"], store = "nt", array = "65536 KiB", trials = 5 }
 on = { kind = "node", cores = 64, smt = false }
-require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" } }
+require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" }, up = true }
 expect = { at_least = 1 }
+if_none = "skip"
 
 [[test]]
 id = "echo"
 use = "net.echo"
+on = { kind = "nic" }
+expect = "all"
 pattern = "pair"
 partner = "head"
 
@@ -146,10 +149,13 @@ fn every_key_reaches_the_profile() {
     );
     assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
     assert_eq!(memory.require["turbo"].equals, Some(Value::from("off")));
-    assert_eq!(memory.expect, Some(Expect { at_least: Some(1), exactly: None }));
+    assert_eq!(memory.require["up"].equals, Some(Value::Flag(true)));
+    assert_eq!(memory.expect, Some(Expect { at_least: Some(1), ..Expect::default() }));
     let echo = profile.test("echo").expect("it is there");
     assert_eq!((echo.pattern.as_deref(), echo.partner.as_deref()), (Some("pair"), Some("head")));
     assert_eq!((echo.rounds, echo.links), (None, None));
+    assert_eq!(echo.expect, Some(Expect { all: true, ..Expect::default() }));
+    assert_eq!((memory.if_none, echo.if_none), (Absence::Skip, Absence::Unknown));
     let uplink = profile.test("uplink").expect("it is there");
     assert_eq!((uplink.rounds, uplink.links), (Some(4), Some(6)));
     let [card, disk] = profile.prices.as_slice() else { panic!("{:?}", profile.prices) };
@@ -183,14 +189,14 @@ fn every_key_reaches_the_profile() {
         ]
     );
     let governor = &profile.settings[4];
-    assert_eq!((governor.missed, governor.without_value), (Missed::Warn, WithoutValue::Skip));
+    assert_eq!((governor.missed, governor.without_value), (Missed::Warn, Absence::Skip));
     assert_eq!((threads.missed, fast.missed), (Missed::Warn, Missed::Fail));
     let mtu = &profile.settings[0];
-    assert_eq!((mtu.missed, mtu.without_value), (Missed::Fail, WithoutValue::Unknown));
+    assert_eq!((mtu.missed, mtu.without_value), (Missed::Fail, Absence::Unknown));
     assert_eq!((mtu.on.iter().count(), mtu.on.get("up")), (3, Some(&Value::Flag(true))));
     assert_eq!((mtu.roles.as_slice(), mtu.why.as_deref()), (&["head".to_owned()][..], Some("the tender")));
     assert_eq!(profile.roles["production"].nodes.names().count(), 8);
-    assert_eq!(profile.roles["head"].expect, Some(Expect { at_least: None, exactly: Some(1) }));
+    assert_eq!(profile.roles["head"].expect, Some(Expect { exactly: Some(1), ..Expect::default() }));
     let limit = &profile.limits[0];
     assert_eq!((limit.value.value(), limit.value.unit()), (204.8, Unit::GigabytesPerSecond));
 }

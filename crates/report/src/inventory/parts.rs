@@ -98,9 +98,10 @@ fn disk(disk: &Disk) -> Part {
     let medium = disk.rotational.known().map(|turns| if *turns { "rotational" } else { "solid state" });
     let medium = medium.filter(|_| !disk.is_virtual()).map(str::to_owned);
     let mounts = (!disk.mounts.is_empty()).then(|| format!("mounted at {}", disk.mounts.join(" ")));
+    let array = disk.member_of.as_ref().map(|array| format!("part of {array}"));
     let part = on_pci(
         Subject::device("disk", &disk.name),
-        vec![Some(disk.bus.word().to_owned()), disk.model.known().cloned(), size, medium, mounts],
+        vec![Some(disk.bus.word().to_owned()), disk.model.known().cloned(), size, medium, mounts, array],
         disk.pci.known(),
     );
     // Other disks hang on a controller, whose link is not theirs.

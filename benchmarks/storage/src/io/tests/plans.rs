@@ -27,13 +27,13 @@ fn file_system(mount: &str, disk: &str, available: u64) -> FileSystem {
         medium: Medium::Disk,
         disks: vec![disk.to_owned()],
         size_bytes: Known::Known(available * 2),
+        used_bytes: Known::Known(available),
         available_bytes: Known::Known(available),
-        fill_percent: Known::Known(62.5),
         ..FileSystem::default()
     }
 }
 
-/// Two disks with file systems, one without, a server, a read-only medium, a loop device; and a composed file system.
+/// Two disks with file systems, two of an array with one, a server, a read-only medium and a loop device.
 fn site() -> Site {
     let server = FileSystem {
         mount: "/home".to_owned(),
@@ -43,11 +43,17 @@ fn site() -> Site {
         ..FileSystem::default()
     };
     let medium = FileSystem { read_only: true, ..file_system("/mnt", "sdc", 1 << 40) };
+    let member = |name| Disk { member_of: Some("md0".to_owned()), ..disk(name, &[]) };
+    let members = ["sdd", "sde"].map(str::to_owned).to_vec();
+    let array = FileSystem { disks: members, ..file_system("/array", "md0", 100 << 30) };
     let machine = Machine {
         disks: Known::Known(vec![
+            Disk { bus: DiskBus::Md, ..disk("md0", &["/array"]) },
             disk("sda", &["/", "/boot"]),
             disk("sdb", &["/data 1"]),
             disk("sdc", &["/mnt"]),
+            member("sdd"),
+            member("sde"),
             Disk { bus: DiskBus::Loop, ..disk("loop0", &["/image"]) },
         ]),
         file_systems: Known::Known(vec![
@@ -56,6 +62,7 @@ fn site() -> Site {
             file_system("/data 1", "sdb", 512 << 20),
             server,
             medium,
+            array,
             file_system("/image", "loop0", 1 << 40),
         ]),
         ..machine()
@@ -86,13 +93,14 @@ fn a_directory_is_named_by_its_file_system_and_limited_by_its_disk() {
 }
 
 #[test]
-fn every_disk_has_a_case_in_its_largest_file_system() {
+fn every_disk_has_a_case_in_its_largest_file_system_and_a_member_of_an_array_none() {
     let cases = planned(&[("directory", "disks"), ("size", "1 MiB"), ("block", "4 KiB")]).expect("a plan");
     let told: Vec<_> =
         cases.iter().map(|case| (case.subject.as_str(), case.planned.text("directory"))).collect();
-    assert_eq!(told, [("disk:sda", Ok("/")), ("disk:sdb", Ok("/data 1"))]);
-    assert_eq!(cases[0].facts.flag("rotational"), Ok(true));
-    assert!(cases[0].facts.get("fill_percent").is_some());
+    let expected = [("disk:md0", Ok("/array")), ("disk:sda", Ok("/")), ("disk:sdb", Ok("/data 1"))];
+    assert_eq!(told, expected);
+    assert_eq!(cases[1].facts.flag("rotational"), Ok(true));
+    assert_eq!(cases[1].facts.get("fill_percent"), Some(&seatrial_model::Value::Number(50.0)));
 }
 
 #[test]
@@ -195,7 +203,7 @@ fn a_server_is_limited_by_the_interface_in_its_network() {
 fn what_a_control_group_lets_through_is_a_limit() {
     let mut site = site();
     let Known::Known(disks) = &mut site.nodes[0].machine.disks else { panic!("composed") };
-    disks[1].throttle = Some(DiskThrottle { read_bytes: Some(50_000_000), ..DiskThrottle::default() });
+    disks[2].throttle = Some(DiskThrottle { read_bytes: Some(50_000_000), ..DiskThrottle::default() });
     let all = [("directory", "/data 1"), ("size", "1 MiB"), ("block", "4 KiB")];
     let case = BENCHMARK.plan(&params(&all), &site).expect("a plan").remove(0);
     let limits = BENCHMARK.limits(&case, &site);

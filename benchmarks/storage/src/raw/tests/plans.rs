@@ -20,6 +20,7 @@ fn every_disk_is_a_case_of_its_own_and_what_is_no_disk_is_not() {
     ];
     let mut disks: Vec<Disk> = buses.iter().map(|(name, bus)| disk(name, *bus)).collect();
     disks[0].wwn = Known::Known("naa.5000c500a1b2c3d4".to_owned());
+    disks[7].removable = Known::Known(true);
     disks.push(Disk { size_bytes: Known::Known(0), ..disk("sdz", DiskBus::Usb) });
     let cases = planned(&site(disks), &[]).expect("a plan");
     let subjects: Vec<_> = cases.iter().map(|case| case.subject.as_str()).collect();
@@ -52,21 +53,23 @@ fn all_at_once_is_one_case_over_the_disks_that_are_not_made_of_others() {
 
 #[test]
 fn how_full_the_file_systems_of_a_disk_are_together_is_a_fact_of_it() {
-    let fs = |disks: &[&str], used: u64, size: u64| FileSystem {
+    let fs = |mount: &str, used: u64, available: u64| FileSystem {
+        mount: mount.to_owned(),
         medium: Medium::Disk,
-        disks: disks.iter().map(|name| (*name).to_owned()).collect(),
         used_bytes: Known::Known(used),
-        size_bytes: Known::Known(size),
+        available_bytes: Known::Known(available),
         ..FileSystem::default()
     };
     let fill = |systems: Vec<FileSystem>| {
-        let mut machine = machine(vec![disk("sda", DiskBus::Sata)]);
+        let mounts = ["/boot", "/data"].map(str::to_owned).to_vec();
+        let mut machine = machine(vec![Disk { mounts, ..disk("sda", DiskBus::Sata) }]);
         machine.file_systems = Known::Known(systems);
         let site = seatrial_model::Site { nodes: vec![seatrial_model::SiteNode::new("n1", machine)] };
         planned(&site, &[]).expect("a plan")[0].facts.get("fill_percent").cloned()
     };
-    let boot = || fs(&["sda"], 90, 100);
-    assert_eq!(fill(vec![boot(), fs(&["sda"], 110, 300), fs(&["sdb"], 9, 9)]), Some(Value::Number(50.0)));
+    let boot = || fs("/boot", 90, 10);
+    let all = vec![boot(), fs("/data", 110, 190), fs("/other", 9, 0)];
+    assert_eq!(fill(all), Some(Value::Number(50.0)));
     assert_eq!(fill(vec![boot(), FileSystem { used_bytes: Known::unknown("denied"), ..boot() }]), None);
     assert_eq!(fill(Vec::new()), None);
 }

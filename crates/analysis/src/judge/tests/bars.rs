@@ -62,7 +62,7 @@ fn without_a_limit_a_percentage_of_it_is_unknown_and_says_how_to_supply_one() {
 #[test]
 fn a_criterion_may_leave_out_what_has_no_limit() {
     let mut profile = profile(Bounds::AtLeast(Bar::PercentOfLimit(80.0)));
-    profile.criteria[0].without_limit = WithoutLimit::Skip;
+    profile.criteria[0].without_limit = Absence::Skip;
     let mut unlimited = case("n1", "node");
     unlimited.metrics.insert("bandwidth".to_owned(), metric(90.0, (89.0, 91.0), no_limit()));
     let judgement = judged(&profile, &[unlimited]);
@@ -94,11 +94,11 @@ fn the_highest_that_a_limit_can_be_never_fails_a_machine() {
     assert!(reason.contains("met even if the limit is as high as it can be: no DIMM is visible"), "{reason}");
     // Noise around the bound, a number far below it, and one above all that the family can do.
     for highest in [128.0, 1000.0, 80.0] {
-        profile.criteria[0].without_limit = WithoutLimit::Unknown;
+        profile.criteria[0].without_limit = Absence::Unknown;
         let (verdict, _, _, reason) = only(&judged(&profile, &[limited_at_most(highest)]));
         assert_eq!(verdict, Verdict::Unknown, "{highest}");
         assert!(reason.contains(&format!("at most {highest} GB/s")), "{reason}");
-        profile.criteria[0].without_limit = WithoutLimit::Skip;
+        profile.criteria[0].without_limit = Absence::Skip;
         assert_eq!(only(&judged(&profile, &[limited_at_most(highest)])).0, Verdict::Skip, "{highest}");
         let plain = super::profile(at_least("80 GB/s"));
         assert_eq!(only(&judged(&plain, &[limited_at_most(highest)])).0, Verdict::Pass, "{highest}");

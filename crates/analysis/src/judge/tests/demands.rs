@@ -69,7 +69,7 @@ fn a_waiver_of_some_nodes_does_not_cover_a_case_of_many() {
 fn a_role_that_too_few_play_is_unknown() {
     let role = |nodes: &str, least: u64| Role {
         nodes: nodes.parse().unwrap(),
-        expect: Some(Expect { at_least: Some(least), exactly: None }),
+        expect: Some(Expect { at_least: Some(least), ..Expect::default() }),
     };
     let roles = [("head".to_owned(), role("n1", 1)), ("production".to_owned(), role("n[2-9]", 2))];
     let profile = Profile { roles: roles.into_iter().collect(), ..profile(at_least("80 GB/s")) };

@@ -11,7 +11,7 @@ mod settings;
 use std::collections::BTreeMap;
 
 use jiff::civil::{Date, date};
-use seatrial_model::profile::{Bar, Bounds, Criterion, Missed, Profile, Statistic, Test, WithoutLimit};
+use seatrial_model::profile::{Absence, Bar, Bounds, Criterion, Missed, Profile, Statistic, Test};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Site, Verdict};
 
@@ -38,6 +38,7 @@ fn memory() -> Test {
         on: Default::default(),
         require: BTreeMap::new(),
         expect: None,
+        if_none: Absence::default(),
         partner: None,
         rounds: None,
         links: None,
@@ -54,7 +55,7 @@ fn fast(bounds: Bounds) -> Criterion {
         at: Default::default(),
         of: Statistic::Median,
         bounds,
-        without_limit: WithoutLimit::Unknown,
+        without_limit: Absence::Unknown,
         missed: Missed::Fail,
     }
 }

@@ -54,7 +54,7 @@ fn nothing_that_matches_on_is_unknown_on_each_node() {
 #[test]
 fn fewer_than_expected_is_unknown_beside_what_was_judged() {
     let mut profile = on_nics();
-    profile.tests[0].expect = Some(Expect { at_least: Some(2), exactly: None });
+    profile.tests[0].expect = Some(Expect { at_least: Some(2), ..Expect::default() });
     let one = [nic("n1", "nic:eth0", "10 Gbit/s")];
     assert_eq!(
         lines(&judged(&profile, &one)),
@@ -69,10 +69,46 @@ fn fewer_than_expected_is_unknown_beside_what_was_judged() {
         Some(Verdict::Unknown),
         "what does not apply is not there"
     );
-    profile.tests[0].expect = Some(Expect { at_least: None, exactly: Some(1) });
+    profile.tests[0].expect = Some(Expect { exactly: Some(1), ..Expect::default() });
     assert_eq!(judged(&profile, &two).verdict, Some(Verdict::Unknown));
     profile.criteria.clear();
     assert_eq!(judged(&profile, &[]).verdicts[0].criterion, "memory");
+}
+
+#[test]
+fn a_test_that_selects_nothing_is_a_skip_if_the_profile_says_so_and_nothing_else_stood_in_the_way() {
+    let mut profile = on_nics();
+    profile.tests[0].if_none = Absence::Skip;
+    let settled = |node: &str, cause: Cause| {
+        let mut settled = case(node, "node");
+        (settled.outcome, settled.cause) = (cause.outcome(), Some(cause));
+        settled
+    };
+    let nowhere = settled("n2", Cause::Inapplicable);
+    let judgement = judged(&profile, &[nic("n1", "nic:eth0", "10 Gbit/s"), nowhere]);
+    assert_eq!(
+        lines(&judgement),
+        ["fast n1: pass", "fast n2: skip nothing here has kind=nic,speed=10 Gbit/s"]
+    );
+    let denied = judged(&profile, &[settled("n1", Cause::Inapplicable), settled("n2", Cause::Missing)]);
+    let verdicts: Vec<Verdict> = denied.verdicts.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Skip, Verdict::Unknown]);
+    assert_eq!(judged(&profile, &[]).verdict, Some(Verdict::Unknown), "nothing was run");
+}
+
+#[test]
+fn a_device_that_is_not_measured_is_a_row_of_each_criterion_or_of_the_test() {
+    let mut profile = on_nics();
+    profile.tests[0].expect = Some(Expect { all: true, ..Expect::default() });
+    let mut down = nic("n1", "nic:eth1", "10 Gbit/s");
+    (down.outcome, down.cause) = (Outcome::Unmeasured, Some(Cause::Missing));
+    down.reason = Some("the port is down".to_owned());
+    let records = [nic("n1", "nic:eth0", "10 Gbit/s"), down];
+    assert_eq!(lines(&judged(&profile, &records)), ["fast n1: pass", "fast n1: unknown the port is down"]);
+    profile.criteria.clear();
+    let judgement = judged(&profile, &records);
+    assert_eq!(lines(&judgement), ["memory n1: unknown the port is down"]);
+    assert_eq!(judgement.verdicts[0].subject.as_str(), "nic:eth1");
 }
 
 #[test]
@@ -244,7 +280,7 @@ fn a_pair_that_was_never_planned_is_judged_as_one_whatever_the_test_selects() {
     let found = judged(&profile, &[there, gone("n1"), gone("n2")]);
     assert_eq!(lines(&found), ["fast -: pass", "fast n3: unknown n3 is gone", "fast n3: unknown n3 is gone"]);
     // A case that was never planned has found no subject.
-    profile.tests[0].expect = Some(Expect { at_least: Some(1), exactly: None });
+    profile.tests[0].expect = Some(Expect { at_least: Some(1), ..Expect::default() });
     profile.criteria.clear();
     let found = judged(&profile, &[gone("n1")]);
     assert!(found.verdicts.iter().all(|record| record.verdict == Verdict::Unknown), "{:?}", found.verdicts);

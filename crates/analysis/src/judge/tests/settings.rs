@@ -1,6 +1,6 @@
 //! Settings that pass, fail or are unknown, each for its reason.
 
-use seatrial_model::profile::{Missed, Requirement, Role, SettingRule, Waiver, WithoutValue};
+use seatrial_model::profile::{Absence, Missed, Requirement, Role, SettingRule, Waiver};
 use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Params, SiteNode, Value};
 
@@ -81,7 +81,7 @@ fn a_setting_passes_fails_or_is_unknown() {
 
 #[test]
 fn a_rule_may_warn_of_a_difference_and_skip_what_has_no_value() {
-    let lenient = SettingRule { missed: Missed::Warn, without_value: WithoutValue::Skip, ..rule(&[]) };
+    let lenient = SettingRule { missed: Missed::Warn, without_value: Absence::Skip, ..rule(&[]) };
     let site = vec![
         node("n1", vec![mtu("eth0", 1500)]),
         node("n2", vec![reading("eth0", Present::Absent("no such file".to_owned()))]),

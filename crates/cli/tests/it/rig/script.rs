@@ -13,6 +13,11 @@ pub struct Script {
 }
 
 impl Script {
+    /// Nodes and rules as the option `--script` reads them.
+    pub fn of(nodes: Vec<Value>, rules: Vec<Value>) -> Self {
+        Self { nodes, rules }
+    }
+
     /// One node `n1`, limited to 80 GB/s by two memory modules, on which every kernel measures exactly `rate` GB/s.
     pub fn measuring(rate: f64) -> Self {
         let rules = vec![json!({ "samples": samples(rate, &[]) })];
@@ -160,7 +165,8 @@ fn samples(rate: f64, factors: &[f64]) -> Value {
     json!([slices(1, rate / 2.0, "0 ms"), slices(2, rate, "600 ms")])
 }
 
-fn machine() -> Value {
+/// Two cores, 64 GiB, and no device.
+pub fn machine() -> Value {
     let thread =
         |id: u32| json!({ "id": id, "core": id, "node": 0, "l3": 0, "online": true, "allowed": true });
     let module = |channel: &str| {

@@ -1,0 +1,265 @@
+//! The tender of COBALT2 on simulated clusters of fourteen nodes: each part that cannot be measured is a row.
+
+use seatrial_model::record::Document;
+use seatrial_model::{Verdict, VerdictRecord};
+use serde_json::{Value, json};
+
+use crate::rig::{Home, Script, machine};
+
+const CHECK: &str = "check cobalt2-2018 --role head=n1 --role production=n[2-14]";
+
+fn known(value: impl Into<Value>) -> Value {
+    json!({ "known": value.into() })
+}
+
+fn pci(address: &str, ids: &str) -> Value {
+    json!({ "address": address, "ids": known(ids) })
+}
+
+fn port(name: &str, number: u64) -> Value {
+    json!({
+        "name": name, "kind": "physical", "link_layer": known("ethernet"), "speed_mbit_s": known(10_000),
+        "up": known(true), "mtu": known(9000), "networks": known(json!([format!("10.0.{number}.0/24")])),
+        "pci": known(pci(&format!("0000:5e:00.{number}"), "8086:1572")),
+    })
+}
+
+fn hca(number: u64) -> Value {
+    json!({
+        "name": format!("mlx5_{number}"), "sys_image_guid": known(format!("guid {number}")),
+        "pci": known(pci(&format!("0000:{number}a:00.0"), "15b3:1017")),
+        "ports": [{
+            "number": 1, "state": known("ACTIVE"), "link_layer": known("InfiniBand"), "rate_gbit_s": known(100.0),
+        }],
+    })
+}
+
+fn disk(name: &str, mount: &str) -> Value {
+    json!({ "name": name, "bus": "sata", "rotational": known(true), "mounts": [mount] })
+}
+
+fn file_system(mount: &str, disk: &str) -> Value {
+    json!({
+        "mount": mount, "kind": "xfs", "medium": "disk", "device": disk, "disks": [disk],
+        "size_bytes": known(4_000_000_000_000_u64), "used_bytes": known(2_400_000_000_000_u64),
+        "available_bytes": known(1_600_000_000_000_u64),
+    })
+}
+
+fn gpu(index: u64) -> Value {
+    json!({
+        "index": index, "vendor": known("NVIDIA"), "pci": pci(&format!("0000:{index}1:00.0"), "10de:1db4"),
+    })
+}
+
+fn setting(id: &str, subject: &str, facts: &Value, value: impl Into<Value>) -> Value {
+    json!({ "setting": id, "subject": subject, "facts": facts, "present": { "value": value.into() } })
+}
+
+/// A node that is as the tender asks, under the name `n1` and on.
+fn node(number: usize) -> Value {
+    let mut machine = machine();
+    machine["dimms"] = json!({ "unknown": "no table of memory modules" });
+    // A port for management, which no test of the tender is for.
+    let mut management = port("eno1", 9);
+    management["speed_mbit_s"] = known(1000);
+    machine["nics"] = known(json!([port("eth0", 0), port("eth1", 1), management]));
+    machine["hcas"] = known(json!([hca(0), hca(1)]));
+    machine["gpus"] = known(json!([gpu(0), gpu(1)]));
+    machine["disks"] = known(json!([disk("sda", "/"), disk("sdb", "/data")]));
+    machine["file_systems"] = known(json!([file_system("/", "sda"), file_system("/data", "sdb")]));
+    let of_node = json!({ "kind": "node" });
+    let mut settings = vec![
+        setting("cpu.governor", "node", &of_node, "performance"),
+        setting("cpu.boost", "node", &of_node, false),
+    ];
+    for name in ["eth0", "eth1"] {
+        let facts =
+            json!({ "kind": "nic", "name": name, "speed": "10 Gbit/s", "up": true, "virtual": false });
+        settings.push(setting("nic.mtu", &format!("nic:{name}"), &facts, 9000));
+    }
+    for name in ["mlx5_0", "mlx5_1"] {
+        let facts = json!({ "kind": "hca", "name": name, "port": 1, "link_layer": "InfiniBand" });
+        settings.push(setting("rdma.port_state", &format!("hca:{name}/1"), &facts, "ACTIVE"));
+    }
+    json!({ "name": format!("n{number}"), "machine": machine, "settings": settings })
+}
+
+fn cluster() -> Vec<Value> {
+    (1..=14).map(node).collect()
+}
+
+fn sample(channel: &str, at: &Value, bytes_per_second: f64) -> Value {
+    json!({ "channel": channel, "at": at, "unit": "B", "span": "100 ms", "amounts": [bytes_per_second / 10.0],
+            "repeat": 6 })
+}
+
+/// Both directions between host and so many GPUs of 95 Gbit/s each.
+fn copies(gpus: u64) -> Vec<Value> {
+    let copy = |direction: &str, slice: u64, gpu: u64| {
+        let at = json!({ "direction": direction, "slice": slice, "lane": 2 * gpu });
+        let mut sample = sample("copy", &at, 95e9 / 8.0);
+        sample["start"] = format!("{} ms", 600 * slice).into();
+        sample
+    };
+    let of_gpu = |gpu| [copy("h2d", 0, gpu), copy("d2h", 1, gpu)];
+    (0..gpus).flat_map(of_gpu).collect()
+}
+
+/// What every part of a sound cluster measures.
+fn rules() -> Vec<Value> {
+    let effort = json!({
+        "span_ns": 0, "user_ns": 0, "system_ns": 0, "waited_ns": null, "phase_ns": 0, "machine_busy_ns": null,
+        "machine_softirq_ns": null,
+    });
+    let counters = json!({ "counts": {}, "unknown": [] });
+    let sent = json!({
+        "message": 8900, "headers": 28, "segments": 1, "queues": [], "effort": effort, "counters": counters,
+        "flows": [{ "datagrams": 1000, "span_ns": 600_000_000, "slipped_ns": 0, "behind_ns": 0, "refused": 0,
+                    "cut_short": 0, "rejected": 0 }],
+    });
+    let received = json!({
+        "message": 8900, "buffer": 400_000, "forced": false, "coalesced": false, "effort": effort,
+        "counters": counters,
+        "flows": [{ "port": 1, "sent": 1000, "received": 1000, "lost": 0, "duplicates": 0, "reordered": 0,
+                    "extent": 0, "late": 0, "bursts": [], "burst_count": 0, "longest_burst": 0, "strangers": 0,
+                    "stale": 0, "checked": 0, "wrong": 0, "reads": 0 }],
+    });
+    let thread = json!({ "thread": 0 });
+    let files = |case: &str, read: f64, written: f64| {
+        json!({ "when": { "bench": "storage.file", "case": case },
+                "samples": [sample("read", &thread, read), sample("written", &thread, written)] })
+    };
+    let step = json!({ "step": "receive", "pace": 1, "node": 0 });
+    let message = json!({ "direction": "forward", "size": "64 KiB" });
+    vec![
+        json!({ "when": { "bench": "mem.pipeline" }, "samples": [
+            { "channel": "done", "at": step, "unit": "B", "span": "1 s", "amounts": [702e9 / 8.0] },
+        ] }),
+        json!({ "when": { "bench": "gpu.host_copy_all" }, "samples": copies(2) }),
+        json!({ "when": { "bench": "net.eth_receive", "index": 0 }, "evidence": { "received": received },
+                "samples": [sample("received", &json!({ "flow": 0 }), 9.08e9 / 8.0)] }),
+        json!({ "when": { "bench": "net.eth_receive" }, "evidence": { "sent": sent } }),
+        json!({ "when": { "bench": "rdma.write_bw" }, "samples": [sample("moved", &message, 95e9 / 8.0)] }),
+        files("*operation=write*", 0.0, 180e6),
+        files("*", 200e6, 0.0),
+        json!({ "when": { "bench": "storage.raw" },
+                "samples": [sample("alone", &json!({ "position": 0 }), 190e6)] }),
+    ]
+}
+
+/// The document of the check, and its exit code.
+fn check(nodes: Vec<Value>, rules: Vec<Value>, exit: i32) -> Document {
+    let home = Home::new();
+    let script = Script::of(nodes, rules);
+    let ended = home.seatrial(&format!("{CHECK} -o json")).script(&script).run();
+    let document = ended.document();
+    let bad: Vec<&VerdictRecord> =
+        document.verdicts.iter().filter(|row| row.verdict != Verdict::Pass).collect();
+    assert_eq!(ended.code, Some(exit), "{bad:#?}");
+    document
+}
+
+/// Criterion, verdict and reason of the rows that are no pass, of one subject of a node.
+fn rows(document: &Document, node: &str, subject: &str) -> Vec<(String, Verdict, String)> {
+    let of_subject =
+        |row: &&VerdictRecord| row.node.as_deref() == Some(node) && row.subject.as_str() == subject;
+    let own = document.verdicts.iter().filter(of_subject).filter(|row| row.verdict != Verdict::Pass);
+    own.map(|row| (row.criterion.clone(), row.verdict, row.reason.clone().unwrap_or_default())).collect()
+}
+
+/// The rows of this subject are unknown on these criteria, and no other, for this reason.
+#[track_caller]
+fn unknown(document: &Document, node: &str, subject: &str, criteria: &[&str], why: &str) {
+    let rows = rows(document, node, subject);
+    let told: Vec<(&str, Verdict)> =
+        rows.iter().map(|(criterion, verdict, _)| (criterion.as_str(), *verdict)).collect();
+    let expected: Vec<_> = criteria.iter().map(|criterion| (*criterion, Verdict::Unknown)).collect();
+    assert_eq!(told, expected, "{rows:#?}");
+    assert!(rows.iter().all(|(_, _, reason)| reason.starts_with(why)), "{rows:#?}");
+}
+
+const OF_DISKS: [&str; 3] = ["disk-write", "disk-read", "disk-raw-read"];
+
+#[test]
+fn a_sound_cluster_passes_with_a_row_for_every_part() {
+    let document = check(cluster(), rules(), 0);
+    assert_eq!(document.verdict, Some(Verdict::Pass));
+    let rows = |criterion: &str| document.verdicts.iter().filter(|row| row.criterion == criterion).count();
+    // Thirteen production nodes and a head; two ports, two disks each.
+    assert_eq!(["mem-test", "gpu-copy-read", "eth-test-loss"].map(rows), [13, 13, 26]);
+    assert_eq!(["ib-bw", "disk-write", "disk-read", "disk-raw-read"].map(rows), [28; 4]);
+}
+
+#[test]
+fn an_infiniband_port_that_is_down_is_a_row_and_a_setting_that_fails() {
+    let mut nodes = cluster();
+    nodes[4]["machine"]["hcas"]["known"][1]["ports"][0]["state"] = known("DOWN");
+    nodes[4]["settings"][5]["present"]["value"] = "DOWN".into();
+    let document = check(nodes, rules(), 1);
+    let rows = rows(&document, "n5", "hca:mlx5_1/1");
+    let [(bandwidth, Verdict::Unknown, why), (state, Verdict::Fail, value)] = rows.as_slice() else {
+        panic!("{rows:#?}")
+    };
+    assert_eq!((bandwidth.as_str(), state.as_str()), ("ib-bw", "rdma.port_state"));
+    assert!(why.starts_with("the port is DOWN") && value.starts_with("it is DOWN"), "{why}; {value}");
+}
+
+#[test]
+fn a_disk_that_is_not_mounted_is_a_row() {
+    let mut nodes = cluster();
+    nodes[5]["machine"]["disks"]["known"][1]["mounts"] = json!([]);
+    nodes[5]["machine"]["file_systems"]["known"].as_array_mut().expect("a list").remove(1);
+    let document = check(nodes, rules(), 3);
+    unknown(&document, "n6", "disk:sdb", &OF_DISKS, "no file system of the disk is mounted");
+}
+
+#[test]
+fn a_disk_of_an_array_is_a_row_and_has_not_the_rate_of_the_array() {
+    let mut nodes = cluster();
+    for disk in nodes[6]["machine"]["disks"]["known"].as_array_mut().expect("a list") {
+        disk["mounts"] = json!([]);
+        disk["member_of"] = "md0".into();
+    }
+    let mut array = disk("md0", "/");
+    array["bus"] = "md".into();
+    nodes[6]["machine"]["disks"]["known"].as_array_mut().expect("a list").push(array);
+    let mut of_array = file_system("/", "md0");
+    of_array["disks"] = json!(["sda", "sdb"]);
+    nodes[6]["machine"]["file_systems"] = known(json!([of_array]));
+    let document = check(nodes.clone(), rules(), 3);
+    for subject in ["disk:sda", "disk:sdb"] {
+        unknown(&document, "n7", subject, &OF_DISKS, "part of md0: not measured by itself");
+    }
+    let of_array = document.verdicts.iter().filter(|row| row.subject.as_str() == "disk:md0");
+    assert_eq!(of_array.count(), 0, "the tender asks for disks");
+    let home = Home::new();
+    let plan = home.seatrial(&format!("{CHECK} --plan")).script(&Script::of(nodes, rules())).run().exits(0);
+    plan.shows("disk-raw-read:storage.raw@n7/disk:sdb").shows("part of md0: not measured by itself");
+}
+
+#[test]
+fn a_second_port_that_is_not_connected_is_a_row_although_it_tells_no_speed() {
+    let mut nodes = cluster();
+    let port = &mut nodes[7]["machine"]["nics"]["known"][1];
+    port["up"] = known(false);
+    port["speed_mbit_s"] = json!({ "unknown": "the port is down" });
+    nodes[7]["settings"].as_array_mut().expect("a list").remove(3);
+    let document = check(nodes, rules(), 3);
+    let both = ["eth-test-speed", "eth-test-loss"];
+    unknown(&document, "n8", "nic:eth1", &both, "the port is down");
+    // It is also the port that would send to the node before.
+    unknown(&document, "n7", "nic:eth1", &both, "n8 has no port in 10.0.1.0/24");
+}
+
+#[test]
+fn a_gpu_that_is_missing_fails_the_sums_of_its_node() {
+    let mut nodes = cluster();
+    nodes[8]["machine"]["gpus"]["known"].as_array_mut().expect("a list").remove(1);
+    let mut rules = rules();
+    rules.insert(0, json!({ "when": { "bench": "gpu.host_copy_all", "node": "n9" }, "samples": copies(1) }));
+    let document = check(nodes, rules, 1);
+    let rows = rows(&document, "n9", "node");
+    let failed: Vec<(&str, Verdict)> = rows.iter().map(|row| (row.0.as_str(), row.1)).collect();
+    assert_eq!(failed, [("gpu-copy-write", Verdict::Fail), ("gpu-copy-read", Verdict::Fail)], "{rows:#?}");
+}
