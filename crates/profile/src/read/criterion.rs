@@ -17,6 +17,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let cases = pairs(&mut table, "where", found);
     let axes = pairs(&mut table, "at", found);
     let of = statistic(&mut table, found);
+    let of = of.unwrap_or(At { value: Statistic::default(), at: table.at });
     let bounds = bounds(&mut table, found);
     let without_limit = without_limit(&mut table, found);
     let missed = missed(&mut table, found);
@@ -38,15 +39,20 @@ pub(super) fn pairs(table: &mut Table<'_>, key: &'static str, found: &mut Diagno
     cells.filter_map(|cell| Some((name(&cell), cell.scalar(found)?))).collect()
 }
 
-fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
-    let Some(of) = table.text("of", found) else { return At { value: Statistic::default(), at: table.at } };
-    let known = Statistic::ALL.map(|statistic| statistic.to_string());
-    let value = Statistic::ALL.into_iter().find(|statistic| statistic.to_string() == of.value);
-    if value.is_none() {
-        let title = format!("'{}' is not one of {}", of.value, known.join(", "));
-        found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
-    }
-    At { value: value.unwrap_or_default(), at: of.at }
+pub(super) fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<Statistic>> {
+    named(table, "of", &Statistic::ALL, found)
+}
+
+/// The one of `all` whose name is the text of `key`.
+pub(super) fn named<T: Copy + std::fmt::Display>(
+    table: &mut Table<'_>,
+    key: &'static str,
+    all: &[T],
+    found: &mut Diagnostics,
+) -> Option<At<T>> {
+    let names: Vec<String> = all.iter().map(T::to_string).collect();
+    let known: Vec<(&str, T)> = names.iter().map(String::as_str).zip(all.iter().copied()).collect();
+    word(table, key, &known, found)
 }
 
 fn without_limit(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<WithoutLimit>> {
@@ -63,7 +69,7 @@ pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
 pub(super) fn word<T: Copy>(
     table: &mut Table<'_>,
     key: &'static str,
-    known: &[(&'static str, T)],
+    known: &[(&str, T)],
     found: &mut Diagnostics,
 ) -> Option<At<T>> {
     let word = table.text(key, found)?;
