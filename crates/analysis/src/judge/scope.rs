@@ -6,11 +6,11 @@ use seatrial_model::profile::{Criterion, Expect, Profile, Requirement, Test};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{CaseId, Cause, Outcome, Subject, Verdict, VerdictRecord};
 
-use super::JudgeInputs;
 use super::case::{Ruling, judge_case};
 use super::judged_nodes::{judged_nodes, tested_nodes};
 use super::level::CriterionContext;
 use super::peers::Peers;
+use super::{Assignment, JudgeInputs};
 
 /// Every ruling on one test: its cases, and nodes that should have had cases.
 pub(super) fn judge_test<'a>(
@@ -21,10 +21,10 @@ pub(super) fn judge_test<'a>(
 ) -> Vec<Ruling> {
     let criteria: Vec<&Criterion> = profile.criteria_of(&test.id).collect();
     if test.planned {
-        let why = format!("{} is planned: this version cannot measure it yet", test.bench);
-        return on_each(test, &criteria, None, &why).collect();
+        return on_each(test, &criteria, None, &planned_only(test)).collect();
     }
-    let own: Vec<&CaseRecord> = inputs.records.iter().filter(|case| is_judged(case, test, inputs)).collect();
+    let own: Vec<&CaseRecord> =
+        inputs.records.iter().filter(|case| is_judged(case, test, inputs.nodes)).collect();
     // For a pair that was never planned, because one of the two nodes was not reached, the parameters are unknown.
     let is_chosen = |case: &&CaseRecord| {
         Requirement::selects(&test.on, &case.facts) || (is_unplanned(case) && case.nodes.len() == 2)
@@ -63,27 +63,42 @@ pub(super) fn judge_test<'a>(
         match here.get(node) {
             Some(here) => rulings.extend(missing_on(node, test, &criteria, here)),
             None => {
-                let mut why = vec![match test.on.is_empty() {
-                    true => "nothing was run".to_owned(),
-                    false => format!("nothing here has {}", test.on),
-                }];
+                let mut why = vec![nothing_here(test)];
                 why.extend(in_the_way.get(node).into_iter().flatten().map(|&reason| reason.to_owned()));
                 rulings.extend(on_each(test, &criteria, Some(node), &why.join("; ")));
             }
         }
     }
     if inputs.nodes.players(&test.roles).next().is_none() {
-        let why = format!("no node of the run plays {}", test.roles.join(" or "));
-        rulings.extend(on_each(test, &criteria, None, &why));
+        rulings.extend(on_each(test, &criteria, None, &nobody_plays(&test.roles)));
     }
     rulings
 }
 
-fn is_judged(case: &CaseRecord, test: &Test, inputs: &JudgeInputs<'_>) -> bool {
+/// Whether `case` is one of `test` on nodes that the test is for.
+pub fn is_judged(case: &CaseRecord, test: &Test, nodes: &Assignment) -> bool {
     case.group == test.id
         && case.bench == test.bench
-        && judged_nodes(test, case).all(|node| inputs.nodes.plays(node, &test.roles))
+        && judged_nodes(test, case).all(|node| nodes.plays(node, &test.roles))
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
+}
+
+/// Why a test of a planned benchmark has no cases.
+pub fn planned_only(test: &Test) -> String {
+    format!("{} is planned: this version cannot measure it yet", test.bench)
+}
+
+/// Why a test has no cases where no node of the run has its roles.
+pub fn nobody_plays(roles: &[String]) -> String {
+    format!("no node of the run plays {}", roles.join(" or "))
+}
+
+/// Why a node has no cases of `test`.
+pub fn nothing_here(test: &Test) -> String {
+    match test.on.is_empty() {
+        true => "nothing was run".to_owned(),
+        false => format!("nothing here has {}", test.on),
+    }
 }
 
 /// Whether a case was never planned because one of its nodes was not reached.
