@@ -4,12 +4,12 @@ use std::path::Path;
 
 use seatrial_model::record::Document;
 use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Verdict};
-use seatrial_report::terminal::{TerminalContext, render};
+use seatrial_report::terminal::{Content, TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
 use super::{fixture, golden};
 
-const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, next: &[], details: true };
+const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, next: &[], content: Content::Details };
 
 fn plain(document: &Document) -> String {
     let context = TerminalContext {
