@@ -13,6 +13,7 @@ mod fleet;
 mod judge;
 mod number;
 mod same;
+mod source_tables;
 mod stated;
 mod trend;
 mod verify;
@@ -32,6 +33,7 @@ pub use finding::{
 };
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};
+pub use source_tables::{Basis, ComparedCell, ComparedTable, Counterpart, source_tables};
 pub use stated::state_limits;
 pub use trend::{FEWEST_RUNS, Point, Trend, TrendRun, TrendStep, trends};
 pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write, stderr, std
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_report::terminal::TerminalContext;
+use seatrial_report::terminal::{Content, TerminalContext};
 use seatrial_report::{Style, TextStyle, clean_lines, csv, export, json, terminal};
 
 use crate::args::{ColorChoice, OutputArgs, OutputFormat, STANDARD_OUTPUT};
@@ -25,22 +25,27 @@ pub fn is_colored(color: ColorChoice, is_terminal: bool) -> bool {
     }
 }
 
-/// Prints the result in the chosen format; as text the first screen, or everything with `details`.
+/// Prints the result in the chosen format; as text that `content`.
 pub fn document(
     document: &Document,
     args: &OutputArgs,
-    details: bool,
+    content: Content<'_>,
     folder: Option<&Path>,
 ) -> Result<(), CliError> {
     fill(|out| match args.output {
         OutputFormat::Table => {
             let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
-            let context = TerminalContext { folder, details, abouts: &abouts, ..TerminalContext::default() };
+            let context = TerminalContext { folder, content, abouts: &abouts, ..TerminalContext::default() };
             out.write_all(terminal::render(document, &context, text_style(args.color)).as_bytes())
         }
         OutputFormat::Json => json::write(document, json::Spacing::Pretty, out),
         OutputFormat::Csv => csv::write(document, out),
     })
+}
+
+/// The first screen, or everything with `details`.
+pub fn content(details: bool) -> Content<'static> {
+    if details { Content::Details } else { Content::Screen }
 }
 
 pub fn print(text: &str) -> Result<(), CliError> {

@@ -29,7 +29,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::time_account::TimeAccount;
-use crate::{fleet, judge, options, output, roles};
+use crate::{fleet, judge, options, output, roles, stored};
 
 pub struct Job {
     pub tests: Vec<Test>,
@@ -40,15 +40,26 @@ pub struct Job {
     pub reference: Option<(String, Vec<CaseRecord>)>,
 }
 
-/// Measures `job`, or the rest of the run `args.resume`.
+/// How a run ends.
+#[derive(Clone, Copy)]
+struct Ending {
+    /// A warning is no success.
+    strict: bool,
+    /// The tables of the profile's document are printed.
+    source_tables: bool,
+}
+
+/// Measures `job`, or the rest of the run `args.resume`; prints the tables of the profile's document if asked for
+/// `source_tables`.
 pub fn run(
     job: impl FnOnce() -> Result<Job, CliError>,
     args: &MeasureArgs,
     mut options: RunOptions,
+    source_tables: bool,
 ) -> Result<Exit, CliError> {
     let registry = seatrial_registry::REGISTRY;
     if let Some(name) = &args.resume {
-        return resume(name, registry, args, options.check.strict);
+        return resume(name, registry, args, Ending { strict: options.check.strict, source_tables });
     }
     let job = job()?;
     let mut fleet = fleet::launch(&options.nodes, args.script.as_deref())?;
@@ -91,7 +102,8 @@ pub fn run(
         ))?;
         return Ok(Exit::MET);
     }
-    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
+    let share_hosts = options.nodes.share_hosts;
+    let ending = Ending { strict: options.check.strict, source_tables };
     if args.script.is_none() {
         options.nodes = fleet::settled(&options.nodes);
     }
@@ -128,20 +140,23 @@ pub fn run(
         share_hosts,
         time_budget,
     };
-    work.measure(registry, fleet.as_mut(), journal, args, strict).map_err(CliError::begun)
+    work.measure(registry, fleet.as_mut(), journal, args, ending).map_err(CliError::begun)
 }
 
-fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> Result<Exit, CliError> {
+fn resume(name: &str, registry: Registry, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliError> {
     let home = Home::resolve(&HomeEnv::of_process())?;
     let path = home.find(name)?;
     // Refused before anything of the run is changed.
     let run = RunFolder::open(&path)?;
+    if ending.source_tables {
+        stored::source_tables(run.profile()?.into_present().as_ref())?;
+    }
     let mut info = run.info()?.clone();
     if !home.holds(&path) {
         options::forget_commands(&mut info);
     }
     let named = options::named_nodes(&info, &run.site()?);
-    let options = options::resumed(&info, &named, &args.options.nodes, strict)?;
+    let options = options::resumed(&info, &named, &args.options.nodes, ending.strict)?;
     info.options = Some(options.clone());
     let nodes = repeat_command::reaching(&named, &info);
     fleet::check(&nodes)?;
@@ -162,7 +177,8 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
             return Err(CliError::Usage(text));
         }
     };
-    let (strict, share_hosts) = (options.check.strict, options.nodes.share_hosts);
+    let share_hosts = options.nodes.share_hosts;
+    let ending = Ending { strict: options.check.strict, ..ending };
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
     // Only after they have reached nodes.
     resumed.journal.keep_options(options)?;
@@ -183,7 +199,7 @@ fn resume(name: &str, registry: Registry, args: &MeasureArgs, strict: bool) -> R
         reference: resumed.run.reference()?.into_present(),
         share_hosts,
     };
-    work.measure(registry, fleet.as_mut(), resumed.journal, args, strict).map_err(CliError::begun)
+    work.measure(registry, fleet.as_mut(), resumed.journal, args, ending).map_err(CliError::begun)
 }
 
 fn keep_tool(journal: &mut Journal) -> Result<(), CliError> {
@@ -223,7 +239,7 @@ impl Work {
         fleet: &mut dyn Fleet,
         mut journal: Journal,
         args: &MeasureArgs,
-        strict: bool,
+        ending: Ending,
     ) -> Result<Exit, CliError> {
         let signals = Signals::listen()?;
         let _nudging = signals.nudging(fleet.nudge())?;
@@ -276,7 +292,7 @@ impl Work {
         // Of a resumed run only the last part is known.
         let is_whole = journal.info().paused_seconds == 0.0;
         let time = is_whole.then(|| account.close(started.elapsed().into()));
-        let exit = conclude(finished, against, time, &self.site, journal, args, strict)?;
+        let exit = conclude(finished, against, time, &self.site, journal, args, ending)?;
         if let Some(text) = rest {
             output::warn(&text);
         }
@@ -360,7 +376,7 @@ fn conclude(
     site: &Site,
     mut journal: Journal,
     args: &MeasureArgs,
-    strict: bool,
+    ending: Ending,
 ) -> Result<Exit, CliError> {
     let mut document = Document {
         schema: SCHEMA_VERSION,
@@ -373,12 +389,16 @@ fn conclude(
     // Waivers end on a day. The day of the run's end is in the record, so that later judgements agree.
     let at = Timestamp::now();
     let advice = judge::judge(&mut document, against.profile, site, judge::day_of(at), against.reference);
-    let exit = exit_of(&document, against.profile.is_some(), strict);
+    let exit = exit_of(&document, against.profile.is_some(), ending.strict);
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
     report::keep(&document, site, against.profile, &folder);
-    output::document(&document, &args.output, args.details, Some(&folder))?;
+    let content = match ending.source_tables {
+        true => stored::source_tables(against.profile)?,
+        false => output::content(args.details),
+    };
+    output::document(&document, &args.output, content, Some(&folder))?;
     if let Some(advice) = advice {
         output::warn(&advice);
     }

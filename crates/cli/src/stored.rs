@@ -2,6 +2,7 @@
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::Document;
+use seatrial_report::terminal::Content;
 use seatrial_store::StoredRun;
 
 use crate::error::CliError;
@@ -15,4 +16,16 @@ pub fn document(run: &StoredRun) -> Result<(Document, Option<Profile>), CliError
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
     Ok((document, profile))
+}
+
+/// The tables of the document of `profile`, for `--source-tables`.
+pub fn source_tables(profile: Option<&Profile>) -> Result<Content<'_>, CliError> {
+    let no_tables = match profile {
+        None => "the run has no profile, whose document could have tables".to_owned(),
+        Some(profile) if profile.source_tables.is_empty() => {
+            format!("profile {} has no [[table]]; docs/profiles.md shows how to write one", profile.id)
+        }
+        Some(profile) => return Ok(Content::SourceTables(profile)),
+    };
+    Err(CliError::Usage(format!("--source-tables: {no_tables}")))
 }

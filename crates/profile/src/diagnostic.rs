@@ -98,6 +98,8 @@ impl Diagnostics {
 
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.at.map(|at| (at.file, at.start)));
+        // Cells of a table share their test, metric and axes.
+        self.list.dedup_by(|one, other| one.at == other.at && one.title == other.title);
     }
 
     fn push(&mut self, severity: Severity, at: Option<Position>, mut title: String) -> &mut Diagnostic {

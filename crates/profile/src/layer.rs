@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Absence, Bounds, Expect, Missed, NodeSet, Requirement, Statistic};
-use seatrial_model::{Nanos, Params, Quantity, Value};
+use seatrial_model::profile::{Absence, Bounds, Expect, FlowClass, Missed, NodeSet, Requirement, Statistic};
+use seatrial_model::{Nanos, Params, Quantity, Unit, Value};
 
 use crate::diagnostic::{At, Position};
 
@@ -27,6 +27,7 @@ pub(crate) struct Layer {
     pub waivers: Vec<WaiverEntry>,
     pub limits: Vec<LimitEntry>,
     pub prices: Vec<PriceEntry>,
+    pub source_tables: Vec<SourceTableEntry>,
 }
 
 #[derive(Debug)]
@@ -110,6 +111,51 @@ pub(crate) struct PriceEntry {
     pub amount: f64,
     pub currency: String,
     pub source: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct SourceTableEntry {
+    pub id: At<String>,
+    pub title: String,
+    pub source: String,
+    /// What all cells share.
+    pub shared: CellEntry,
+    pub rows: AxisEntry,
+    /// `None` for a list.
+    pub columns: Option<AxisEntry>,
+    /// One inner list per row; empty where each row has its own `value`.
+    pub values: Vec<Vec<At<Value>>>,
+    pub values_at: Position,
+}
+
+/// The rows or columns of a source table.
+#[derive(Debug)]
+pub(crate) enum AxisEntry {
+    /// Values of one parameter or coordinate.
+    Values { name: At<String>, values: Vec<At<Value>> },
+    /// What the cells of each row or column share.
+    Cells(Vec<CellEntry>),
+}
+
+/// Keys of the cells of a source table; those of a column count before those of a row, and these before those of the
+/// table.
+#[derive(Clone, Debug)]
+pub(crate) struct CellEntry {
+    pub at: Position,
+    pub name: Option<At<String>>,
+    pub test: Option<At<String>>,
+    pub metric: Option<At<String>>,
+    pub cases: Pairs<At<Value>>,
+    pub axes: Pairs<At<Value>>,
+    pub on: Pairs<At<Value>>,
+    pub roles: Vec<At<String>>,
+    pub step: Option<At<u64>>,
+    pub class: Option<At<FlowClass>>,
+    pub of: Option<At<Statistic>>,
+    pub unit: Option<Unit>,
+    pub factor: Option<f64>,
+    pub not_measured: Option<String>,
+    pub value: Option<At<Value>>,
 }
 
 pub(crate) fn plain(pairs: &Pairs<At<Value>>) -> Params {

@@ -12,7 +12,8 @@ use std::collections::hash_map::Entry;
 use crate::Diagnostics;
 use crate::diagnostic::Position;
 use crate::layer::{
-    CriterionEntry, Layer, LimitEntry, PriceEntry, RoleEntry, SettingEntry, TestEntry, WaiverEntry, plain,
+    CriterionEntry, Layer, LimitEntry, PriceEntry, RoleEntry, SettingEntry, SourceTableEntry, TestEntry,
+    WaiverEntry, plain,
 };
 
 /// Merges the layers in order, an extended layer before the one that extends it.
@@ -25,6 +26,7 @@ pub(crate) fn merge(layers: Vec<Layer>) -> Layer {
         waivers: replace(base.waivers, layer.waivers),
         limits: replace(base.limits, layer.limits),
         prices: replace(base.prices, layer.prices),
+        source_tables: replace(base.source_tables, layer.source_tables),
         ..layer
     })
 }
@@ -143,5 +145,15 @@ impl Named for PriceEntry {
 
     fn named_at(&self) -> Position {
         self.at
+    }
+}
+
+impl Named for SourceTableEntry {
+    fn name(&self) -> String {
+        self.id.value.clone()
+    }
+
+    fn named_at(&self) -> Position {
+        self.id.at
     }
 }

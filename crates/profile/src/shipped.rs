@@ -8,11 +8,25 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
+/// A profile and, in a file of their own, the tables of its document.
+macro_rules! with_tables {
+    ($name:literal) => {
+        Shipped {
+            name: $name,
+            text: concat!(
+                include_str!(concat!("../../../profiles/", $name, ".toml")),
+                "\n",
+                include_str!(concat!("../../../profiles/", $name, ".tables.toml"))
+            ),
+        }
+    };
+}
+
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
-    Shipped { name: "cobalt2-2018", text: include_str!("../../../profiles/cobalt2-2018.toml") },
-    Shipped { name: "dragnet", text: include_str!("../../../profiles/dragnet.toml") },
-    Shipped { name: "discov-net", text: include_str!("../../../profiles/discov-net.toml") },
-    Shipped { name: "ncsa-io", text: include_str!("../../../profiles/ncsa-io.toml") },
-    Shipped { name: "transfer-study", text: include_str!("../../../profiles/transfer-study.toml") },
+    with_tables!("cobalt2-2018"),
+    with_tables!("dragnet"),
+    with_tables!("discov-net"),
+    with_tables!("ncsa-io"),
+    with_tables!("transfer-study"),
 ];

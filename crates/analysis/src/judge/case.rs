@@ -66,14 +66,10 @@ pub(super) fn judge_case(test: &Test, matter: CriterionContext<'_>) -> Ruling {
         Outcome::Skipped => return plain(Verdict::Skip, why()),
         Outcome::Measured => {}
     }
-    if let Err(why) = test.requirements_met(&case.facts) {
+    if let Err(why) = is_of_test(test, case) {
         return plain(Verdict::Unknown, why);
     }
-    // All numbers of the case are those of another path than the judged one.
-    if let Some(why) = path::contradiction(case) {
-        return plain(Verdict::Unknown, format!("path unconfirmed: {why}"));
-    }
-    match measured(case, matter.criterion) {
+    match measured(case, &matter.criterion.metric, &matter.criterion.at) {
         Err(why) => plain(Verdict::Unknown, why),
         // Of a series the row with the heaviest verdict counts, of equals the one furthest off.
         Ok(rows) => rows
@@ -88,6 +84,13 @@ fn weight(ruling: &Ruling) -> (Verdict, i64) {
     // Thousandths of a percent order margins well enough, and integers order totally.
     let margin = ruling.record.margin_percent.map_or(0, |percent| (percent * 1000.0) as i64);
     (ruling.record.verdict, -margin)
+}
+
+/// Whether the numbers of `case` are those that `test` asks for; `Err` says why not.
+pub fn is_of_test(test: &Test, case: &CaseRecord) -> Result<(), String> {
+    test.requirements_met(&case.facts)?;
+    // All numbers of the case are those of another path than the judged one.
+    path::contradiction(case).map_or(Ok(()), |why| Err(format!("path unconfirmed: {why}")))
 }
 
 fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: String) -> VerdictRecord {

@@ -87,7 +87,7 @@ impl CriterionContext<'_> {
     }
 
     fn value_in(&self, other: &CaseRecord, found: &Measured<'_>) -> Option<f64> {
-        let there = measured(other, self.criterion).ok()?;
+        let there = measured(other, &self.criterion.metric, &self.criterion.at).ok()?;
         let same = there.iter().find(|there| there.at == found.at && there.unit == found.unit)?;
         same.statistic(self.criterion.of).ok()
     }

@@ -1,12 +1,12 @@
 //! The number of a case that a criterion is about.
 
-use seatrial_model::profile::{Criterion, Requirement, Statistic};
+use seatrial_model::profile::{Requirement, Statistic};
 use seatrial_model::record::{CaseRecord, Summary};
 use seatrial_model::{Better, LimitRecord, Params, Unit};
 
 /// A metric of a case, or one row of a series.
 #[derive(Clone, Debug)]
-pub(super) struct Measured<'a> {
+pub struct Measured<'a> {
     pub unit: Unit,
     pub better: Better,
     pub summary: Summary,
@@ -16,9 +16,8 @@ pub(super) struct Measured<'a> {
     pub at: Option<&'a Params>,
 }
 
-/// The values of the criterion's metric in `case`: one number, or the rows of a series that `at` selects.
-pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Result<Vec<Measured<'a>>, String> {
-    let name = &criterion.metric;
+/// The values of `name` in `case`: one number of a metric, or the rows of a series that `at` selects.
+pub fn measured<'a>(case: &'a CaseRecord, name: &str, at: &Params) -> Result<Vec<Measured<'a>>, String> {
     if let Some(metric) = case.metrics.get(name) {
         return Ok(vec![Measured {
             unit: metric.unit,
@@ -30,7 +29,7 @@ pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Resul
         }]);
     }
     let series = case.series.get(name).ok_or_else(|| format!("the case has no '{name}'"))?;
-    let rows = series.rows.iter().filter(|row| Requirement::selects(&criterion.at, &row.at));
+    let rows = series.rows.iter().filter(|row| Requirement::selects(at, &row.at));
     let rows: Vec<_> = rows
         .map(|row| Measured {
             unit: series.unit,
@@ -41,7 +40,7 @@ pub(super) fn measured<'a>(case: &'a CaseRecord, criterion: &Criterion) -> Resul
             at: Some(&row.at),
         })
         .collect();
-    if rows.is_empty() { Err(format!("series '{name}' has no row at {}", criterion.at)) } else { Ok(rows) }
+    if rows.is_empty() { Err(format!("series '{name}' has no row at {at}")) } else { Ok(rows) }
 }
 
 impl Measured<'_> {

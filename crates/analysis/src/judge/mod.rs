@@ -22,6 +22,10 @@ mod waiver;
 
 pub use advice::MissingLimit;
 pub use assignment::Assignment;
+pub(crate) use case::is_of_test;
 pub use inputs::JudgeInputs;
+pub(crate) use judged_nodes::judged_nodes;
 pub use judgement::{Judgement, judge};
+pub(crate) use measured::measured;
+pub(crate) use scope::{is_judged, nothing_here, planned_only};
 pub(crate) use setting::{SettingRuling, judge_settings};

@@ -6,11 +6,11 @@ use seatrial_model::profile::{Absence, Criterion, Expect, Profile, Requirement, 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{CaseId, Cause, Outcome, Subject, Verdict, VerdictRecord};
 
-use super::JudgeInputs;
 use super::case::{Ruling, judge_case};
 use super::judged_nodes::{judged_nodes, tested_nodes};
 use super::level::CriterionContext;
 use super::peers::Peers;
+use super::{Assignment, JudgeInputs};
 
 /// Every ruling on one test: its cases, and nodes that should have had cases.
 pub(super) fn judge_test<'a>(
@@ -21,10 +21,10 @@ pub(super) fn judge_test<'a>(
 ) -> Vec<Ruling> {
     let criteria: Vec<&Criterion> = profile.criteria_of(&test.id).collect();
     if test.planned {
-        let why = format!("{} is planned: this version cannot measure it yet", test.bench);
-        return on_each(test, &criteria, None, &why).collect();
+        return on_each(test, &criteria, None, &planned_only(test)).collect();
     }
-    let own: Vec<&CaseRecord> = inputs.records.iter().filter(|case| is_judged(case, test, inputs)).collect();
+    let own: Vec<&CaseRecord> =
+        inputs.records.iter().filter(|case| is_judged(case, test, inputs.nodes)).collect();
     // For a pair that was never planned, because one of the two nodes was not reached, the parameters are unknown.
     let is_chosen = |case: &&CaseRecord| {
         Requirement::selects(&test.on, &case.facts) || (is_unplanned(case) && case.nodes.len() == 2)
@@ -63,10 +63,7 @@ pub(super) fn judge_test<'a>(
         match here.get(node) {
             Some(here) => rulings.extend(missing_on(node, test, &criteria, here)),
             None => {
-                let mut why = vec![match test.on.is_empty() {
-                    true => "nothing was run".to_owned(),
-                    false => format!("nothing here has {}", test.on),
-                }];
+                let mut why = vec![nothing_here(test)];
                 why.extend(in_the_way.get(node).into_iter().flatten().map(|&reason| reason.to_owned()));
                 let verdict = if is_inapplicable(node, &own) { test.if_none } else { Absence::Unknown };
                 rulings.extend(on_each(test, &criteria, Some(node), &why.join("; ")).map(|mut ruling| {
@@ -82,10 +79,11 @@ pub(super) fn judge_test<'a>(
     rulings
 }
 
-fn is_judged(case: &CaseRecord, test: &Test, inputs: &JudgeInputs<'_>) -> bool {
+/// Whether `case` is one of `test` on nodes that the test is for.
+pub fn is_judged(case: &CaseRecord, test: &Test, nodes: &Assignment) -> bool {
     case.group == test.id
         && case.bench == test.bench
-        && judged_nodes(test, case).all(|node| inputs.nodes.plays(node, &test.roles))
+        && judged_nodes(test, case).all(|node| nodes.plays(node, &test.roles))
         && (case.nodes.is_empty() || judged_nodes(test, case).next().is_some())
 }
 
@@ -94,6 +92,19 @@ fn is_inapplicable(node: &str, own: &[&CaseRecord]) -> bool {
     let mut here = own.iter().filter(|case| case.nodes.iter().any(|name| name == node));
     let is_skipped = |case: &&CaseRecord| case.outcome == Outcome::Skipped;
     own.iter().any(is_skipped) && here.all(is_skipped)
+}
+
+/// Why a test of a planned benchmark has no cases.
+pub fn planned_only(test: &Test) -> String {
+    format!("{} is planned: this version cannot measure it yet", test.bench)
+}
+
+/// Why a node has no cases of `test`.
+pub fn nothing_here(test: &Test) -> String {
+    match test.on.is_empty() {
+        true => "nothing was run".to_owned(),
+        false => format!("nothing here has {}", test.on),
+    }
 }
 
 /// Whether a case was never planned because one of its nodes was not reached.

@@ -14,6 +14,9 @@ pub struct CheckArgs {
     /// How results are judged.
     #[command(flatten)]
     pub check: CheckOptions,
+    /// Print the tables of the document that the profile was made from, each cell beside the result and their ratio
+    #[arg(long, conflicts_with_all = ["details", "output", "plan"])]
+    pub source_tables: bool,
     /// Options of measuring commands.
     #[command(flatten)]
     pub measure: MeasureArgs,

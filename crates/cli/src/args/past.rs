@@ -88,11 +88,14 @@ pub struct ReportArgs {
     /// Print all tables and findings instead of the first screen
     #[arg(long)]
     pub details: bool,
+    /// Print the tables of the document that the profile was made from, each cell beside the result and their ratio
+    #[arg(long, conflicts_with_all = ["details", "html", "output"])]
+    pub source_tables: bool,
     /// Print the nodes with this verdict as one list that Slurm and -w read, such as n[1,4-6], and nothing else
-    #[arg(long, value_enum, value_name = "VERDICT", conflicts_with_all = ["details", "html", "output"])]
+    #[arg(long, value_enum, value_name = "VERDICT", conflicts_with_all = ["details", "source_tables", "html", "output"])]
     pub nodes: Option<NodeVerdict>,
     /// Print another form of the run
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["details", "nodes", "html", "output"])]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["details", "source_tables", "nodes", "html", "output"])]
     pub form: Option<ReportForm>,
     /// The node that --form is about; needed if the run has several
     #[arg(long, value_name = "NODE", requires = "form")]

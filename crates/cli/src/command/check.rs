@@ -18,19 +18,25 @@ use crate::options;
 use crate::output;
 use crate::roles;
 use crate::session::{self, Job};
+use crate::stored;
 
 #[cfg(test)]
 mod host_profile;
+#[cfg(test)]
+mod source_tables;
 
 const DEFAULT_PROFILE: &str = "host";
 
 pub fn run(args: &CheckArgs) -> Result<Exit, CliError> {
-    session::run(|| job(args), &args.measure, options::of_check(args))
+    session::run(|| job(args), &args.measure, options::of_check(args), args.source_tables)
 }
 
 fn job(args: &CheckArgs) -> Result<Job, CliError> {
     let typed = args.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
     let (mut profile, name) = chosen(typed, args.measure.output.color)?;
+    if args.source_tables {
+        stored::source_tables(Some(&profile))?;
+    }
     roles::give(&mut profile, &args.check.roles)?;
     let reference = args.check.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
     Ok(Job { tests: profile.tests.clone(), profile: Some((profile, name)), factors: None, reference })

@@ -35,7 +35,11 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
         return Ok(Exit::MET);
     }
     let Some(file) = &args.html else {
-        output::document(&document, &args.output, args.details, Some(&path))?;
+        let content = match args.source_tables {
+            true => stored::source_tables(profile.as_ref())?,
+            false => output::content(args.details),
+        };
+        output::document(&document, &args.output, content, Some(&path))?;
         return Ok(Exit::MET);
     };
     samples::put_back(&run, &mut document.results);

@@ -17,7 +17,7 @@ use crate::session::{self, Job};
 
 pub fn run(args: &RunArgs) -> Result<Exit, CliError> {
     let options = options::of_run(args)?;
-    session::run(|| job(&options.bench), &args.measure, options.clone())
+    session::run(|| job(&options.bench), &args.measure, options.clone(), false)
 }
 
 pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {

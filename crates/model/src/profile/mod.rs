@@ -6,6 +6,7 @@ mod missed;
 mod nodes;
 mod require;
 mod setting;
+mod source_table;
 mod test;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,10 @@ pub use missed::{Absence, Missed};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;
 pub use setting::SettingRule;
-pub use test::{Criterion, Expect, Test};
+pub use source_table::{
+    FlowClass, SourceCell, SourceResult, SourceRow, SourceSelection, SourceTable, SourceValue,
+};
+pub use test::{Criterion, Expect, Test, nobody_plays};
 
 use crate::param::Params;
 use crate::units::{Nanos, Quantity};
@@ -52,6 +56,9 @@ pub struct Profile {
     /// Prices of devices, to relate rates to.
     #[serde(default)]
     pub prices: Vec<PriceRule>,
+    /// Tables of the document that the profile was made from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source_tables: Vec<SourceTable>,
 }
 
 /// A kind of nodes.

@@ -79,10 +79,15 @@ pub struct Criterion {
     pub missed: Missed,
 }
 
+/// That no node of a run has one of `roles`.
+pub fn nobody_plays(roles: &[String]) -> String {
+    format!("no node of the run plays {}", roles.join(" or "))
+}
+
 impl Test {
     /// Why the test has no node.
     pub fn without_nodes(&self) -> String {
-        format!("no node of the run plays {}", self.roles.join(" or "))
+        nobody_plays(&self.roles)
     }
 
     /// Whether a subject with these facts is in the state that the test requires.

@@ -58,7 +58,8 @@ fn in_range(percent: f64, is_inside: bool, range: &str, at: Position, found: &mu
     is_inside
 }
 
-fn absolute(quantity: Quantity, at: Position, judged: Judged, found: &mut Diagnostics) -> bool {
+/// Whether `quantity` is a value that `judged` can have; reports one that is not.
+pub(super) fn absolute(quantity: Quantity, at: Position, judged: Judged, found: &mut Diagnostics) -> bool {
     if let Err(error) = quantity.to(judged.unit) {
         if quantity.unit() == Unit::Count {
             let advice = format!("write the number with its unit: \"{} {}\"", quantity.value(), judged.unit);

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::profile::{Bar, Bounds, Criterion, LimitRule, Statistic};
-use seatrial_model::{About, AxisSpec, Better, Params, Quantity, Unit, Value};
+use seatrial_model::{About, Better, Params, Quantity, Unit, Value};
 
 use super::Names;
 use super::bar::{bars, is_never_negative};
-use super::judged::judged;
+use super::judged::{Judged, judged};
 use super::test::Checked;
 use crate::Diagnostics;
 use crate::catalog::Known;
@@ -25,16 +25,7 @@ pub(super) fn criterion(
     let checked = find(&entry.test, tests, names, found)?;
     let judged = judged(&entry.metric, checked.known?, found)?;
     let cases = cases(&entry.cases, checked, found);
-    let at = match judged.axes {
-        Some(axes) => places(&entry.axes, axes, found),
-        None => {
-            if let Some((axis, _)) = entry.axes.first() {
-                let title = format!("'at' works only with a series; '{}' is a metric", entry.metric.value);
-                found.error(axis.at, title);
-            }
-            plain(&entry.axes)
-        }
-    };
+    let at = places(&entry.axes, &entry.metric, judged, found);
     if entry.of.value == Statistic::Worst && judged.better == Better::None {
         let title = format!("'{}' has no worst value: it has no better direction", entry.metric.value);
         found.error(entry.of.at, title);
@@ -92,7 +83,7 @@ pub(super) fn limit(
     })
 }
 
-fn find<'t, 'a>(
+pub(super) fn find<'t, 'a>(
     name: &At<String>,
     tests: &Tests<'t, 'a>,
     names: &Names<'_>,
@@ -106,7 +97,7 @@ fn find<'t, 'a>(
 }
 
 /// `where` in canonical form. Reports values that the test never runs: such a criterion would judge nothing.
-fn cases(pairs: &Pairs<At<Value>>, checked: &Checked<'_>, found: &mut Diagnostics) -> Params {
+pub(super) fn cases(pairs: &Pairs<At<Value>>, checked: &Checked<'_>, found: &mut Diagnostics) -> Params {
     let Some(Known::Here(about)) = checked.known else {
         for (name, value) in pairs {
             if let Some(run) = checked.test.params.get(&name.value) {
@@ -163,8 +154,19 @@ fn refuse_unless_run(
     found.error(value.at, title).label(format!("it runs {}", run.join(", ")));
 }
 
-/// `at` as written; reports axes that the series does not have and values of the wrong kind.
-fn places(pairs: &Pairs<At<Value>>, axes: &'static [AxisSpec], found: &mut Diagnostics) -> Params {
+/// `at` as written; reports axes that the series does not have, values of the wrong kind, and places in a metric.
+pub(super) fn places(
+    pairs: &Pairs<At<Value>>,
+    metric: &At<String>,
+    judged: Judged,
+    found: &mut Diagnostics,
+) -> Params {
+    let Some(axes) = judged.axes else {
+        if let Some((axis, _)) = pairs.first() {
+            found.error(axis.at, format!("'at' works only with a series; '{}' is a metric", metric.value));
+        }
+        return plain(pairs);
+    };
     for (name, value) in pairs {
         let Some(axis) = axes.iter().find(|axis| axis.name == name.value) else {
             let title = format!("the series has no axis '{}'", name.value);

@@ -5,11 +5,13 @@ mod criterion;
 mod demand;
 mod judged;
 mod setting;
+mod source_table;
 mod test;
 
 use seatrial_model::profile::{PriceRule, Profile};
 
 use self::criterion::{Tests, criterion, limit};
+use self::source_table::source_table;
 use crate::diagnostic::At;
 use crate::layer::{Layer, PriceEntry, plain};
 use crate::{Catalog, Diagnostics};
@@ -31,6 +33,8 @@ pub(crate) fn check(
     let criteria =
         layer.criteria.iter().filter_map(|entry| criterion(entry, &by_id, &names, found)).collect();
     let limits = layer.limits.iter().filter_map(|entry| limit(entry, &by_id, &names, found)).collect();
+    let tables = layer.source_tables.iter();
+    let source_tables = tables.map(|entry| source_table(entry, &by_id, &names, found)).collect();
     let settings = setting::settings(&layer.settings, catalog, &names, found);
     let waivers = demand::waivers(&layer, today, &names, found);
     Profile {
@@ -46,6 +50,7 @@ pub(crate) fn check(
         waivers,
         limits,
         prices: layer.prices.into_iter().map(price).collect(),
+        source_tables,
     }
 }
 

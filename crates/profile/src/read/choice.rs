@@ -19,11 +19,23 @@ pub(super) fn missed(table: &mut Table<'_>, found: &mut Diagnostics) -> Missed {
     word(table, "missed", &known, found).map(|missed| missed.value).unwrap_or_default()
 }
 
-/// One of the `known` words under `key`.
-fn word<T: Copy>(
+/// The one of `all` whose name is the text of `key`.
+pub(super) fn named<T: Copy + std::fmt::Display>(
     table: &mut Table<'_>,
     key: &'static str,
-    known: &[(&'static str, T)],
+    all: &[T],
+    found: &mut Diagnostics,
+) -> Option<At<T>> {
+    let names: Vec<String> = all.iter().map(T::to_string).collect();
+    let known: Vec<(&str, T)> = names.iter().map(String::as_str).zip(all.iter().copied()).collect();
+    word(table, key, &known, found)
+}
+
+/// One of the `known` words under `key`.
+pub(super) fn word<T: Copy>(
+    table: &mut Table<'_>,
+    key: &'static str,
+    known: &[(&str, T)],
     found: &mut Diagnostics,
 ) -> Option<At<T>> {
     let word = table.text(key, found)?;

@@ -7,7 +7,7 @@ use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{CriterionEntry, Pairs, plain};
 use crate::read::bounds::bounds;
-use crate::read::choice::{absence, missed};
+use crate::read::choice::{absence, missed, named};
 use crate::read::test::name;
 use crate::table::Table;
 
@@ -18,6 +18,7 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
     let cases = pairs(&mut table, "where", found);
     let axes = pairs(&mut table, "at", found);
     let of = statistic(&mut table, found);
+    let of = of.unwrap_or(At { value: Statistic::default(), at: table.at });
     let bounds = bounds(&mut table, found);
     let without_limit = absence(&mut table, "without_limit", found);
     let missed = missed(&mut table, found);
@@ -39,13 +40,6 @@ pub(super) fn pairs(table: &mut Table<'_>, key: &'static str, found: &mut Diagno
     cells.filter_map(|cell| Some((name(&cell), cell.scalar(found)?))).collect()
 }
 
-fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> At<Statistic> {
-    let Some(of) = table.text("of", found) else { return At { value: Statistic::default(), at: table.at } };
-    let known = Statistic::ALL.map(|statistic| statistic.to_string());
-    let value = Statistic::ALL.into_iter().find(|statistic| statistic.to_string() == of.value);
-    if value.is_none() {
-        let title = format!("'{}' is not one of {}", of.value, known.join(", "));
-        found.error(of.at, title).suggest(&of.value, known.iter().map(String::as_str));
-    }
-    At { value: value.unwrap_or_default(), at: of.at }
+pub(super) fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<Statistic>> {
+    named(table, "of", &Statistic::ALL, found)
 }

@@ -4,12 +4,14 @@ mod bounds;
 mod choice;
 mod criterion;
 mod demand;
+mod source_table;
 mod test;
 
 use toml::de::DeTable;
 
 use self::criterion::criterion;
 use self::demand::{limit, price, roles, setting, waiver};
+use self::source_table::source_table;
 use self::test::test;
 use crate::Diagnostics;
 use crate::depth::too_deep;
@@ -69,6 +71,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     let waivers = entries(&mut table, "waiver", waiver, &mut is_whole, found);
     let limits = entries(&mut table, "limit", limit, &mut is_whole, found);
     let prices = entries(&mut table, "price", price, &mut is_whole, found);
+    let source_tables = entries(&mut table, "table", source_table, &mut is_whole, found);
     table.finish(found);
 
     refuse_twins(&tests, "tests", "give each test an `id` of its own", found);
@@ -82,6 +85,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     refuse_twins(&waivers, "waivers", "one waiver per criterion and node set", found);
     refuse_twins(&limits, "limits", "one limit per test, metric and `where`", found);
     refuse_twins(&prices, "prices", "one price per `on`", found);
+    refuse_twins(&source_tables, "tables", "give each table an `id` of its own", found);
     Layer {
         is_whole,
         id,
@@ -96,6 +100,7 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
         waivers,
         limits,
         prices,
+        source_tables,
     }
 }
 

@@ -4,4 +4,5 @@ mod common;
 mod extend;
 mod faults;
 mod size;
+mod tables;
 mod whole;

@@ -26,7 +26,7 @@ use crate::view::nodes::is_fleet;
 use crate::view::parts::{self, Extent};
 use crate::view::prolonged::prolonged;
 use crate::view::table::Table;
-use crate::view::{findings, nodes, settings};
+use crate::view::{findings, nodes, settings, source_tables};
 use crate::words::{Badge, count, time};
 
 /// Listed nodes; more are counted.
@@ -60,6 +60,8 @@ struct Page {
     more_actions: usize,
     nothing: &'static str,
     criteria: PageTable,
+    /// The tables of the profile's document, with remarks.
+    source_tables: Vec<(PageTable, String)>,
     parts: PageTable,
     /// The benchmarks by what they measure.
     families: Vec<(String, Vec<Benchmark>)>,
@@ -117,6 +119,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
             None => "Nothing was judged, and nothing failed.",
         },
         criteria: criteria(&shown),
+        source_tables: source_tables(&shown),
         parts: PageTable::of_run(&parts(document), MOST_ROWS_OF_PARTS, &shown),
         families: families(&shown, &mut left),
         nodes: nodes(&shown),
@@ -150,6 +153,14 @@ fn criteria(shown: &Shown<'_>) -> PageTable {
         is_fleet(shown.document),
     );
     PageTable::of_run(&table, MOST_CRITERIA, shown)
+}
+
+fn source_tables(shown: &Shown<'_>) -> Vec<(PageTable, String)> {
+    let profile = shown.context.profile.into_iter();
+    let tables = profile.flat_map(|profile| source_tables::tables(shown.document, profile));
+    let with_remarks =
+        |table: Table| (PageTable::of_run(&table, usize::MAX, shown), text(&table.remarks.join("; ")));
+    tables.map(with_remarks).collect()
 }
 
 fn nodes(shown: &Shown<'_>) -> PageTable {

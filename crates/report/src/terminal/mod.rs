@@ -16,11 +16,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use seatrial_model::About;
+use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
 
 use crate::TextStyle;
 use crate::ink::render_colors;
 use crate::notes::Notes;
+use crate::view;
 use crate::view::cases::without_factors;
 
 /// Lines that every terminal shows at once.
@@ -34,17 +36,28 @@ pub struct TerminalContext<'a> {
     pub abouts: &'a [&'static About],
     /// More next steps: label and text, for example `resume` and a command.
     pub next: &'a [(String, String)],
-    /// Every table and every finding in place of the first screen.
-    pub details: bool,
+    pub content: Content<'a>,
+}
+
+/// What the text holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Content<'a> {
+    /// What fits on one screen.
+    #[default]
+    Screen,
+    /// Every table and every finding.
+    Details,
+    /// The tables of the document that the profile was made from.
+    SourceTables(&'a Profile),
 }
 
 /// The record as text for a terminal, ending with a line feed.
 pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextStyle) -> String {
     let width = style.width();
-    let text = if context.details {
-        details(document, context, width)
-    } else {
-        screen::text(document, context, width)
+    let text = match context.content {
+        Content::Screen => screen::text(document, context, width),
+        Content::Details => details(document, context, width),
+        Content::SourceTables(profile) => source_tables(document, profile, context, width),
     };
     render_colors(&text, style.style)
 }
@@ -60,6 +73,21 @@ fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
     blocks.extend(measured::of_factors(document, notes, width));
     blocks.extend(pairs::blocks(&others, width));
     blocks
+}
+
+fn source_tables(
+    document: &Document,
+    profile: &Profile,
+    context: &TerminalContext<'_>,
+    width: u16,
+) -> String {
+    let mut notes = Notes::default();
+    let mut blocks = vec![headline::block(document, width)];
+    let tables = view::source_tables::tables(document, profile);
+    blocks.extend(tables.into_iter().map(|of| table::block(of, usize::MAX, &mut notes, width)));
+    blocks.push(next::block(document, context, width));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n")
 }
 
 fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {

@@ -3,7 +3,7 @@
 use seatrial_model::Verdict;
 use seatrial_model::record::{CaseRecord, Document};
 
-use super::TerminalContext;
+use super::{Content, TerminalContext};
 use crate::grid;
 use crate::ink::Ink;
 use crate::repeat_command::repeats;
@@ -26,11 +26,12 @@ pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> 
         rows.push(("all checks".to_owned(), format!("seatrial list {}", clean(&case.bench))));
     }
     rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
-    if !context.details && context.folder.is_some() {
+    let is_all = matches!(context.content, Content::Details);
+    if !is_all && context.folder.is_some() {
         let command = format!("seatrial report {} --details", clean(&document.run.id));
         rows.push(("every table".to_owned(), command));
     }
-    if let Some(folder) = context.folder.filter(|_| context.details) {
+    if let Some(folder) = context.folder.filter(|_| is_all) {
         rows.push(("kept in".to_owned(), clean(&folder.display().to_string())));
     }
     let label = |(label, text): (String, String)| (Ink::Faint.on(&label), text);

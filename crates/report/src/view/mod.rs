@@ -22,5 +22,6 @@ pub mod series;
 pub mod settings;
 pub mod shade;
 pub mod side_by_side;
+pub mod source_tables;
 pub mod sweep;
 pub mod table;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use seatrial_model::record::Document;
 use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Verdict};
-use seatrial_report::terminal::{TerminalContext, render};
+use seatrial_report::terminal::{Content, TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
 use super::{fixture, golden};
 
-const DETAILS: TerminalContext<'_> = TerminalContext { folder: None, abouts: &[], next: &[], details: true };
+const DETAILS: TerminalContext<'_> =
+    TerminalContext { folder: None, abouts: &[], next: &[], content: Content::Details };
 
 fn plain(document: &Document) -> String {
     let context = TerminalContext {
