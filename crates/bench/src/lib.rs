@@ -49,7 +49,7 @@ pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
 pub use by_coords::{AtCoords, Trials, by_coords, by_key, by_part, median, slices};
-pub use client_server::{ServerEnd, Serving, call, serve};
+pub use client_server::{ServerEnd, Serving, call, call_over, serve, serve_over};
 pub use clock::evidence_of_clock;
 pub use curve::{Curve, common_window};
 pub use direction::Direction;
@@ -68,8 +68,8 @@ pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;
 pub use stream::{
-    Accepted, Endpoint, Listener, PeerAddress, REPLY_TIMEOUT, beside, connection_evidence, interface_of,
-    is_timeout, second_handles, setting_up,
+    Accepted, Endpoint, Listener, Listeners, PeerAddress, REPLY_TIMEOUT, beside, connect_over,
+    connection_evidence, interface_of, is_timeout, second_handles, setting_up,
 };
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::advice::advice;
 use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
-use super::rails;
 use super::record::End;
+use crate::rails;
 use seatrial_bench::Direction;
 use seatrial_bench::{Curve, Transferred, common_window};
 

@@ -1,4 +1,4 @@
-//! Flows distributed over several interfaces of both nodes, called rails.
+//! Several interfaces of both nodes that are used together, called rails.
 
 use seatrial_model::machine::Nic;
 use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
@@ -39,11 +39,6 @@ pub fn interfaces<'a>(
     if twice || rails.iter().any(String::is_empty) {
         return refuse(Cause::Contradiction, "list different interfaces, such as eth0+eth1");
     }
-    let flows = params.count("flows").unwrap_or(1);
-    if flows < rails.len() as u64 {
-        let text = format!("{flows} flows do not use all interfaces; set -p flows={} or more", rails.len());
-        return refuse(Cause::Contradiction, &text);
-    }
     let mut all = Vec::new();
     for name in rails {
         let mut both = [None, None];
@@ -61,14 +56,38 @@ pub fn interfaces<'a>(
     Ok(all)
 }
 
-pub fn only(case: &Case, rail: &str) -> Case {
+/// Notes in the case that several interfaces carry it, so that no single one is planned.
+pub fn plan(case: &mut Case, rails: &[String]) {
+    for end in ["interface", "peer_interface"] {
+        case.planned.set(end, rails.join("+").as_str());
+    }
+}
+
+/// The bounds `of_path` of the case, or the sum of those of its rails.
+pub fn limits(
+    case: &Case,
+    site: &Site,
+    of_path: impl Fn(&Case, &Site) -> Result<Vec<Bound>, String>,
+) -> Result<Vec<Bound>, String> {
+    let rails = of(&case.params);
+    if rails.is_empty() {
+        return of_path(case, site);
+    }
+    let of_rail = |rail: String| {
+        let bounds = of_path(&only(case, &rail), site);
+        (rail, bounds)
+    };
+    sum(rails.into_iter().map(of_rail).collect())
+}
+
+fn only(case: &Case, rail: &str) -> Case {
     let mut case = case.clone();
     case.planned.set("interface", rail);
     case.planned.set("peer_interface", rail);
     case
 }
 
-pub fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
+fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
     let (mut total, mut unit, mut formulas, mut provenance) = (0.0, None, Vec::new(), Vec::new());
     for (name, bounds) in rails {
         let bounds = bounds?;
