@@ -1,7 +1,7 @@
 //! Several interfaces of both nodes that are used together, called rails.
 
 use seatrial_model::machine::Nic;
-use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
+use seatrial_model::{Better, Bound, Case, Cause, Kind, ParamSpec, Params, Reason, Site};
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
     "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1; none uses \
@@ -88,22 +88,9 @@ fn only(case: &Case, rail: &str) -> Case {
 }
 
 fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
-    let (mut total, mut unit, mut formulas, mut provenance) = (0.0, None, Vec::new(), Vec::new());
-    for (name, bounds) in rails {
-        let bounds = bounds?;
-        let tightest = bounds.iter().min_by(|one, other| one.value.value().total_cmp(&other.value.value()));
-        let tightest = tightest.ok_or_else(|| format!("nothing bounds {name}"))?;
-        total += tightest
-            .value
-            .to(*unit.get_or_insert(tightest.value.unit()))
-            .map_err(|error| error.to_string())?
-            .value();
-        formulas.push(format!("({})", tightest.formula));
-        if !provenance.contains(&tightest.provenance) {
-            provenance.push(tightest.provenance.clone());
-        }
-    }
-    let unit = unit.ok_or("there are no rails")?;
-    let value = Quantity::new(total, unit).map_err(|error| error.to_string())?;
-    Ok(vec![Bound { value, formula: formulas.join(" + "), provenance: provenance.join(", ") }])
+    let tightest = |(name, bounds): (String, Result<Vec<Bound>, String>)| {
+        let tightest = Bound::tightest(&bounds?, Better::Higher).cloned();
+        tightest.ok_or_else(|| format!("nothing bounds {name}"))
+    };
+    Ok(vec![Bound::sum(&rails.into_iter().map(tightest).collect::<Result<Vec<_>, String>>()?)?])
 }

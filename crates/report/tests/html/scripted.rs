@@ -123,8 +123,10 @@ pub fn of_card() -> LimitRecord {
         value: Quantity::new(value, Unit::GigabitsPerSecond).expect("finite"),
         formula: formula.to_owned(),
         provenance: provenance.to_owned(),
+        nominal: None,
     };
     LimitRecord {
+        nominal: None,
         value: Some(98.73),
         formula: Some("100 Gbit/s x 8928 / 9042, TCP over frames of 9000 B".to_owned()),
         provenance: Some("nic speed".to_owned()),
