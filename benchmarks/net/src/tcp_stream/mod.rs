@@ -77,6 +77,7 @@ const ABOUT: About = About {
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
         crate::rails::RAILS,
+        seatrial_bench::WARM_UP,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
@@ -126,6 +127,7 @@ const ABOUT: About = About {
             ],
         )
         .doc("With rails: payload received by all flows of each rail; rails are numbered as in the list."),
+        seatrial_bench::BY_TIME,
     ],
     parts: &["client", "server"],
     needs: &[],

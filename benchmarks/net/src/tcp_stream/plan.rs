@@ -3,10 +3,10 @@
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::method_probe;
-use seatrial_bench::Direction;
 use seatrial_bench::affinity::{place_threads, place_threads_over};
 use seatrial_bench::ends::Ends;
 use seatrial_bench::link_limits;
+use seatrial_bench::{Direction, WARM_UP};
 
 use crate::rails;
 
@@ -36,7 +36,16 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut budget = seatrial_bench::budget(params)?;
     let auto = |name: &str| params.text(name) == Ok("auto");
     let tcp = params.text("protocol") == Ok("tcp");
-    budget.warm_up = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    let needed = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    if params.nanos(WARM_UP.name).is_err() {
+        budget.warm_up = needed;
+    } else if budget.warm_up < needed {
+        let text = format!(
+            "warm_up={} is too short to try all methods, which takes {needed}: raise it, or set send= and receive=",
+            budget.warm_up
+        );
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
     if !rails.is_empty() {
