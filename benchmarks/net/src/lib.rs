@@ -8,6 +8,7 @@ mod metrics;
 mod mtu;
 mod pingpong;
 mod port;
+mod protocol;
 mod rails;
 #[cfg(test)]
 mod rig;

@@ -14,7 +14,7 @@ use super::method::{Method, Receiving, Sending};
 use seatrial_bench::Direction;
 use seatrial_bench::{Endpoint, ends};
 
-use crate::{max_segment, rails};
+use crate::{max_segment, protocol, rails};
 
 /// Default message size in bytes: large enough that system calls do not matter, small enough for the L2 cache.
 pub const MESSAGE: usize = 128 << 10;
@@ -140,11 +140,7 @@ impl TcpStreamConfig {
         Endpoint {
             interface,
             alone: self.alone,
-            protocol: match self.protocol.as_str() {
-                "mptcp" => Some(socket2::Protocol::MPTCP),
-                "sctp" => Some(socket2::Protocol::SCTP),
-                _ => None,
-            },
+            protocol: protocol::of(&self.protocol),
             options: Arc::new(move |socket| config.set_options(&socket)),
         }
     }
@@ -163,15 +159,6 @@ impl TcpStreamConfig {
         }
     }
 
-    /// What an error of listening or connecting means: a kernel may lack a protocol other than TCP.
-    pub fn refused(&self, error: Reason) -> Reason {
-        if error.cause != Cause::Missing || self.protocol == "tcp" {
-            return error;
-        }
-        let text = format!("this kernel does not support {}: {}", self.protocol, error.text);
-        Reason::new(Cause::Inapplicable, text)
-    }
-
     /// Sets the options of a connection, with timeouts so short that the end of a phase is noticed in time.
     pub fn set_up(&self, name: Name, stream: &TcpStream) -> Result<(), Reason> {
         let failed = |what: &str, error: io::Error| {
@@ -183,9 +170,11 @@ impl TcpStreamConfig {
             stream.set_write_timeout(while_blocked)
         };
         deadlines().map_err(|error| failed("deadlines", error))?;
-        if self.protocol != "sctp" {
-            stream.set_nodelay(self.nodelay).map_err(|error| failed("no-delay", error))?;
+        match self.protocol.as_str() {
+            "sctp" => net::set_sctp_nodelay(stream, self.nodelay).map_err(io::Error::from),
+            _ => stream.set_nodelay(self.nodelay),
         }
+        .map_err(|error| failed("no-delay", error))?;
         if let Some(rate) = self.pacing.filter(|_| self.sends(name)) {
             net::set_max_pacing_rate(stream, rate).map_err(|error| failed("a pacing rate", error.into()))?;
         }

@@ -18,6 +18,7 @@ use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
 use super::unsent::QueueReadings;
+use crate::protocol;
 use seatrial_bench::{Listeners, PeerAddress, connect_over, interface_of};
 use seatrial_bench::{Offer, Prepared, Running, Sink, Stop};
 
@@ -34,7 +35,9 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
     config.require_congestion_control()?;
     let listeners = match config.client {
         true => None,
-        false => Some(Listeners::open(&config.paths()).map_err(|error| config.refused(error))?),
+        false => Some(
+            Listeners::open(&config.paths()).map_err(|error| protocol::refused(&config.protocol, error))?,
+        ),
     };
     let addresses = listeners.as_ref().map(Listeners::addresses).transpose()?.unwrap_or_default();
     Prepared::new(place, addresses, move |peers| {
@@ -43,7 +46,7 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
         let streams = match accepted {
             Some(accepted) => accepted.into_iter().map(|path| path.streams).collect(),
             None => connect_over(&config.paths(), &Offer::of_other::<Vec<PeerAddress>>(peers, 0)?)
-                .map_err(|error| config.refused(error))?,
+                .map_err(|error| protocol::refused(&config.protocol, error))?,
         };
         let streams = config.in_order(streams);
         for (name, stream) in config.flows.iter().zip(&streams) {
