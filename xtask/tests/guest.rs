@@ -40,7 +40,8 @@ export LD_LIBRARY_PATH={folder}
 told inventory
 told run mem.latency -p scope=matrix -p size=16MiB -p time=1s {quick}
 # The machine's own kernel may have no SCTP; Debian's has.
-told run net.tcp_stream --pattern alone -p protocol=sctp -p time=300ms {quick}
+told run net.tcp_stream --pattern alone -p protocol=sctp -p message=32KiB -p time=300ms {quick}
+told run net.rr --pattern alone -p protocol=sctp -p request=32KiB -p response=1B -p time=300ms {quick}
 
 # A clock that is a timer of the board, as where the kernel distrusts the processors' counters.
 clock=/sys/devices/system/clocksource/clocksource0/current_clocksource
@@ -93,7 +94,7 @@ fn a_guest_has_nodes_of_memory_disks_and_rdma_and_we_find_and_measure_them() {
     let errors = text(&output.stderr);
     assert!(errors.contains("told"), "{output:?}");
     let documents = documents(&output);
-    let [inventory, latency, sctp, clock, matrix, far_cores, confined, no_matrix, throttled] =
+    let [inventory, latency, sctp, sctp_rr, clock, matrix, far_cores, confined, no_matrix, throttled] =
         documents.as_slice()
     else {
         panic!("{} documents: {errors}", documents.len());
@@ -102,6 +103,7 @@ fn a_guest_has_nodes_of_memory_disks_and_rdma_and_we_find_and_measure_them() {
     let rows = measured(latency, 0)["series"]["matrix"]["rows"].as_array().map(Vec::len);
     assert_eq!(rows, Some(4), "{latency:#}");
     measured(sctp, 0);
+    measured(sctp_rr, 0);
     a_slow_clock_is_told_where_it_is_a_part_of_the_times(clock);
 
     memory_of_every_node(measured(matrix, 0));

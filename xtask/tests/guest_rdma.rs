@@ -88,7 +88,7 @@ const RUNS: &[(&str, usize)] = &[
         3,
     ),
     ("rdma.send_bw -p transport=ud -p multicast=true -p queue_pairs=2 -p size=1KiB", 1),
-    ("net.pingpong -p transport=verbs -p to=1KiB", 1),
+    ("net.pingpong -p transport=verbs -p to=1KiB -p operation=write,read,send -p buffers=same,fresh", 6),
 ];
 
 #[test]

@@ -121,7 +121,7 @@ pub fn address_of(case: &Case) -> Result<Vec<String>, Reason> {
 
 pub fn both_ways(one: Bound) -> Bound {
     let value = Quantity::new(2.0 * one.value.value(), one.value.unit()).unwrap_or(one.value);
-    Bound { value, formula: format!("2 x ({})", one.formula), provenance: one.provenance }
+    Bound { value, formula: format!("2 x ({})", one.formula), provenance: one.provenance, nominal: None }
 }
 
 #[cfg(test)]

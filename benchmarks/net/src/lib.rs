@@ -3,10 +3,13 @@
 mod connect;
 mod datagrams;
 mod eth_receive;
+mod max_segment;
 mod metrics;
 mod mtu;
 mod pingpong;
 mod port;
+mod protocol;
+mod rails;
 #[cfg(test)]
 mod rig;
 mod rr;

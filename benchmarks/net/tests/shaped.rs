@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, Measures, Phase, Reason};
+use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Reason};
 
 #[path = "machine/between.rs"]
 mod between;
@@ -31,11 +31,15 @@ const OF_COUNTED: f64 = 0.002;
 /// namespaces.
 fn link(mbit: u32) -> Option<Pair> {
     let pair = Pair::new(&Net { four: true, six: false, mtu: 1500 })?;
+    shape(&pair, "add", mbit);
+    Some(pair)
+}
+
+fn shape(pair: &Pair, how: &str, mbit: u32) {
     // A burst of 5 ms, so that a pause of a busy machine does not lower the rate, and no less than the largest chain
     // of segments that the kernel sends in one piece.
     let burst = (mbit * 125_000 / 200).max(64 << 10);
-    pair.first.run(&format!("tc qdisc add dev v1 root tbf rate {mbit}mbit burst {burst} latency 20ms"));
-    Some(pair)
+    pair.first.run(&format!("tc qdisc {how} dev v1 root tbf rate {mbit}mbit burst {burst} latency 20ms"));
 }
 
 /// The measures, the sender's evidence, bytes per second that the shaper passed meanwhile, and the share of the time
@@ -56,6 +60,25 @@ fn measured(pair: &Pair, case: &Case, span: Duration) -> Result<(Measures, f64, 
     }
     let measures = bench(BENCH).reduce(case, &records)?;
     Ok((measures, counted, starved))
+}
+
+/// Trials of a link whose rate rises to `to` Mbit/s in the middle of each.
+fn rising(pair: &Pair, case: &Case, from: u32, to: u32) -> Result<Measures, Reason> {
+    let mut records = Vec::new();
+    for trial in 0..3 {
+        shape(pair, "change", from);
+        let mut ends = Ends::connected(case, pair)?;
+        ends.run(Phase::WarmUp, Duration::from_millis(500))?;
+        let kept = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(750));
+                shape(pair, "change", to);
+            });
+            ends.run(Phase::Measure, Duration::from_millis(1500))
+        })?;
+        records.extend(ends.records(kept)?.into_iter().map(|record| PartRecord { trial, ..record }));
+    }
+    bench(BENCH).reduce(case, &records)
 }
 
 fn rate(measures: &Measures) -> f64 {
@@ -128,4 +151,35 @@ fn a_shaped_links_rate_is_found_and_the_link_is_named_as_the_limit() {
         let is_explained = !seen.is_empty() && seen.iter().all(Seen::is_explained);
         assert!(is_right || is_explained, "{mbit} Mbit/s: {seen:#?} {failed:#?}");
     }
+}
+
+#[test]
+fn a_link_that_becomes_faster_while_a_trial_runs_is_told_to_rise_still() {
+    let Some(pair) = link(50) else { return };
+    let case = case(
+        BENCH,
+        1,
+        &[("congestion", "cubic"), ("send", "write"), ("receive", "read"), ("time", "1500 ms")],
+    );
+    let mut failed = Vec::new();
+    for _ in 0..TRIES {
+        let measures = match rising(&pair, &case, 50, 150) {
+            Ok(measures) => measures,
+            Err(error) => {
+                failed.push(error);
+                continue;
+            }
+        };
+        let rows: Vec<f64> =
+            measures.series["by_time"].iter().map(|row| seatrial_bench::median(&row.values.trials)).collect();
+        assert!(rows.len() >= 10, "{rows:?}");
+        let told = measures.findings.iter().find(|finding| finding.kind == "still-rising");
+        let ratio = told.and_then(|finding| finding.value).map(|ratio| ratio.value());
+        // Truth is what the shaper let through: three times as much.
+        if ratio.is_some_and(|ratio| (ratio - 3.0).abs() < 0.3) {
+            return;
+        }
+        failed.push(Reason::new(seatrial_model::Cause::Underloaded, format!("{ratio:?} {rows:?}")));
+    }
+    panic!("{failed:#?}");
 }

@@ -22,7 +22,12 @@ fn is_for(rule: &LimitRule, metric: &str, case: &CaseRecord) -> bool {
 }
 
 fn add(rule: &LimitRule, metric: &mut MetricRecord) {
-    let bound = Bound { value: rule.value, formula: rule.source.clone(), provenance: "profile".to_owned() };
+    let bound = Bound {
+        value: rule.value,
+        formula: rule.source.clone(),
+        provenance: "profile".to_owned(),
+        nominal: None,
+    };
     // Where the limit is unknown, the record holds only the highest value that it can have.
     let mut chain = if metric.limit.value.is_some() { metric.limit.chain.clone() } else { Vec::new() };
     if !chain.contains(&bound) {

@@ -10,6 +10,13 @@ pub const TIME: ParamSpec =
     ParamSpec::new("time", Kind::Time(Nanos::millis(50), Nanos::secs(3600)), "600 ms")
         .doc("Measuring time of one trial.");
 
+/// Time before measuring, of benchmarks that let it be chosen.
+pub const WARM_UP: ParamSpec =
+    ParamSpec::new("warm_up", Kind::Time(Nanos::millis(10), Nanos::secs(3600)), "auto").word("auto").doc(
+        "Time that each trial runs before it measures, for connections and paths that take long to reach their rate; \
+         auto: as long as the trial of methods takes, 100 ms at least.",
+    );
+
 pub const TRIALS: ParamSpec = ParamSpec::new("trials", Kind::Count(1, 1000), "3")
     .doc("Trials of a case, each in a new process; fewer are made only if the time budget ends.");
 
@@ -59,7 +66,7 @@ pub fn budget(params: &Params) -> Result<Budget, Reason> {
     Ok(Budget {
         trials: u32::try_from(trials).unwrap_or(u32::MAX),
         max_trials: u32::try_from(max_trials).unwrap_or(u32::MAX),
-        warm_up: Nanos::millis(100),
+        warm_up: params.nanos(WARM_UP.name).unwrap_or(Nanos::millis(100)),
         measure: params.nanos(TIME.name).map_err(bad)?,
         prepare: Nanos::secs(30),
         slack: Nanos(0),

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use seatrial_model::{Integrity, PartPlacement, Phase, Reason};
 
-use super::{Endpoint, Listener, PeerAddress, ServerThread};
+use super::{Endpoint, Listeners, PeerAddress, ServerThread, connect_over};
 use crate::{Offer, Prepared, Running, Sink, Stop};
 
 /// The part at `place` that makes `count` connections to the other, which begins by [`serve`].
@@ -15,10 +15,19 @@ pub fn call<R: Running + 'static>(
     count: usize,
     begin: impl FnOnce(Vec<TcpStream>) -> Result<R, Reason> + Send + 'static,
 ) -> Result<Prepared, Reason> {
+    call_over(place, vec![(endpoint, count)], move |paths| begin(paths.into_iter().flatten().collect()))
+}
+
+/// The same over several paths, each with its number of connections; the other begins by [`serve_over`].
+pub fn call_over<R: Running + 'static>(
+    place: &PartPlacement,
+    paths: Vec<(Endpoint, usize)>,
+    begin: impl FnOnce(Vec<Vec<TcpStream>>) -> Result<R, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
     let index = place.index;
     Prepared::new(place, (), move |offers| {
-        let server: PeerAddress = Offer::of_other(offers, index)?;
-        begin(server.connect_all(&endpoint, count)?)
+        let server: Vec<PeerAddress> = Offer::of_other(offers, index)?;
+        begin(connect_over(&paths, &server)?)
     })
 }
 
@@ -29,8 +38,19 @@ pub fn serve<E: ServerEnd + 'static>(
     count: usize,
     begin: impl FnOnce(Vec<TcpStream>) -> Result<Serving<E>, Reason> + Send + 'static,
 ) -> Result<Prepared, Reason> {
-    let listener = Listener::open(endpoint)?;
-    Prepared::new(place, listener.address()?, move |_| begin(listener.accept(count)?.streams))
+    serve_over(place, &[(endpoint.clone(), count)], move |paths| begin(paths.into_iter().flatten().collect()))
+}
+
+/// The same over several paths, each with its number of connections.
+pub fn serve_over<E: ServerEnd + 'static>(
+    place: &PartPlacement,
+    paths: &[(Endpoint, usize)],
+    begin: impl FnOnce(Vec<Vec<TcpStream>>) -> Result<Serving<E>, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
+    let listeners = Listeners::open(paths)?;
+    Prepared::new(place, listeners.addresses()?, move |_| {
+        begin(listeners.accept()?.into_iter().map(|path| path.streams).collect())
+    })
 }
 
 /// What differs between parts that serve.
@@ -132,7 +152,7 @@ mod tests {
         let client = call(&places[0], endpoint, 1, |streams| Ok(Holds { _streams: streams }));
         let client = client.expect("prepared");
         let offers = [client.offer().clone(), server.offer().clone()];
-        let missing = Offer::of_other::<PeerAddress>(&offers[1..], 1).expect_err("its own offer only");
+        let missing = Offer::of_other::<Vec<PeerAddress>>(&offers[1..], 1).expect_err("its own offer only");
         assert_eq!(missing.text, "the other part is not among the peers");
         let theirs = offers.clone();
         let caller = std::thread::spawn(move || client.connect(&theirs));

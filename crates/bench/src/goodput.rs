@@ -116,9 +116,8 @@ impl Goodput {
             .expect("a finite number times a share");
         let value = value.to(Unit::GigabitsPerSecond).unwrap_or(value);
         Bound {
-            value,
-            formula: format!("{} x {formula}", bound.formula),
-            provenance: bound.provenance.clone(),
+            nominal: (!bus).then_some(bound.value),
+            ..Bound::new(value, format!("{} x {formula}", bound.formula), bound.provenance.as_str())
         }
     }
 }
@@ -131,15 +130,10 @@ impl Goodput {
         let mbit = bytes_per_second as f64 * 8e-6;
         let gbit = mbit / 1e3 * self.payload as f64 / counted as f64;
         let more = if overhead > 0 { format!(" + {overhead}") } else { String::new() };
-        Bound {
-            value: Quantity::new(gbit, Unit::GigabitsPerSecond)
-                .expect("finite numbers, and none of them 0 below"),
-            formula: format!(
-                "{mbit} Mbit/s x {} / {counted} (packets with their link's header{more})",
-                self.payload
-            ),
-            provenance: format!("qdisc {kind}"),
-        }
+        let value = Quantity::new(gbit, Unit::GigabitsPerSecond);
+        let formula =
+            format!("{mbit} Mbit/s x {} / {counted} (packets with their link's header{more})", self.payload);
+        Bound::new(value.expect("finite numbers, and none of them 0 below"), formula, format!("qdisc {kind}"))
     }
 }
 
@@ -184,12 +178,9 @@ mod tests {
     #[test]
     fn a_bound_says_what_was_taken_off() {
         let goodput = Goodput::of(PLAIN, Ip::V4, TCP, 1500).expect("fits");
-        let port = Bound {
-            value: "10 Gbit/s".parse().unwrap(),
-            formula: "10000 Mbit/s".to_owned(),
-            provenance: "nic speed".to_owned(),
-        };
+        let port = Bound::new("10 Gbit/s".parse().unwrap(), "10000 Mbit/s", "nic speed");
         let bound = goodput.within(&port, false);
+        assert_eq!(bound.nominal, Some(port.value));
         assert!((bound.value.value() - 9.4148).abs() < 1e-4, "{}", bound.value);
         assert_eq!(
             bound.formula,

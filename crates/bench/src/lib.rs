@@ -23,6 +23,7 @@ mod latencies;
 pub mod link_limits;
 mod no_limit;
 mod numa_check;
+mod over_time;
 #[warn(missing_docs)]
 mod part;
 pub mod payload;
@@ -48,9 +49,9 @@ pub mod verbs;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
-pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, budget, pages};
+pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, WARM_UP, budget, pages};
 pub use by_coords::{AtCoords, Trials, by_coords, by_key, by_part, median, slices};
-pub use client_server::{ServerEnd, Serving, call, serve};
+pub use client_server::{ServerEnd, Serving, call, call_over, serve, serve_over};
 pub use clock::evidence_of_clock;
 pub use curve::{Curve, common_window};
 pub use direction::Direction;
@@ -61,6 +62,7 @@ pub use held::{Held, evidence_of_pages, evidence_of_place, no_memory, refused_he
 pub use latencies::Latencies;
 pub use no_limit::{no_limit, no_limits};
 pub use numa_check::numa_check;
+pub use over_time::{BY_TIME, by_time, still_rising};
 pub use part::{Offer, Part, Prepared, Running};
 pub use pin::{pin, pin_to};
 pub use registry::{Registry, find};
@@ -70,8 +72,8 @@ pub use server_thread::ServerThread;
 pub use sliced::Sliced;
 pub use stop::Stop;
 pub use stream::{
-    Accepted, Endpoint, Listener, PeerAddress, REPLY_TIMEOUT, beside, connection_evidence, interface_of,
-    is_timeout, second_handles, setting_up,
+    Accepted, Endpoint, Listener, Listeners, PeerAddress, REPLY_TIMEOUT, beside, connect_over,
+    connection_evidence, interface_of, is_timeout, second_handles, setting_up,
 };
 pub use team::{Answers, ThreadSpec, ThreadTeam};
 pub use transferred::Transferred;

@@ -149,11 +149,15 @@ fn chain<'a>(nic: &'a Nic, all: &'a [Nic]) -> Vec<&'a Nic> {
 
 /// The same of so many directions together.
 pub fn times(bounds: &[Bound], directions: usize) -> Vec<Bound> {
+    let times = |value: Quantity| {
+        Quantity::new(value.value() * directions as f64, value.unit())
+            .expect("a finite number times a small one")
+    };
     let scaled = |bound: &Bound| Bound {
-        value: Quantity::new(bound.value.value() * directions as f64, bound.value.unit())
-            .expect("a finite number times a small one"),
+        value: times(bound.value),
         formula: format!("{directions} directions x {}", bound.formula),
         provenance: bound.provenance.clone(),
+        nominal: bound.nominal.map(times),
     };
     if directions == 1 { bounds.to_vec() } else { bounds.iter().map(scaled).collect() }
 }

@@ -16,9 +16,40 @@ pub struct Bound {
     pub formula: String,
     /// Source of the numbers: `dmi`, `pcie link`, `nic speed`, `profile`.
     pub provenance: String,
+    /// Of a network port: its rate before headers and gaps are taken off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nominal: Option<Quantity>,
 }
 
 impl Bound {
+    /// A bound that is no rate of a network port.
+    pub fn new(value: Quantity, formula: impl Into<String>, provenance: impl Into<String>) -> Self {
+        Self { value, formula: formula.into(), provenance: provenance.into(), nominal: None }
+    }
+
+    /// All of `bounds` together; an error when there are none, or of different dimensions.
+    pub fn sum(bounds: &[Self]) -> Result<Self, String> {
+        let unit = bounds.first().ok_or("there is no bound to add up")?.value.unit();
+        let total = |of: &dyn Fn(&Self) -> Option<Quantity>| -> Result<Option<Quantity>, QuantityError> {
+            let Some(all) = bounds.iter().map(of).collect::<Option<Vec<Quantity>>>() else { return Ok(None) };
+            let values = all.iter().map(|value| Ok(value.to(unit)?.value()));
+            let sum: f64 = values.collect::<Result<Vec<f64>, QuantityError>>()?.iter().sum();
+            Quantity::new(sum, unit).map(Some)
+        };
+        let add =
+            || Ok::<_, QuantityError>((total(&|bound| Some(bound.value))?, total(&|bound| bound.nominal)?));
+        let (value, nominal) = add().map_err(|error| error.to_string())?;
+        let formulas: Vec<String> = bounds.iter().map(|bound| format!("({})", bound.formula)).collect();
+        let mut provenance: Vec<&str> = bounds.iter().map(|bound| bound.provenance.as_str()).collect();
+        provenance.dedup();
+        let sum = Self::new(
+            value.ok_or("there is no bound to add up")?,
+            formulas.join(" + "),
+            provenance.join(", "),
+        );
+        Ok(Self { nominal, ..sum })
+    }
+
     /// The tightest of `bounds` of one dimension on a metric where `better` is good; the first of equal bounds.
     pub fn tightest<'a>(bounds: impl IntoIterator<Item = &'a Self>, better: Better) -> Option<&'a Self> {
         let is_tighter = |one: &Self, other: &Self| better.is_tighter(one.value.base(), other.value.base());
@@ -72,6 +103,9 @@ pub struct LimitRecord {
     /// All bounds, the tightest included; where the limit is unknown, the highest value that it can have.
     #[serde(default)]
     pub chain: Vec<Bound>,
+    /// Rate of the slower port before headers; null where the metric is no rate of a network port.
+    #[serde(default)]
+    pub nominal: Option<f64>,
 }
 
 impl Limit {
@@ -95,7 +129,11 @@ impl Limit {
         let Some(tightest) = self.tightest(better) else {
             return Ok(LimitRecord::unknown("the chain of bounds is empty"));
         };
+        let nominal = bounds.iter().filter_map(|bound| bound.nominal);
+        let nominal: Vec<f64> =
+            nominal.map(|rate| Ok(rate.to(unit)?.value())).collect::<Result<_, QuantityError>>()?;
         Ok(LimitRecord {
+            nominal: nominal.into_iter().reduce(f64::min),
             value: Some(tightest.value.to(unit)?.value()),
             formula: Some(tightest.formula.clone()),
             provenance: Some(tightest.provenance.clone()),
@@ -114,6 +152,7 @@ impl LimitRecord {
             provenance: None,
             reason: Some(reason.to_owned()),
             chain: Vec::new(),
+            nominal: None,
         }
     }
 
@@ -135,7 +174,7 @@ mod tests {
     use super::*;
 
     fn bound(text: &str) -> Bound {
-        Bound { value: text.parse().unwrap(), formula: text.to_owned(), provenance: "test".to_owned() }
+        Bound::new(text.parse().unwrap(), text, "test")
     }
 
     #[test]
@@ -145,6 +184,24 @@ mod tests {
         assert_eq!((record.value, record.formula.as_deref()), (Some(8.0), Some("8 GB/s")));
         let floor = Limit::Chain(vec![bound("80 ns"), bound("0.1 us")]);
         assert_eq!(floor.record(Better::Lower, Unit::Nanosecond).unwrap().value, Some(100.0));
+    }
+
+    #[test]
+    fn the_nominal_rate_is_that_of_the_slower_port_and_of_several_ports_their_sum() {
+        let port =
+            |payload: &str, rate: &str| Bound { nominal: Some(rate.parse().unwrap()), ..bound(payload) };
+        let ends = [port("9.41 Gbit/s", "10 Gbit/s"), port("23.5 Gbit/s", "25 Gbit/s"), bound("1 GB/s")];
+        let record = |bounds: &[Bound]| {
+            Limit::Chain(bounds.to_vec()).record(Better::Higher, Unit::GigabitsPerSecond).unwrap()
+        };
+        let found = record(&ends);
+        assert_eq!((found.value, found.nominal), (Some(8.0), Some(10.0)));
+        assert_eq!(record(&ends[2..]).nominal, None);
+        let both = Bound::sum(&ends[..2]).unwrap();
+        assert_eq!(both.formula, "(9.41 Gbit/s) + (23.5 Gbit/s)");
+        assert_eq!(record(&[both]).nominal, Some(35.0));
+        assert_eq!(Bound::sum(&ends).unwrap().nominal, None, "of one the rate of the port is not known");
+        assert!(Bound::sum(&[]).is_err() && Bound::sum(&[bound("1 s"), bound("1 B/s")]).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! `kind` is `metric`, `series` or empty; `at` is the row of a series, as `size=64 KiB,step=2`; all numbers of a row
 //! are in `unit`; `lo` and `hi` are the ends of the 95 % interval of the median; `percent_of_limit` is the median in
-//! percent of `limit`; `verdict` is the heaviest verdict on the case.
+//! percent of `limit`, `percent_of_nominal` that of `nominal`, the rate of a network port before headers; `verdict` is the heaviest verdict on the case.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

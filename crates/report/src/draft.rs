@@ -163,6 +163,7 @@ fn bar_text(bar: &Bar) -> String {
     match bar {
         Bar::Absolute(quantity) => quantity_text(*quantity),
         Bar::PercentOfLimit(percent) => of("limit", *percent),
+        Bar::PercentOfNominal(percent) => of("nominal", *percent),
         Bar::PercentOfFleetMedian(percent) => of("fleet_median", *percent),
         Bar::PercentOfReference(percent) => of("reference", *percent),
     }

@@ -97,7 +97,12 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             |error| unknown(error.to_string()),
             |value| {
                 let formula = format!("{twice}({} GB/s)", terms.join(" + "));
-                Limit::Chain(vec![Bound { value, formula, provenance: "links of the GPUs".to_owned() }])
+                Limit::Chain(vec![Bound {
+                    value,
+                    formula,
+                    provenance: "links of the GPUs".to_owned(),
+                    nominal: None,
+                }])
             },
         )
     };

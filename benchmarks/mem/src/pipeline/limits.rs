@@ -14,14 +14,15 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
             let desired = pace.as_ref().map(|settings| {
                 let desired = settings.scenario.desired();
                 let formula = format!("{desired}: the scenario supplies blocks at this rate and no faster");
-                Bound { value: desired, formula, provenance: "scenario".to_owned() }
+                Bound { value: desired, formula, provenance: "scenario".to_owned(), nominal: None }
             });
             chain(memory.clone(), desired)
         }
         "achieved" => {
             let value = Quantity::new(100.0, Unit::Percent).ok();
             let formula = "the pace of the scenario".to_owned();
-            let whole = value.map(|value| Bound { value, formula, provenance: "scenario".to_owned() });
+            let whole =
+                value.map(|value| Bound { value, formula, provenance: "scenario".to_owned(), nominal: None });
             chain(Err(String::new()), whole)
         }
         "headroom" => headroom(case, memory.clone()),
@@ -54,7 +55,12 @@ fn headroom(case: &Case, memory: Result<Bound, String>) -> Limit {
         let memory = bound.value.to(desired.unit()).map_err(|error| error.to_string())?;
         let value = Quantity::new(memory.value() / desired.value(), Unit::Count);
         let formula = format!("{} / {desired}", bound.formula);
-        Ok(Bound { value: value.map_err(|error| error.to_string())?, formula, provenance: bound.provenance })
+        Ok(Bound {
+            value: value.map_err(|error| error.to_string())?,
+            formula,
+            provenance: bound.provenance,
+            nominal: None,
+        })
     });
     chain(bound, None)
 }

@@ -124,6 +124,7 @@ pub const SERIES: &[SeriesSpec] = &[
         .doc("Payload that each flow received in the time that all flows of its direction have in common."),
     SeriesSpec::lower_is_better("loss_by_flow", Unit::Percent, BY_FLOW)
         .doc("Lost datagrams of each flow, in percent of those sent."),
+    seatrial_bench::BY_TIME,
     step(
         "step_offered",
         "With rate=search: payload handed to the kernel in each step.",

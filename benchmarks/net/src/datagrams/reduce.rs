@@ -9,7 +9,7 @@ use super::config::{SEARCH, UdpStreamConfig};
 use super::findings::findings;
 use super::record::{DirectionRecord, Effort, Trial, trials};
 use super::searched;
-use seatrial_bench::Transferred;
+use seatrial_bench::{BY_TIME, Transferred, by_time, still_rising};
 
 /// One byte per nanosecond is 8 Gbit/s.
 const GIGABITS: f64 = 8.0;
@@ -41,13 +41,18 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             let text = "too few datagrams arrived to measure the time between two; raise -p rate= or time=";
             Reason::new(Cause::TooShort, text)
         })?;
-    rates(&mut measures, &trials, &common);
+    let throughput = rates(&mut measures, &trials, &common);
     counts(&mut measures, &trials);
     effort(&mut measures, &trials);
     series(&mut measures, &trials, &common);
+    let by_time = by_time(&throughput, case.budget.measure);
+    if !by_time.is_empty() {
+        measures.series.insert(BY_TIME.name.to_owned(), by_time);
+    }
     evidence(&mut measures, &trials);
     transferred(&trials).tell(case, &mut measures);
     measures.findings = findings(case, &trials);
+    measures.findings.extend(still_rising(case, &throughput));
     measures.findings.extend((!late.is_empty()).then(|| left_out(case, &late)));
     Ok(measures)
 }
@@ -173,7 +178,8 @@ impl<'a> Window<'a> {
     }
 }
 
-fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) {
+/// Adds the rates; returns the throughput of the slices of each trial.
+fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) -> Vec<Vec<f64>> {
     let mut add = |name: &str, unit, trials| measures.metric_of_all(name, unit, trials);
     let sum = |directions: &Vec<Common>| -> Vec<f64> {
         let count = directions.first().map_or(0, |direction| direction.slices.len());
@@ -185,7 +191,7 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
         slices.iter().map(|rate| rate * 1e9 / 8.0 / message).collect()
     });
     add("packets", Unit::PerSecond, packets.collect());
-    add("throughput", Unit::GigabitsPerSecond, sums);
+    add("throughput", Unit::GigabitsPerSecond, sums.clone());
     let offered =
         |trial: &Trial<'_>| vec![trial.directions.iter().map(|direction| direction.sent.offered()).sum()];
     add("offered", Unit::GigabitsPerSecond, trials.iter().map(offered).collect());
@@ -198,6 +204,7 @@ fn rates(measures: &mut Measures, trials: &[Trial<'_>], common: &[Vec<Common>]) 
             add(name, Unit::GigabitsPerSecond, trials.iter().zip(common).map(of).collect());
         }
     }
+    sums
 }
 
 fn counts(measures: &mut Measures, trials: &[Trial<'_>]) {

@@ -74,6 +74,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
                 value: Quantity::new((*nic.mtu.known()? + room).min(MOST.into()) as f64, Unit::Byte).ok()?,
                 formula,
                 provenance: "interface mtu".to_owned(),
+                nominal: None,
             })
         };
         let bounds: Vec<Bound> = nics.iter().enumerate().filter_map(bound).collect();

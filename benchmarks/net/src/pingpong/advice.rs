@@ -18,7 +18,9 @@ pub fn window(curve: &PingPongCurve, connection: &Value) -> Option<Finding> {
     let least = buffer("send_buffer").into_iter().chain(buffer("receive_buffer")).min()?;
     // SO_SNDBUF and SO_RCVBUF include the kernel's overhead, for which the kernel doubles the requested size
     // (socket(7)).
-    let usable = least / 2;
+    // Each of several interfaces has a connection with buffers of its own.
+    let connections = connection.get("rails").and_then(Value::as_array).map_or(1, Vec::len) as u64;
+    let usable = connections * least / 2;
     let needs = Bytes(product.round() as u64).rounded();
     let text = format!(
         "{rate:.3} Gbit/s and a round trip of {round_trip_us:.1} us need {needs} in flight (bandwidth-delay product)"

@@ -1,6 +1,7 @@
 //! The configuration of both ends, read from the case.
 
 use super::plan;
+use crate::{max_segment, rails};
 use seatrial_bench::Endpoint;
 use seatrial_bench::pingpong::{Buffers, Mode};
 use seatrial_model::{Case, PartPlacement, Reason};
@@ -10,25 +11,39 @@ pub struct PingPongConfig {
     pub mode: Mode,
     pub sizes: Vec<u64>,
     pub region: usize,
-    pub endpoint: Endpoint,
+    pub alone: bool,
+    /// The endpoint of each interface, with its number of connections.
+    pub paths: Vec<(Endpoint, usize)>,
 }
 
 impl PingPongConfig {
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let region = case.planned.bytes("region").ok().flatten();
+        let (mode, sizes) = (plan::mode(case)?, plan::sizes_of(case)?);
         let mut endpoint = Endpoint::of(case, place);
+        let buffer = case.params.bytes("socket_buffer")?;
+        let mtu = max_segment::asked(&case.params).filter(|_| place.part == "leader");
         // Before connecting: the TCP window scale is negotiated from the buffer sizes.
-        if let Some(bytes) = case.params.bytes("socket_buffer")? {
-            endpoint.options = Arc::new(move |socket| {
+        endpoint.options = Arc::new(move |socket| {
+            if let Some(bytes) = buffer {
                 socket.set_send_buffer_size(bytes.get() as usize)?;
-                socket.set_recv_buffer_size(bytes.get() as usize)
-            });
+                socket.set_recv_buffer_size(bytes.get() as usize)?;
+            }
+            mtu.map_or(Ok(()), |mtu| max_segment::set(&socket, mtu))
+        });
+        // One for all sizes, or in stream mode one for the commands and a fresh one for each size.
+        let count = if mode == Mode::Stream { 1 + sizes.len() } else { 1 };
+        let on = |rail| (Endpoint { interface: Some(rail), ..endpoint.clone() }, count);
+        let mut paths: Vec<_> = rails::of(&case.params).into_iter().map(on).collect();
+        if paths.is_empty() {
+            paths.push((endpoint, count));
         }
         Ok(Self {
-            mode: plan::mode(case)?,
-            sizes: plan::sizes_of(case)?,
+            mode,
+            sizes,
             region: region.map_or(0, |bytes| bytes.get() as usize),
-            endpoint,
+            alone: case.nodes.len() == 1,
+            paths,
         })
     }
 
@@ -38,10 +53,5 @@ impl PingPongConfig {
 
     pub fn largest(&self) -> usize {
         self.sizes.last().copied().unwrap_or(1) as usize
-    }
-
-    /// One connection, or in stream mode one for the commands and a fresh one for each size.
-    pub fn connections(&self) -> usize {
-        if self.mode == Mode::Stream { 1 + self.sizes.len() } else { 1 }
     }
 }

@@ -18,7 +18,9 @@ use seatrial_model::{
 };
 
 use seatrial_bench::pingpong::{Mode, PingPongCurve};
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::{Benchmark, Part, Transferred};
+
+use crate::rails;
 
 const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
 
@@ -43,22 +45,29 @@ const ABOUT: About = About {
              connection for each size; both: messages in both directions at once.",
         ),
         ParamSpec::new("transport", Kind::Choice(&["tcp", "verbs"]), "tcp")
-            .doc("TCP, or RDMA writes over the ports of the interface (verbs)."),
+            .doc("TCP, or RDMA over the ports of the interface (verbs)."),
+        verbs::OPERATION,
         ParamSpec::new("from", Kind::Size(Bytes(1), Bytes::mib(256)), "1 B").doc("The smallest message."),
         ParamSpec::new("to", Kind::Size(Bytes(1), Bytes::mib(256)), "64 MiB").doc("The largest message."),
         ParamSpec::new("beside", Kind::Count(0, 1024), "3")
             .doc("Also measure each size minus and plus this many bytes; 0: do not."),
-        ParamSpec::new("buffers", Kind::Choice(&["same", "different"]), "same").doc(
+        ParamSpec::new("buffers", Kind::Choice(&["same", "different", "fresh"]), "same").doc(
             "same: every message uses the same memory, which the caches hold; different: every message uses \
-             other memory than the last.",
+             other memory than the last; fresh: with transport=verbs, memory that is registered and \
+             deregistered per message.",
         ),
         ParamSpec::new("socket_buffer", Kind::Size(Bytes::kib(4), Bytes::gib(1)), "auto").word("auto").doc(
             "Size of the send and the receive buffer of each TCP socket (SO_SNDBUF, SO_RCVBUF); auto: \
              kernel autotuning.",
         ),
+        crate::max_segment::MTU,
         seatrial_bench::affinity::AFFINITY,
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
+        ParamSpec::new(rails::RAILS.name, Kind::Text, "none").word("none").doc(
+            "Interfaces of both nodes that each message is split over, such as eth0+eth1; none uses only \
+             `interface`.",
+        ),
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
@@ -72,6 +81,8 @@ const ABOUT: About = About {
             .doc("Half the round trip of messages below 64 B; with mode=pingpong only."),
         MetricSpec::lower_is_better("half_size", Unit::Byte)
             .doc("The smallest message that reaches half of the highest throughput."),
+        MetricSpec::lower_is_better("saturation_size", Unit::Byte)
+            .doc("The smallest message that reaches 95 % of the highest throughput."),
     ],
     series: &[
         SeriesSpec::higher_is_better("by_size", Unit::GigabitsPerSecond, SIZE)
@@ -100,7 +111,15 @@ fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let curve = PingPongCurve::of(parts);
     let mode = plan::mode(case)?;
     let mut measures = curve.measures(mode)?;
-    transferred::transferred(parts, mode, plan::is_by_verbs(&case.params)).tell(case, &mut measures);
+    let rails = rails::of(&case.params);
+    let paths = transferred::transferred(parts, mode, rails.len().max(1), plan::is_by_verbs(&case.params));
+    match rails.is_empty() {
+        true => paths[0].tell(case, &mut measures),
+        false => {
+            let paths: Vec<_> = rails.into_iter().zip(paths).collect();
+            Transferred::tell_by_interface(&paths, case, &mut measures);
+        }
+    }
     measures.keep_evidence(parts, &["connection", "device"]);
     if let Some(connection) = measures.evidence.get("connection") {
         measures.findings.extend(advice::window(&curve, connection));

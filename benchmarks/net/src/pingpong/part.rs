@@ -1,5 +1,7 @@
 //! The two ends over TCP, and the choice of the transport.
 
+use std::net::TcpStream;
+
 use seatrial_model::{Case, PartPlacement, Reason};
 use serde_json::{Value, json};
 use socket2::SockRef;
@@ -9,7 +11,7 @@ use super::ends::{Following, Leading};
 use super::tcp::TcpTransport;
 use super::{by_verbs, plan};
 use seatrial_bench::pingpong::{Follower, Leader};
-use seatrial_bench::{Prepared, call, connection_evidence, pin, second_handles, serve};
+use seatrial_bench::{Prepared, call_over, connection_evidence, pin, second_handles, serve_over};
 
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = PingPongConfig::of(case, place)?;
@@ -27,24 +29,34 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
 
 fn lead(config: PingPongConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
     let buffers = config.buffers()?;
-    call(place, config.endpoint.clone(), config.connections(), move |streams| {
-        let leader = Leader::new(TcpTransport::new(streams)?, buffers, config.mode, &config.sizes);
+    let PingPongConfig { mode, sizes, paths, .. } = config;
+    call_over(place, paths, move |streams| {
+        let leader = Leader::new(TcpTransport::new(streams)?, buffers, mode, &sizes);
         Ok(Leading { leader, evidence: connection })
     })
 }
 
 fn connection(transport: &TcpTransport) -> (&'static str, Value) {
-    let stream = transport.stream();
-    let (socket, mut connection) = (SockRef::from(stream), connection_evidence(stream));
-    connection["send_buffer"] = json!(socket.send_buffer_size().ok());
-    connection["receive_buffer"] = json!(socket.recv_buffer_size().ok());
-    ("connection", connection)
+    let of = |stream: &TcpStream| {
+        let (socket, mut connection) = (SockRef::from(stream), connection_evidence(stream));
+        connection["send_buffer"] = json!(socket.send_buffer_size().ok());
+        connection["receive_buffer"] = json!(socket.recv_buffer_size().ok());
+        connection
+    };
+    let each: Vec<Value> = transport.over_each().iter().map(of).collect();
+    let mut first = each[0].clone();
+    if each.len() > 1 {
+        first["rails"] = json!(each);
+    }
+    ("connection", first)
 }
 
 fn follow(config: &PingPongConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
     let (cpu, buffers) = (place.cpu(0), config.buffers()?);
-    serve(place, &config.endpoint, config.connections(), move |streams| {
-        let own = second_handles(&streams)?;
+    serve_over(place, &config.paths, move |streams| {
+        let own: Vec<Vec<TcpStream>> =
+            streams.iter().map(|rail| second_handles(rail)).collect::<Result<_, _>>()?;
+        let own = own.into_iter().flatten().collect();
         Following::start(own, cpu, move || Ok(Follower::new(TcpTransport::new(streams)?, buffers)))
     })
 }

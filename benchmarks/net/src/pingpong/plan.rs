@@ -5,9 +5,9 @@ use seatrial_model::{
     About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, ParamError, Params, Reason, Site, Subject, Value,
 };
 
-use seatrial_sys::verbs::VerbKind;
-
-use seatrial_bench::affinity::place_threads;
+use super::verbs::operation;
+use crate::rails;
+use seatrial_bench::affinity::{place_threads, place_threads_over};
 use seatrial_bench::pingpong::{Mode, sizes};
 use seatrial_bench::verbs::{self, End};
 use seatrial_bench::{Ends, link_limits, room};
@@ -24,6 +24,7 @@ const LARGEST_REGION: u64 = 1 << 30;
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
+    contradictions(params)?;
     let (from, to) = range(params).map_err(unreadable)?;
     if from > to {
         let text =
@@ -49,16 +50,43 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.planned.set("region", Bytes(region));
     }
-    let placement = match is_by_verbs(params) {
-        true => {
-            let pair = by_verbs(&mut case, params, site)?;
-            verbs::place_threads(site, params, pair, 1)?
-        }
-        false => place_threads(&ends, site, params, 1)?,
+    let rails = rails::of(params);
+    let placement = if is_by_verbs(params) {
+        let pair = by_verbs(&mut case, params, site)?;
+        verbs::place_threads(site, params, pair, 1)?
+    } else if rails.is_empty() {
+        place_threads(&ends, site, params, 1)?
+    } else {
+        let nics = rails::interfaces(&rails, params, site)?;
+        rails::plan(&mut case, &rails);
+        place_threads_over(&ends, site, params, &nics, &[0])?
     };
     placement.apply(&ends, about.parts, &mut case);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
+}
+
+/// Parameters that one of the transports has only, each with its default.
+const OF_TCP: &[(&str, &str)] = &[("socket_buffer", "auto"), ("mtu", "auto"), ("rails", "none")];
+const OF_VERBS: &[(&str, &str)] = &[("operation", "write")];
+
+fn contradictions(params: &Params) -> Result<(), Reason> {
+    let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
+    let is_given =
+        |(name, default): &&(&str, &str)| params.get(name).is_some_and(|value| value.to_string() != *default);
+    let (others, transport) = if is_by_verbs(params) { (OF_TCP, "verbs") } else { (OF_VERBS, "tcp") };
+    if let Some((name, _)) = others.iter().find(is_given) {
+        return refuse(format!("transport={transport} does not support {name}=; leave it out"));
+    }
+    let buffers = params.text("buffers").unwrap_or("same");
+    if buffers == "fresh" && !is_by_verbs(params) {
+        return refuse("buffers=fresh registers memory with a card, which takes transport=verbs".to_owned());
+    }
+    if buffers == "different" && params.text("operation") == Ok("send") {
+        let text = "operation=send receives all messages in the same memory; use buffers=same or fresh";
+        return refuse(text.to_owned());
+    }
+    Ok(())
 }
 
 pub fn is_by_verbs(params: &Params) -> bool {
@@ -67,10 +95,6 @@ pub fn is_by_verbs(params: &Params) -> bool {
 
 /// Changes the case to the RDMA ports that belong to the interface.
 fn by_verbs<'a>(case: &mut Case, params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
-    if params.text("socket_buffer").is_ok_and(|size| size != "auto") {
-        let text = "socket_buffer= applies to TCP only; leave it out with transport=verbs";
-        return Err(Reason::new(Cause::Contradiction, text));
-    }
     let [own, other] = verbs::first_pair(params, site)?;
     // Removes the planned interfaces of TCP.
     let is_other = |(name, _): &(&str, &Value)| !name.ends_with("interface");
@@ -118,20 +142,24 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let directions = if mode == Mode::Both { 2 } else { 1 };
     if is_by_verbs(&case.params) {
         let largest = range(&case.params).map_err(|error| error.to_string())?.1;
-        let bounds = verbs::one_way(VerbKind::Write, largest.get(), case, site)?;
+        let bounds = verbs::one_way(operation(&case.params), largest.get(), case, site)?;
         return Ok(link_limits::times(&bounds, directions));
     }
     let mut of_one = case.clone();
     of_one.params.set("flows", 1_u64);
     of_one.planned.set("direction", if mode == Mode::Stream { "forward" } else { "both" });
-    let mut bounds = link_limits::tcp(&of_one, site)?;
+    Ok(link_limits::times(&rails::limits(&of_one, site, unshaped)?, directions))
+}
+
+fn unshaped(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
+    let mut bounds = link_limits::tcp(case, site)?;
     bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
-    if bounds.is_empty() {
-        return Err(
-            "only a shaper bounds the path, and a shaper passes bursts faster than its rate".to_owned()
-        );
+    match bounds.is_empty() {
+        true => {
+            Err("only a shaper bounds the path, and a shaper passes bursts faster than its rate".to_owned())
+        }
+        false => Ok(bounds),
     }
-    Ok(link_limits::times(&bounds, directions))
 }
 
 fn unreadable(error: ParamError) -> Reason {

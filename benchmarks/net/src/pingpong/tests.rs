@@ -99,7 +99,7 @@ fn sizes_that_were_not_reached_are_told() {
 #[test]
 fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
     use seatrial_model::machine::{Nic, NicKind, Queueing};
-    let limit = |mode: &str, kind: NicKind| {
+    let limit = |mode: &str, kind: NicKind, more: &[(&str, &str)]| {
         let shaper = Queueing {
             kind: "tbf".to_owned(),
             root: true,
@@ -117,9 +117,10 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
             queueing: Known::Known(vec![shaper]),
             ..Nic::default()
         };
-        let machine = Machine { nics: Known::Known(vec![nic]), ..machine() };
+        let second = Nic { name: "eth1".to_owned(), ..nic.clone() };
+        let machine = Machine { nics: Known::Known(vec![nic, second]), ..machine() };
         let site = Site { nodes: ["n1", "n2"].map(|name| SiteNode::new(name, machine.clone())).to_vec() };
-        let params = rig::params(&BENCHMARK, &[("mode", mode)]);
+        let params = rig::params(&BENCHMARK, &[&[("mode", mode)], more].concat());
         let case = BENCHMARK.plan(&params, &site).expect("a plan").remove(0);
         let limits = BENCHMARK.limits(&case, &site);
         assert!(matches!(limits["latency"], seatrial_model::Limit::Unknown { .. }));
@@ -132,22 +133,67 @@ fn the_wire_bounds_the_throughput_and_a_shaper_before_it_does_not() {
     };
     let wire = 10.0 * 1448.0 / 1538.0;
     for (mode, directions) in [("pingpong", 1.0), ("stream", 1.0), ("both", 2.0)] {
-        let value = limit(mode, NicKind::Physical).expect("a bound");
+        let value = limit(mode, NicKind::Physical, &[]).expect("a bound");
         assert!((value - directions * wire).abs() < 1e-9, "{mode}: {value}");
     }
-    assert_eq!(limit("pingpong", NicKind::Veth), None);
+    assert_eq!(limit("pingpong", NicKind::Veth, &[]), None);
+    let rails =
+        limit("pingpong", NicKind::Physical, &[("rails", "eth0+eth1"), ("mtu", "576")]).expect("a sum");
+    assert!((rails - 2.0 * 10.0 * 524.0 / 614.0).abs() < 1e-9, "{rails}");
 }
 
 #[test]
-fn both_ways_at_once_moves_more_than_all_buffers_hold() {
+fn both_ways_at_once_moves_more_than_all_buffers_hold_over_each_interface() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let ours = TcpStream::connect(listener.local_addr().expect("told")).expect("connected");
-    let (theirs, _) = listener.accept().expect("accepted");
-    let exchange = |stream: TcpStream, fill: u8| {
+    let at = listener.local_addr().expect("told");
+    let exchange = |streams: Vec<Vec<TcpStream>>, fill: u8| {
         let (out, mut into) = (vec![fill; 32 << 20], vec![0; 32 << 20]);
-        TcpTransport::new(vec![stream]).expect("set up").both(&out, &mut into).expect("exchanged");
+        TcpTransport::new(streams).expect("set up").both(&out, &mut into).expect("exchanged");
         into.iter().all(|byte| *byte == 3 - fill)
     };
-    let other = std::thread::spawn(move || exchange(theirs, 1));
-    assert!(exchange(ours, 2) && other.join().expect("joined"));
+    for rails in 1..=3 {
+        let ours =
+            (0..rails).map(|_| TcpStream::connect(at).expect("connected")).map(|one| vec![one]).collect();
+        let theirs =
+            (0..rails).map(|_| listener.accept().expect("accepted").0).map(|one| vec![one]).collect();
+        let other = std::thread::spawn(move || exchange(theirs, 1));
+        assert!(exchange(ours, 2) && other.join().expect("joined"), "{rails} interfaces");
+    }
+}
+
+#[test]
+fn a_message_is_split_over_interfaces_from_two_pieces_on() {
+    use seatrial_bench::pingpong::{Buffers, PingPongTransport};
+    use std::io::Read;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = listener.local_addr().expect("told");
+    let ours = [0, 1].map(|_| vec![TcpStream::connect(at).expect("connected")]);
+    let mut theirs = [0, 1].map(|_| listener.accept().expect("accepted").0);
+    let mut transport = TcpTransport::new(ours.into()).expect("set up");
+    let mut memory = Buffers::new(10_000, 0, false).expect("memory");
+    for size in [4096, 10_000] {
+        let message = memory.fill(size, 1);
+        transport.send(&memory, message).expect("sent");
+    }
+    drop(transport);
+    let came = theirs.each_mut().map(|stream| stream.read_to_end(&mut Vec::new()).expect("read"));
+    assert_eq!(came, [4096 + 5000, 5000]);
+}
+
+#[test]
+fn parameters_of_the_other_transport_are_refused() {
+    for (changed, word) in [
+        (vec![("operation", "read")], "transport=tcp does not support operation="),
+        (vec![("buffers", "fresh")], "takes transport=verbs"),
+        (vec![("transport", "verbs"), ("mtu", "1500")], "transport=verbs does not support mtu="),
+        (vec![("transport", "verbs"), ("rails", "eth0+eth1")], "does not support rails="),
+        (vec![("transport", "verbs"), ("socket_buffer", "1 MiB")], "does not support socket_buffer="),
+        (
+            vec![("transport", "verbs"), ("operation", "send"), ("buffers", "different")],
+            "use buffers=same or fresh",
+        ),
+    ] {
+        let reason = planned(machine(), &changed).expect_err("refused");
+        assert!(reason.cause == Cause::Contradiction && reason.text.contains(word), "{changed:?}: {reason}");
+    }
 }

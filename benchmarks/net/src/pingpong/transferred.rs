@@ -1,27 +1,36 @@
 //! Bytes sent between the ends, which prove that the chosen interfaces carried them.
 
+use std::iter;
+
 use seatrial_model::{Bytes, PartRecord, Sample};
 
+use super::tcp::piece;
 use seatrial_bench::Transferred;
 use seatrial_bench::pingpong::{CHANNEL, Mode};
 
 /// Headers of IPv4 and TCP without options. In pingpong mode a message has its own segment at least.
 const HEADERS: u64 = 40;
 
-/// The messages of all timed slices. Verbs have other headers, and the port counters may leave them out.
-pub fn transferred(parts: &[PartRecord], mode: Mode, is_by_verbs: bool) -> Transferred {
+/// The messages of all timed slices, over each of `rails` interfaces. Verbs have other headers, and the port counters may
+/// leave them out.
+pub fn transferred(parts: &[PartRecord], mode: Mode, rails: usize, is_by_verbs: bool) -> Vec<Transferred> {
     let headers = if is_by_verbs { 0 } else { HEADERS };
-    let mut moved = Transferred::default();
+    let mut moved = vec![Transferred::default(); rails];
     let slices = parts.iter().flat_map(|part| &part.samples).filter(|sample| sample.channel == CHANNEL);
     for slice in slices {
-        let (size, messages) = (size(slice), slice.amount.value() as u64);
-        match mode {
-            // In stream mode small messages share segments.
-            Mode::Stream => moved.forward += messages * size,
-            // A slice counts messages there and back.
-            Mode::PingPong | Mode::Both => {
-                moved.forward += messages / 2 * (size + headers);
-                moved.reverse += messages / 2 * (size + headers);
+        let (size, messages) = (size(slice) as usize, slice.amount.value() as u64);
+        let piece = piece(size, rails);
+        let pieces = iter::successors(Some(size), |left| left.checked_sub(piece));
+        for (moved, left) in moved.iter_mut().zip(pieces.take_while(|left| *left > 0)) {
+            let bytes = left.min(piece) as u64;
+            match mode {
+                // In stream mode small messages share segments.
+                Mode::Stream => moved.forward += messages * bytes,
+                // A slice counts messages there and back.
+                Mode::PingPong | Mode::Both => {
+                    moved.forward += messages / 2 * (bytes + headers);
+                    moved.reverse += messages / 2 * (bytes + headers);
+                }
             }
         }
     }
@@ -57,9 +66,13 @@ mod tests {
         let each = 10 * 41 + 2 * 1040;
         for mode in [Mode::PingPong, Mode::Both] {
             let wanted = Transferred { forward: each, reverse: each, buffered: 0 };
-            assert_eq!(transferred(std::slice::from_ref(&part), mode, false), wanted);
+            assert_eq!(transferred(std::slice::from_ref(&part), mode, 1, false), [wanted]);
         }
         let wanted = Transferred { forward: 20 + 4000, reverse: 0, buffered: 0 };
-        assert_eq!(transferred(&[part], Mode::Stream, false), wanted);
+        assert_eq!(transferred(std::slice::from_ref(&part), Mode::Stream, 1, false), [wanted]);
+        let second = PartRecord { samples: vec![slice(10_001, 2.0), slice(4096, 2.0)], ..part };
+        let of_rails = transferred(&[second], Mode::Stream, 3, false);
+        let forward: Vec<u64> = of_rails.iter().map(|moved| moved.forward).collect();
+        assert_eq!(forward, [2 * 4096 + 2 * 4096, 2 * 4096, 2 * 1809], "pieces of 4 KiB at least");
     }
 }

@@ -1,15 +1,16 @@
-//! Messages by RDMA: each is written from one end's memory into the other's, with an immediate value that announces
-//! it, and without a copy on either side. Both ends walk through their memory in the same order, so each knows where
-//! the other expects the next message.
+//! Messages by RDMA, without a copy on either side: each is written from one end's memory into the other's, with an
+//! immediate value that announces it, or sent into memory that the other has posted, or announced by an empty write and
+//! read by the other. Both ends walk through their memory in the same order, so each knows where the other expects the
+//! next message.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::Arc;
 
-use seatrial_model::{Case, Cause, PartPlacement, Reason};
+use seatrial_model::{Case, Cause, Kind as SpecKind, ParamSpec, Params, PartPlacement, Reason};
 use seatrial_sys::verbs::{
-    MemoryRegion, ReceiveList, Remote, SendList, Transport as Kind, Verb, VerbKind, VerbsError, Work,
+    Access, MemoryRegion, ReceiveList, Remote, SendList, Transport as Kind, Verb, VerbKind, VerbsError, Work,
     WorkCompletion,
 };
 
@@ -29,7 +30,21 @@ const SENDING: &str = "sending a message";
 
 const RECEIVES: usize = 512;
 
-/// Writes with immediate: the far end's completion queue announces them.
+/// The operation that carries the data of a message, from the parameter `operation`.
+pub fn operation(params: &Params) -> VerbKind {
+    match params.text(OPERATION.name) {
+        Ok("read") => VerbKind::Read,
+        Ok("send") => VerbKind::Send,
+        _ => VerbKind::Write,
+    }
+}
+
+pub const OPERATION: ParamSpec = ParamSpec::new("operation", SpecKind::Choice(&["write", "read", "send"]), "write").doc(
+    "With transport=verbs: write: RDMA write with immediate; read: the receiver is notified and reads (RDMA read); send: \
+     send to posted receives.",
+);
+
+/// Writes with immediate: the far end's completion queue announces them. Whatever carries the messages, commands use them.
 const METHOD: Method = Method { verb: VerbKind::Write, remote_completion: RemoteCompletion::Cqe };
 
 pub fn open(
@@ -51,11 +66,27 @@ pub fn open(
     Ok((endpoint, buffers))
 }
 
+/// Requests of one operation, whose bytes they carry themselves or not.
+struct Requests {
+    inline: SendList,
+    by_reference: SendList,
+}
+
+/// Where the data of a request is: the offset in this end's memory, that in the other's, and the number of bytes.
+struct Span {
+    own: usize,
+    far: usize,
+    bytes: usize,
+}
+
 /// A connected queue pair, and a TCP connection beside it that shows when the peer is gone.
 pub struct ByVerbs {
     label: String,
     control: TcpStream,
-    lists: [SendList; 2],
+    operation: VerbKind,
+    writes: Requests,
+    /// Those of `operation`.
+    moves: Requests,
     inline: usize,
     receives: ReceiveList,
     /// Offset of received data from sent data.
@@ -72,9 +103,16 @@ pub struct ByVerbs {
 
 impl ByVerbs {
     /// Posts the receives; must be called before the peer may send.
-    pub fn listen(endpoint: &RdmaEndpoint) -> Result<ReceiveList, Reason> {
-        // Receives take no data: an RDMA write names its destination itself.
-        endpoint.post_receives(0, 1)
+    pub fn listen(
+        endpoint: &RdmaEndpoint,
+        buffers: &Buffers,
+        operation: VerbKind,
+    ) -> Result<ReceiveList, Reason> {
+        match operation {
+            VerbKind::Send => endpoint.post_receives(buffers.apart(), buffers.largest() as u32),
+            // Receives take no data: an RDMA write names its destination itself.
+            _ => endpoint.post_receives(0, 1),
+        }
     }
 
     pub fn connect(
@@ -83,21 +121,25 @@ impl ByVerbs {
         theirs: &ConnectionInfo,
         control: TcpStream,
         buffers: &Buffers,
+        operation: VerbKind,
     ) -> Result<Self, Reason> {
         endpoint.connect(theirs)?;
         let label = endpoint.config.label();
         control.set_nonblocking(true).map_err(setting_up)?;
         let inline = endpoint.pairs[0].qp.inline_bytes();
-        let list = |bytes: u32, inline: bool| -> Result<SendList, Reason> {
-            let remote = Some(endpoint.remote);
-            let work =
-                Work { remote, inline, ..Work::new(Verb::WriteImmediate(0), &endpoint.region, 0, bytes) };
-            SendList::new(&[work]).map_err(preparing(&label, "preparing requests"))
+        let largest = buffers.largest().max(WORDS as u64) as u32;
+        let requests = |operation: VerbKind| -> Result<Requests, Reason> {
+            let list = |bytes: u32, inline: bool| {
+                let work = Work { inline, ..work(operation, &endpoint.region, endpoint.remote, 0, bytes) };
+                SendList::new(&[work]).map_err(preparing(&label, "preparing requests"))
+            };
+            let may_inline = inline > 0 && operation != VerbKind::Read;
+            Ok(Requests { inline: list(1, may_inline)?, by_reference: list(largest, false)? })
         };
-        let largest = buffers.largest() as u32;
-        let lists = [list(1, inline > 0)?, list(largest, false)?];
         Ok(Self {
-            lists,
+            writes: requests(VerbKind::Write)?,
+            moves: requests(operation)?,
+            operation,
             label,
             control,
             inline: inline as usize,
@@ -116,17 +158,54 @@ impl ByVerbs {
         serde_json::json!(self.endpoint.facts)
     }
 
-    /// Writes `bytes` at offset `from` of this end's memory to offset `to` of the other end's.
+    /// Writes `bytes` at offset `from` of this end's memory to offset `to` of the other end's, and announces them there.
     #[inline]
     fn write(&mut self, from: usize, to: usize, bytes: usize) -> Result<(), Reason> {
+        self.await_room()?;
+        let span = Span { own: from, far: to, bytes };
+        post(&mut self.writes, &span, self.inline, &self.endpoint, &mut self.sends, false)
+            .map_err(during(&self.label, SENDING))
+    }
+
+    /// Posts the request that carries a message.
+    #[inline]
+    fn post(&mut self, span: &Span, signalled: bool) -> Result<(), Reason> {
+        self.await_room()?;
+        if self.endpoint.config.fresh {
+            return self.post_fresh(span);
+        }
+        post(&mut self.moves, span, self.inline, &self.endpoint, &mut self.sends, signalled)
+            .map_err(during(&self.label, SENDING))
+    }
+
+    /// Registers the memory of the message for this request alone, and gives it back when the request is completed.
+    fn post_fresh(&mut self, span: &Span) -> Result<(), Reason> {
+        let failed = || during(&self.label, "registering the memory of a message");
+        let access = if self.operation == VerbKind::Read { Access::ALL } else { Access::default() };
+        let memory = self.endpoint.region.register_part(span.own, span.bytes, access).map_err(failed())?;
+        let memory = Arc::new(memory);
+        let Remote { address, key } = self.endpoint.remote;
+        let far = Remote { address: address + span.far as u64, key };
+        let work = work(self.operation, &memory, far, 0, span.bytes as u32);
+        let mut list = SendList::new(&[work]).map_err(failed())?;
+        self.sends.add(0, &mut list, 0, true);
+        self.sends.post(0, &mut list, 0..1).map_err(during(&self.label, SENDING))?;
+        self.await_idle()
+    }
+
+    fn await_room(&mut self) -> Result<(), Reason> {
         while self.sends.room(0) == 0 {
             self.sends.wait(SENDING, |_, _| Ok(()))?;
         }
-        let list = &mut self.lists[usize::from(bytes > self.inline)];
-        let Remote { address, .. } = self.endpoint.remote;
-        list.aim_bytes(0, bytes as u32, from, address + to as u64);
-        self.sends.add(0, list, 0, false);
-        self.sends.post(0, list, 0..1).map_err(during(&self.label, SENDING))
+        Ok(())
+    }
+
+    /// Waits until all requests are completed, of which the last must ask for a completion.
+    fn await_idle(&mut self) -> Result<(), Reason> {
+        while !self.sends.is_idle() {
+            self.sends.wait(SENDING, |_, _| Ok(()))?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -221,12 +300,24 @@ impl PingPongTransport for ByVerbs {
 
     #[inline]
     fn send(&mut self, _: &Buffers, message: Range<usize>) -> Result<(), Reason> {
-        self.write(message.start, message.start + self.apart, message.len())
+        match self.operation {
+            // Announced only: the other end reads it.
+            VerbKind::Read => self.write(message.start, message.start + self.apart, 0),
+            _ => {
+                let (own, far) = (message.start, message.start + self.apart);
+                self.post(&Span { own, far, bytes: message.len() }, false)
+            }
+        }
     }
 
     #[inline]
     fn receive(&mut self, _: &mut Buffers, message: Range<usize>) -> Result<(), Reason> {
-        self.take(message.len())
+        if self.operation != VerbKind::Read {
+            return self.take(message.len());
+        }
+        self.take(0)?;
+        self.post(&Span { own: message.start, far: message.start - self.apart, bytes: message.len() }, true)?;
+        self.await_idle()
     }
 
     fn exchange(
@@ -238,4 +329,34 @@ impl PingPongTransport for ByVerbs {
         self.send(memory, out)?;
         self.receive(memory, into)
     }
+}
+
+fn work<'a>(
+    operation: VerbKind,
+    memory: &'a Arc<MemoryRegion>,
+    far: Remote,
+    offset: usize,
+    bytes: u32,
+) -> Work<'a> {
+    let (verb, remote) = match operation {
+        VerbKind::Send => (Verb::Send, None),
+        VerbKind::Read => (Verb::Read, Some(far)),
+        _ => (Verb::WriteImmediate(0), Some(far)),
+    };
+    Work { remote, ..Work::new(verb, memory, offset, bytes) }
+}
+
+#[inline]
+fn post(
+    requests: &mut Requests,
+    span: &Span,
+    inline: usize,
+    endpoint: &RdmaEndpoint,
+    sends: &mut SendQueue,
+    signalled: bool,
+) -> Result<(), VerbsError> {
+    let list = if span.bytes > inline { &mut requests.by_reference } else { &mut requests.inline };
+    list.aim_bytes(0, span.bytes as u32, span.own, endpoint.remote.address + span.far as u64);
+    sends.add(0, list, 0, signalled);
+    sends.post(0, list, 0..1)
 }

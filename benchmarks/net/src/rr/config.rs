@@ -2,8 +2,10 @@
 
 use super::load::Stream;
 use super::wire::{Wait, Wire};
+use crate::protocol;
 use seatrial_bench::{Direction, Endpoint, setting_up};
 use seatrial_model::{Case, Cause, Params, PartPlacement, Reason, Value};
+use seatrial_sys::net::set_sctp_nodelay;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ pub struct RrConfig {
     pub request: usize,
     pub response: usize,
     pub udp: bool,
+    pub protocol: String,
     pub wait: Wait,
     /// Requests per second of an open loop; `None` sends the next request after the answer.
     pub rate: Option<u64>,
@@ -25,16 +28,18 @@ impl RrConfig {
         let missing =
             |what: &str| Reason::new(Cause::Protocol, format!("the case carries no size of a {what}"));
         let params = &case.params;
+        let protocol = params.text("protocol")?.to_owned();
         let request = params.bytes("request")?.ok_or_else(|| missing("request"))?;
         let response = case.planned.bytes("response")?.ok_or_else(|| missing("response"))?;
         Ok(Self {
             request: request.get() as usize,
             response: response.get() as usize,
-            udp: params.text("protocol")? == "udp",
+            udp: protocol == "udp",
+            endpoint: Endpoint { protocol: protocol::of(&protocol), ..Endpoint::of(case, place) },
+            protocol,
             wait: if params.text("wait")? == "spin" { Wait::Spin } else { Wait::Block },
             rate: rate(params),
             load: load(params),
-            endpoint: Endpoint::of(case, place),
         })
     }
 
@@ -53,7 +58,11 @@ impl RrConfig {
 
     /// The end of the requests and responses, on their connection or on datagrams beside it; see [`Wire::set_wait`].
     pub fn wire(&self, stream: TcpStream, wait: Wait, patience: Duration) -> Result<Wire, Reason> {
-        let wire = if self.udp { Wire::udp(stream)? } else { Wire::tcp(stream) };
+        if self.protocol == "sctp" {
+            // As of TCP, whose connections are made without Nagle's algorithm.
+            set_sctp_nodelay(&stream, true).map_err(|error| setting_up(error.into()))?;
+        }
+        let wire = if self.udp { Wire::udp(stream)? } else { Wire::stream(stream) };
         wire.set_wait(wait, patience).map_err(setting_up)?;
         Ok(wire)
     }

@@ -20,6 +20,7 @@ use seatrial_model::{
 };
 
 use crate::metrics::latency;
+use crate::protocol;
 use client::RrClient;
 use config::RrConfig;
 use seatrial_bench::{Benchmark, Part, Prepared, call, pin, serve};
@@ -27,7 +28,7 @@ use seatrial_bench::{Benchmark, Part, Prepared, call, pin, serve};
 const ABOUT: About = About {
     id: "net.rr",
     version: 3,
-    title: "request and response over TCP or UDP: round trip time, one at a time or at a set rate",
+    title: "request and response over TCP, UDP or SCTP: round trip time, one at a time or at a set rate",
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
@@ -44,7 +45,8 @@ const ABOUT: About = About {
         ParamSpec::new("response", Kind::Size(Bytes(1), Bytes::mib(16)), "auto")
             .word("auto")
             .doc("Size of a response; auto: the size of the request."),
-        ParamSpec::new("protocol", Kind::Choice(&["tcp", "udp"]), "tcp").doc("Transport protocol."),
+        ParamSpec::new("protocol", Kind::Choice(&["tcp", "udp", "sctp"]), "tcp")
+            .doc("Transport protocol; sctp needs kernel support."),
         ParamSpec::new("rate", Kind::Count(1, 10_000_000), "max").word("max").doc(
             "Requests per second, sent whether or not the previous one is answered; max: the next request \
              is sent after the answer.",
@@ -52,7 +54,7 @@ const ABOUT: About = About {
         ParamSpec::new("wait", Kind::Choice(&["block", "spin"]), "block")
             .doc("block: the ends sleep until a message arrives; spin: they poll for it."),
         ParamSpec::new("load", Kind::Choice(&["none", "forward", "reverse"]), "none")
-            .doc("Direction of a TCP stream at full load beside the requests; none: no stream."),
+            .doc("Direction of a stream at full load beside the requests, over SCTP with protocol=sctp, else over TCP; none: no stream."),
         seatrial_bench::affinity::AFFINITY,
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
@@ -98,7 +100,9 @@ fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let (endpoint, count, cpus) =
         (config.endpoint.clone(), config.connections(), [place.cpu(0), place.cpu(1)]);
     if place.part != "client" {
-        return serve(place, &endpoint, count, move |streams| server::begin(streams, config, cpus));
+        let protocol = config.protocol.clone();
+        let served = serve(place, &endpoint, count, move |streams| server::begin(streams, config, cpus));
+        return served.map_err(|error| protocol::refused(&protocol, error));
     }
     cpus[0].map_or(Ok(()), pin)?;
     call(place, endpoint, count, move |streams| RrClient::begin(streams, config, cpus[1]))

@@ -7,7 +7,11 @@ use seatrial_bench::Ends;
 use seatrial_bench::affinity::place_threads;
 
 /// Payload of the largest datagram: 65,535 B less the headers of IPv4 (20 B) and UDP (8 B).
-const LARGEST: Bytes = Bytes(65_507);
+const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
+
+/// SCTP takes a message whole or not at all: it has to fit into the smallest send buffer that a kernel has by default
+/// (net.core.wmem_default).
+const LARGEST_SCTP: Bytes = Bytes::kib(64);
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
@@ -21,13 +25,15 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if let Some(bytes) = response {
         case.planned.set("response", bytes);
     }
-    if params.text("protocol").is_ok_and(|protocol| protocol == "udp") {
-        let request = params.bytes("request").ok().flatten();
-        if let Some(too_long) = [request, response].into_iter().flatten().find(|bytes| *bytes > LARGEST) {
-            let text =
-                format!("a datagram cannot hold {too_long}: set at most {LARGEST}, or -p protocol=tcp");
-            return Err(Reason::new(Cause::Contradiction, text));
-        }
+    let largest = match params.text("protocol") {
+        Ok("udp") => LARGEST_DATAGRAM,
+        Ok("sctp") => LARGEST_SCTP,
+        _ => Bytes(u64::MAX),
+    };
+    let request = params.bytes("request").ok().flatten();
+    if let Some(too_long) = [request, response].into_iter().flatten().find(|bytes| *bytes > largest) {
+        let text = format!("a message cannot hold {too_long}: set at most {largest}, or -p protocol=tcp");
+        return Err(Reason::new(Cause::Contradiction, text));
     }
     let threads = if config::load(params).is_some() { 2 } else { 1 };
     place_threads(&ends, site, params, threads)?.apply(&ends, about.parts, &mut case);

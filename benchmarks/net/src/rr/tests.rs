@@ -148,7 +148,7 @@ fn a_stall_is_felt_by_every_request_that_falls_into_it() {
             theirs.write_all(&message).expect("answered");
         }
     });
-    let wire = Wire::tcp(stream);
+    let wire = Wire::stream(stream);
     wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
     let mut requests = RequestLoop::new(wire, 16, 16);
     let mut latencies = Vec::new();

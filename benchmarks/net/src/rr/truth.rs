@@ -81,13 +81,13 @@ fn percentiles_of_real_round_trips_are_those_of_the_sorted_raw_samples() {
     let case = unpinned(&[]);
     let config = RrConfig::of(&case, &case.places[0]).expect("config");
     let server = BENCHMARK.part(&case, &case.places[1]).prepare().expect("listening");
-    let address = Offer::of_other::<PeerAddress>(&[server.offer().clone()], 0).expect("told");
+    let addresses = Offer::of_other::<Vec<PeerAddress>>(&[server.offer().clone()], 0).expect("told");
     let stop = Stop::after(Duration::from_secs(120));
     let raw = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             server.connect(&[]).and_then(|mut server| server.run(Phase::Measure, &stop, &mut Kept::default()))
         });
-        let wire = Wire::tcp(address.connect(&config.endpoint, 0).expect("connected"));
+        let wire = Wire::stream(addresses[0].connect(&config.endpoint, 0).expect("connected"));
         wire.set_wait(Wait::Spin, Duration::from_secs(5)).expect("set");
         let mut requests = RequestLoop::new(wire, config.request, config.response);
         let begun = now_ns();

@@ -1,4 +1,4 @@
-//! The transport of requests and responses: a TCP connection or a pair of UDP sockets.
+//! The transport of requests and responses: a TCP or SCTP connection, or a pair of UDP sockets.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -25,7 +25,7 @@ pub enum ReceivedMessage {
 
 #[derive(Debug)]
 pub enum Wire {
-    Tcp {
+    Stream {
         stream: TcpStream,
         filled: usize,
         flushed: usize,
@@ -39,8 +39,8 @@ pub enum Wire {
 }
 
 impl Wire {
-    pub fn tcp(stream: TcpStream) -> Self {
-        Self::Tcp { stream, filled: 0, flushed: 0 }
+    pub fn stream(stream: TcpStream) -> Self {
+        Self::Stream { stream, filled: 0, flushed: 0 }
     }
 
     /// An end on a UDP socket with the addresses of `control`; only the peer's datagrams are received.
@@ -65,7 +65,7 @@ impl Wire {
     pub fn set_wait(&self, wait: Wait, patience: Duration) -> io::Result<()> {
         let spins = wait == Wait::Spin;
         match self {
-            Self::Tcp { stream, .. } => {
+            Self::Stream { stream, .. } => {
                 stream.set_nonblocking(spins)?;
                 stream.set_read_timeout(Some(patience))?;
                 stream.set_write_timeout(Some(patience))
@@ -88,7 +88,7 @@ impl Wire {
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(false),
                 Err(error) => Err(error),
             },
-            Self::Tcp { stream, flushed, .. } => {
+            Self::Stream { stream, flushed, .. } => {
                 while *flushed < message.len() {
                     match stream.write(&message[*flushed..]) {
                         Ok(sent) => *flushed += sent,
@@ -113,7 +113,7 @@ impl Wire {
                 }
                 Err(error) => Err(error),
             },
-            Self::Tcp { stream, filled, .. } => loop {
+            Self::Stream { stream, filled, .. } => loop {
                 match stream.read(&mut into[*filled..]) {
                     Ok(0) => return Ok(ReceivedMessage::Closed),
                     Ok(bytes) => *filled += bytes,

@@ -11,9 +11,10 @@ use seatrial_sys::net;
 use socket2::SockRef;
 
 use super::method::{Method, Receiving, Sending};
-use super::rails;
 use seatrial_bench::Direction;
 use seatrial_bench::{Endpoint, ends};
+
+use crate::{max_segment, protocol, rails};
 
 /// Default message size in bytes: large enough that system calls do not matter, small enough for the L2 cache.
 pub const MESSAGE: usize = 128 << 10;
@@ -91,7 +92,7 @@ impl TcpStreamConfig {
             message,
             room: message.max(ROOM),
             buffer: params.bytes("buffer")?.map(|bytes| bytes.get() as usize),
-            mtu: params.count("mtu").ok().and_then(|mtu| u32::try_from(mtu).ok()),
+            mtu: max_segment::asked(params),
             congestion: word("congestion")?.map(str::to_owned),
             nodelay: params.flag("nodelay")?,
             pacing,
@@ -113,12 +114,14 @@ impl TcpStreamConfig {
         (name.direction == Direction::Forward) == self.client
     }
 
-    pub fn paths(&self) -> Vec<(Option<&str>, usize)> {
+    /// The endpoints of the paths, each with its number of flows.
+    pub fn paths(&self) -> Vec<(Endpoint, usize)> {
         if self.rails.is_empty() {
-            return vec![(self.interface.as_deref(), self.flows.len())];
+            return vec![(self.endpoint(self.interface.clone()), self.flows.len())];
         }
         let count = |rail: usize| self.flows.iter().filter(|name| self.rail_of(**name) == rail).count();
-        self.rails.iter().enumerate().map(|(rail, name)| (Some(name.as_str()), count(rail))).collect()
+        let path = |(rail, name): (usize, &String)| (self.endpoint(Some(name.clone())), count(rail));
+        self.rails.iter().enumerate().map(path).collect()
     }
 
     pub fn rail_of(&self, name: Name) -> usize {
@@ -132,16 +135,12 @@ impl TcpStreamConfig {
     }
 
     /// An end of a path, with the options that must be set before a connection exists.
-    pub fn endpoint(&self, interface: Option<&str>) -> Endpoint {
+    fn endpoint(&self, interface: Option<String>) -> Endpoint {
         let config = self.clone();
         Endpoint {
-            interface: interface.map(str::to_owned),
+            interface,
             alone: self.alone,
-            protocol: match self.protocol.as_str() {
-                "mptcp" => Some(socket2::Protocol::MPTCP),
-                "sctp" => Some(socket2::Protocol::SCTP),
-                _ => None,
-            },
+            protocol: protocol::of(&self.protocol),
             options: Arc::new(move |socket| config.set_options(&socket)),
         }
     }
@@ -151,25 +150,13 @@ impl TcpStreamConfig {
             socket.set_recv_buffer_size(bytes)?;
             socket.set_send_buffer_size(bytes)?;
         }
-        // The connecting end announces its MSS and keeps to it as well (tcp(7), TCP_MAXSEG), so one end sets both
-        // directions.
         if let Some(mtu) = self.mtu.filter(|_| self.client) {
-            let ip = if socket.domain()? == socket2::Domain::IPV6 { 40 } else { 20 };
-            socket.set_tcp_mss(mtu - ip - 20)?;
+            max_segment::set(socket, mtu)?;
         }
         match &self.congestion {
             Some(name) => socket.set_tcp_congestion(name.as_bytes()),
             None => Ok(()),
         }
-    }
-
-    /// What an error of listening or connecting means: a kernel may lack a protocol other than TCP.
-    pub fn refused(&self, error: Reason) -> Reason {
-        if error.cause != Cause::Missing || self.protocol == "tcp" {
-            return error;
-        }
-        let text = format!("this kernel does not support {}: {}", self.protocol, error.text);
-        Reason::new(Cause::Inapplicable, text)
     }
 
     /// Sets the options of a connection, with timeouts so short that the end of a phase is noticed in time.
@@ -183,9 +170,11 @@ impl TcpStreamConfig {
             stream.set_write_timeout(while_blocked)
         };
         deadlines().map_err(|error| failed("deadlines", error))?;
-        if self.protocol != "sctp" {
-            stream.set_nodelay(self.nodelay).map_err(|error| failed("no-delay", error))?;
+        match self.protocol.as_str() {
+            "sctp" => net::set_sctp_nodelay(stream, self.nodelay).map_err(io::Error::from),
+            _ => stream.set_nodelay(self.nodelay),
         }
+        .map_err(|error| failed("no-delay", error))?;
         if let Some(rate) = self.pacing.filter(|_| self.sends(name)) {
             net::set_max_pacing_rate(stream, rate).map_err(|error| failed("a pacing rate", error.into()))?;
         }

@@ -14,7 +14,6 @@ mod part;
 mod pattern;
 mod plan;
 mod queued;
-mod rails;
 mod record;
 mod reduce;
 mod rest;
@@ -68,10 +67,7 @@ const ABOUT: About = About {
             "Socket buffer size at both ends (SO_SNDBUF, SO_RCVBUF); auto leaves it to the kernel's \
              autotuning.",
         ),
-        ParamSpec::new("mtu", Kind::Count(576, 32_767), "auto").word("auto").doc(
-            "Largest TCP packet in bytes, as if the path had this MTU (TCP_MAXSEG); auto is the path's \
-             own MTU.",
-        ),
+        crate::max_segment::MTU,
         ParamSpec::new("congestion", Kind::Text, "auto")
             .word("auto")
             .doc("Congestion control, such as cubic; auto is net.ipv4.tcp_congestion_control."),
@@ -92,7 +88,8 @@ const ABOUT: About = About {
             .doc("Transport protocol; mptcp and sctp need kernel support."),
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
-        rails::RAILS,
+        crate::rails::RAILS,
+        seatrial_bench::WARM_UP,
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
@@ -143,6 +140,7 @@ const ABOUT: About = About {
             ],
         )
         .doc("With rails: payload received by all flows of each rail; rails are numbered as in the list."),
+        seatrial_bench::BY_TIME,
     ],
     parts: &["client", "server"],
     needs: &[],

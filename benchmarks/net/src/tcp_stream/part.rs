@@ -18,7 +18,8 @@ use super::queued::Queue;
 use super::record::ENDS;
 use super::team::FlowTeam;
 use super::unsent::QueueReadings;
-use seatrial_bench::{Listener, PeerAddress, interface_of};
+use crate::protocol;
+use seatrial_bench::{Listeners, PeerAddress, connect_over, interface_of};
 use seatrial_bench::{Offer, Prepared, Running, Sink, Stop};
 
 /// Readings of the round trip times in a phase.
@@ -32,27 +33,22 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
 
 pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Result<Prepared, Reason> {
     config.require_congestion_control()?;
-    let mut listeners = Vec::new();
-    if !config.client {
-        for (interface, _) in config.paths() {
-            let listener = Listener::open(&config.endpoint(interface));
-            listeners.push(listener.map_err(|error| config.refused(error))?);
-        }
-    }
-    let addresses = listeners.iter().map(Listener::address).collect::<Result<Vec<_>, _>>()?;
+    let listeners = match config.client {
+        true => None,
+        false => Some(
+            Listeners::open(&config.paths()).map_err(|error| protocol::refused(&config.protocol, error))?,
+        ),
+    };
+    let addresses = listeners.as_ref().map(Listeners::addresses).transpose()?.unwrap_or_default();
     Prepared::new(place, addresses, move |peers| {
-        let mut strangers = 0;
-        let streams = if config.client {
-            call(&config, peers)?
-        } else {
-            let mut streams = Vec::new();
-            for (listener, (_, count)) in listeners.into_iter().zip(config.paths()) {
-                let accepted = listener.accept(count)?;
-                strangers += accepted.strangers;
-                streams.push(accepted.streams);
-            }
-            config.in_order(streams)
+        let accepted = listeners.map(Listeners::accept).transpose()?;
+        let strangers = accepted.iter().flatten().map(|path| path.strangers).sum();
+        let streams = match accepted {
+            Some(accepted) => accepted.into_iter().map(|path| path.streams).collect(),
+            None => connect_over(&config.paths(), &Offer::of_other::<Vec<PeerAddress>>(peers, 0)?)
+                .map_err(|error| protocol::refused(&config.protocol, error))?,
         };
+        let streams = config.in_order(streams);
         for (name, stream) in config.flows.iter().zip(&streams) {
             config.set_up(*name, stream)?;
         }
@@ -60,20 +56,6 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
         let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
         Ok(TcpEnd { config, strangers, team, methods })
     })
-}
-
-fn call(config: &TcpStreamConfig, peers: &[Offer]) -> Result<Vec<TcpStream>, Reason> {
-    let (offered, paths): (Vec<PeerAddress>, _) = (Offer::of_other(peers, 0)?, config.paths());
-    if offered.len() != paths.len() {
-        let text = format!("the peer offers {} paths, not {}", offered.len(), paths.len());
-        return Err(Reason::new(Cause::Protocol, text));
-    }
-    let mut streams = Vec::new();
-    for ((interface, count), address) in paths.into_iter().zip(offered) {
-        let connected = address.connect_all(&config.endpoint(interface), count);
-        streams.push(connected.map_err(|error| config.refused(error))?);
-    }
-    Ok(config.in_order(streams))
 }
 
 struct TcpEnd {

@@ -3,11 +3,12 @@
 use seatrial_model::{About, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::method_probe;
-use super::rails;
-use seatrial_bench::Direction;
 use seatrial_bench::affinity::{place_threads, place_threads_over};
 use seatrial_bench::ends::Ends;
 use seatrial_bench::link_limits;
+use seatrial_bench::{Direction, WARM_UP};
+
+use crate::rails;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
@@ -19,6 +20,13 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         [] => place_threads(&ends, site, params, flows * directions)?,
         rails => {
             let nics = rails::interfaces(rails, params, site)?;
+            if flows < rails.len() {
+                let (list, needed) = (rails.join("+"), rails.len());
+                let text = format!(
+                    "rails={list}: {flows} flows do not use all interfaces; set -p flows={needed} or more"
+                );
+                return Err(Reason::new(Cause::Contradiction, text));
+            }
             let path_of: Vec<usize> = (0..flows * directions)
                 .map(|thread| rails::rail_of((thread % flows) as u32, rails.len()))
                 .collect();
@@ -28,14 +36,20 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let mut budget = seatrial_bench::budget(params)?;
     let auto = |name: &str| params.text(name) == Ok("auto");
     let tcp = params.text("protocol") == Ok("tcp");
-    budget.warm_up = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    let needed = method_probe::warm_up(tcp && auto("send"), tcp && auto("receive"));
+    if params.nanos(WARM_UP.name).is_err() {
+        budget.warm_up = needed;
+    } else if budget.warm_up < needed {
+        let text = format!(
+            "warm_up={} is too short to try all methods, which takes {needed}: raise it, or set send= and receive=",
+            budget.warm_up
+        );
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
     budget.overhead = Nanos::millis(250);
     let mut case = ends.case(about, params, budget);
     if !rails.is_empty() {
-        // Several interfaces carry the flows, so no single one is planned.
-        for end in ["interface", "peer_interface"] {
-            case.planned.set(end, rails.join("+").as_str());
-        }
+        rails::plan(&mut case, &rails);
     }
     placement.apply(&ends, about.parts, &mut case);
     Ok(vec![case])
@@ -64,16 +78,7 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
 
 /// The tightest of both cards' bounds, times the payload share of the frames on the wire.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let one_direction = match rails::of(&case.params) {
-        rails if rails.is_empty() => link_limits::tcp(case, site),
-        rails => {
-            let of = |rail: String| {
-                let bounds = link_limits::tcp(&rails::only(case, &rail), site);
-                (rail, bounds)
-            };
-            rails::sum(rails.into_iter().map(of).collect())
-        }
-    };
+    let one_direction = rails::limits(case, site, link_limits::tcp);
     let directions = Direction::of_case(case).len();
     let limit = |metric: &str| match (metric, &one_direction) {
         ("throughput" | "slowest", Ok(bounds)) => Limit::Chain(link_limits::times(bounds, directions)),

@@ -10,10 +10,10 @@ use serde_json::json;
 use super::advice::advice;
 use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
-use super::rails;
 use super::record::End;
+use crate::rails;
 use seatrial_bench::Direction;
-use seatrial_bench::{Curve, Transferred, common_window};
+use seatrial_bench::{BY_TIME, Curve, Transferred, by_time, common_window, still_rising};
 
 /// Least time of a throughput sample, in nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
@@ -55,6 +55,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         return Err(Reason::new(Cause::TooShort, why_not(&trials, asked, count)));
     }
     let mut measures = Measures::default();
+    let throughput = values.metrics.get("throughput").map_or(&[][..], |(_, trials)| trials);
+    let by_time = by_time(throughput, case.budget.measure);
+    if !by_time.is_empty() {
+        measures.series.insert(BY_TIME.name.to_owned(), by_time);
+    }
+    measures.findings.extend(still_rising(case, throughput));
     for (name, (unit, trials)) in values.metrics {
         measures.metric_of_all(name, unit, trials);
     }

@@ -36,7 +36,7 @@ pub fn in_blocks(limit: &Limit, block: f64) -> Limit {
         let bytes = bound.value.base();
         let value = Quantity::new(bytes / block, Unit::PerSecond).ok()?;
         let (formula, provenance) = (format!("{} / {block} B", bound.formula), bound.provenance.clone());
-        Some(Bound { value, formula, provenance })
+        Some(Bound { value, formula, provenance, nominal: None })
     };
     match limit {
         Limit::Chain(bounds) => Limit::Chain(bounds.iter().filter_map(one).collect()),
@@ -126,7 +126,7 @@ fn network(found: &FileSystem, machine: &Machine, sends: bool) -> Result<Limit, 
         let payload = goodput.within(bound, bound.provenance.starts_with("pcie"));
         let value = payload.value.to(Unit::MegabytesPerSecond).unwrap_or(payload.value);
         let formula = format!("{} to {server}: {}", nic.name, payload.formula);
-        Bound { value, formula, provenance: format!("nic {}", payload.provenance) }
+        Bound { value, formula, provenance: format!("nic {}", payload.provenance), nominal: None }
     };
     match nic_limit_under(nic, Links::of(machine), load) {
         Limit::Chain(bounds) => Ok(Limit::Chain(bounds.iter().map(of_nic).collect())),

@@ -148,6 +148,13 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             record.reason = Some(with_place(why));
             return record.into();
         }
+        Err(Gap::NoNominal(why)) => {
+            if criterion.without_limit == WithoutLimit::Skip {
+                record.verdict = Verdict::Skip;
+            }
+            record.reason = Some(with_place(why));
+            return record.into();
+        }
         Err(Gap::NoLimit(why)) => {
             if let Some(range) = met_at_the_highest_limit(matter, found, value) {
                 record.verdict = Verdict::Pass;

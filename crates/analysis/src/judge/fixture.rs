@@ -66,6 +66,7 @@ pub(crate) fn limit(value: f64) -> LimitRecord {
         value: Quantity::new(value, Unit::GigabytesPerSecond).unwrap(),
         formula: "8 channels x 25.6 GB/s".to_owned(),
         provenance: "dmi".to_owned(),
+        nominal: None,
     };
     Limit::Chain(vec![bound]).record(Better::Higher, Unit::GigabytesPerSecond).unwrap()
 }

@@ -20,6 +20,7 @@ pub(super) struct CriterionContext<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) enum Gap {
     NoLimit(String),
+    NoNominal(String),
     Other(String),
 }
 
@@ -39,6 +40,11 @@ impl CriterionContext<'_> {
             Bar::PercentOfLimit(percent) => {
                 let limit = self.limit(found).map_err(Gap::NoLimit)?;
                 Ok(limit.value * percent / 100.0)
+            }
+            Bar::PercentOfNominal(percent) => {
+                let nominal = found.limit.and_then(|limit| limit.nominal);
+                let why = "no nominal rate: the rate of no network port belongs to it, or it is not known";
+                nominal.map(|rate| rate * percent / 100.0).ok_or_else(|| Gap::NoNominal(why.to_owned()))
             }
             Bar::PercentOfFleetMedian(percent) => {
                 self.fleet_median(found).map(|median| median * percent / 100.0).map_err(Gap::Other)

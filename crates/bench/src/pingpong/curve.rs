@@ -16,6 +16,12 @@ const SMALL: u64 = 64;
 /// A size drops out when it reaches less than this part of what both its neighbours reach.
 const DROPS_BELOW: f64 = 0.8;
 
+/// Half of the peak: the size there is NetPIPE's and LINPACK's n1/2.
+const HALF: f64 = 0.5;
+
+/// The part of the peak from which on the path counts as saturated.
+const SATURATED: f64 = 0.95;
+
 /// Samples that a size must have before it can be said to drop out.
 const FEWEST: usize = 6;
 
@@ -72,10 +78,10 @@ impl PingPongCurve {
         self.points.iter().max_by(|a, b| a.median_rate().total_cmp(&b.median_rate()))
     }
 
-    /// The smallest size from which on half of the peak is reached: NetPIPE's and LINPACK's n1/2.
-    pub fn half_size(&self) -> Option<u64> {
-        let half = self.peak()?.median_rate() / 2.0;
-        self.points.iter().find(|point| point.median_rate() >= half).map(|point| point.size)
+    /// The smallest size that reaches this part of the peak.
+    pub fn size_at(&self, part: f64) -> Option<u64> {
+        let wanted = part * self.peak()?.median_rate();
+        self.points.iter().find(|point| point.median_rate() >= wanted).map(|point| point.size)
     }
 
     /// Sizes that are slower than both the next smaller and the next larger one, by more than their samples scatter. The
@@ -106,8 +112,10 @@ impl PingPongCurve {
         if mode == Mode::PingPong && !small.is_empty() {
             metric("latency", Unit::Microsecond, pooled(&small));
         }
-        if let Some(size) = self.half_size() {
-            metric("half_size", Unit::Byte, vec![vec![size as f64]]);
+        for (name, part) in [("half_size", HALF), ("saturation_size", SATURATED)] {
+            if let Some(size) = self.size_at(part) {
+                metric(name, Unit::Byte, vec![vec![size as f64]]);
+            }
         }
         let rows = |unit: Unit, values: fn(&Point) -> &Vec<Vec<f64>>| -> Vec<Row> {
             let row = |point: &Point| Row {
@@ -213,10 +221,20 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_peak_is_reached_at_the_half_size() {
-        let curve = curve(&[(64, 0.5), (1024, 4.9), (4096, 5.1), (65_536, 10.0), (1 << 20, 9.0)]);
+    fn parts_of_the_peak_are_reached_at_the_half_size_and_the_saturation_size() {
+        let curve = curve(&[
+            (64, 0.5),
+            (1024, 4.9),
+            (4096, 5.1),
+            (8192, 9.4),
+            (16_384, 9.6),
+            (65_536, 10.0),
+            (1 << 20, 9.0),
+        ]);
         assert_eq!(curve.peak().map(|point| point.size), Some(65_536));
-        assert_eq!(curve.half_size(), Some(4096));
+        let metrics = curve.measures(Mode::Stream).expect("measured").metrics;
+        let sizes = ["half_size", "saturation_size"].map(|name| metrics[name].trials[0][0]);
+        assert_eq!(sizes, [4096.0, 16_384.0]);
     }
 
     #[test]

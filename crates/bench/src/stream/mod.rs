@@ -125,6 +125,41 @@ impl Listener {
     }
 }
 
+/// Open ports for the peers of a case, one for each of its paths, with the number of connections.
+#[derive(Debug)]
+pub struct Listeners(Vec<(Listener, usize)>);
+
+impl Listeners {
+    /// # Errors
+    /// As [`Listener::open`].
+    pub fn open(paths: &[(Endpoint, usize)]) -> Result<Self, Reason> {
+        let open = |(endpoint, count): &(Endpoint, usize)| Ok((Listener::open(endpoint)?, *count));
+        paths.iter().map(open).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// What the peer needs for [`connect_over`].
+    pub fn addresses(&self) -> Result<Vec<PeerAddress>, Reason> {
+        self.0.iter().map(|(listener, _)| listener.address()).collect()
+    }
+
+    /// The connections of each path, in the order of the paths.
+    pub fn accept(self) -> Result<Vec<Accepted>, Reason> {
+        self.0.into_iter().map(|(listener, count)| listener.accept(count)).collect()
+    }
+}
+
+/// The connections of each path to the peer's [`Listeners`], in the order of the paths.
+pub fn connect_over(
+    paths: &[(Endpoint, usize)],
+    offered: &[PeerAddress],
+) -> Result<Vec<Vec<TcpStream>>, Reason> {
+    if offered.len() != paths.len() {
+        let text = format!("the peer offers {} paths, not {}", offered.len(), paths.len());
+        return Err(Reason::new(Cause::Protocol, text));
+    }
+    paths.iter().zip(offered).map(|((endpoint, count), peer)| peer.connect_all(endpoint, *count)).collect()
+}
+
 /// Connections of a peer.
 #[derive(Debug)]
 pub struct Accepted {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_inventory::{RdmaTraffic, hca_payload_limit};
-use seatrial_model::{About, Better, Bound, Case, Limit, Limits, Quantity, Site};
+use seatrial_model::{About, Better, Bound, Case, Limit, Limits, Site};
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use super::params::{MTU, TRANSPORT_ALL};
@@ -46,7 +46,9 @@ pub fn one_way(verb: VerbKind, largest: u64, case: &Case, site: &Site) -> Result
     if let [bounds] = each.as_slice() {
         return Ok(bounds.clone());
     }
-    let mut bounds = vec![sum(each.iter().map(|bounds| Bound::tightest(bounds, Better::Higher)))?];
+    let tightest = each.iter().map(|bounds| Bound::tightest(bounds, Better::Higher).cloned());
+    let tightest: Vec<Bound> = tightest.collect::<Option<_>>().ok_or("nothing bounds one of the ports")?;
+    let mut bounds = vec![Bound::sum(&tightest)?];
     // Ports of one card share its link to the processor.
     for end in 0..2 {
         let of = |(ends, bounds): (&[End<'_>; 2], &Vec<Bound>)| {
@@ -59,7 +61,7 @@ pub fn one_way(verb: VerbKind, largest: u64, case: &Case, site: &Site) -> Result
         let links: Option<Vec<(String, Bound)>> = pairs.iter().zip(&each).map(of).collect();
         let cards: BTreeMap<String, Bound> = links.into_iter().flatten().collect();
         if !cards.is_empty() && cards.len() < pairs.len() {
-            bounds.push(sum(cards.values().map(Some))?);
+            bounds.push(Bound::sum(&cards.into_values().collect::<Vec<_>>())?);
         }
     }
     Ok(bounds)
@@ -106,22 +108,4 @@ fn of_pair(verb: VerbKind, largest: u64, case: &Case, ends: &[End<'_>; 2]) -> Re
 /// What the formula of a bound of this end begins with.
 fn begin(end: &End<'_>) -> String {
     format!("{}/{}: ", end.node.name, end.label())
-}
-
-/// All of them together.
-fn sum<'a>(all: impl Iterator<Item = Option<&'a Bound>>) -> Result<Bound, String> {
-    let all: Vec<&Bound> = all.collect::<Option<_>>().ok_or("nothing bounds one of the ports")?;
-    let unit = all.first().ok_or("there are no ports")?.value.unit();
-    let mut total = 0.0;
-    for bound in &all {
-        total += bound.value.to(unit).map_err(|error| error.to_string())?.value();
-    }
-    let mut provenance: Vec<&str> = all.iter().map(|bound| bound.provenance.as_str()).collect();
-    provenance.dedup();
-    let formulas: Vec<String> = all.iter().map(|bound| format!("({})", bound.formula)).collect();
-    Ok(Bound {
-        value: Quantity::new(total, unit).map_err(|error| error.to_string())?,
-        formula: formulas.join(" + "),
-        provenance: provenance.join(", "),
-    })
 }

@@ -24,6 +24,7 @@ fn measured(about: &About) -> CaseRecord {
             value: Quantity::new(80.0, metric.unit).expect("a number"),
             formula: format!("derivation of {}", metric.name),
             provenance: "test".to_owned(),
+            nominal: None,
         };
         let limit = Limit::Chain(vec![bound]).record(metric.better, metric.unit).expect("of one unit");
         let summary = Summary {

@@ -45,6 +45,7 @@ pub fn hca_payload_limit(hca: &Hca, port: &HcaPort, nics: &[Nic], traffic: &Rdma
     for bound in bounds.iter_mut().filter(|bound| bound.provenance != "pcie link") {
         let share = traffic.message_bytes as f64 / wire.bytes as f64;
         let value = Quantity::new(bound.value.value() * share, bound.value.unit());
+        bound.nominal = Some(bound.value);
         bound.value = value.expect("a part of a finite number");
         bound.formula = format!(
             "{} x {} / {} bytes on the wire: {}",

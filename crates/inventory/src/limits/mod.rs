@@ -26,7 +26,7 @@ use seatrial_model::{Better, Bound, Limit, Quantity, Unit};
 
 fn bound(value: f64, unit: Unit, formula: String, provenance: &str) -> Bound {
     let value = Quantity::new(value, unit).expect("computed from finite numbers by products alone");
-    Bound { value, formula, provenance: provenance.to_owned() }
+    Bound::new(value, formula, provenance)
 }
 
 fn alone(bound: Known<Bound>) -> Limit {

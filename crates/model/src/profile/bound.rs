@@ -37,6 +37,8 @@ pub enum Bar {
     Absolute(Quantity),
     /// Percent of the hardware limit of the same metric and case.
     PercentOfLimit(f64),
+    /// Percent of the rate of the network port before headers.
+    PercentOfNominal(f64),
     /// Percent of the median over all nodes of the same class.
     PercentOfFleetMedian(f64),
     /// Percent of the value of a reference run.
@@ -75,6 +77,7 @@ impl fmt::Display for Bar {
         match self {
             Bar::Absolute(quantity) => write!(f, "{quantity}"),
             Bar::PercentOfLimit(percent) => write!(f, "{percent} % of the limit"),
+            Bar::PercentOfNominal(percent) => write!(f, "{percent} % of the nominal rate"),
             Bar::PercentOfFleetMedian(percent) => write!(f, "{percent} % of the fleet median"),
             Bar::PercentOfReference(percent) => write!(f, "{percent} % of the reference"),
         }

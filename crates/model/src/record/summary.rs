@@ -139,6 +139,15 @@ impl MetricRecord {
 
     /// The median in percent of the limit, where the limit is known.
     pub fn percent_of_limit(&self) -> Option<f64> {
-        self.limit.value.filter(|limit| *limit > 0.0).map(|limit| 100.0 * self.median / limit)
+        self.percent_of(self.limit.value)
+    }
+
+    /// The median in percent of the rate of the port, of a metric that is one of a network.
+    pub fn percent_of_nominal(&self) -> Option<f64> {
+        self.percent_of(self.limit.nominal)
+    }
+
+    fn percent_of(&self, whole: Option<f64>) -> Option<f64> {
+        whole.filter(|whole| *whole > 0.0).map(|whole| 100.0 * self.median / whole)
     }
 }

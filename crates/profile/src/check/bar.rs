@@ -29,7 +29,7 @@ pub(super) fn bars(bounds: &Bounds, places: &[Position], judged: Judged, found: 
 fn one_bar(bar: &Bar, at: Position, judged: Judged, found: &mut Diagnostics) -> bool {
     match *bar {
         Bar::Absolute(quantity) => absolute(quantity, at, judged, found),
-        Bar::PercentOfLimit(percent) => {
+        Bar::PercentOfLimit(percent) | Bar::PercentOfNominal(percent) => {
             if judged.axes.is_some() {
                 found.error(at, "a series has no limit").help("judge a metric, or give the bar as a number");
                 return false;
@@ -88,6 +88,7 @@ fn is_empty(low: &Bar, high: &Bar) -> bool {
             high.to(low.unit()).is_ok_and(|high| low.value() > high.value())
         }
         (Bar::PercentOfLimit(low), Bar::PercentOfLimit(high))
+        | (Bar::PercentOfNominal(low), Bar::PercentOfNominal(high))
         | (Bar::PercentOfFleetMedian(low), Bar::PercentOfFleetMedian(high))
         | (Bar::PercentOfReference(low), Bar::PercentOfReference(high)) => low > high,
         _ => false,

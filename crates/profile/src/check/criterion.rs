@@ -32,7 +32,10 @@ pub(super) fn criterion(
     }
     bars(&entry.bounds, &entry.bars, judged, found);
     if let Some(without) = entry.without_limit.as_ref().filter(|_| !rests_on_limit(&entry.bounds)) {
-        found.error(without.at, "'without_limit' is for a bound that is a percentage of the limit");
+        found.error(
+            without.at,
+            "'without_limit' is for a bound that is a percentage of the limit or of the nominal rate",
+        );
     }
     Some(Criterion {
         id: entry.id.value.clone(),
@@ -48,7 +51,7 @@ pub(super) fn criterion(
 }
 
 fn rests_on_limit(bounds: &Bounds) -> bool {
-    let is_share = |bar: &Bar| matches!(bar, Bar::PercentOfLimit(_));
+    let is_share = |bar: &Bar| matches!(bar, Bar::PercentOfLimit(_) | Bar::PercentOfNominal(_));
     match bounds {
         Bounds::AtLeast(bar) | Bounds::AtMost(bar) | Bounds::Equals(bar) => is_share(bar),
         Bounds::Within(low, high) => is_share(low) || is_share(high),

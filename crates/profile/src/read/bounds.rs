@@ -70,9 +70,10 @@ fn bar(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Bar> {
         found.error(value.at, format!("a percentage is a plain number, not one in {}", percent.unit()));
         return None;
     }
-    let words = ["limit", "fleet_median", "reference"];
+    let words = ["limit", "nominal", "fleet_median", "reference"];
     match of.value.as_str() {
         "limit" => Some(Bar::PercentOfLimit(percent.value())),
+        "nominal" => Some(Bar::PercentOfNominal(percent.value())),
         "fleet_median" => Some(Bar::PercentOfFleetMedian(percent.value())),
         "reference" => Some(Bar::PercentOfReference(percent.value())),
         other => {

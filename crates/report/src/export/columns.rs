@@ -95,7 +95,7 @@ fn word(value: impl serde::Serialize) -> Option<String> {
 }
 
 /// In the order of CSV.
-pub const COLUMNS: [ExportColumn; 35] = [
+pub const COLUMNS: [ExportColumn; 37] = [
     ("run", Source::Text(|row| Some(row.run.id.clone()))),
     ("started", Source::Time(|row| row.run.started)),
     ("profile", Source::Text(|row| Some(row.run.profile.as_ref()?.id.clone()))),
@@ -136,6 +136,8 @@ pub const COLUMNS: [ExportColumn; 35] = [
     ("percent_of_limit", Source::Double(|row| row.metric()?.percent_of_limit())),
     ("converged", Source::Flag(|row| Some(row.metric()?.converged))),
     ("verdict", Source::Text(|row| Some(row.verdict?.word().to_owned()))),
+    ("nominal", Source::Double(|row| row.metric()?.limit.nominal)),
+    ("percent_of_nominal", Source::Double(|row| row.metric()?.percent_of_nominal())),
 ];
 
 pub fn called(names: &[&str]) -> Vec<ExportColumn> {

@@ -28,7 +28,7 @@ pub fn plots(shown: &Shown<'_>, case: &CaseRecord) -> CasePlots {
     let mut plots = CasePlots::default();
     plots.figures.extend(samples(shown, case));
     plots.figures.extend(latency::figure(case, &parts));
-    plots.figures.extend(series::loaded(case));
+    plots.figures.extend(series::time_and_rate(case));
     let lines = |series: &SeriesRecord| lines_of(shown, case, series);
     for view in series::of_case(case, &lines) {
         match view {

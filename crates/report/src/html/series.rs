@@ -44,38 +44,58 @@ pub fn together(name: &str, with: &[(String, &SeriesRecord)], lines: &[Mark]) ->
     figure(&caption(name, "", axis), first, axis, &curves, lines)
 }
 
-/// The time of an operation over the rate reached at the same load, where a case has one series of each.
-pub fn loaded(case: &CaseRecord) -> Option<Figure> {
+/// The series of times and that of rates over the same axis, where a case has one of each: the time over the rate that a
+/// load reached; over sizes the rate over the time, which is NetPIPE's signature graph.
+pub fn time_and_rate(case: &CaseRecord) -> Option<Figure> {
     let of = |is_it: fn(&SeriesRecord) -> bool| {
         let mut found = case.series.iter().filter(|(_, series)| is_it(series) && series.axes.len() == 1);
         found.next().filter(|_| found.next().is_none())
     };
-    let (name, times) = of(|series| series.unit.dimension() == Dimension::Time)?;
-    let (rate, rates) = of(|series| series.better == Better::Higher)?;
-    let axis = &times.axes[0].name;
+    let times = of(|series| series.unit.dimension() == Dimension::Time)?;
+    let rates = of(|series| series.better == Better::Higher)?;
+    let axis = &times.1.axes[0];
+    let is_size = axis.unit.dimension() == Dimension::Size;
+    let ((up_name, ups), (name, across)) = if is_size { (rates, times) } else { (times, rates) };
     let point = |row: &SeriesRow| {
-        let load = row.at.get(axis)?;
-        let reached = rates.rows.iter().find(|other| other.at.get(axis) == Some(load))?.summary.median;
+        let load = row.at.get(&axis.name)?;
+        let reached = across.rows.iter().find(|other| other.at.get(&axis.name) == Some(load))?.summary.median;
         let (y, band) = (row.summary.median, row.summary.ci95);
-        let (time, reached_at) = (quantity(y, times.unit), quantity(reached, rates.unit));
-        Some(Point { x: reached, y, band, tip: text(&format!("{axis} {load}: {time} at {reached_at}")) })
+        let (own, reached_at) = (quantity(y, ups.unit), quantity(reached, across.unit));
+        Some(Point {
+            x: reached,
+            y,
+            band,
+            tip: text(&format!("{} {load}: {own} at {reached_at}", axis.name)),
+        })
     };
-    let points: Vec<Point> = times.rows.iter().filter_map(point).collect();
-    if axis != &rates.axes[0].name || points.len() < FEWEST_POINTS {
+    let points: Vec<Point> = ups.rows.iter().filter_map(point).collect();
+    if axis.name != across.axes[0].name || points.len() < FEWEST_POINTS {
         return None;
     }
-    let limit = case.metrics.values().find(|metric| metric.unit == rates.unit)?.limit.value;
-    let limit = limit.map(|limit| Mark::AtLimit(limit, format!("limit {}", quantity(limit, rates.unit))));
-    let caption = format!("{name} over {rate}");
+    let limit = case.metrics.values().find(|metric| metric.unit == rates.1.unit)?.limit.value;
+    let limit = limit.map(|limit| {
+        let name = format!("limit {}", quantity(limit, rates.1.unit));
+        if is_size { Mark::Across(limit, name) } else { Mark::AtLimit(limit, name) }
+    });
+    let (across_scale, up, note) = match is_size {
+        true => {
+            (Scale::Log, Scale::Linear, "A dot is a size. NetPIPE calls this the signature graph.".to_owned())
+        }
+        false => {
+            let up = height(points.iter().map(|point| point.y));
+            (Scale::Linear, up, format!("A dot is a step of {}.", axis.name))
+        }
+    };
+    let caption = format!("{up_name} over {name}");
     let plot = Plot {
-        label: text(&format!("{caption}, {} points by {axis}", points.len())),
-        across: Scale::Linear,
-        across_name: text(&format!("{rate}{}", in_unit(rates.unit))),
-        up: height(points.iter().map(|point| point.y)),
+        label: text(&format!("{caption}, {} points by {}", points.len(), axis.name)),
+        across: across_scale,
+        across_name: text(&format!("{name}{}", in_unit(across.unit))),
+        up,
         curves: vec![Curve { name: String::new(), points }],
         marks: limit.into_iter().collect(),
     };
-    Figure::new(&caption, unit(times.unit).trim(), &format!("A dot is a step of {axis}."), &plot)
+    Figure::new(&caption, unit(ups.unit).trim(), &note, &plot)
 }
 
 fn views(

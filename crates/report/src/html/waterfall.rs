@@ -118,6 +118,7 @@ mod tests {
             value: value.parse().expect("a quantity"),
             formula: format!("{value} by {provenance}"),
             provenance: (*provenance).to_owned(),
+            nominal: None,
         };
         let limit = Limit::Chain(bounds.iter().map(bound).collect());
         let unit = Unit::GigabitsPerSecond;

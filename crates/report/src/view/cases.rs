@@ -120,9 +120,13 @@ pub fn table(cases: &[&CaseRecord], verdicts: &Verdicts<'_>) -> Table {
             let limit = |case: &&CaseRecord| metric(case)?.limit.value;
             let digits = decimals(cases.iter().filter_map(limit));
             let share = |case: &&CaseRecord| Some(whole_percent(metric(case)?.percent_of_limit()?));
+            let nominal = |case: &&CaseRecord| metric(case)?.limit.nominal;
+            let of_nominal = |case: &&CaseRecord| Some(whole_percent(metric(case)?.percent_of_nominal()?));
             table = table
                 .column(Column::numbers(head).joined(), |case| Cell::number(limit(case), digits))
-                .column(Column::numbers("of it").joined(), share);
+                .column(Column::numbers("of it").joined(), share)
+                .column(Column::numbers("nominal").detail(), |case| Cell::number(nominal(case), digits))
+                .column(Column::numbers("of nominal").detail(), of_nominal);
         }
         if at == 0 {
             let samples = |case: &&CaseRecord| metric(case).map(|metric| metric.n.to_string());
@@ -154,6 +158,8 @@ pub fn in_full(case: &CaseRecord) -> Table {
         .numbers("95 %", |(_, metric)| plus_minus(metric.median, metric.ci95))
         .numbers("limit", |(_, metric)| number(metric, metric.limit.value))
         .numbers("of it", |(_, metric)| metric.percent_of_limit().map(whole_percent))
+        .numbers("nominal", |(_, metric)| number(metric, metric.limit.nominal))
+        .numbers("of nominal", |(_, metric)| metric.percent_of_nominal().map(whole_percent))
         .numbers("n", |(_, metric)| metric.n.to_string())
         .numbers("trials", |(_, metric)| metric.trials.to_string())
         .numbers("smallest", |(_, metric)| number(metric, Some(metric.min)))

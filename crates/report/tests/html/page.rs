@@ -220,6 +220,24 @@ fn a_loaded_latency_is_a_curve_over_the_bandwidth_reached() {
 }
 
 #[test]
+fn a_ping_pong_has_the_graphs_of_netpipe() {
+    let page = page_of(&scripted::pingpong());
+    let drawn = figures(&page, "net.pingpong");
+    let signature = between(drawn, "<figcaption>by_size over time_by_size", "</figure>");
+    assert!(signature.contains("signature graph") && signature.contains("us<"), "{signature}");
+    assert!(signature.contains("size 1 MiB: ") && signature.contains("Gbit/s at "), "{signature}");
+    let places: Vec<f64> = signature
+        .split("<rect x=\"")
+        .skip(1)
+        .filter_map(|piece| piece.split('"').next()?.parse().ok())
+        .collect();
+    // From 20 us to 14 ms, where most sizes would lie upon each other on a linear axis.
+    let [.., before, last] = places[..] else { panic!("{signature}") };
+    assert!(last - before < 0.6 * (last - places[0]), "{places:?}");
+    assert!(drawn.contains("<figcaption>time_by_size over size"), "the saturation graph");
+}
+
+#[test]
 fn axes_of_rates_start_at_zero() {
     // All values are far from zero.
     for (page, caption) in [

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::{Axis, CaseRecord, Document, MetricRecord, SeriesRecord, SeriesRow};
 use seatrial_model::{
-    Better, Bound, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit, Value,
-    Verdict,
+    Better, Bound, Bytes, Cause, Finding, LimitRecord, Outcome, Params, Quantity, Severity, Subject, Unit,
+    Value, Verdict,
 };
 
 use super::fixture;
@@ -97,13 +97,36 @@ pub fn loaded() -> Document {
     fixture::document(&["n1"], vec![record])
 }
 
+/// One case of `net.pingpong`: the rate and the time of a message, by its size.
+pub fn pingpong() -> Document {
+    let mut record = case("net.pingpong", &["n1", "n2"], Params::default());
+    let throughput = metric(Unit::GigabitsPerSecond, Better::Higher, 9.1, fixture::limit(9.41));
+    record.metrics.insert("throughput".to_owned(), throughput);
+    let series = |unit: Unit, better: Better, value: fn(f64) -> f64| {
+        let row = |power: i32| {
+            let at = [("size".to_owned(), Bytes(1 << power).into())].into_iter().collect();
+            SeriesRow { at, summary: fixture::summary(value(f64::from(power).exp2()), 0.5) }
+        };
+        let axes = vec![Axis { name: "size".to_owned(), unit: Unit::Byte }];
+        SeriesRecord { unit, better, axes, rows: (0..=24).step_by(4).map(row).collect() }
+    };
+    let time = |size: f64| 20.0 + size * 8e-3 / 9.4;
+    let rates =
+        series(Unit::GigabitsPerSecond, Better::Higher, |size| size * 8e-3 / (20.0 + size * 8e-3 / 9.4));
+    let times = series(Unit::Microsecond, Better::Lower, time);
+    record.series = BTreeMap::from([("by_size".to_owned(), rates), ("time_by_size".to_owned(), times)]);
+    fixture::document(&["n1", "n2"], vec![record])
+}
+
 pub fn of_card() -> LimitRecord {
     let bound = |value: f64, formula: &str, provenance: &str| Bound {
         value: Quantity::new(value, Unit::GigabitsPerSecond).expect("finite"),
         formula: formula.to_owned(),
         provenance: provenance.to_owned(),
+        nominal: None,
     };
     LimitRecord {
+        nominal: None,
         value: Some(98.73),
         formula: Some("100 Gbit/s x 8928 / 9042, TCP over frames of 9000 B".to_owned()),
         provenance: Some("nic speed".to_owned()),

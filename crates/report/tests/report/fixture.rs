@@ -43,8 +43,10 @@ pub fn limit(value: f64) -> LimitRecord {
         value: Quantity::new(value, Unit::GigabytesPerSecond).unwrap(),
         formula: formula.clone(),
         provenance: "dmi".to_owned(),
+        nominal: None,
     };
     LimitRecord {
+        nominal: None,
         value: Some(value),
         formula: Some(formula),
         provenance: Some("dmi".to_owned()),
@@ -399,6 +401,7 @@ pub fn matrix() -> Document {
 /// `run` of two pairs, one of them behind a shaper of 200 Mbit/s, which is the limit of both rates.
 pub fn shaped() -> Document {
     let limit = |value: f64| LimitRecord {
+        nominal: None,
         value: Some(value),
         formula: Some("200 Mbit/s x 1448 / 1514".to_owned()),
         provenance: Some("qdisc tbf".to_owned()),

@@ -145,6 +145,7 @@ fn bound(value: &str, formula: &str, provenance: &str) -> Bound {
         value: value.parse().expect("a quantity"),
         formula: formula.to_owned(),
         provenance: provenance.to_owned(),
+        nominal: None,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Stream socket options that rustix lacks.
-#![expect(unsafe_code, reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE and SO_RCVLOWAT")]
+#![expect(
+    unsafe_code,
+    reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE, SO_RCVLOWAT and SCTP_NODELAY"
+)]
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -24,6 +27,25 @@ pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(
     };
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
+
+/// Disables Nagle's algorithm of an SCTP socket, or enables it (sctp(7), `SCTP_NODELAY`).
+pub fn set_sctp_nodelay(socket: impl AsFd, nodelay: bool) -> Result<(), Errno> {
+    let value = libc::c_int::from(nodelay);
+    // SAFETY: the pointer is to a number of the length that is told.
+    let rc = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_SCTP,
+            SCTP_NODELAY,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// `SCTP_NODELAY` of linux/sctp.h.
+const SCTP_NODELAY: libc::c_int = 3;
 
 /// The pacing limit in bytes per second; `None` without a limit.
 pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {

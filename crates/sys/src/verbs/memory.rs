@@ -90,6 +90,15 @@ pub struct Remote {
     pub key: u32,
 }
 
+/// What keeps registered memory mapped.
+enum Backing {
+    Own(Mapping),
+    /// It is a part of other registered memory.
+    Part {
+        _of: Arc<MemoryRegion>,
+    },
+}
+
 /// Registered memory, deregistered before it is unmapped.
 ///
 /// A device may write at any moment, so there are no slices: bytes are copied. To poll for a change, use
@@ -98,7 +107,7 @@ pub struct MemoryRegion {
     raw: NonNull<Mr>,
     start: NonNull<u8>,
     /// Taken by [`Self::release`], leaked where deregistering failed.
-    map: Option<Mapping>,
+    backing: Option<Backing>,
     bytes: usize,
     keys: (u32, u32),
     relaxed_ordering: bool,
@@ -125,6 +134,33 @@ impl MemoryRegion {
     ) -> Result<Self, VerbsError> {
         let bytes = map.len();
         let start = NonNull::from(map.as_mut_slice::<u8>()).cast::<u8>();
+        Self::backed(pd, Backing::Own(map), start, bytes, access)
+    }
+
+    /// Registers `bytes` of this memory from `offset` on once more, by themselves.
+    ///
+    /// # Errors
+    /// [`VerbsError::Beyond`] when there are not so many, or the card refuses.
+    pub fn register_part(
+        self: &Arc<Self>,
+        offset: usize,
+        bytes: usize,
+        access: Access,
+    ) -> Result<Self, VerbsError> {
+        self.check(offset, bytes)?;
+        // SAFETY: the offset is inside the memory, as just checked.
+        let start = unsafe { self.start.add(offset) };
+        Self::backed(&self.pd, Backing::Part { _of: Arc::clone(self) }, start, bytes, access)
+    }
+
+    /// Registers memory that `backing` keeps mapped.
+    fn backed(
+        pd: &Arc<ProtectionDomain>,
+        backing: Backing,
+        start: NonNull<u8>,
+        bytes: usize,
+        access: Access,
+    ) -> Result<Self, VerbsError> {
         let table = pd.device.table();
         let clock = Instant::now();
         let (raw, relaxed_ordering) = match (access.relaxed_ordering, table.ibv_reg_mr_iova2) {
@@ -148,7 +184,16 @@ impl MemoryRegion {
         let raw = NonNull::new(raw).ok_or_else(|| refused(&pd.device, bytes))?;
         // SAFETY: the library just made it, and does not change its keys.
         let keys = unsafe { (raw.as_ref().lkey, raw.as_ref().rkey) };
-        Ok(Self { raw, start, map: Some(map), bytes, keys, relaxed_ordering, registration, pd: pd.clone() })
+        Ok(Self {
+            raw,
+            start,
+            backing: Some(backing),
+            bytes,
+            keys,
+            relaxed_ordering,
+            registration,
+            pd: pd.clone(),
+        })
     }
 
     pub const fn registration(&self) -> Duration {
@@ -159,20 +204,25 @@ impl MemoryRegion {
     /// since the device may still access it.
     pub fn release(mut self) -> Result<(Mapping, Duration), VerbsError> {
         let clock = Instant::now();
-        let map = self.deregister()?;
+        let backing = self.deregister()?;
         let took = clock.elapsed();
-        map.map(|map| (map, took)).ok_or_else(|| VerbsError::Config { why: "released already".to_owned() })
+        match backing {
+            Some(Backing::Own(map)) => Ok((map, took)),
+            Some(Backing::Part { .. }) | None => {
+                Err(VerbsError::Config { why: "there is no memory of its own to give back".to_owned() })
+            }
+        }
     }
 
-    fn deregister(&mut self) -> Result<Option<Mapping>, VerbsError> {
-        let Some(map) = self.map.take() else { return Ok(None) };
+    fn deregister(&mut self) -> Result<Option<Backing>, VerbsError> {
+        let Some(backing) = self.backing.take() else { return Ok(None) };
         // SAFETY: it is registered, as the mapping was still there. The device stops to reach the memory before this
         // returns (ibv_dereg_mr(3)); requests under way end with an error.
         let code = unsafe { (self.pd.device.table().ibv_dereg_mr)(self.raw.as_ptr()) };
         match answer("ibv_dereg_mr", code, || format!("{} bytes on {}", self.bytes, self.pd.device.name())) {
-            Ok(()) => Ok(Some(map)),
+            Ok(()) => Ok(Some(backing)),
             Err(error) => {
-                std::mem::forget(map);
+                std::mem::forget(backing);
                 Err(error)
             }
         }

@@ -1,7 +1,7 @@
 //! Bars that are percentages: of a limit, of a fleet, of a reference.
 
 use seatrial_model::profile::{Bar, Bounds, LimitRule};
-use seatrial_model::{Better, Limit, Unit, Verdict};
+use seatrial_model::{Better, Limit, LimitRecord, Unit, Verdict};
 
 use super::*;
 use crate::judge::MissingLimit;
@@ -37,6 +37,24 @@ fn a_percentage_of_the_limit_says_what_it_comes_to() {
     assert!((margin - 100.0 * 20.0 / 70.0).abs() < 1e-9, "{margin}");
     assert_eq!(only(&judged(&of_limit(95.0), &[measured("n1")])).0, Verdict::Fail);
     assert_eq!(only(&judged(&of_limit(89.5), &[measured("n1")])).0, Verdict::Warn);
+}
+
+#[test]
+fn a_percentage_of_the_nominal_rate_is_of_the_port_and_unknown_where_there_is_none() {
+    let nominal = |percent: f64| profile(Bounds::AtLeast(Bar::PercentOfNominal(percent)));
+    let mut case = case("n1", "node");
+    let of_port = LimitRecord { nominal: Some(110.0), ..limit(100.0) };
+    case.metrics.insert("bandwidth".to_owned(), metric(90.0, (89.9, 90.1), of_port));
+    let judgement = judged(&nominal(80.0), std::slice::from_ref(&case));
+    let (verdict, _, bound, _) = only(&judgement);
+    assert_eq!((verdict, bound.as_str()), (Verdict::Pass, "at least 80 % of the nominal rate (88 GB/s)"));
+    assert_eq!(only(&judged(&nominal(85.0), &[case])).0, Verdict::Fail);
+    let judgement = judged(&nominal(80.0), &[measured("n1")]);
+    assert!(lines(&judgement)[0].starts_with("fast n1: unknown no nominal rate"), "{:?}", lines(&judgement));
+    assert_eq!(judgement.missing_limits, [], "a [[limit]] would not help");
+    let mut skip = nominal(80.0);
+    skip.criteria[0].without_limit = seatrial_model::profile::WithoutLimit::Skip;
+    assert_eq!(only(&judged(&skip, &[measured("n1")])).0, Verdict::Skip);
 }
 
 #[test]

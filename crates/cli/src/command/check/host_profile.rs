@@ -126,7 +126,12 @@ fn metric(criterion: &Criterion, profile: &Profile, number: &str, limit: &str) -
     let value = number.parse::<Quantity>().and_then(|number| number.to(spec.unit)).expect("a number").value();
     let limit = match limit.parse() {
         Ok(value) => {
-            let bound = Bound { value, formula: "a data sheet".to_owned(), provenance: "dmi".to_owned() };
+            let bound = Bound {
+                value,
+                formula: "a data sheet".to_owned(),
+                provenance: "dmi".to_owned(),
+                nominal: None,
+            };
             Limit::Chain(vec![bound]).record(spec.better, spec.unit).expect("of the unit")
         }
         Err(_) => LimitRecord::unknown("nothing bounds it"),

@@ -1,7 +1,7 @@
-//! Flows distributed over several interfaces of both nodes, called rails.
+//! Several interfaces of both nodes that are used together, called rails.
 
 use seatrial_model::machine::Nic;
-use seatrial_model::{Bound, Case, Cause, Kind, ParamSpec, Params, Quantity, Reason, Site};
+use seatrial_model::{Better, Bound, Case, Cause, Kind, ParamSpec, Params, Reason, Site};
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
     "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1; none uses \
@@ -39,11 +39,6 @@ pub fn interfaces<'a>(
     if twice || rails.iter().any(String::is_empty) {
         return refuse(Cause::Contradiction, "list different interfaces, such as eth0+eth1");
     }
-    let flows = params.count("flows").unwrap_or(1);
-    if flows < rails.len() as u64 {
-        let text = format!("{flows} flows do not use all interfaces; set -p flows={} or more", rails.len());
-        return refuse(Cause::Contradiction, &text);
-    }
     let mut all = Vec::new();
     for name in rails {
         let mut both = [None, None];
@@ -61,30 +56,41 @@ pub fn interfaces<'a>(
     Ok(all)
 }
 
-pub fn only(case: &Case, rail: &str) -> Case {
+/// Notes in the case that several interfaces carry it, so that no single one is planned.
+pub fn plan(case: &mut Case, rails: &[String]) {
+    for end in ["interface", "peer_interface"] {
+        case.planned.set(end, rails.join("+").as_str());
+    }
+}
+
+/// The bounds `of_path` of the case, or the sum of those of its rails.
+pub fn limits(
+    case: &Case,
+    site: &Site,
+    of_path: impl Fn(&Case, &Site) -> Result<Vec<Bound>, String>,
+) -> Result<Vec<Bound>, String> {
+    let rails = of(&case.params);
+    if rails.is_empty() {
+        return of_path(case, site);
+    }
+    let of_rail = |rail: String| {
+        let bounds = of_path(&only(case, &rail), site);
+        (rail, bounds)
+    };
+    sum(rails.into_iter().map(of_rail).collect())
+}
+
+fn only(case: &Case, rail: &str) -> Case {
     let mut case = case.clone();
     case.planned.set("interface", rail);
     case.planned.set("peer_interface", rail);
     case
 }
 
-pub fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
-    let (mut total, mut unit, mut formulas, mut provenance) = (0.0, None, Vec::new(), Vec::new());
-    for (name, bounds) in rails {
-        let bounds = bounds?;
-        let tightest = bounds.iter().min_by(|one, other| one.value.value().total_cmp(&other.value.value()));
-        let tightest = tightest.ok_or_else(|| format!("nothing bounds {name}"))?;
-        total += tightest
-            .value
-            .to(*unit.get_or_insert(tightest.value.unit()))
-            .map_err(|error| error.to_string())?
-            .value();
-        formulas.push(format!("({})", tightest.formula));
-        if !provenance.contains(&tightest.provenance) {
-            provenance.push(tightest.provenance.clone());
-        }
-    }
-    let unit = unit.ok_or("there are no rails")?;
-    let value = Quantity::new(total, unit).map_err(|error| error.to_string())?;
-    Ok(vec![Bound { value, formula: formulas.join(" + "), provenance: provenance.join(", ") }])
+fn sum(rails: Vec<(String, Result<Vec<Bound>, String>)>) -> Result<Vec<Bound>, String> {
+    let tightest = |(name, bounds): (String, Result<Vec<Bound>, String>)| {
+        let tightest = Bound::tightest(&bounds?, Better::Higher).cloned();
+        tightest.ok_or_else(|| format!("nothing bounds {name}"))
+    };
+    Ok(vec![Bound::sum(&rails.into_iter().map(tightest).collect::<Result<Vec<_>, String>>()?)?])
 }
