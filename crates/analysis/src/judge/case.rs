@@ -149,7 +149,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             return record.into();
         }
         Err(Gap::NoNominal(why)) => {
-            if criterion.without_limit == WithoutLimit::Skip {
+            if criterion.without_limit == Absence::Skip {
                 record.verdict = Verdict::Skip;
             }
             record.reason = Some(with_place(why));

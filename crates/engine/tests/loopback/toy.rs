@@ -25,7 +25,6 @@ pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'stat
         title: "a toy",
         doc: "# A toy",
         checks: &[],
-        checks: &[],
         params,
         metrics: METRICS,
         series: &[],
