@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(
             repeats(&cases.iter().collect::<Vec<_>>(), &run),
             [
-                ("repeat", "seatrial run gpu.memory -p gpu=1,3 -p kernel=triad,copy -w 'n[1-3]'".to_owned()),
-                ("repeat when up", "seatrial run gpu.memory -p gpu=0 -p kernel=read -w n9".to_owned()),
+                ("repeat", "seatrial run gpu.memory -p kernel=triad,copy -p gpu=1,3 -w 'n[1-3]'".to_owned()),
+                ("repeat when up", "seatrial run gpu.memory -p kernel=read -p gpu=0 -w n9".to_owned()),
             ]
         );
     }
