@@ -236,6 +236,40 @@ mod tests {
     }
 
     #[test]
+    fn cases_of_one_benchmark_are_repeated_by_one_command_with_their_nodes_devices_and_values() {
+        let of = |node: &str, gpu: &str, kernel: &str, cause: Option<Cause>| {
+            let Ok(id) = format!("gpu.memory@{node}/gpu:{gpu}[kernel={kernel}]").parse();
+            let mut params = Params::default();
+            params.set("gpu", "auto");
+            params.set("kernel", kernel);
+            let (bench, nodes) = ("gpu.memory".to_owned(), vec![node.to_owned()]);
+            CaseRecord {
+                case: id,
+                bench,
+                nodes,
+                params,
+                cause,
+                subject: Subject::device("gpu", gpu),
+                ..case()
+            }
+        };
+        let cases = [
+            of("n1", "1", "triad", None),
+            of("n9", "0", "read", Some(Cause::NeverReached)),
+            of("n2", "3", "copy", None),
+            of("n3", "1", "triad", None),
+        ];
+        let run = run(Some(by(Ssh, listed("n[1-9]"))), &["n1", "n2", "n3", "n9"]);
+        assert_eq!(
+            repeats(&cases.iter().collect::<Vec<_>>(), &run),
+            [
+                ("repeat", "seatrial run gpu.memory -p kernel=triad,copy -p gpu=1,3 -w 'n[1-3]'".to_owned()),
+                ("repeat when up", "seatrial run gpu.memory -p kernel=read -p gpu=0 -w n9".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
     fn a_shell_makes_the_same_words_of_a_line() {
         let words =
             ["n[1-4]", "size=64 KiB", "it's", "", "a,b", "$HOME", "*", "~", "-w", "x=\"1\"", "a\\b", "ä"];

@@ -6,6 +6,7 @@ use seatrial_model::record::Document;
 use super::{TerminalContext, findings, headline, next, nodes, pairs, table, tables};
 use crate::grid;
 use crate::ink::{Ink, is_mark};
+use crate::labels::named;
 use crate::notes::Notes;
 use crate::view::actions::{Action, actions, with_warnings};
 use crate::view::cases::without_factors;
@@ -143,9 +144,10 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
             return row;
         }
         // On one machine a criterion has one place, and the node goes without saying.
-        let part = row.record.subject.as_str();
-        let place = if row.place == "all" || part != "node" { row.place } else { String::new() };
-        let place = if place.ends_with(part) { part.to_owned() } else { place };
+        let subject = row.record.subject.as_str();
+        let part = named(subject, "");
+        let place = if row.place == "all" || subject != "node" { row.place } else { String::new() };
+        let place = if !part.is_empty() && place.ends_with(&part) { part } else { place };
         Judgement { met: Cell::default(), place, ..row }
     };
     let rows: Vec<Judgement<'_>> = all.iter().map(row).collect();

@@ -14,11 +14,9 @@ use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use crate::labels::named;
 use crate::number::signed_percent;
-use crate::words::{Badge, count, cut, set_of};
+use crate::words::{Badge, count, cut};
 
 const LONGEST_REASON: usize = 320;
-
-const LONGEST_SET: usize = 40;
 
 /// The kind of the finding on a node that was not reached.
 const NOT_REACHED: &str = "not-reached";
@@ -166,8 +164,7 @@ fn of_unreached<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
         several => format!("{} criteria could not be judged", several.len()),
     };
     let reason = alike[0][0].reason.as_deref().unwrap_or_default();
-    let nodes = set_of(&action.nodes, LONGEST_SET);
-    let what = format!("{nodes} not reached: {}; {criteria}", cut(reason, LONGEST_REASON));
+    let what = format!("not reached: {}; {criteria}", cut(reason, LONGEST_REASON));
     Action { what, ..action }
 }
 

@@ -51,7 +51,13 @@ fn judged(document: &Document) -> String {
     ];
     let phrases = phrases.map(|(verdict, phrase)| (number(verdict), phrase));
     match several {
-        Some(places) => format!("{places}: {}", counted(all, "", phrases)),
+        Some(places) => {
+            // Of so many only what is not met, unless all are met or skipped.
+            let is_open = phrases.iter().take(3).any(|(number, _)| *number > 0);
+            let left =
+                phrases.map(|(number, phrase)| (if is_open && phrase == "met" { 0 } else { number }, phrase));
+            format!("{places}: {}", counted(all, "", left))
+        }
         None => counted(all, "criteria", phrases),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::record::Document;
+use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
 use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
@@ -26,6 +27,23 @@ fn screen(document: &Document, columns: u16, lines: usize) -> String {
 fn both(document: &Document, lines: usize) -> String {
     screen(document, 80, lines);
     screen(document, 100, lines)
+}
+
+#[test]
+fn what_to_do_is_never_cut() {
+    let mut document = fixture::host();
+    let action = "replace every part of the chain from the first to the last, as the vendor describes it in the \
+                  manual, and measure again";
+    for number in 0..9 {
+        let text = format!("part {number} {}", "is slower than it should be, ".repeat(20));
+        let finding = Finding::new("slow-part", Severity::Problem, Subject::node(), text);
+        document.findings.push(finding.with_remedy(Remedy::new(Actor::Vendor, action)));
+    }
+    let text = screen(&document, 80, 40);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let told = words.join(" ");
+    assert!(told.matches("do (vendor):").count() > 0, "{text}");
+    assert_eq!(told.matches("do (vendor):").count(), told.matches(action).count(), "{text}");
 }
 
 #[test]

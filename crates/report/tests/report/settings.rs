@@ -202,7 +202,6 @@ fn a_host_cannot_steer_the_terminal() {
     let want_it = Wanted {
         change: Some(evil.to_owned()),
         reason: Some(evil.to_owned()),
-        remedy: None,
         waiver: Some(evil.to_owned()),
         ..wanted(evil, Verdict::Fail)
     };
