@@ -1,6 +1,7 @@
 //! Which ports are measured with which, decided from the inventory alone, and the cases that makes.
 
 use seatrial_model::machine::{Machine, Nic};
+use seatrial_model::profile::Requirement;
 use seatrial_model::{About, Bytes, Case, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value};
 
 use super::end::{End, are_distinct, partner, wanted};
@@ -151,13 +152,15 @@ fn place_threads_of_pairs(
 }
 
 /// The first pair of active ports between the nodes of a site, for a benchmark that has one case between two nodes;
-/// where an interface is asked for, that under which it is.
+/// where an interface is asked for, that under which it is; else one that the test's `on` selects, if there is one.
 pub fn first_pair<'a>(params: &'a Params, site: &'a Site) -> Result<[End<'a>; 2], Reason> {
     let [first, second] = both(site)?;
     let asked = params.text(crate::interfaces::INTERFACE.name).ok().filter(|name| *name != "auto");
     let active = wanted(first, "auto", DEVICE.name)?;
     let fits = |end: &&End<'a>| asked.is_none_or(|name| end.port.netdevs.iter().any(|netdev| netdev == name));
-    let own = *active.iter().find(fits).ok_or_else(|| {
+    let meant = |end: &&End<'a>| Requirement::selects(&first.on, &end.hca.facts(end.port));
+    let own = active.iter().find(|end| fits(end) && meant(end)).or_else(|| active.iter().find(fits));
+    let own = *own.ok_or_else(|| {
         let text = format!("no RDMA port of {} is on interface {}", first.name, asked.unwrap_or("auto"));
         Reason::new(Cause::Missing, text)
     })?;

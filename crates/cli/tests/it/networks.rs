@@ -49,13 +49,20 @@ fn apart(mut nics: [Value; 3]) -> Value {
     json!(nics)
 }
 
-fn port(class: &str, lanes: u32, rate: f64) -> Value {
+/// An InfiniBand port of four lanes under `ib0`, and a card for Ethernet that knows RDMA too.
+fn cards(class: &str, rate: f64) -> Value {
     let known = |value: Value| json!({ "known": value });
-    json!([{ "name": "mlx4_0", "ports": [{
-        "number": 1, "state": known("ACTIVE".into()), "link_layer": known("InfiniBand".into()),
-        "rate_gbit_s": known(rate.into()), "lanes": known(lanes.into()), "speed_class": known(class.into()),
-        "active_mtu": known(4096.into()), "netdevs": ["ib0"],
-    }] }])
+    let card = |name: &str, layer: &str, class: &str, rate: f64, netdev: &str| {
+        json!({ "name": name, "ports": [{
+            "number": 1, "state": known("ACTIVE".into()), "link_layer": known(layer.into()),
+            "rate_gbit_s": known(rate.into()), "lanes": known(4.into()), "speed_class": known(class.into()),
+            "active_mtu": known(4096.into()), "netdevs": [netdev],
+        }] })
+    };
+    json!([
+        card("bnxt_re0", "Ethernet", "EDR", 100.0, "eth0"),
+        card("mlx4_0", "InfiniBand", class, rate, "ib0")
+    ])
 }
 
 #[test]
@@ -67,7 +74,7 @@ fn dragnet_measures_each_of_its_networks_and_the_trunks_to_its_neighbours() {
         interface("eth0", "ethernet", 10_000, 9000),
         interface("eno1", "ethernet", 1000, 1500),
     ]);
-    let script = Script::streams(4, 9.0).interfaces(&nics).hcas(&port("FDR", 4, 56.0));
+    let script = Script::streams(4, 9.0).interfaces(&nics).hcas(&cards("FDR", 56.0));
     let planned = planned(&home, &format!("check dragnet {roles}"), &script);
     for case in [
         "ipoib-tcp n1/ib0 n2/ib0",
@@ -109,7 +116,7 @@ fn the_transfer_study_is_planned_on_both_of_its_networks() {
         interface("eno1", "ethernet", 1000, 1500),
     ]);
     let reaching =
-        |gbit| Script::streams(2, gbit).stream("*", 6, gbit).interfaces(&nics).hcas(&port("QDR", 4, 40.0));
+        |gbit| Script::streams(2, gbit).stream("*", 6, gbit).interfaces(&nics).hcas(&cards("QDR", 40.0));
     let planned = planned(&home, "check transfer-study", &reaching(60.0));
     for (case, count) in [
         ("iperf n1/eth0 n2/eth0", 5),
