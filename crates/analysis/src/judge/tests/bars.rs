@@ -1,6 +1,6 @@
 //! Bars that are percentages: of a limit, of a fleet, of a reference.
 
-use seatrial_model::profile::{Bar, Bounds, LimitRule, WithoutLimit};
+use seatrial_model::profile::{Bar, Bounds, LimitRule};
 use seatrial_model::{Better, Limit, LimitRecord, Unit, Verdict};
 
 use super::*;
