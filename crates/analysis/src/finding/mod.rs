@@ -2,6 +2,7 @@
 
 mod at_once;
 mod backlog;
+mod bond_worth;
 mod cost;
 mod culprit;
 mod did_not_converge;
@@ -61,6 +62,7 @@ pub const RULES: &[Rule] = &[
     lossy::RULE,
     shared_links::MISSING,
     shared_links::COLLISIONS,
+    bond_worth::RULE,
     factor::RULE,
     limit_exceeded::RULE,
     path::RULE,

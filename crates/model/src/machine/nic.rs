@@ -168,6 +168,7 @@ impl Nic {
             .count("mtu", self.mtu.known().copied())
             .flag("up", self.up.known().copied())
             .text("master", self.master.as_deref())
+            .count("members", (self.kind == NicKind::Bond).then_some(self.lower.len() as u64))
             .count("numa_node", self.numa_node().known().map(|&node| node.into()))
             .done()
     }

@@ -235,6 +235,11 @@ fn a_ping_pong_has_the_graphs_of_netpipe() {
     let [.., before, last] = places[..] else { panic!("{signature}") };
     assert!(last - before < 0.6 * (last - places[0]), "{places:?}");
     assert!(drawn.contains("<figcaption>time_by_size over size"), "the saturation graph");
+    let by_size = between(drawn, "<figcaption>by_size over size", "</figure>");
+    assert!(
+        by_size.contains(">0.001<"),
+        "a logarithmic axis has a label of its own at each power: {by_size}"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use kuva::render::theme::Theme;
 
 use super::marks::{path, shape};
 use super::svg::{plain, svg};
-use super::ticks::tick;
+use super::ticks::{power_of_ten, tick};
 use super::{Mark, Scale, widened};
 use crate::number::decimals;
 
@@ -154,6 +154,7 @@ pub fn set_height(layout: Layout, y: (f64, f64), up: Scale) -> Layout {
     if up == Scale::Log && y.0 > 0.0 {
         let y = (y.0 / 1.15, y.1 * 1.15);
         (layout.log_y, layout.y_range) = (true, y);
+        layout.y_tick_format = TickFormat::Custom(Arc::new(power_of_ten));
         (layout.y_axis_min, layout.y_axis_max) = (Some(y.0), Some(y.1));
     } else {
         let low = y.0.min(0.0);

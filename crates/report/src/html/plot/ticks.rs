@@ -13,6 +13,11 @@ pub fn tick(at: f64, decimals: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// The label on a logarithmic axis.
+pub fn power_of_ten(at: f64) -> String {
+    tick(at, (-at.log10().floor()).max(0.0) as usize)
+}
+
 /// A large number in thousands: `250 k`.
 fn si(at: f64) -> String {
     let (value, sign) = match at.abs() {
@@ -50,6 +55,7 @@ mod tests {
     #[test]
     fn places_say_no_more_than_they_have_to() {
         assert_eq!([tick(2.50, 2), tick(40.0, 1), tick(250_000.0, 0)], ["2.5", "40", "250 k"]);
+        assert_eq!([0.0004, 0.05, 3.0, 40.0].map(power_of_ten), ["0.0004", "0.05", "3", "40"]);
         assert_eq!([power(16.0, true), power(3.0, false)], ["64 KiB", "8"]);
         assert_eq!([0.0, 1.0, 2.0, 3.0, 4.0].map(quantile), ["0", "90 %", "99 %", "99.9 %", "99.99 %"]);
     }
