@@ -53,7 +53,7 @@ fn a_percentage_of_the_nominal_rate_is_of_the_port_and_unknown_where_there_is_no
     assert!(lines(&judgement)[0].starts_with("fast n1: unknown no nominal rate"), "{:?}", lines(&judgement));
     assert_eq!(judgement.missing_limits, [], "a [[limit]] would not help");
     let mut skip = nominal(80.0);
-    skip.criteria[0].without_limit = seatrial_model::profile::Absence::Skip;
+    skip.criteria[0].without_limit = Absence::Skip;
     assert_eq!(only(&judged(&skip, &[measured("n1")])).0, Verdict::Skip);
 }
 
