@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Better, Verdict, VerdictRecord};
+use seatrial_model::{Better, Quantity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::nodes::{MARGIN, shortfall};
@@ -191,7 +191,7 @@ pub fn spaced(percent: f64) -> String {
 pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<f64> {
     let value = record.measured?;
     let is_it = |metric: &&MetricRecord| {
-        let measured = value.to(metric.unit).map(|measured| measured.value());
+        let measured = value.to(metric.unit).map(Quantity::value);
         measured.is_ok_and(|measured| is_same(measured, metric.median))
     };
     case?.metrics.values().find(is_it)?.percent_of_limit()
@@ -215,7 +215,7 @@ pub fn short(bound: &str) -> String {
 #[cfg(test)]
 mod tests {
     use seatrial_model::record::Summary;
-    use seatrial_model::{LimitRecord, Quantity, Subject, Unit};
+    use seatrial_model::{LimitRecord, Subject, Unit};
 
     use super::*;
 
