@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Reason};
+use seatrial_model::{Case, Cause, Integrity, Measures, PartRecord, Phase, Quantity, Reason};
 
 #[path = "machine/between.rs"]
 mod between;
@@ -174,12 +174,12 @@ fn a_link_that_becomes_faster_while_a_trial_runs_is_told_to_rise_still() {
             measures.series["by_time"].iter().map(|row| seatrial_bench::median(&row.values.trials)).collect();
         assert!(rows.len() >= 10, "{rows:?}");
         let told = measures.findings.iter().find(|finding| finding.kind == "still-rising");
-        let ratio = told.and_then(|finding| finding.value).map(|ratio| ratio.value());
+        let ratio = told.and_then(|finding| finding.value).map(Quantity::value);
         // Truth is what the shaper let through: three times as much.
         if ratio.is_some_and(|ratio| (ratio - 3.0).abs() < 0.3) {
             return;
         }
-        failed.push(Reason::new(seatrial_model::Cause::Underloaded, format!("{ratio:?} {rows:?}")));
+        failed.push(Reason::new(Cause::Underloaded, format!("{ratio:?} {rows:?}")));
     }
     panic!("{failed:#?}");
 }
