@@ -22,6 +22,8 @@ use crate::stored;
 
 #[cfg(test)]
 mod host_profile;
+#[cfg(test)]
+mod source_tables;
 
 const DEFAULT_PROFILE: &str = "host";
 
