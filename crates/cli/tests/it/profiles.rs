@@ -115,3 +115,57 @@ fn a_benchmark_still_to_come_is_unknown_and_no_error() {
     let ended = home.seatrial("check").word(file).script(&Script::measuring(60.0)).run();
     ended.exits(3).shows("? UNKNOWN").shows("mpi.collective");
 }
+
+const SOURCE_TABLE: &str = r#"
+[[table]]
+id = "page"
+title = "memory of the page"
+source = "the page, part 2"
+test = "memory"
+metric = "bandwidth"
+rows = [
+    { name = "triad", value = "400 Gbit/s" },
+    { name = "latency", value = "80 ns", not_measured = "no test of latencies" },
+]
+"#;
+
+#[test]
+fn the_tables_of_the_document_are_printed_by_a_check_and_from_the_stored_run() {
+    let home = Home::new();
+    let file = home.file("page.toml", format!("{TEST}params = {{ kernel = \"triad\" }}\n{SOURCE_TABLE}"));
+    let row = |shown: &str| {
+        let line = shown.lines().find(|line| line.trim_start().starts_with("triad")).unwrap_or_default();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // 60 GB/s are 480 Gbit/s.
+    let check = home.seatrial("check --source-tables").word(&file).script(&Script::measuring(60.0)).run();
+    let check = check.shows("memory of the page").shows("no test of latencies").shows("the page, part 2");
+    assert_eq!(row(&check.out), ["triad", "480", "Gbit/s", "±0%", "400", "Gbit/s", "1.20"], "{}", check.out);
+    let stored = home.seatrial("report --source-tables").run().exits(0);
+    assert_eq!(row(&stored.out), row(&check.out));
+    // The record holds the profile, so that the document repeats nothing of it.
+    let json = home.seatrial("report -o json").run().exits(0);
+    assert!(!json.out.contains("memory of the page"));
+    assert!(
+        fs::read_to_string(home.run().join("report.html"))
+            .is_ok_and(|page| page.contains("memory of the page"))
+    );
+}
+
+#[test]
+fn a_profile_without_tables_is_told_before_anything_is_measured() {
+    let home = Home::new();
+    let file = home.file("plain.toml", TEST);
+    let ended =
+        home.seatrial("check --source-tables").word(&file).script(&Script::measuring(60.0)).run().exits(2);
+    let ended = ended.says("--source-tables: profile plain has no [[table]]");
+    assert!(ended.out.is_empty() && !home.path().exists());
+    home.seatrial("run mem.bandwidth -p kernel=triad").script(&Script::measuring(60.0)).run().exits(0);
+    home.seatrial("report --source-tables").run().exits(2).says("the run has no profile");
+}
+
+#[test]
+fn a_cell_of_a_table_that_names_no_result_is_shown_in_the_profile() {
+    let text = format!("{TEST}{}", SOURCE_TABLE.replace("\"bandwidth\"", "\"bandwith\""));
+    refused(&text, "9:10", "did you mean 'bandwidth'?");
+}

@@ -7,7 +7,7 @@ use seatrial_model::record::Document;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, plain, plus_minus};
-use crate::words::{count, in_unit, unit};
+use crate::words::{count, unit};
 
 /// Every table of the document of `profile`.
 pub fn tables(document: &Document, profile: &Profile) -> Vec<Table> {
@@ -17,53 +17,45 @@ pub fn tables(document: &Document, profile: &Profile) -> Vec<Table> {
 /// The rows and columns of the document; each column as measured, as printed, and the ratio of the two.
 fn table(compared: &ComparedTable<'_>) -> Table {
     let of = compared.table;
-    let layout = Layout::of(compared);
+    let is_list = of.columns.iter().all(String::is_empty);
     let rows: Vec<usize> = (0..of.rows.len()).collect();
     let corner = if of.corner.is_empty() { "item" } else { &of.corner };
-    let title = format!("{}{} · {}", of.title, layout.unit.map(in_unit).unwrap_or_default(), of.source);
-    let mut table =
-        Builder::new(title, &rows).column(Column::words(corner).label(), |row| of.rows[*row].name.as_str());
+    let mut table = Builder::new(of.title.clone(), &rows)
+        .column(Column::words(corner).label(), |row| of.rows[*row].name.as_str());
     for (at, name) in of.columns.iter().enumerate() {
         let cell = |row: &usize| compared.rows[*row].get(at).and_then(Option::as_ref);
-        let head = if layout.is_list { "measured" } else { name };
+        let column = SharedColumn::of(rows.iter().filter_map(cell), is_list);
+        let head = if is_list { "measured" } else { name };
         table = table
-            .column(Column::numbers(head), |row| {
-                cell(row).map_or_else(Cell::default, |cell| layout.measured(cell))
+            .column(Column::quantities(head, column.unit), |row| {
+                cell(row).map_or_else(Cell::default, |cell| column.measured(cell))
             })
-            .column(Column::numbers("document").joined(), |row| {
-                cell(row).map_or_else(Cell::default, |cell| layout.printed(cell))
+            .column(Column::quantities("document", column.unit).joined(), |row| {
+                cell(row).map_or_else(Cell::default, |cell| column.printed(cell))
             })
             .column(Column::numbers("ratio").joined(), |row| {
                 cell(row).and_then(|cell| cell.ratio).map(plain)
             });
     }
-    Table { remarks: layout.remarks(compared), pieces: usize::MAX, ..table.whole() }
+    Table { remarks: remarks(compared, is_list), pieces: usize::MAX, ..table.whole() }
 }
 
-fn cells<'a, 'b>(compared: &'b ComparedTable<'a>) -> impl Iterator<Item = &'b ComparedCell<'a>> {
-    compared.rows.iter().flatten().flatten()
-}
-
-/// What the cells of a table share.
-struct Layout {
-    /// The unit of all numbers of the document.
+/// What the cells of a column share.
+struct SharedColumn {
+    /// The unit of all its numbers.
     unit: Option<Unit>,
-    factor: Option<f64>,
-    /// One column of results, with room for words.
+    /// The only column of results, with room for words.
     is_list: bool,
 }
 
-impl Layout {
-    fn of(compared: &ComparedTable<'_>) -> Self {
-        let units = cells(compared).filter_map(|cell| match cell.printed.value {
+impl SharedColumn {
+    fn of<'a>(cells: impl Iterator<Item = &'a ComparedCell<'a>>, is_list: bool) -> Self {
+        let mut units = cells.filter_map(|cell| match cell.printed.value {
             SourceValue::Quantity(quantity) => Some(quantity.unit()),
             SourceValue::Word(_) => None,
         });
-        Self {
-            unit: shared(units),
-            factor: shared(cells(compared).map(|cell| cell.printed.factor)),
-            is_list: compared.table.columns.iter().all(String::is_empty),
-        }
+        let first = units.next();
+        Self { unit: first.filter(|first| units.all(|unit| unit == *first)), is_list }
     }
 
     fn unit(&self, of: Unit) -> String {
@@ -71,13 +63,12 @@ impl Layout {
     }
 
     fn printed(&self, cell: &ComparedCell<'_>) -> Cell {
-        let printed = match &cell.printed.value {
-            SourceValue::Word(word) => return word.as_str().into(),
-            SourceValue::Quantity(printed) => printed,
-        };
-        let said = Cell::from(format!("{}{}", printed.value(), self.unit(printed.unit())));
-        let is_said_below = self.factor.is_some() && self.unit.is_some();
-        said.notes(unit_words(cell.printed.factor, printed.unit()).filter(|_| !is_said_below))
+        match &cell.printed.value {
+            SourceValue::Word(word) => word.as_str().into(),
+            SourceValue::Quantity(printed) => {
+                format!("{}{}", printed.value(), self.unit(printed.unit())).into()
+            }
+        }
     }
 
     fn measured(&self, cell: &ComparedCell<'_>) -> Cell {
@@ -91,7 +82,8 @@ impl Layout {
             }
             Counterpart::Number { value, unit, basis, case } => (*value, *unit, basis, case),
         };
-        let decimals = decimals([value]).max(decimals_printed(cell));
+        let is_count = of == Unit::Count && value.fract() == 0.0;
+        let decimals = if is_count { 0 } else { decimals([value]).max(decimals_printed(cell)) };
         let range = |(low, high): (f64, f64)| format!("{low:.decimals$} to {high:.decimals$}");
         let said = Cell::from(format!("{value:.decimals$}{}", self.unit(of))).case(case.as_deref());
         let (remark, detail) = match basis {
@@ -107,33 +99,40 @@ impl Layout {
         let details: Vec<String> = [remark, detail].into_iter().filter(|text| !text.is_empty()).collect();
         said.detail(details.join(", "))
     }
-
-    fn remarks(&self, compared: &ComparedTable<'_>) -> Vec<String> {
-        let has = |is: fn(&Basis) -> bool| {
-            cells(compared)
-                .any(|cell| matches!(&cell.counterpart, Counterpart::Number { basis, .. } if is(basis)))
-        };
-        let of_matrix = "each column: measured, document, ratio; – is not measured";
-        let of_cases = "several cases: the median of their numbers";
-        let of_steps = "flows at the same time: the repeat with the median total";
-        let said = [
-            (!self.is_list).then(|| of_matrix.to_owned()),
-            has(|basis| matches!(basis, Basis::Cases(..))).then(|| of_cases.to_owned()),
-            has(|basis| matches!(basis, Basis::Repeats(..))).then(|| of_steps.to_owned()),
-            self.factor.zip(self.unit).and_then(|(factor, unit)| unit_words(factor, unit)),
-        ];
-        said.into_iter().flatten().collect()
-    }
 }
 
-fn shared<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
-    let first = values.next()?;
-    values.all(|value| value == first).then_some(first)
+/// The place of the table in the document, and how it is to be read.
+fn remarks(compared: &ComparedTable<'_>, is_list: bool) -> Vec<String> {
+    let cells = || compared.rows.iter().flatten().flatten();
+    let has = |is: fn(&Basis) -> bool| {
+        cells().any(|cell| matches!(&cell.counterpart, Counterpart::Number { basis, .. } if is(basis)))
+    };
+    let of_matrix = "each column: measured, document, ratio; – is not measured";
+    let of_cases = "several cases: the median of their numbers";
+    let of_steps = "flows at the same time: the repeat with the median total";
+    let mut units: Vec<String> =
+        cells().filter_map(|cell| unit_words(&cell.printed.value, cell.printed.factor)).collect();
+    units.sort();
+    units.dedup();
+    let said = [
+        (!is_list).then(|| of_matrix.to_owned()),
+        has(|basis| matches!(basis, Basis::Cases(..))).then(|| of_cases.to_owned()),
+        has(|basis| matches!(basis, Basis::Repeats(..))).then(|| of_steps.to_owned()),
+    ];
+    [compared.table.source.clone()].into_iter().chain(said.into_iter().flatten()).chain(units).collect()
 }
 
 /// What one unit of the document is; nothing for a unit that is what its name says.
-fn unit_words(factor: f64, unit: Unit) -> Option<String> {
-    (factor != 1.0).then(|| format!("1 {unit} of the document is {factor} {unit}"))
+fn unit_words(printed: &SourceValue, factor: f64) -> Option<String> {
+    match printed {
+        SourceValue::Quantity(printed) if factor != 1.0 => {
+            let unit = printed.unit();
+            Some(format!(
+                "1 {unit} of the document is {factor} {unit} of the benchmark, and both columns are in the document's"
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// Decimals of the document's number.

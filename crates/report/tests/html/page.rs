@@ -1,7 +1,10 @@
 //! The content of the page, without a browser.
 
+use seatrial_model::profile::{
+    Profile, SourceCell, SourceResult, SourceRow, SourceSelection, SourceTable, SourceValue, Statistic, Test,
+};
 use seatrial_model::record::Document;
-use seatrial_model::{Cause, PartRecord, Verdict};
+use seatrial_model::{Cause, Params, PartRecord, Quantity, Unit, Verdict};
 use seatrial_report::Earlier;
 use seatrial_report::html::PageContext;
 
@@ -457,4 +460,64 @@ fn every_criterion_has_a_row_with_bound_and_value_settings_too() {
             assert!(row(criterion).contains(word), "no {word} in {}", row(criterion));
         }
     }
+}
+
+/// A profile of which the document prints two numbers of [`fixture::host`] and one that nothing measures.
+fn with_source_table() -> Profile {
+    let selection = |kernel: &str| SourceSelection {
+        test: "memory".to_owned(),
+        metric: "bandwidth".to_owned(),
+        cases: fixture::params(&[("kernel", kernel), ("store", "nt")]),
+        at: Params::default(),
+        on: Params::default(),
+        roles: Vec::new(),
+        step: None,
+        class: None,
+        of: Statistic::Median,
+    };
+    let row = |name: &str, result: SourceResult| {
+        let value = SourceValue::Quantity(Quantity::new(400.0, Unit::GigabitsPerSecond).expect("a rate"));
+        SourceRow { name: name.to_owned(), cells: vec![Some(SourceCell { value, factor: 1.0, result })] }
+    };
+    let table = SourceTable {
+        id: "page".to_owned(),
+        title: "memory <of the page>".to_owned(),
+        source: "the page, part 2".to_owned(),
+        corner: String::new(),
+        columns: vec![String::new()],
+        rows: vec![
+            row("triad", SourceResult::Selection(selection("triad"))),
+            row("scale", SourceResult::NotMeasured("no such kernel".to_owned())),
+        ],
+    };
+    let test = Test { id: "memory".to_owned(), bench: "mem.bandwidth".to_owned(), ..Test::default() };
+    Profile { tests: vec![test], source_tables: vec![table], ..Profile::default() }
+}
+
+#[test]
+fn the_tables_of_the_document_stand_on_the_page_of_a_profile_that_has_some() {
+    let profile = with_source_table();
+    let document = fixture::host();
+    let page = page_in(&document, &PageContext { profile: Some(&profile), ..PageContext::default() });
+    let section = between(&page, "id=\"source-tables\"", "</section>");
+    assert!(
+        section.contains("memory &#60;of the page&#62;") && section.contains("the page, part 2"),
+        "{section}"
+    );
+    let row = |name: &str| section.split("<tr").find(|row| row.contains(name)).expect("a row").to_owned();
+    let triad = document
+        .results
+        .iter()
+        .find(|case| case.params.text("kernel") == Ok("triad") && case.params.text("store") == Ok("nt"));
+    let ours = triad.and_then(|case| case.metrics.get("bandwidth")).expect("a number").median * 8.0;
+    assert!(
+        row("triad").contains(&format!("{ours:.0}")) && row("triad").contains(">400<"),
+        "{}",
+        row("triad")
+    );
+    assert!(row("triad").contains(&format!("{:.2}", ours / 400.0)), "{}", row("triad"));
+    assert!(row("scale").contains("not measured"), "{}", row("scale"));
+    assert!(section.contains("no such kernel"), "{section}");
+    assert!(page.contains("href=\"#source-tables\""));
+    assert!(!page_of(&document).contains("source-tables"), "a profile without tables has no section");
 }
