@@ -23,9 +23,7 @@ pub(super) fn source_table(
     let rows = Line::of(&entry.rows);
     let columns = entry.columns.as_ref().map_or_else(|| vec![Line::default()], Line::of);
     let is_matrix = entry.columns.is_some() || matches!(entry.rows, AxisEntry::Values { .. });
-    if is_matrix {
-        shape(entry, rows.len(), columns.len(), found);
-    }
+    let is_whole = !is_matrix || has_shape(entry, rows.len(), columns.len(), found);
     let row = |(at, row): (usize, &Line<'_>)| SourceRow {
         name: row.name.clone(),
         cells: columns
@@ -46,7 +44,8 @@ pub(super) fn source_table(
             })
             .collect(),
     };
-    let rows = rows.iter().enumerate().map(row).collect();
+    // Without its values, a matrix of any size is a few bytes of text.
+    let rows = rows.iter().enumerate().filter(|_| is_whole).map(row).collect();
     let names_of = |axis: Option<&AxisEntry>| match axis {
         Some(AxisEntry::Values { name, .. }) => name.value.clone(),
         _ => String::new(),
@@ -64,19 +63,20 @@ pub(super) fn source_table(
     }
 }
 
-/// Reports a matrix of values whose size is not that of the table.
-fn shape(entry: &SourceTableEntry, rows: usize, columns: usize, found: &mut Diagnostics) {
-    if entry.values.is_empty() {
-        let title = "a table with columns needs 'values', one list per row";
-        found.error(entry.values_at, title);
+/// Whether the matrix of values has the size of the table; reports one that has not.
+fn has_shape(entry: &SourceTableEntry, rows: usize, columns: usize, found: &mut Diagnostics) -> bool {
+    let (at, title) = if entry.values.is_empty() {
+        (entry.values_at, "a table with columns needs 'values', one list per row".to_owned())
     } else if entry.values.len() != rows {
-        let title = format!("rows of the table: {rows}; of 'values': {}", entry.values.len());
-        found.error(entry.values_at, title);
+        (entry.values_at, format!("rows of the table: {rows}; of 'values': {}", entry.values.len()))
     } else if let Some((at, row)) = entry.values.iter().enumerate().find(|(_, row)| row.len() != columns) {
         let place = row.first().map_or(entry.values_at, |value| value.at);
-        let title = format!("columns of the table: {columns}; values in row {}: {}", at + 1, row.len());
-        found.error(place, title);
-    }
+        (place, format!("columns of the table: {columns}; values in row {}: {}", at + 1, row.len()))
+    } else {
+        return true;
+    };
+    found.error(at, title);
+    false
 }
 
 /// A row or a column.

@@ -34,7 +34,7 @@ fn table(compared: &ComparedTable<'_>) -> Table {
                 cell(row).map_or_else(Cell::default, |cell| column.printed(cell))
             })
             .column(Column::numbers("ratio").joined(), |row| {
-                cell(row).and_then(|cell| cell.ratio).map(plain)
+                cell(row).and_then(|cell| cell.ratio).map(ratio)
             });
     }
     Table { remarks: remarks(compared, is_list), pieces: usize::MAX, ..table.whole() }
@@ -133,6 +133,10 @@ fn unit_words(printed: &SourceValue, factor: f64) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn ratio(ratio: f64) -> String {
+    if ratio < 0.1 { plain(ratio) } else { format!("{ratio:.2}") }
 }
 
 /// Decimals of the document's number.

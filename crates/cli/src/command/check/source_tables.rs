@@ -274,7 +274,7 @@ fn numbers_are_those_that_the_document_would_print() {
     let text = text(&profile, results, 100);
     // Half of a round trip; MB/s of 1.024 MB/s; ns; MiB/s.
     ends_with(&text, "tcp_lat", &["6.33", "us", "±?", "6.33", "us", "1.00"]);
-    ends_with(&text, "device 2, host to device", &["10546.9", "±?", "10547.1", "1.000"]);
+    ends_with(&text, "device 2, host to device", &["10546.9", "±?", "10547.1", "1.00"]);
     ends_with(&text, "rc_rdma_write_poll_lat", &["1850", "ns", "±?", "925", "ns", "2.00"]);
     ends_with(&text, "dragproc, dd, from", &["490", "±?", "490", "1.00"]);
     ends_with(&text, "sctp_lat", &["not", "measured", "8.94", "us"]);
@@ -326,4 +326,34 @@ fn a_run_without_results_has_every_row_and_the_reason() {
     for quantity in ["25 us", "62 us", "75 us", "1890 Mbit/s", "3 Gbit/s"] {
         assert!(text.contains(&printed(quantity)), "{quantity} in\n{text}");
     }
+}
+
+/// The tests that the tables in docs/profiles.md name.
+const TESTS_OF_DOCS: &str = r#"
+[[test]]
+id = "stream"
+use = "net.tcp_stream"
+[[test]]
+id = "latency"
+use = "net.rr"
+[[test]]
+id = "files"
+use = "storage.file"
+params = { threads = [1, 5, 10], block = ["64 KiB", "1 MiB"], pattern = "random" }
+[[test]]
+id = "uplink"
+use = "net.tcp_stream"
+pattern = "trunk"
+"#;
+
+#[test]
+fn the_tables_in_the_docs_are_right() {
+    let page = include_str!("../../../../../docs/profiles.md");
+    let section = page.split("## Tables of a document").nth(1).expect("the section");
+    let block = section.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    let text = format!("{TESTS_OF_DOCS}{block}");
+    let source = seatrial_profile::Source::Text { name: "docs".to_owned(), text };
+    let profile =
+        load(&source, date(2026, 3, 1)).unwrap_or_else(|found| panic!("{}", found.render(false))).profile;
+    assert_eq!(profile.source_tables.len(), 3);
 }
