@@ -130,7 +130,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__check)
-            opts="-o -w -N -x -h --strict --role --reference --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-o -w -N -x -h --strict --role --reference --source-tables --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -776,7 +776,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__report)
-            opts="-o -h --details --nodes --form --node --html --output --color --help"
+            opts="-o -h --details --source-tables --nodes --form --node --html --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -65,6 +65,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l ssh-fanout -
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l script -d 'Use the simulated nodes and exact numbers of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l strict -d 'Exit with 1 on warnings too'
+complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l source-tables -d 'Print the tables of the document that the profile was made from, each cell beside the result and their ratio'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand check" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
@@ -188,6 +189,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l details -d 'Print all tables and findings instead of the first screen'
+complete -c seatrial -n "__fish_seatrial_using_subcommand report" -l source-tables -d 'Print the tables of the document that the profile was made from, each cell beside the result and their ratio'
 complete -c seatrial -n "__fish_seatrial_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l junit -d 'JUnit XML: a node is a suite, a criterion a test, unknown is an error, numbers are properties' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand export" -l csv -d 'CSV, one line per metric of a case or place of a series, as `report -o csv` prints it' -r
