@@ -1,3 +1,5 @@
+//! Cells of a source table beside records made by hand.
+
 use seatrial_model::profile::{NodeSet, Role, SourceRow};
 use seatrial_model::{Quantity, Reason};
 use serde_json::json;
