@@ -169,7 +169,12 @@ fn a_sound_network_without_bonds_and_gigabit_passes_the_lecture() {
     let facts =
         json!({ "kind": "nic", "name": "eth0", "link_layer": "ethernet", "up": true, "virtual": false });
     let mut settings = vec![setting("nic.mtu", "nic:eth0", &facts, 9000.into())];
-    for id in ["net.rmem_consistent", "net.wmem_consistent", "net.ipv4.tcp_window_scaling"] {
+    for id in [
+        "net.rmem_consistent",
+        "net.wmem_consistent",
+        "net.rcvbuf_at_least_sndbuf",
+        "net.ipv4.tcp_window_scaling",
+    ] {
         settings.push(setting(id, "node", &of_node, true.into()));
     }
     let node = |name: &str| json!({ "name": name, "machine": computer, "settings": settings });
@@ -195,7 +200,7 @@ fn a_plan_names_the_tests_that_select_nothing_and_those_that_no_node_plays() {
     let home = Home::new();
     let script = Script::streams(2, 9.4).interface(&interface("eth0", "ethernet", 10_000, 9000));
     let plan = |check: &str| home.seatrial(&format!("check {check} --plan")).script(&script).run().exits(0);
-    plan("discov-net").shows("bond:net.tcp_stream@n1").shows("n1->n2 has type=physical");
+    plan("discov-net").shows("bond net.tcp_stream n1").shows("n1->n2 has type=physical");
     plan("dragnet --role cobalt=n1").shows("no node of the run plays dragnet");
 }
 

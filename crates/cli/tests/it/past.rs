@@ -57,8 +57,8 @@ fn a_run_that_is_not_there_suggests_the_nearest_and_an_ambiguous_one_lists_all()
 fn a_home_without_runs_says_how_to_make_one() {
     let home = Home::new();
     home.seatrial("history").run().exits(0).shows("no runs yet; `seatrial check` makes one");
-    home.seatrial("report").run().exits(2).says("no run 'last'");
-    home.seatrial("run --resume").run().exits(2).says("no run 'last'");
+    home.seatrial("report").run().exits(2).says("there is no run in");
+    home.seatrial("run --resume").run().exits(2).says("`seatrial check` and `seatrial run` make one");
     assert!(!home.path().exists(), "looking makes no home");
 }
 

@@ -22,7 +22,9 @@ const NOT_REPEATED: &str = "disturbed trials were not repeated: the time for the
 #[test]
 fn where_the_time_is_spent_one_line_says_what_was_not_repeated_and_what_gives_more() {
     let text = flat(&check("", "--time-budget 1s").exits(3));
-    let line = format!("4 {NOT_REPEATED} (1 s a node) was used up; give more with --time-budget");
+    let line = format!(
+        "4 {NOT_REPEATED} (1 s a node) was used up do (user): give the run more time with --time-budget"
+    );
     assert_eq!(text.matches(&line).count(), 1, "{text}");
 }
 

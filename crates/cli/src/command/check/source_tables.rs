@@ -58,7 +58,11 @@ fn case(profile: &Profile, selection: &SourceSelection) -> Case {
         case.facts.set(name, value.clone());
     }
     for (name, requirement) in &test.require {
-        case.facts.set(name, requirement.at_least.expect("a least").to_string().as_str());
+        let met = requirement
+            .equals
+            .clone()
+            .or(requirement.at_least.map(|least| least.to_string().as_str().into()));
+        case.facts.set(name, met.expect("a value that is enough"));
     }
     case
 }
