@@ -186,10 +186,7 @@ impl Run<'_> {
             return Some(format!("test '{}' is for {} alone", test.id, test.roles.join(" and ")));
         }
         let wanted = [&test.roles, roles].into_iter();
-        wanted
-            .filter(|roles| self.nodes.players(roles).next().is_none())
-            .map(|roles| nobody_plays(roles))
-            .next()
+        wanted.filter(|roles| self.nodes.players(roles).next().is_none()).map(nobody_plays).next()
     }
 
     /// The cases that the selection names, without those that a study added.
