@@ -185,7 +185,9 @@ fn a_file_with_a_hole_has_an_extent_more_where_the_file_system_tells() {
     let file = std::fs::File::create_new(folder.path().join("sparse")).expect("made");
     match extents(&file) {
         Ok(found) => assert_eq!(found, 0, "an empty file"),
-        Err(errno) => return assert_eq!(errno, Errno::OPNOTSUPP),
+        Err(errno) => {
+            return assert!([Errno::OPNOTSUPP, Errno::NOTTY, Errno::NOSYS].contains(&errno), "{errno}");
+        }
     }
     pwrite(&file, &[1; BLOCK], 0).expect("written");
     pwrite(&file, &[1; BLOCK], 1 << 30).expect("written");
