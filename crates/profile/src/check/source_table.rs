@@ -170,7 +170,7 @@ fn cell(
     Some(SourceCell { value, factor, result: SourceResult::Selection(selection) })
 }
 
-/// What the document prints: a number, or a word in its place. `None` for a blank, and for a number that is none.
+/// What the document prints: a number, or a word in its place. `None` for a blank, and for a number that cannot be read.
 fn value(printed: &At<Value>, unit: Option<Unit>, found: &mut Diagnostics) -> Option<SourceValue> {
     let text = printed.value.to_string();
     if text.trim().is_empty() {

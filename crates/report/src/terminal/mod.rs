@@ -23,6 +23,7 @@ use crate::TextStyle;
 use crate::ink::render_colors;
 use crate::notes::Notes;
 use crate::view;
+use crate::view::actions::actions;
 use crate::view::cases::without_factors;
 
 /// Lines that every terminal shows at once.
@@ -85,7 +86,7 @@ fn source_tables(
     let mut blocks = vec![headline::block(document, width)];
     let tables = view::source_tables::tables(document, profile);
     blocks.extend(tables.into_iter().map(|of| table::block(of, usize::MAX, &mut notes, width)));
-    blocks.push(next::block(document, context, width));
+    blocks.push(next::block(document, context, &actions(document, context.abouts), width));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
@@ -97,7 +98,7 @@ fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> St
     blocks.push(verdicts::block(document, &mut notes, width));
     blocks.extend(tables(document, &mut notes, width));
     blocks.push(findings::block(document, width));
-    blocks.push(next::block(document, context, width));
+    blocks.push(next::block(document, context, &actions(document, context.abouts), width));
     blocks.retain(|block| !block.is_empty());
     let mut text = blocks.join("\n");
     if text.lines().count() > ONE_SCREEN {

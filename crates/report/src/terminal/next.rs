@@ -7,16 +7,21 @@ use super::{Content, TerminalContext};
 use crate::grid;
 use crate::ink::Ink;
 use crate::repeat_command::repeats;
-use crate::view::actions::actions;
+use crate::view::actions::Action;
 use crate::words::clean;
 
 /// Commands that measure again.
 const MOST_REPEATS: usize = 3;
 
-pub fn block(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
-    let bad =
-        actions(document, context.abouts).into_iter().filter(|action| action.badge.tone > Verdict::Warn);
-    let cases: Vec<&CaseRecord> = bad.flat_map(|action| action.repeats).collect();
+/// What to type next about `actions`.
+pub fn block(
+    document: &Document,
+    context: &TerminalContext<'_>,
+    actions: &[Action<'_>],
+    width: u16,
+) -> String {
+    let bad = actions.iter().filter(|action| action.badge.tone > Verdict::Warn);
+    let cases: Vec<&CaseRecord> = bad.flat_map(|action| action.repeats.iter().copied()).collect();
     let commands = repeats(&cases, &document.run).into_iter().take(MOST_REPEATS);
     let mut rows: Vec<(String, String)> =
         commands.map(|(label, command)| (label.to_owned(), command)).collect();

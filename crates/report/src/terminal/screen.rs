@@ -8,7 +8,7 @@ use crate::grid;
 use crate::ink::{Ink, is_mark};
 use crate::labels::named;
 use crate::notes::Notes;
-use crate::view::actions::{Action, actions, with_warnings};
+use crate::view::actions::{Action, with_warnings};
 use crate::view::cases::without_factors;
 use crate::view::criteria::{
     Criterion, Judgement, MEASURED, Places, WANTED, criteria, table as criteria_table,
@@ -60,7 +60,8 @@ pub fn text(document: &Document, context: &TerminalContext<'_>, width: u16) -> S
     let has_tables = document.verdicts.is_empty()
         && tables(document, &mut Notes::default(), width).iter().all(|text| is_within(text, width));
     let bodies = &bodies[usize::from(!has_tables)..];
-    let in_room = |room: &Room, body: Body| in_room(document, context, *room, body, width);
+    let actions = with_warnings(document, context.abouts);
+    let in_room = |room: &Room, body: Body| in_room(document, context, &actions, *room, body, width);
     let mut all = bodies.iter().flat_map(|body| ROOMS.iter().map(|room| in_room(room, *body)));
     all.find(fits).unwrap_or_else(|| in_room(&ROOMS[ROOMS.len() - 1], Body::Parts))
 }
@@ -81,7 +82,14 @@ enum Body {
     Parts,
 }
 
-fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body: Body, width: u16) -> String {
+fn in_room(
+    document: &Document,
+    context: &TerminalContext<'_>,
+    actions: &[Action<'_>],
+    room: Room,
+    body: Body,
+    width: u16,
+) -> String {
     let mut notes = Notes::default();
     let mut blocks =
         vec![headline::block(document, width), nodes::block(document, room.nodes, &mut notes, width)];
@@ -99,18 +107,16 @@ fn in_room(document: &Document, context: &TerminalContext<'_>, room: Room, body:
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));
-    blocks.push(to_act_on(document, context, room, width));
-    blocks.push(next::block(document, context, width) + &last_line(document, context));
+    blocks.push(to_act_on(document, actions, room, width));
+    blocks.push(next::block(document, context, actions, width) + &last_line(document, context, actions));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
 /// The number of problems, the worst of them, and the page of the run.
-fn last_line(document: &Document, context: &TerminalContext<'_>) -> String {
-    let problems: Vec<Action<'_>> = actions(document, context.abouts)
-        .into_iter()
-        .filter(|action| action.badge.tone == Verdict::Fail)
-        .collect();
+fn last_line(document: &Document, context: &TerminalContext<'_>, actions: &[Action<'_>]) -> String {
+    let problems: Vec<&Action<'_>> =
+        actions.iter().filter(|action| action.badge.tone == Verdict::Fail).collect();
     let on = |action: &Action<'_>| match action.nodes.as_slice() {
         nodes if nodes.is_empty() || !is_fleet(document) => String::new(),
         nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
@@ -186,8 +192,7 @@ fn cut_from(start: &str, column: &str, table: &mut Table) {
     }
 }
 
-fn to_act_on(document: &Document, context: &TerminalContext<'_>, room: Room, width: u16) -> String {
-    let all = with_warnings(document, context.abouts);
+fn to_act_on(document: &Document, all: &[Action<'_>], room: Room, width: u16) -> String {
     if all.is_empty() {
         return String::new();
     }
