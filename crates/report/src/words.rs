@@ -125,8 +125,9 @@ pub fn quantity(value: f64, of: Unit) -> String {
 /// A quantity for people; the exact value is in the data beside it.
 pub fn rounded(value: Quantity) -> String {
     match value.unit() {
-        // Counts are exact: an MTU of 65535 is not 65500.
-        Unit::Count => value.value().to_string(),
+        // Whole counts are exact: an MTU of 65535 is not 65500.
+        Unit::Count if value.value().fract() == 0.0 => value.value().to_string(),
+        Unit::Count => plain(value.value()),
         unit => quantity(value.value(), unit),
     }
 }
@@ -185,6 +186,12 @@ mod tests {
     fn spans_take_the_units_people_use() {
         let texts = [840, 41_000, 64_000, 7_500_000].map(|millis| span(Duration::from_millis(millis)));
         assert_eq!(texts, ["840 ms", "41 s", "1 min 4 s", "2 h 5 min"]);
+    }
+
+    #[test]
+    fn whole_counts_are_exact_and_others_have_significant_digits() {
+        let text = |value| rounded(Quantity::new(value, Unit::Count).expect("a count"));
+        assert_eq!([65535.0, 1.167790821863246].map(text), ["65535", "1.17"]);
     }
 
     #[test]
