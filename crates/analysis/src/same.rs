@@ -2,12 +2,20 @@
 
 use seatrial_model::record::CaseRecord;
 
-/// Whether two cases measure the same: benchmark, parameters, the step of a pattern with concurrent cases, and the
-/// repeat of a study. Versions are compared by the caller, because a difference in them is reported.
+/// Whether two cases measure the same: benchmark, parameters, the step of a pattern with concurrent cases, the load beside
+/// it, and the repeat of a study. Versions are compared by the caller, because a difference in them is reported.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
     let step = |case: &CaseRecord| Some((case.origin.step?, case.origin.pattern.clone()));
     let repeat = |case: &CaseRecord| case.origin.study.as_ref().map(|study| study.repeat);
-    a.bench == b.bench && a.params == b.params && step(a) == step(b) && repeat(a) == repeat(b)
+    let load = |case: &CaseRecord| {
+        let beside = case.origin.beside.as_ref()?;
+        Some((beside.test.clone(), beside.load.clone(), beside.percent, beside.is_load))
+    };
+    a.bench == b.bench
+        && a.params == b.params
+        && step(a) == step(b)
+        && load(a) == load(b)
+        && repeat(a) == repeat(b)
 }
 
 /// Whether two cases are about the same subject on the same nodes. The stable key decides where both have one:

@@ -50,9 +50,9 @@ pub fn judge(
     advice
 }
 
-/// Cases that the profile asked for, without those of a load search.
+/// Cases that the profile asked for, without those of a load search and those that load another test.
 fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
-    let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some();
+    let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some() || record.origin.is_load();
     if records.iter().any(is_looked_for) {
         records.iter().filter(|record| !is_looked_for(record)).cloned().collect()
     } else {

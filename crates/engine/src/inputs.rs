@@ -1,5 +1,7 @@
 //! The inputs of a plan: a test with every combination of its values, and the reachable nodes.
 
+use std::borrow::Cow;
+
 use seatrial_model::name::nearest;
 use seatrial_model::profile::Test;
 use seatrial_model::{About, ParamError, Params, Site};
@@ -93,4 +95,15 @@ pub fn combinations(test: &Test, about: &About) -> Result<Vec<Params>, PlanError
             .collect();
     }
     Ok(combinations)
+}
+
+/// The nodes, the first of which tells the benchmark what its tested part must have.
+pub fn with_selection<'a>(site: &'a Site, on: &Params) -> Cow<'a, Site> {
+    let mut site = Cow::Borrowed(site);
+    if !on.is_empty()
+        && let Some(node) = site.to_mut().nodes.first_mut()
+    {
+        node.on.clone_from(on);
+    }
+    site
 }

@@ -4,6 +4,7 @@
 //! (it emits events). A trial is a state machine without a clock of its own, so that the same code runs with real
 //! agents and with scripted ones.
 
+mod beside;
 mod budget;
 mod co_run_group;
 mod crowded;

@@ -116,7 +116,7 @@ impl LoadSweeps {
 }
 
 fn stands_alone(origin: &Origin) -> bool {
-    origin.step.is_none() && !origin.is_added()
+    !origin.is_concurrent() && !origin.is_added()
 }
 
 fn key(group: &str, bench: &str, nodes: &[String], subject: &str, params: &Params, axis: &str) -> Key {

@@ -41,7 +41,7 @@ pub struct Tag {
 }
 
 /// The common key of cases that are measured at the same time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CoRunKey {
     group: String,
     bench: String,
@@ -187,6 +187,10 @@ impl Tag {
 }
 
 pub fn co_run_key(case: &Case) -> Option<CoRunKey> {
+    if let Some(beside) = &case.origin.beside {
+        let step = u64::from(beside.number);
+        return Some(CoRunKey { group: beside.test.clone(), step, ..CoRunKey::default() });
+    }
     let step = case.origin.step?;
     let pattern = case.origin.pattern.clone()?;
     let (group, bench, params) = (case.group.clone(), case.bench.clone(), case.params.to_string());
@@ -207,7 +211,7 @@ pub fn with_repeat(id: &CaseId, repeat: u32) -> CaseId {
 }
 
 /// `id` with `#mark` before the parameters, which are in brackets at the end.
-fn marked(id: &CaseId, mark: &str) -> CaseId {
+pub fn marked(id: &CaseId, mark: &str) -> CaseId {
     let id = id.as_str();
     let end = if id.ends_with(']') { id.rfind('[').unwrap_or(id.len()) } else { id.len() };
     let Ok(id) = format!("{}#{mark}{}", &id[..end], &id[end..]).parse();

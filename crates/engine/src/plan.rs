@@ -1,18 +1,16 @@
 //! The cases of a test.
 
+use crate::beside::with_loads;
 use crate::crowded::crowded;
 use crate::every_device::{TestPlan, UnmeasuredDevice};
 use crate::guarded;
-use crate::inputs::{PlanError, PlanInputs, combinations};
+use crate::inputs::{PlanError, PlanInputs, combinations, with_selection};
 use crate::placement::{Cores, Placement, Placements, Tag, Unreached, placements};
 use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
 use seatrial_model::profile::Requirement;
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{
-    About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, Site, SiteNode, Subject, Value,
-};
-use std::borrow::Cow;
+use seatrial_model::{About, Budget, Case, CaseId, Cause, Nanos, Params, Reason, SiteNode, Subject, Value};
 use std::collections::HashSet;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,7 +74,9 @@ impl Plan {
                 plan.settle_devices(test, bench.about, &sweep, &placements, inputs);
             }
         }
-        let (cases, crowded) = crowded(plan.cases);
+        let (cases, missing) = with_loads(tests, plan.cases, registry, inputs.site)?;
+        plan.settled.extend(missing);
+        let (cases, crowded) = crowded(cases);
         plan.cases = cases;
         plan.settled.extend(crowded);
         Ok(plan)
@@ -201,17 +201,6 @@ impl Plan {
         self.settled.retain(|(case, _)| !is_done(&case.id));
         self
     }
-}
-
-/// The nodes, the first of which tells the benchmark what its tested part must have.
-fn with_selection<'a>(site: &'a Site, on: &Params) -> Cow<'a, Site> {
-    let mut site = Cow::Borrowed(site);
-    if !on.is_empty()
-        && let Some(node) = site.to_mut().nodes.first_mut()
-    {
-        node.on.clone_from(on);
-    }
-    site
 }
 
 /// What the subjects of `cases` have instead of the facts that `on` asks for.

@@ -86,7 +86,7 @@ impl<'a, S: Study> Retest<'a, S> {
             if stays == 1 && sides == Sides::First {
                 continue;
             }
-            if record.origin.step.is_some() {
+            if record.origin.is_concurrent() {
                 settled.push(self.nobody(
                     record,
                     stays,

@@ -41,7 +41,7 @@ pub use fact::{
 pub use finding::{Finding, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};
 pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};
-pub use origin::{FactorCase, Origin};
+pub use origin::{Beside, FactorCase, Origin};
 pub use outcome::{Cause, Outcome, Reason};
 pub use param::{Factor, Kind, ParamError, ParamSpec, Params, Value};
 pub use part_placement::{Binding, PartPlacement};

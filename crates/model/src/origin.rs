@@ -28,6 +28,9 @@ pub struct Origin {
     /// The node that was slow with its partners and is measured again for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspect: Option<String>,
+    /// The other test that runs at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// Whether the parts only check that the subject still answers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub liveness_check: bool,
@@ -46,15 +49,40 @@ pub struct FactorCase {
     pub metric: String,
 }
 
+/// Two tests at the same time: one is measured, the other one loads what both share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Beside {
+    /// Id of the test that is measured under the load.
+    pub test: String,
+    /// Id of the test that makes the load.
+    pub load: String,
+    /// Cases of the load that run, in percent of all of its cases.
+    pub percent: u32,
+    /// Number of the combination in its test; cases of one number run at the same time.
+    pub number: u32,
+    /// Whether this case is part of the load, which nobody judges.
+    pub is_load: bool,
+}
+
 impl Origin {
+    /// Whether the case runs at the same time as others, with which it shares links on purpose.
+    pub fn is_concurrent(&self) -> bool {
+        self.step.is_some() || self.beside.is_some()
+    }
+
+    /// Whether the case only loads what another test measures.
+    pub fn is_load(&self) -> bool {
+        self.beside.as_ref().is_some_and(|beside| beside.is_load)
+    }
+
     /// Whether the case was asked for directly.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a study added the case: its result tells about a factor or a load, and no profile judges it.
+    /// Whether the case was added: its result tells about a factor or a load, and no profile judges it.
     pub fn is_added(&self) -> bool {
-        self.study.is_some() || self.load_sweep.is_some()
+        self.study.is_some() || self.load_sweep.is_some() || self.is_load()
     }
 
     /// Moves what schema 1 holds in `chosen` here.
@@ -81,6 +109,7 @@ impl Origin {
             }),
             load_sweep: take("back_off"),
             suspect: take("suspect"),
+            beside: None,
             liveness_check: take("look").is_some(),
         }
     }
@@ -119,9 +148,21 @@ impl fmt::Display for Origin {
             ("seed", study.map(|study| study.seed.to_string())),
             ("load_sweep", self.load_sweep.clone()),
             ("suspect", self.suspect.clone()),
+            ("beside", self.beside.as_ref().map(ToString::to_string)),
         ];
         let said = said.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_deref()?)));
         f.pad(&said.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// `bulk at 50 %`; of a case of the load, `load of latency at 50 %`.
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { test, load, percent, is_load, .. } = self;
+        match is_load {
+            true => write!(f, "load of {test} at {percent} %"),
+            false => write!(f, "{load} at {percent} %"),
+        }
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) struct TestEntry {
     pub partner: Option<At<String>>,
     pub rounds: Option<u32>,
     pub links: Option<u32>,
+    pub beside: Option<At<String>>,
 }
 
 #[derive(Debug)]

@@ -105,8 +105,10 @@ fn test_table(text: &mut String, test: &Test) {
     if test.if_none == Absence::Skip {
         line(text, "if_none = \"skip\"");
     }
-    if let Some(partner) = &test.partner {
-        line(text, &format!("partner = {}", quoted(partner)));
+    for (name, word) in [("partner", &test.partner), ("beside", &test.beside)] {
+        if let Some(word) = word {
+            line(text, &format!("{name} = {}", quoted(word)));
+        }
     }
     for (name, count) in [("rounds", test.rounds), ("links", test.links)] {
         if let Some(count) = count {

@@ -29,11 +29,12 @@ impl Label {
         };
         // Two nodes may be measured in several steps of a pattern.
         let step = case.origin.step.map(|step| ("step".to_owned(), step.to_string()));
+        let beside = case.origin.beside.as_ref().map(|beside| ("beside".to_owned(), beside.to_string()));
         Self {
             test: clean(&case.group),
             node: clean(&case.nodes.join("+")),
             subject: clean(case.subject.as_str()),
-            params: case.params.iter().map(chosen).chain(step).collect(),
+            params: case.params.iter().map(chosen).chain(step).chain(beside).collect(),
         }
     }
 

@@ -59,7 +59,7 @@ pub fn draft(runs: &[DraftRun<'_>], abouts: &[&'static About], all_metrics: bool
             draft.leave_out(format!("test {}: no case of it was measured", group.test.id));
             continue;
         }
-        if cases.iter().any(|(_, case)| case.origin.step.is_some()) {
+        if cases.iter().any(|(_, case)| case.origin.is_concurrent()) {
             draft.leave_out(format!(
                 "test {}: its pairs share links on purpose, so the rate of each depends on the others",
                 group.test.id

@@ -59,6 +59,7 @@ fn memory() -> Test {
         partner: None,
         rounds: None,
         links: None,
+        beside: None,
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn words(params: &Params) -> String {
 /// Whether a case is neither one of several repeats nor concurrent with others.
 pub(super) fn stands_alone(case: &CaseRecord) -> bool {
     let origin = &case.origin;
-    origin.step.is_none() && origin.study.is_none() && origin.suspect.is_none() && case.retry_of.is_none()
+    !origin.is_concurrent() && origin.study.is_none() && origin.suspect.is_none() && case.retry_of.is_none()
 }
 
 /// Cases of one benchmark on one subject, which may differ in their parameters.

@@ -50,7 +50,7 @@ pub fn matrices(records: &[CaseRecord]) -> Vec<Matrix> {
     let is_pair = |case: &&CaseRecord| {
         matches!(case.nodes.as_slice(), [one, other] if one != other)
             && case.outcome == Outcome::Measured
-            && case.origin.step.is_none()
+            && !case.origin.is_concurrent()
     };
     let mut questions: Vec<Vec<&CaseRecord>> = Vec::new();
     for case in records.iter().filter(is_pair) {

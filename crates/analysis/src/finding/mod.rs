@@ -9,6 +9,7 @@ mod did_not_converge;
 mod disturbed;
 mod factor;
 mod hashing;
+mod impact;
 mod interfaces;
 mod kernel_warnings;
 mod larger;
@@ -37,6 +38,7 @@ mod throttled;
 pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
 pub use cost::cost_findings;
 pub use factor::{Factors, Worth, factors, is_of_factors};
+pub use impact::{Impact, ImpactRow, impacts};
 pub use load::{cause_word, load_findings};
 pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
@@ -64,6 +66,7 @@ pub const RULES: &[Rule] = &[
     shared_links::COLLISIONS,
     bond_worth::RULE,
     factor::RULE,
+    impact::RULE,
     limit_exceeded::RULE,
     path::RULE,
     link_lost::RULE,

@@ -39,15 +39,32 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         );
         return Err(CliError::Usage(text));
     }
-    let shares = params::share_out(&options.params, &abouts)?;
     let factors = factors(options, &named)?;
-    let tests = named.iter().zip(shares).map(|(named, params)| Test {
+    let beside = options.beside.as_deref();
+    let load = beside.map(|id| Named::find(id, options.pattern.as_deref())).transpose()?;
+    if let Some(load) = load.as_ref().filter(|load| named.iter().any(|of| of.group == load.group)) {
+        let text = format!("--beside {}: a benchmark does not run beside itself; name another", load.group);
+        return Err(CliError::Usage(text));
+    }
+    let abouts: Vec<_> = abouts.into_iter().chain(load.as_ref().map(|load| load.bench.about)).collect();
+    let mut shares = params::share_out(&options.params, &abouts)?;
+    if let (Some(of_load), Some((last, measured))) = (&load, shares.split_last_mut()) {
+        last.retain(|name, _| !measured.iter().any(|of| of.contains_key(name)));
+        if of_load.bench.about.parts.len() < 2 && options.pattern.is_some() {
+            let text =
+                format!("leave out --pattern: --beside {} measures each node by itself", of_load.group);
+            return Err(CliError::Usage(text));
+        }
+    }
+    let count = named.len();
+    let tests = named.iter().chain(&load).zip(shares).enumerate().map(|(at, (named, params))| Test {
         id: named.group.clone(),
         bench: named.bench.about.id.to_owned(),
         pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| options.pattern.clone()),
         params,
         rounds: options.rounds,
         links: options.links,
+        beside: load.as_ref().filter(|_| at < count).map(|load| load.group.clone()),
         ..Test::default()
     });
     Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })

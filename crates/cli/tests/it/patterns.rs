@@ -87,3 +87,75 @@ fn rounds_of_a_pattern_without_any_are_refused() {
         .says("pattern ring has no rounds to be counted");
     home.seatrial("run net.rr --pattern trnk").script(&Script::round_trips(4)).run().exits(2).says("'trunk'");
 }
+
+#[test]
+fn a_test_beside_a_load_is_measured_alone_first_and_tells_how_much_worse_it_became() {
+    let home = Home::new();
+    let script = Script::streams(8, 10.0)
+        .round_trip("*net.rr@*", 20_000.0)
+        .round_trip("*net.rr@*#beside.4*", 100_000.0);
+    let line = format!("run net.rr --beside net.tcp_stream --pattern bisection {ONCE} -o json");
+    let document = home.seatrial(&line).script(&script).run().exits(0).document();
+    let by_load = |is_load: bool| {
+        let of = document.results.iter().filter(move |record| record.origin.is_load() == is_load);
+        of.filter_map(|record| Some((record.origin.beside.as_ref()?.percent, record)))
+    };
+    let count = |is_load, percent| by_load(is_load).filter(|(of, _)| *of == percent).count();
+    assert_eq!([0, 25, 50, 100].map(|percent| count(false, percent)), [4; 4]);
+    assert_eq!([0, 25, 50, 100].map(|percent| count(true, percent)), [0, 1, 2, 4]);
+    for (percent, record) in by_load(false) {
+        let cases = 4 + count(true, percent);
+        assert_eq!(record.evidence["together"]["cases"], serde_json::json!([cases]), "{}", record.case);
+    }
+    let told =
+        document.findings.iter().find(|finding| finding.kind == "congestion-impact").expect("the impact");
+    assert!(
+        told.text.starts_with("net.rr beside net.tcp_stream: mean of round_trip 20 us alone and 100 us"),
+        "{}",
+        told.text
+    );
+    home.seatrial("report --details").run().exits(0).shows("net.rr beside net.tcp_stream").shows("slowdown");
+    home.seatrial("run net.rr --beside net.rr").script(&script).run().exits(2).says("name another");
+}
+
+#[test]
+fn criteria_judge_a_test_beside_its_load_and_never_the_load() {
+    let home = Home::new();
+    let profile = home.file(
+        "beside.toml",
+        r#"
+title = "round trips beside a stream"
+
+[[test]]
+id = "ping"
+use = "net.rr"
+beside = "bulk"
+
+[[test]]
+id = "bulk"
+use = "net.tcp_stream"
+
+[[criterion]]
+test = "ping"
+metric = "round_trip"
+at_most = "50 us"
+
+[[criterion]]
+test = "bulk"
+metric = "throughput"
+at_least = "5 Gbit/s"
+"#,
+    );
+    let slow_load = Script::streams(2, 10.0)
+        .round_trip("*ping*", 20_000.0)
+        .stream("*#load-of-ping*", 1, 1.0)
+        .round_trip("*ping*#beside.2*", 100_000.0);
+    let run = home.seatrial("check").word(&profile).word("-o").word("json").script(&slow_load).run();
+    let document = run.exits(1).document();
+    let verdicts: Vec<_> =
+        document.verdicts.iter().map(|it| (it.criterion.as_str(), it.verdict.word())).collect();
+    assert_eq!(
+        verdicts,
+        [("ping.round_trip", "pass"), ("ping.round_trip", "fail"), ("bulk.throughput", "pass")]
+    );
+}

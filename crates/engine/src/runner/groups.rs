@@ -63,7 +63,7 @@ impl EventLoop<'_, '_> {
         for (key, (bench, queued)) in keys.zip(members) {
             self.tell(Event::CaseStarted { case: queued.case.id.clone() });
             let check = LivenessCheck::before(&queued.case, bench, &self.finished.records);
-            let is_at_once = queued.case.origin.step.is_some();
+            let is_at_once = queued.case.origin.is_concurrent();
             self.start_case(key, bench, queued, check.filter(|_| !is_at_once));
         }
     }

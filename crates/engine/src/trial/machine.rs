@@ -82,7 +82,7 @@ impl Trial {
             number,
             workers,
             together,
-            holds: case.origin.step.is_some(),
+            holds: case.origin.is_concurrent(),
             held: None,
             stage,
             until: now,

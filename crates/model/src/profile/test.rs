@@ -40,6 +40,9 @@ pub struct Test {
     /// Links between the groups of a pattern whose groups share links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
+    /// Id of the test that loads what this test shares with it, at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
 }
 
 /// A required number.

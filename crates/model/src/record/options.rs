@@ -59,6 +59,11 @@ pub struct BenchmarkOptions {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1024), conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u32>,
+    /// Measure the benchmarks alone, and then while this one loads what they share, with a quarter, half and all of its
+    /// cases; of its parameters -p sets those that the measured ones do not have
+    #[arg(long, value_name = "BENCH", conflicts_with_all = ["resume", "factors"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
     /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with
     /// this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a
     /// choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none

@@ -25,7 +25,29 @@ pub(super) fn tests<'a>(
     names: &Names<'_>,
     found: &mut Diagnostics,
 ) -> Vec<Checked<'a>> {
+    entries.iter().for_each(|entry| beside(entry, entries, found));
     entries.iter().map(|entry| test(entry, catalog, names, found)).collect()
+}
+
+/// The load is another test of the profile, which has no load itself.
+fn beside(entry: &TestEntry, entries: &[TestEntry], found: &mut Diagnostics) {
+    let Some(load) = &entry.beside else { return };
+    let ids = || entries.iter().map(|other| other.id.value.as_str());
+    match entries.iter().find(|other| other.id.value == load.value) {
+        None => {
+            let title = format!("there is no test '{}' to run beside this one", load.value);
+            found.error(load.at, title).suggest(&load.value, ids());
+        }
+        Some(of) if of.id.value == entry.id.value => {
+            found.error(load.at, "a test does not run beside itself: 'beside' names another test");
+        }
+        Some(of) if of.beside.is_some() => {
+            let title =
+                format!("'{}' has 'beside' itself, so it cannot be the load of another test", load.value);
+            found.error(load.at, title);
+        }
+        Some(_) => {}
+    }
 }
 
 fn test<'a>(
@@ -67,6 +89,7 @@ fn test<'a>(
         partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
         rounds: entry.rounds,
         links: entry.links,
+        beside: entry.beside.as_ref().map(|load| load.value.clone()),
     };
     Checked { test, known }
 }

@@ -46,6 +46,7 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
     let partner = table.text("partner", found);
     let rounds = table.take("rounds").and_then(|cell| small(&cell, MOST_ROUNDS, found));
     let links = table.take("links").and_then(|cell| small(&cell, MOST_LINKS, found));
+    let beside = table.text("beside", found);
     table.finish(found);
     let id = id?;
     // The id becomes part of case names, file names and shell commands.
@@ -65,6 +66,7 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         partner,
         rounds,
         links,
+        beside,
     })
 }
 

@@ -28,6 +28,14 @@ fn wrong_types_are_named() {
 }
 
 #[test]
+fn a_load_beside_a_test_is_another_test_without_a_load() {
+    let test = |id: &str, beside: &str| {
+        format!("[[test]]\nid = \"{id}\"\nuse = \"net.echo\"\nbeside = \"{beside}\"\n")
+    };
+    assert_snapshot!(complaint(&(test("ping", "blk") + &test("bulk", "bulk") + &test("third", "ping"))));
+}
+
+#[test]
 fn an_unknown_benchmark_suggests_the_nearest() {
     assert_snapshot!(complaint("[[test]]\nid = \"m\"\nuse = \"mem.bandwith\"\n"));
 }

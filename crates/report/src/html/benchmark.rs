@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use askama::Template;
-use seatrial_analysis::{AtOnce, Factors, Table as Sweep};
+use seatrial_analysis::{AtOnce, Factors, Impact, Table as Sweep};
 use seatrial_model::Better;
 use seatrial_model::record::{CaseRecord, MetricRecord, SeriesRecord};
 
@@ -21,6 +21,7 @@ use crate::labels::family;
 use crate::labels::{self, Label};
 use crate::number::plus_minus;
 use crate::view::cases::{self as view, groups, headline, without_factors};
+use crate::view::impact;
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
@@ -56,6 +57,7 @@ pub struct Benchmark {
 struct Found<'a> {
     studies: Vec<Factors>,
     at_once: Vec<AtOnce>,
+    impacts: Vec<Impact>,
     sweeps: Vec<Sweep>,
     groups: Vec<(&'a str, Vec<&'a CaseRecord>)>,
 }
@@ -67,6 +69,7 @@ pub fn families(shown: &Shown<'_>, left: &mut usize) -> Vec<(String, Vec<Benchma
     let found = Found {
         studies: seatrial_analysis::factors(results),
         at_once: seatrial_analysis::at_once(&others),
+        impacts: seatrial_analysis::impacts(results),
         sweeps: seatrial_analysis::tables(results),
         groups: groups(&others.iter().filter(|case| !is_absent(case)).collect::<Vec<_>>()),
     };
@@ -103,6 +106,9 @@ fn benchmark(
     }
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
         shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));
+    }
+    for found in found.impacts.iter().filter(|found| found.bench == name) {
+        shown_tables.push(PageTable::new(&impact::table(found), usize::MAX));
     }
     let mut drawn: Vec<&str> = Vec::new();
     let mut notes = Vec::new();

@@ -1,11 +1,12 @@
 //! Pairs of nodes: a matrix of pairs measured one by one, and a table of concurrent flows.
 
-use seatrial_analysis::{AtOnce, Matrix as Pairs};
+use seatrial_analysis::Matrix as Pairs;
 use seatrial_model::record::CaseRecord;
 
 use super::table;
 use crate::grid;
 use crate::notes::Notes;
+use crate::view::impact;
 use crate::view::matrix::Matrix;
 use crate::view::pairs::{at_once, by_node, matrices, matrix};
 use crate::view::table::Table;
@@ -21,11 +22,14 @@ const MOST_ROWS: usize = 8;
 pub fn blocks(results: &[CaseRecord], width: u16) -> Vec<String> {
     let (pairs, flows) = (matrices(results), seatrial_analysis::at_once(results));
     let of_pairs = pairs.iter().map(|pairs| of_matrix(results, pairs, width));
-    of_pairs.chain(flows.iter().map(|found| of_flows(found, width))).collect()
+    let impacts = seatrial_analysis::impacts(results);
+    let of_impacts = impacts.iter().map(|found| of_concurrent(impact::table(found), width));
+    let of_flows = flows.iter().map(|found| of_concurrent(at_once(found), width));
+    of_pairs.chain(of_flows).chain(of_impacts).collect()
 }
 
-fn of_flows(found: &AtOnce, width: u16) -> String {
-    table::block(at_once(found), usize::MAX, &mut Notes::default(), width)
+fn of_concurrent(found: Table, width: u16) -> String {
+    table::block(found, usize::MAX, &mut Notes::default(), width)
 }
 
 fn of_matrix(results: &[CaseRecord], pairs: &Pairs, width: u16) -> String {

@@ -32,10 +32,11 @@ pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
     document.results.iter().map(|record| (record.case.as_str(), record)).collect()
 }
 
-/// The cases without those of a study of factors, which have their own table.
+/// The cases without those of a study of factors, which have their own table, and those that load another test.
 pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
-    if results.iter().any(is_of_factors) {
-        results.iter().filter(|case| !is_of_factors(case)).cloned().collect()
+    let is_other = |case: &CaseRecord| is_of_factors(case) || case.origin.is_load();
+    if results.iter().any(is_other) {
+        results.iter().filter(|case| !is_other(case)).cloned().collect()
     } else {
         // Avoids copies: fleets have many cases.
         results.into()

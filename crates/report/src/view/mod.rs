@@ -8,6 +8,7 @@ pub mod differences;
 pub mod factors;
 pub mod findings;
 pub mod headline;
+pub mod impact;
 pub mod map;
 pub mod matrix;
 pub mod node_parts;
