@@ -258,7 +258,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__compare)
-            opts="-o -h --as --price --price-unit --same-within --fail-on-worse --html --output --color --help"
+            opts="-o -h --as --price --price-unit --same-within --fail-on-worse --details --html --output --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -168,6 +168,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l fail-on-worse -d 'Exit with 1 when a metric is worse or a case newly fails; with 3 when a case could not be measured again or nothing could be compared'
+complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l details -d 'Print all tables and intervals instead of one table of the headline figures'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l metric -d 'Only the trend of this metric' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand history" -l last -d 'Only the last COUNT runs' -r

@@ -173,6 +173,9 @@ fn of_pair(a: &CaseRecord, b: &CaseRecord, same_within: Option<f64>) -> Vec<Diff
             change: told.map(|told| told.change),
         }
     };
+    if [a, b].iter().all(|case| case.outcome == Outcome::Skipped) {
+        return Vec::new();
+    }
     if let Err(why) = comparable(a, b) {
         return vec![Difference {
             bench: b.bench.clone(),

@@ -32,8 +32,11 @@ pub struct CompareArgs {
     /// nothing could be compared
     #[arg(long)]
     pub fail_on_worse: bool,
+    /// Print all tables and intervals instead of one table of the headline figures
+    #[arg(long)]
+    pub details: bool,
     /// Write the comparison as one self-contained HTML page instead of printing it; `-` is standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "details"])]
     pub html: Option<PathBuf>,
     /// How the result is shown.
     #[command(flatten)]

@@ -6,7 +6,7 @@ mod terminal;
 use seatrial_analysis::{Comparison, Curves, PerPrice};
 
 pub use json::value;
-pub use terminal::render;
+pub use terminal::{CompareContent, render};
 
 pub use crate::view::per_price::Pricing;
 

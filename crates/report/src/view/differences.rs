@@ -9,7 +9,7 @@ use seatrial_stats::Verdict;
 use super::table::{Builder, Cell, CellPlot, Column, Gain, Table};
 use crate::labels::{self, Label};
 use crate::number::{change, decimals, percentage};
-use crate::words::{Badge, direction, in_unit, set_of, unit};
+use crate::words::{Badge, count, direction, in_unit, set_of, unit};
 
 const LONGEST_SET: usize = 60;
 
@@ -141,12 +141,16 @@ fn interval(of: &Change) -> String {
     of.interval.map_or(String::new(), |(low, high)| format!("{} … {}", change(low), change(high)))
 }
 
-pub fn test(comparison: &Comparison) -> Option<String> {
-    comparison.differences.iter().find(|row| row.change.is_ok())?;
-    let same = match comparison.same_within {
+fn same(comparison: &Comparison) -> String {
+    match comparison.same_within {
         Some(within) => format!("same: shown to lie within {} of the first", percentage(100.0 * within)),
         None => "same: equal in every trial".to_owned(),
-    };
+    }
+}
+
+pub fn test(comparison: &Comparison) -> Option<String> {
+    comparison.differences.iter().find(|row| row.change.is_ok())?;
+    let same = same(comparison);
     Some(format!(
         "before and after: the geometric mean of the trials' medians, from which change and interval follow. \
          better and worse: Welch's t test over the trials, corrected so that at most {} of them are by \
@@ -203,6 +207,41 @@ pub fn tables(differences: &[Difference]) -> Vec<Table> {
     let mut groups: Vec<Vec<&Difference>> = declared.into_iter().map(of).collect();
     groups.sort_by_key(|rows| !rows.iter().any(|row| row.is_headline));
     groups.iter().map(|rows| table(rows)).collect()
+}
+
+/// The headline figures, and of others what is clearly better or worse, the worst first: `most` rows at most.
+pub fn summary(comparison: &Comparison, most: usize) -> Table {
+    let is_told = |row: &&Difference| {
+        row.is_headline || row.metric.is_empty() || matches!(Call::of(row), Call::Worse | Call::Better)
+    };
+    let all: Vec<&Difference> = worst_first(&comparison.differences).into_iter().filter(is_told).collect();
+    let rows = &all[..most.min(all.len())];
+    let names = names(rows);
+    let mut next = names.iter();
+    let what = |row: &&Difference| match row.is_headline || row.metric.is_empty() {
+        true => row.bench.clone(),
+        false => format!("{} {}", row.bench, row.metric),
+    };
+    let value = |row: &Difference, side: &Side| Cell::number(side.value, digits(row));
+    let of = |row: &Difference, said: &dyn Fn(&Change) -> String| row.change.as_ref().ok().map(said);
+    let note = |row: &Difference| match &row.change {
+        Ok(change) => why(change).filter(|_| change.may_be_chance),
+        Err(why) => Some(why.clone()),
+    };
+    let table = Builder::new("", rows)
+        .words("verdict", |row| Cell::from(Call::of(row).badge()).notes(note(row)))
+        .words("test", what)
+        .column(Column::words("of").label(), |_| next.next().cloned())
+        .numbers("before", |row| value(row, &row.a))
+        .numbers("after", |row| value(row, &row.b))
+        .words("unit", |row| unit(row.unit).trim().to_owned())
+        .numbers("change", |row| {
+            let half = |(low, high): (f64, f64)| format!(" ±{}", percentage((high - low) / 2.0));
+            of(row, &|of| change(of.percent) + &of.interval.map(half).unwrap_or_default())
+        });
+    let left = comparison.differences.len() - rows.len();
+    let more = (left > 0).then(|| format!("{} with --details", count(left, "more metric")));
+    Table { remarks: more.into_iter().chain([same(comparison)]).collect(), ..table.finish() }
 }
 
 /// Decimals of the two values. Differences of a percent matter, so there is one digit more than in other tables.

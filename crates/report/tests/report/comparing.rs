@@ -2,7 +2,7 @@
 
 use seatrial_analysis::{Change, Changed, Comparison, Difference, Ended, Side};
 use seatrial_model::{Better, Subject, Unit};
-use seatrial_report::compare::Compared;
+use seatrial_report::compare::{CompareContent, Compared};
 use seatrial_report::{Style, TextStyle};
 use seatrial_stats::Verdict;
 
@@ -19,7 +19,7 @@ fn with<T>(names: &[&str], comparisons: &[Comparison], of: impl FnOnce(&Compared
 
 fn render(names: [&str; 2], comparison: &Comparison, style: TextStyle) -> String {
     with(&names, std::slice::from_ref(comparison), |compared| {
-        seatrial_report::compare::render(compared, style)
+        seatrial_report::compare::render(compared, CompareContent::Details, style)
     })
 }
 
@@ -68,6 +68,22 @@ fn comparison() -> Comparison {
         same_within: Some(0.01),
         ..Comparison::default()
     }
+}
+
+#[test]
+fn several_metrics_are_one_table_of_what_matters_first() {
+    let mut comparison = comparison();
+    let mut second = row("read", 3.0, Some(1.5), Ok((Verdict::CannotTell, 80.0)));
+    (second.metric, second.is_headline) = ("one_core".to_owned(), false);
+    comparison.differences.push(second.clone());
+    second.change = row("", 3.0, Some(1.5), Ok((Verdict::Worse, 2.0))).change;
+    second.metric = "slowest_core".to_owned();
+    comparison.differences.push(second);
+    let text = with(&NAMES, std::slice::from_ref(&comparison), |compared| {
+        seatrial_report::compare::render(compared, CompareContent::Summary, TextStyle::default())
+    });
+    golden!("summary_of_two_runs", text);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

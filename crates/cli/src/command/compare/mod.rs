@@ -5,7 +5,7 @@ mod sides;
 use seatrial_analysis::{ComparedCases, Comparison, apart, changed_parts, compare, curves, per_price};
 use seatrial_model::Site;
 use seatrial_model::record::{CaseRecord, RunInfo};
-use seatrial_report::compare::{Compared, render, value};
+use seatrial_report::compare::{CompareContent, Compared, render, value};
 use seatrial_report::html;
 use seatrial_store::{Home, HomeEnv, RunFolder};
 
@@ -76,7 +76,10 @@ fn show(args: &CompareArgs, sides: &[Side<'_>], comparisons: &[Comparison]) -> R
         return output::page(file, |out| html::write_comparison(&compared, &sides, &command, out));
     }
     match args.output.output {
-        TableOrJson::Table => output::print(&render(&compared, output::text_style(args.output.color))),
+        TableOrJson::Table => {
+            let content = if args.details { CompareContent::Details } else { CompareContent::Summary };
+            output::print(&render(&compared, content, output::text_style(args.output.color)))
+        }
         TableOrJson::Json => output::print(&format!("{:#}\n", value(&compared))),
     }
 }
