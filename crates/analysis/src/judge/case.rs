@@ -229,16 +229,17 @@ fn met_at_the_highest_limit(
     (decision.verdict == Verdict::Pass).then_some(range)
 }
 
-/// Findings of the case that may explain a missed number.
+/// What the findings of the case say that may explain a missed number: of each kind the first one, without its advice.
 fn explaining(case: &CaseRecord) -> Option<String> {
-    let mut kinds: Vec<&str> = case
-        .findings
-        .iter()
-        .filter(|finding| finding.severity > Severity::Info)
-        .map(|finding| finding.kind.as_str())
-        .collect();
-    kinds.dedup();
-    (!kinds.is_empty()).then(|| format!("see {}", kinds.join(", ")))
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for finding in case.findings.iter().filter(|finding| finding.severity > Severity::Info) {
+        if told.iter().all(|(kind, _)| *kind != finding.kind) {
+            let text = finding.text.split(';').next().unwrap_or_default();
+            told.push((&finding.kind, text.trim()));
+        }
+    }
+    let told: Vec<String> = told.iter().map(|(kind, text)| format!("{kind}: {text}")).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
