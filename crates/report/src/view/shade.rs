@@ -2,6 +2,7 @@
 
 use seatrial_model::Verdict;
 
+use super::numbers::Number;
 use super::parts::Part;
 use crate::words::Badge;
 
@@ -35,8 +36,13 @@ impl Shade {
         (Self::NotMeasured, "not measured"),
     ];
 
+    /// Of the worst number of `part`.
     pub fn of(part: &Part<'_>) -> Self {
-        match (part.tone(), part.share_of_limit()) {
+        Self::of_number(&part.worst)
+    }
+
+    pub fn of_number(number: &Number<'_>) -> Self {
+        match (number.tone(), number.share()) {
             (Some(verdict), _) => Self::Verdict(verdict),
             (None, Some(share)) => Self::Share(STEPS.iter().filter(|least| share < **least).count() as u8),
             (None, None) => Self::Measured,

@@ -30,6 +30,8 @@ pub struct MachineMap {
     filter: Filter,
     pictures: Vec<String>,
     legend: Vec<(&'static str, &'static str)>,
+    /// Whether boxes show the usual node and the worst one.
+    is_mixed: bool,
     list: String,
 }
 
@@ -39,7 +41,7 @@ pub fn maps(shown: &Shown<'_>) -> Vec<MachineMap> {
     shown_kinds
         .map(|(node, names)| {
             let nodes: BTreeSet<&str> = names.iter().copied().collect();
-            let run = MapRun { document: shown.document, verdicts: &shown.verdicts, nodes: &nodes };
+            let run = MapRun { document: shown.document, nodes: &nodes };
             let filter = shown.filter_of(names.iter().copied(), Filter::ANY);
             MachineMap::new(&map(node, &set_of(names, LONGEST_SET), Some(run)), filter, &|case| {
                 shown.place(case)
@@ -57,6 +59,7 @@ impl MachineMap {
             filter,
             pictures: WIDTHS.iter().map(|(class, width)| picture(map, class, *width, target)).collect(),
             legend: legend.map(|(shade, text)| (shade.class(), *text)).collect(),
+            is_mixed: map.is_mixed(),
             list: list(map, target),
         }
     }

@@ -17,6 +17,9 @@ use crate::words::count;
 /// Benchmarks that measure the link between a GPU and the processor.
 const HOST_LINK: &[&str] = &["gpu.host_copy", "gpu.host_copy_all"];
 
+/// Failing parts that the box of the whole machine names.
+const MOST_FAILING: usize = 3;
+
 /// Start of the quantity of a GPU's limit that is the limit of its link.
 const HOST_LINK_LIMIT: &str = "host link";
 
@@ -35,14 +38,17 @@ pub fn map(node: &Node, title: &str, run: Option<MapRun<'_>>) -> MapBox {
     inside.extend(map.place("On the PCI bus, NUMA node unknown", is_elsewhere));
     inside.extend(map.place("Not on the PCI bus", |part| !part.is_on_pci));
     inside.extend(around("File systems", map.file_systems(|disk| disk.is_none())));
-    MapBox {
+    let mut whole = MapBox {
         name: title.to_owned(),
         words: words(machine),
         results: map.results.left(),
         inside,
         is_place: true,
         ..MapBox::default()
-    }
+    };
+    whole.failing = whole.failing();
+    whole.failing.truncate(MOST_FAILING);
+    whole
 }
 
 fn words(machine: &Machine) -> Vec<String> {

@@ -7,6 +7,9 @@ use super::super::parts::{Part, ends, of_nodes};
 use super::super::shade::Shade;
 use super::{MapResult, MapRun};
 
+/// Results of one benchmark on one part; of more only the worst is shown.
+const MOST_TESTS: usize = 8;
+
 /// Results that boxes take by name; what no box takes is left.
 #[derive(Default)]
 pub struct Results {
@@ -15,6 +18,7 @@ pub struct Results {
 
 struct Entry {
     names: BTreeSet<String>,
+    bench: String,
     is_taken: bool,
     result: MapResult,
 }
@@ -22,9 +26,10 @@ struct Entry {
 impl Results {
     pub fn new(run: Option<MapRun<'_>>) -> Self {
         let Some(run) = run else { return Self::default() };
-        let parts = of_nodes(run.document, run.verdicts, run.nodes);
+        let parts = of_nodes(run.document, run.nodes, MOST_TESTS);
         let entry = |part: &Part<'_>| Entry {
-            names: ends(part.worst, run.nodes),
+            names: ends(part.worst.case, run.nodes),
+            bench: part.worst.case.bench.clone(),
             is_taken: false,
             result: result(part, run.nodes.len() > 1),
         };
@@ -33,7 +38,7 @@ impl Results {
 
     /// The results of the part called `name` of the benchmarks that are wanted, the worst first.
     pub fn take(&mut self, name: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<MapResult> {
-        let wanted = |entry: &&mut Entry| entry.names.contains(name) && is_wanted(&entry.result.test);
+        let wanted = |entry: &&mut Entry| entry.names.contains(name) && is_wanted(&entry.bench);
         let taken = self.entries.iter_mut().filter(wanted).map(|entry| {
             entry.is_taken = true;
             entry.result.clone()
@@ -53,15 +58,21 @@ fn sorted(mut results: Vec<MapResult>) -> Vec<MapResult> {
 }
 
 fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
+    let over_nodes = || {
+        let median = part.median().map(|median| format!("median {median}"));
+        let worst = format!("worst: {}", part.worst.case.nodes.join("+"));
+        [worst].into_iter().chain(part.bad()).chain(median).collect::<Vec<_>>().join("; ")
+    };
     MapResult {
         test: part.test.clone(),
         value: part.value().unwrap_or_else(|| part.badge().word.to_owned()),
         limit: part.limit(),
         percent: part.percent(),
-        share: part.share_of_limit().map(|share| share.min(100.0)),
+        share: part.worst.share().map(|share| share.min(100.0)),
         shade: Shade::of(part),
+        usual: Shade::of_number(&part.usual()),
         badge: part.badge(),
-        case: part.worst.case.to_string(),
-        node: has_nodes.then(|| part.worst.nodes.join("+")),
+        case: part.worst.case.case.to_string(),
+        over_nodes: has_nodes.then(over_nodes),
     }
 }
