@@ -17,7 +17,10 @@ const LONGEST_SET: usize = 50;
 pub fn block(document: &Document, width: u16) -> String {
     let said = clean(&said(document));
     let first = match document.verdict {
-        Some(verdict) => format!("{}  {said}", verdict_title(verdict)),
+        Some(verdict) => {
+            let text = grid::paragraphs(&[(verdict_title(verdict), said)], width);
+            text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        }
         None => Ink::Strong.on(&said),
     };
     let run = &document.run;

@@ -64,7 +64,8 @@ pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Act
         finding.name == NOT_REACHED
             && all.iter().any(|action| finding.nodes.iter().all(|node| action.nodes.contains(node)))
     };
-    let findings: Vec<Action<'a>> = of_findings(document).filter(|finding| !is_told(finding)).collect();
+    let findings: Vec<Action<'a>> =
+        of_findings(document).into_iter().filter(|finding| !is_told(finding)).collect();
     drop(all.splice(at..at, findings));
     all
 }
@@ -78,15 +79,18 @@ pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> V
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
     let kinds = groups(warnings, |found| found.finding.kind.clone());
-    all.extend(kinds.iter().map(|group| {
-        let first = of_finding(&group[0]);
-        let more = match group.len() {
-            1 => String::new(),
-            number => format!(" ({} more of this kind)", number - 1),
-        };
-        Action { what: first.what + &more, ..first }
-    }));
+    all.extend(kinds.iter().map(|group| of_kind(group)));
     all
+}
+
+/// The first of findings of one kind, and how many more there are.
+fn of_kind<'a>(group: &[Found<'a>]) -> Action<'a> {
+    let first = of_finding(&group[0]);
+    let more = match group.len() {
+        1 => String::new(),
+        number => format!(" ({} more of this kind)", number - 1),
+    };
+    Action { what: first.what + &more, ..first }
 }
 
 /// Everything that disturbed the run, in one sentence.
@@ -316,9 +320,15 @@ fn of_same_end<'a>(group: &[&'a CaseRecord]) -> Action<'a> {
     }
 }
 
-fn of_findings(document: &Document) -> impl Iterator<Item = Action<'_>> {
-    let problems = found(document).into_iter().filter(|found| found.finding.severity == Severity::Problem);
-    problems.map(|found: Found<'_>| of_finding(&found))
+/// The problems among the findings; those of one kind about the same cases, such as one for each metric, are one.
+fn of_findings(document: &Document) -> Vec<Action<'_>> {
+    let is_problem = |found: &Found<'_>| found.finding.severity == Severity::Problem;
+    let problems: Vec<Found<'_>> = found(document).into_iter().filter(is_problem).collect();
+    let cause = |found: &Found<'_>| {
+        let own = found.cases.is_empty().then(|| found.finding.text.clone());
+        (found.finding.kind.clone(), found.finding.node.clone(), found.cases.join("\n"), own)
+    };
+    groups(problems, cause).iter().map(|group| of_kind(group)).collect()
 }
 
 fn of_finding<'a>(found: &Found<'a>) -> Action<'a> {

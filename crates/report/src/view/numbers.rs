@@ -18,7 +18,7 @@ pub struct Number<'a> {
     pub case: &'a CaseRecord,
     name: Option<&'a str>,
     pub verdict: Option<Verdict>,
-    /// The smallest distance from a bound, in percent.
+    /// The smallest distance from a bound on its share of a limit, in percent.
     pub margin: Option<f64>,
 }
 
@@ -50,7 +50,9 @@ impl<'a> Judged<'a> {
             });
             let number = &mut numbers[at];
             number.verdict = number.verdict.max(Some(record.verdict));
-            number.margin = [number.margin, record.margin_percent]
+            // A share of the limit is not shown beside other bounds.
+            let margin = record.margin_percent.filter(|_| record.bound.contains('%'));
+            number.margin = [number.margin, margin]
                 .into_iter()
                 .flatten()
                 .min_by(|one, other| one.abs().total_cmp(&other.abs()));

@@ -32,7 +32,7 @@ impl Shade {
         (Self::Share(1), "70 to 90 %"),
         (Self::Share(2), "50 to 70 %"),
         (Self::Share(3), "below 50 %"),
-        (Self::Measured, "measured, no limit"),
+        (Self::Measured, "measured, not judged"),
         (Self::NotMeasured, "not measured"),
     ];
 

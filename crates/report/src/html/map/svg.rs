@@ -58,8 +58,9 @@ fn write_result(line: &Line<'_>, result: &MapResult, below: &[String], target: T
     let class = result.shade.class();
     let sign = result.shade.badge().map_or(String::new(), |badge| format!("{} ", badge.sign));
     let percent = result.percent.as_deref().unwrap_or_default();
-    let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 3);
-    let value = grouped(&result.value);
+    let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 5);
+    let on = result.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+    let value = grouped(&result.value) + &on;
     let test = cut(&result.test, room.saturating_sub(value.chars().count() + 1).max(6));
     let (x, y, right) = (line.x, line.y, line.x + line.width);
     let _ = write!(

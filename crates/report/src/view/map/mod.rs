@@ -62,7 +62,9 @@ pub struct MapResult {
     pub usual: Shade,
     pub badge: Badge,
     pub case: String,
-    /// `worst: n13; 2 of 64 fail; median 215 GB/s`, where the map stands for several nodes.
+    /// The node, where the map stands for several.
+    pub node: Option<String>,
+    /// `2 of 64 fail; median 215 GB/s`, where the map stands for several nodes.
     pub over_nodes: Option<String>,
 }
 
@@ -116,17 +118,18 @@ impl MapBox {
 }
 
 impl MapResult {
-    /// `gpu.memory read 3642 GB/s, 92% of 3939 GB/s, pass`.
+    /// `gpu.memory read 3642 GB/s on n13, 92% of 3939 GB/s, pass`.
     pub fn text(&self) -> String {
         let of = match (&self.percent, &self.limit) {
             (Some(percent), Some(limit)) => format!(", {percent} of {limit}"),
             _ => String::new(),
         };
-        let on = self.over_nodes.as_ref().map_or(String::new(), |text| format!("; {text}"));
+        let on = self.node.as_ref().map_or(String::new(), |node| format!(" on {node}"));
+        let others = self.over_nodes.as_ref().map_or(String::new(), |text| format!("; {text}"));
         let badge = match self.shade {
             Shade::Verdict(_) if self.badge.word != self.value => format!(", {}", self.badge.word),
             _ => String::new(),
         };
-        format!("{} {}{of}{badge}{on}", self.test, self.value)
+        format!("{} {}{on}{of}{badge}{others}", self.test, self.value)
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use super::super::numbers::Number;
 use super::super::parts::{Part, ends, of_nodes};
 use super::super::shade::Shade;
 use super::{MapResult, MapRun};
@@ -31,7 +32,7 @@ impl Results {
             names: ends(part.worst.case, run.nodes),
             bench: part.worst.case.bench.clone(),
             is_taken: false,
-            result: result(part, run.nodes.len() > 1),
+            result: result(part, &run),
         };
         Self { entries: parts.iter().map(entry).collect() }
     }
@@ -57,11 +58,15 @@ fn sorted(mut results: Vec<MapResult>) -> Vec<MapResult> {
     results
 }
 
-fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
-    let over_nodes = || {
-        let median = part.median().map(|median| format!("median {median}"));
-        let worst = format!("worst: {}", part.worst.case.nodes.join("+"));
-        [worst].into_iter().chain(part.bad()).chain(median).collect::<Vec<_>>().join("; ")
+fn result(part: &Part<'_>, run: &MapRun<'_>) -> MapResult {
+    let has_nodes = run.nodes.len() > 1;
+    let median = || part.median().map(|median| format!("median {median}"));
+    let over_nodes = || part.bad().into_iter().chain(median()).collect::<Vec<_>>().join("; ");
+    let is_judged = run.document.verdict.is_some();
+    // Beside verdicts, a share of the limit without one is neither good nor bad.
+    let shade = |number: &Number<'_>| match Shade::of_number(number) {
+        Shade::Share(_) if is_judged => Shade::Measured,
+        shade => shade,
     };
     MapResult {
         test: part.test.clone(),
@@ -69,10 +74,11 @@ fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
         limit: part.limit(),
         percent: part.percent(),
         share: part.worst.share().map(|share| share.min(100.0)),
-        shade: Shade::of(part),
-        usual: Shade::of_number(&part.usual()),
+        shade: shade(&part.worst),
+        usual: shade(&part.usual()),
         badge: part.badge(),
         case: part.worst.case.case.to_string(),
+        node: has_nodes.then(|| part.worst.case.nodes.join("+")),
         over_nodes: has_nodes.then(over_nodes),
     }
 }
