@@ -82,7 +82,8 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
         if let Some(case) = case_of(record) {
             let metric = metrics.get(&record.criterion).and_then(|name| case.metrics.get_key_value(name));
             about_limit(&mut text, metric);
-            let _ = writeln!(text, "    to repeat: {}", repeat_command::repeat(case, run));
+            let repeats = repeat_command::repeats(&[case], run);
+            let _ = repeats.iter().try_for_each(|(_, command)| writeln!(text, "    to repeat: {command}"));
         }
     }
     if !findings.is_empty() {

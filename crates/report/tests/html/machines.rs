@@ -49,6 +49,15 @@ fn device(address: &str, numa: u32, gts: f64, width: u32) -> Value {
     json!({ "address": address, "numa_node": { "known": numa }, "path": { "ports": [port] } })
 }
 
+/// The same below a PCIe switch, whose upstream port has the address `switch`.
+fn below(device: Value, switch: &str) -> Value {
+    let mut device = device;
+    let port = |address: &str| json!({ "address": address, "express": true, "speed_gts": { "known": 32.0 }, "width": { "known": 16 } });
+    let ports = device["path"]["ports"].as_array_mut().expect("a path");
+    ports.extend([port(&format!("{switch}.1")), port(switch), port("0000:00:01.1")]);
+    device
+}
+
 fn made(value: Value) -> Machine {
     serde_json::from_value(value).expect("a machine")
 }
@@ -72,10 +81,14 @@ fn laptop() -> Machine {
 
 fn two_gpus() -> Machine {
     let cores = Cores(2, 32, 2);
+    let pci = |index: u32| match device(&format!("000{index}:41:00.0"), index, 32.0, 16) {
+        first if index == 0 => below(first, "0000:3f:00.0"),
+        second => second,
+    };
     let gpu = |index: u32, other: &str| {
         json!({ "index": index, "model": { "known": "NVIDIA H100 NVL" }, "memory_bytes": { "known": 94u64 << 30 },
                 "nvlinks": { "known": vec![other; 12] },
-                "pci": device(&format!("000{index}:41:00.0"), index, 32.0, 16) })
+                "pci": pci(index) })
     };
     made(json!({
         "cpu": { "model": { "known": "AMD EPYC 9354" }, "sockets": { "known": 2 }, "cores": { "known": 64 }, "threads": cores.threads() },
@@ -85,7 +98,7 @@ fn two_gpus() -> Machine {
         "gpus": { "known": [gpu(0, "0001:41:00.0"), gpu(1, "0000:41:00.0")] },
         "nics": { "known": [{ "name": "eth0", "kind": "physical", "driver": { "known": "bnxt_en" }, "up": { "known": true },
                               "speed_mbit_s": { "known": 25000 }, "pci": { "known": device("0000:61:00.0", 0, 16.0, 8) } }] },
-        "hcas": { "known": [{ "name": "mlx5_0", "model": { "known": "MT4129" }, "pci": { "known": device("0000:42:00.0", 0, 32.0, 16) },
+        "hcas": { "known": [{ "name": "mlx5_0", "model": { "known": "MT4129" }, "pci": { "known": below(device("0000:42:00.0", 0, 32.0, 16), "0000:3f:00.0") },
                               "ports": [{ "number": 1, "state": { "known": "ACTIVE" }, "link_layer": { "known": "InfiniBand" },
                                           "rate_text": { "known": "400 Gb/sec (4X NDR)" }, "netdevs": [] }] }] },
         "disks": { "known": (0..12).map(|at| json!({ "name": format!("nvme{at}n1"), "bus": "nvme", "model": { "known": "a disk of 4 TB" },

@@ -61,7 +61,7 @@ fn parts_are_those_of_the_terminal_with_a_bar_of_their_share_of_the_limit() {
     let page = page_of(&fixture::two_gpus());
     let parts = between(&page, "id=\"parts\"", "</section>");
     let slow = parts.split("<tr").find(|row| row.contains("27.7 GB/s")).expect("the slow copy");
-    for told in ["GPU 1", "58.4 GB/s", "47%", "bar fail", "width:47.4%", "href=\"#case-6\""] {
+    for told in ["GPU 1", "58.4 GB/s", "47%", "bar fail", "width:47.4%", "href=\"#case-3\""] {
         assert!(slow.contains(told), "no {told} in {slow}");
     }
     // A sweep is one row, with its worst.
@@ -102,7 +102,7 @@ fn the_first_lines_answer_what_to_do_and_what_was_wanted() {
     assert!(!laptop.contains("<dt>before</dt>"), "there is no earlier run");
     assert!(!laptop.contains("<dt>nodes</dt>"), "there is one node");
     let gpus = answers(&fixture::two_gpus());
-    assert!(gpus.contains("</span> gpu.host_copy-h2d on GPU 1 is 27.7 GB/s"), "{gpus}");
+    assert!(gpus.contains("</span> gpu-to-device on GPU 1 is 27.7 GB/s"), "{gpus}");
     let accepted = answers(&fixture::accepted());
     assert!(accepted.contains("nothing failed and nothing is unknown</dd>"), "{accepted}");
     assert!(accepted.contains("<dd>all 4 nodes may be used</dd>"), "{accepted}");

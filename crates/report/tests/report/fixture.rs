@@ -502,30 +502,63 @@ pub fn two_gpus() -> Document {
     let memory = limit_from(3939.0, "2619 MHz x 2 transfers x 6016 bit / 8", "nvml");
     let mut results = Vec::new();
     let mut verdicts = Vec::new();
-    let mut add = |bench: &str, gpu: usize, kernel: &str, median: f64, limit: &LimitRecord, percent: f64| {
-        let mut record = measured("g1", kernel, "nt", median, limit);
-        let subject = Subject::device("gpu", &gpu.to_string());
-        let name = if bench == "gpu.memory" { "kernel" } else { "direction" };
-        let Ok(id) = format!("{bench}@g1/{subject}[{name}={kernel}]").parse();
-        (record.case, record.bench, record.subject) = (id, bench.to_owned(), subject);
-        let share = record.metrics["bandwidth"].percent_of_limit().unwrap_or(0.0);
-        let verdict = if share < percent { Verdict::Fail } else { Verdict::Pass };
-        let mut verdict = judged(&record, verdict, percent, None);
-        record.params = params(&[(name, kernel), ("gpu", "auto")]);
-        record.metrics.retain(|name, _| name == "bandwidth");
-        record.series.clear();
-        verdict.criterion = format!("{bench}-{kernel}");
-        verdicts.push(verdict);
-        results.push(record);
-    };
     for gpu in 0..2 {
-        for (kernel, median) in [("h2d", 55.4), ("d2h", 55.8)] {
-            let median = if gpu == 1 && kernel == "h2d" { median / 2.0 } else { median };
-            add("gpu.host_copy", gpu, kernel, median, &link, 80.0);
+        let h2d = if gpu == 1 { 27.7 } else { 55.4 };
+        let copies = on_gpu("gpu.host_copy", gpu, &[("h2d", h2d), ("d2h", 55.8)], &link);
+        let kernels =
+            [("copy", 3471.0), ("read", 3642.0), ("write", 3537.0), ("triad", 3518.0), ("memcpy", 3322.0)];
+        let own = on_gpu("gpu.memory", gpu, &kernels, &memory);
+        for (record, criterion, name, percent) in [
+            (&copies, "gpu-to-device", "h2d", 65.0),
+            (&copies, "gpu-from-device", "d2h", 65.0),
+            (&own, "gpu-memory-copy", "copy", 70.0),
+        ] {
+            let mut of_metric = record.clone();
+            of_metric.metrics.insert("bandwidth".to_owned(), record.metrics[name].clone());
+            let is_slow = record.metrics[name].percent_of_limit().is_some_and(|share| share < percent);
+            let verdict =
+                judged(&of_metric, if is_slow { Verdict::Fail } else { Verdict::Pass }, percent, None);
+            verdicts.push(VerdictRecord { criterion: criterion.to_owned(), ..verdict });
         }
-        for (kernel, median) in [("read", 3642.0), ("copy", 3471.0), ("triad", 3518.0)] {
-            add("gpu.memory", gpu, kernel, median, &memory, 80.0);
-        }
+        results.extend([copies, own]);
     }
+    results.push(peer_copy());
     checked(document(&["g1"], results), verdicts)
+}
+
+/// A case of `bench` on a GPU with the medians of metrics.
+fn on_gpu(bench: &str, gpu: usize, metrics: &[(&str, f64)], limit: &LimitRecord) -> CaseRecord {
+    let mut record = case("g1", "auto", "nt");
+    let subject = Subject::device("gpu", &gpu.to_string());
+    let Ok(id) = format!("{bench}@g1/{subject}").parse();
+    (record.case, record.bench, record.group, record.subject) =
+        (id, bench.to_owned(), bench.to_owned(), subject);
+    (record.params, record.chosen) = (params(&[("kernel", "auto"), ("gpu", "auto")]), Params::default());
+    for (name, median) in metrics {
+        record.metrics.insert((*name).to_owned(), metric(*median, 0.4, limit.clone()));
+    }
+    record
+}
+
+/// Copies between two GPUs, which nothing judges.
+fn peer_copy() -> CaseRecord {
+    let link = limit_from(300.0, "12 active NVLinks x 25000 MB/s", "nvml");
+    let mut record = case("g1", "copy", "nt");
+    let Ok(id) = "gpu.peer_copy@g1/node".parse();
+    (record.case, record.bench, record.group) = (id, "gpu.peer_copy".to_owned(), "peer-copy".to_owned());
+    (record.params, record.chosen) = (Params::default(), Params::default());
+    for (name, value) in [("write", 268.4), ("read", 261.7)] {
+        record.metrics.insert(name.to_owned(), metric(value, 0.4, link.clone()));
+    }
+    let pairs =
+        [("write", 0, 1, 268.4), ("write", 1, 0, 269.1), ("read", 0, 1, 262.2), ("read", 1, 0, 261.7)];
+    let row = |(operation, from, to, median): (&str, u64, u64, f64)| {
+        let mut at = params(&[("operation", operation)]);
+        at.set("from", from);
+        at.set("to", to);
+        SeriesRow { at, summary: summary(median, 0.4) }
+    };
+    let axes = vec![("operation", Unit::Count), ("from", Unit::Count), ("to", Unit::Count)];
+    record.series.insert("pairs".to_owned(), series(axes, pairs.map(row).into()));
+    record
 }

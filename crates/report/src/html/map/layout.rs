@@ -132,18 +132,10 @@ fn lines(drawn: &MapBox, (x, mut y): (f64, f64), width: f64, has_run: bool) -> (
     if width < ONE_COLUMN {
         texts.extend(drawn.failing.iter().map(|result| Text::result(result, width)));
     }
-    for link in &drawn.links {
-        texts.extend(wrapped(&link_text(link), width).into_iter().map(Text::Words));
-        texts.extend(link.results.iter().map(|result| Text::result(result, width)));
-    }
     if has_run && !has_results && (!drawn.is_place && drawn.limit.is_some()) {
         texts.push(Text::Quiet("not measured".to_owned()));
     }
-    for text in texts {
-        let height = text.height();
-        lines.push(Line { x, y, width, text });
-        y += height;
-    }
+    y = below_each_other(texts, (x, y), width, &mut lines);
     let columns = (((width + GAP) / (RESULT + GAP)) as usize).clamp(1, drawn.results.len().max(1));
     let column = ((width - GAP * (columns as f64 - 1.0)) / columns as f64).min(NARROW.1);
     for row in drawn.results.chunks(columns) {
@@ -155,7 +147,27 @@ fn lines(drawn: &MapBox, (x, mut y): (f64, f64), width: f64, has_run: bool) -> (
         }
         y += height;
     }
+    let of_link = |link| {
+        let name = wrapped(&link_text(link), width).into_iter().map(Text::Words);
+        name.chain(link.results.iter().map(|result| Text::result(result, width)))
+    };
+    let y = below_each_other(drawn.links.iter().flat_map(of_link), (x, y), width, &mut lines);
     (lines, y)
+}
+
+/// Adds a line for each text from `y` on, and gives their end.
+fn below_each_other<'a>(
+    texts: impl IntoIterator<Item = Text<'a>>,
+    (x, mut y): (f64, f64),
+    width: f64,
+    lines: &mut Vec<Line<'a>>,
+) -> f64 {
+    for text in texts {
+        let height = text.height();
+        lines.push(Line { x, y, width, text });
+        y += height;
+    }
+    y
 }
 
 fn link_text(link: &MapLink) -> String {

@@ -2,7 +2,10 @@
 
 mod build;
 mod cores;
+mod fold;
+mod peers;
 mod results;
+mod switches;
 
 use std::collections::BTreeSet;
 
