@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub enum Actor {
     /// Whoever starts the run.
     User,
-    /// The administrator of the cluster.
+    /// The administrator of the nodes.
     Administrator,
-    /// Root on the node itself.
+    /// The administrator, as root on the node itself.
     Root,
     /// Whoever runs switches and cables.
     NetworkTeam,
@@ -29,7 +29,7 @@ impl Actor {
         match self {
             Actor::User => "user",
             Actor::Administrator => "administrator",
-            Actor::Root => "root on the node",
+            Actor::Root => "administrator, as root",
             Actor::NetworkTeam => "network team",
             Actor::Vendor => "vendor",
         }

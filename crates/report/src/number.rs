@@ -55,13 +55,16 @@ pub fn change(percent: f64) -> String {
 
 /// A whole percentage of a limit or a bound: `83%`, `-14%`. A difference keeps its sign.
 pub fn whole_percent(percent: f64) -> String {
-    // 99.6 % is not the limit, and -0.4 % is not zero: near such values a decimal is shown.
-    let near = (percent - 100.0).abs() < 0.95 || percent.abs() < 0.95;
-    if near && percent != 0.0 && percent != 100.0 {
-        format!("{percent:.1}%")
-    } else {
-        format!("{percent:.0}%")
-    }
+    // 99.6 % is not the limit, and -0.4 % is not zero: near such values decimals are shown.
+    let distance = (percent - 100.0).abs().min(percent.abs());
+    let decimals = if distance < 0.95 { decimals_apart(distance) } else { 0 };
+    format!("{percent:.decimals$}%")
+}
+
+/// Decimals with which two numbers that differ by `difference` do not look equal.
+pub fn decimals_apart(difference: f64) -> usize {
+    let magnitude = difference.abs().log10();
+    if magnitude.is_finite() { (-magnitude).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as usize } else { 0 }
 }
 
 /// As [`whole_percent`], with a plus.
@@ -100,8 +103,8 @@ mod tests {
     #[test]
     fn a_share_close_to_a_border_shows_on_which_side_it_is() {
         assert_eq!(
-            [83.4, 99.7, 100.0, 100.4, -0.3, 0.0].map(whole_percent),
-            ["83%", "99.7%", "100%", "100.4%", "-0.3%", "0%"]
+            [83.4, 99.7, 100.0, 100.4, -0.3, -0.04, 0.0].map(whole_percent),
+            ["83%", "99.7%", "100%", "100.4%", "-0.3%", "-0.04%", "0%"]
         );
         assert_eq!([51.2, -14.0, 0.2].map(signed_percent), ["+51%", "-14%", "+0.2%"]);
     }

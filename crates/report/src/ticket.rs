@@ -14,9 +14,9 @@ use crate::number::signed_percent;
 use crate::repeat_command;
 use crate::view::cases::by_id;
 use crate::view::criteria::{Places, measured};
-use crate::view::findings::found;
+use crate::view::findings::{by_cause, found};
 use crate::view::nodes::shortfall;
-use crate::words::{Badge, clean, clean_lines, quantity, time};
+use crate::words::{clean, clean_lines, quantity, time};
 
 /// What a ticket shows beside the record.
 #[derive(Clone, Copy)]
@@ -44,11 +44,9 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
     let judged = open.len();
     open.retain(|record| record.verdict >= Verdict::Unknown);
     open.sort_by_key(|record| (Reverse(record.verdict), shortfall(record)));
-    let findings: Vec<&Finding> = found(document)
-        .iter()
-        .map(|found| found.finding)
-        .filter(|found| is_about(found, name, document))
-        .collect();
+    let mut findings = found(document);
+    findings.retain(|found| is_about(found.finding, name, document));
+    let findings = by_cause(findings);
     let missed = open.iter().filter(|record| record.verdict == Verdict::Fail).count();
     let noun = if judged == 1 { "criterion" } else { "criteria" };
     let mut text = format!("{name}: {missed} of {judged} {noun} not met");
@@ -65,8 +63,10 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
     );
     match machine {
         Some(node) => {
-            let subjects =
-                open.iter().map(|record| &record.subject).chain(findings.iter().map(|it| &it.subject));
+            let subjects = open
+                .iter()
+                .map(|record| &record.subject)
+                .chain(findings.iter().map(|it| &it.finding.subject));
             let devices = subjects.flat_map(|subject| devices(subject, name, &node.machine)).collect();
             about_machine(&mut text, &node.machine, &devices);
         }
@@ -82,20 +82,16 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
         if let Some(case) = case_of(record) {
             let metric = metrics.get(&record.criterion).and_then(|name| case.metrics.get_key_value(name));
             about_limit(&mut text, metric);
-            let _ = writeln!(text, "    to repeat: {}", repeat_command::repeat(case, run));
+            let repeats = repeat_command::repeats(&[case], run);
+            let _ = repeats.iter().try_for_each(|(_, command)| writeln!(text, "    to repeat: {command}"));
         }
     }
     if !findings.is_empty() {
         text += "\nFindings\n";
     }
-    for finding in findings {
-        let _ = writeln!(
-            text,
-            "  {} {}: {}",
-            Badge::from(finding.severity).word,
-            finding.kind,
-            finding.full_text()
-        );
+    for found in findings {
+        let more = if found.is_first_of_kind { format!(" ({})", found.about()) } else { String::new() };
+        let _ = writeln!(text, "  {} {}: {}{more}", found.badge().word, found.finding.kind, found.text());
     }
     let _ = match evidence {
         Ok(sum) => writeln!(

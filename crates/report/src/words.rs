@@ -47,13 +47,14 @@ impl From<Verdict> for Badge {
 
 impl From<Outcome> for Badge {
     fn from(outcome: Outcome) -> Self {
-        let word = match outcome {
-            Outcome::Measured => "measured",
-            Outcome::Failed => "failed",
-            Outcome::Unmeasured => "unmeasured",
-            Outcome::Skipped => "skipped",
+        let (word, tone) = match outcome {
+            // A number that nothing judges is no pass.
+            Outcome::Measured => ("measured", Verdict::Skip),
+            Outcome::Failed => ("failed", tone(outcome)),
+            Outcome::Unmeasured => ("unmeasured", tone(outcome)),
+            Outcome::Skipped => ("skipped", tone(outcome)),
         };
-        Self { word, ..tone(outcome).into() }
+        Self { word, ..tone.into() }
     }
 }
 
@@ -69,6 +70,9 @@ impl From<Severity> for Badge {
 }
 
 impl Badge {
+    /// Of numbers without a verdict beside numbers with one.
+    pub const NOT_JUDGED: Self = Self { sign: '–', word: "not judged", tone: Verdict::Skip };
+
     /// The CSS class.
     pub fn class(self) -> &'static str {
         self.tone.word()

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use seatrial_model::Unit;
 use seatrial_model::profile::Profile;
+use seatrial_model::{Actor, Remedy, Unit};
 
 use super::Judgement;
 
@@ -13,6 +13,28 @@ pub struct MissingLimit {
     pub metric: String,
     pub unit: Unit,
     pub reason: String,
+}
+
+/// The line of a profile that states the limits whose absence made criteria unknown.
+pub(super) fn state_limits(missing: &[MissingLimit]) -> Remedy {
+    let entry = |(test, metric, unit): &(&String, &String, Unit)| {
+        format!(
+            "{{ test = \"{test}\", metric = \"{metric}\", value = \"... {unit}\", source = \"data sheet\" }}"
+        )
+    };
+    let entries: Vec<String> = places(missing).iter().map(entry).collect();
+    Remedy::of(
+        Actor::User,
+        format!(
+            "state the limit from the data sheet in a profile that extends this one, above its tables: `limit = [{}]`",
+            entries.join(", ")
+        ),
+    )
+}
+
+/// Test, metric and unit of each missing limit.
+fn places(missing: &[MissingLimit]) -> BTreeSet<(&String, &String, Unit)> {
+    missing.iter().map(|missing| (&missing.test, &missing.metric, missing.unit)).collect()
 }
 
 impl Judgement {
@@ -33,18 +55,13 @@ impl Judgement {
         let reasons: BTreeSet<&str> =
             self.missing_limits.iter().map(|missing| missing.reason.as_str()).collect();
         let reasons: Vec<&str> = reasons.into_iter().collect();
-        let places: BTreeSet<_> = self
-            .missing_limits
-            .iter()
-            .map(|missing| (&missing.test, &missing.metric, missing.unit))
-            .collect();
         let mut text = format!(
             "nothing could be judged: the criteria are percentages of limits, and these limits are unknown ({}).\n\
              Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n  extends = [\"{}\"]\n",
             reasons.join("; "),
             typed
         );
-        for (test, metric, unit) in places {
+        for (test, metric, unit) in places(&self.missing_limits) {
             text += &format!(
                 "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\"\n"
             );

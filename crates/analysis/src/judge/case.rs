@@ -15,9 +15,6 @@ use crate::believable::is_beyond;
 use crate::finding::path;
 use crate::number::{in_unit, quantity, significant};
 
-const STATE_LIMIT: Remedy =
-    Remedy::new(Actor::User, "state the limit in a profile: [[limit]], see docs/profiles.md");
-
 const MORE_TRIALS: Remedy =
     Remedy::new(Actor::User, "measure again with more trials: raise the parameters trials and max_trials");
 
@@ -174,7 +171,6 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
             }
             let metric = &criterion.metric;
             record.reason = Some(with_place(format!("no limit is known for {metric} here: {why}")));
-            record.remedy = Some(STATE_LIMIT);
             return Ruling { record, missing: Some(missing) };
         }
     };

@@ -3,7 +3,7 @@
 use seatrial_model::profile::Profile;
 use seatrial_model::{Verdict, VerdictRecord};
 
-use super::advice::MissingLimit;
+use super::advice::{MissingLimit, state_limits};
 use super::peers::Peers;
 use super::scope::judge_test;
 use super::{JudgeInputs, demand, setting, waiver};
@@ -51,12 +51,17 @@ pub fn judge(profile: &Profile, inputs: &JudgeInputs<'_>) -> Judgement {
     let peers = Peers::new(inputs.records);
     let rulings = profile.tests.iter().flat_map(|test| judge_test(test, profile, inputs, &peers));
     let mut judgement = Judgement::default();
+    let mut without_limit = Vec::new();
     for ruling in rulings {
+        without_limit.extend(ruling.missing.is_some().then_some(judgement.verdicts.len()));
         judgement.verdicts.push(ruling.record);
         judgement.missing_limits.extend(ruling.missing);
     }
     judgement.missing_limits.sort();
     judgement.missing_limits.dedup();
+    for at in without_limit {
+        judgement.verdicts[at].remedy = Some(state_limits(&judgement.missing_limits));
+    }
     for record in &mut judgement.verdicts {
         waiver::apply(record, &profile.waivers, inputs.today);
     }

@@ -156,7 +156,7 @@ fn a_check_judges_settings_and_the_run_keeps_what_they_were() {
     let reason = check.verdicts[0].reason.as_deref().expect("a reason");
     assert!(reason.ends_with(": 208 KiB; the tender, page 3"), "{reason}");
     let remedy = check.verdicts[0].remedy.as_ref().expect("a command sets it");
-    assert_eq!(remedy.to_string(), "do (root on the node): sysctl -w net.core.rmem_max=16777216");
+    assert_eq!(remedy.to_string(), "do (administrator, as root): sysctl -w net.core.rmem_max=16777216");
     let kept = std::fs::read_to_string(home.run().join("inventory/n1.json")).expect("kept");
     let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
     assert_eq!(kept["node"]["settings"][0]["setting"], "net.core.rmem_max");

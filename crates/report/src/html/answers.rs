@@ -5,17 +5,25 @@ use askama::Template;
 use super::actions::{remedy, who};
 use super::shown::Shown;
 use super::words::text;
-use crate::view::answers::{self as view, accepted, before, steps, wanted};
+use crate::view::answers::{self as view, before, hardware, steps, wanted};
+use crate::view::headline::usable;
 use crate::view::nodes::is_fleet;
 use crate::words::Badge;
+
+/// Characters of the folded names of nodes that may be used.
+const LONGEST_SET: usize = 160;
 
 #[derive(Clone, Debug, Template)]
 #[template(path = "answers.html")]
 pub struct Answers {
-    wanted: String,
-    accepted: String,
+    /// The nodes that may be used; `None` for one machine.
+    usable: Option<String>,
     steps: Vec<Step>,
-    more: usize,
+    /// What else is to be done.
+    more: Option<String>,
+    wanted: String,
+    /// The kinds of machines; empty without an inventory.
+    hardware: String,
     before: Option<Before>,
 }
 
@@ -25,7 +33,7 @@ struct Step {
     who: String,
     what: String,
     remedy: String,
-    command: String,
+    commands: Vec<(&'static str, String)>,
     to: String,
 }
 
@@ -41,19 +49,20 @@ pub fn answers(shown: &Shown<'_>) -> Answers {
     let document = shown.document;
     let (next, more) = steps(document, shown.context.abouts);
     let step = |step: &view::NextStep<'_>| Step {
-        badge: step.badge,
-        who: if is_fleet(document) { who(shown, &step.nodes) } else { String::new() },
-        what: text(&step.what),
-        remedy: remedy(step.remedy.as_ref()),
-        command: text(step.command.as_deref().unwrap_or_default()),
-        to: step.case.map_or(String::new(), |case| shown.place(case)),
+        badge: step.action.badge,
+        who: if is_fleet(document) { who(shown, &step.action.nodes) } else { String::new() },
+        what: text(&step.action.what),
+        remedy: remedy(step.action.remedy.as_ref()),
+        commands: step.commands.iter().map(|(label, command)| (*label, text(command))).collect(),
+        to: step.action.case.map_or(String::new(), |case| shown.place(case)),
     };
     let before = shown.context.earlier.as_ref().map(|earlier| before(document, earlier));
     Answers {
-        wanted: text(&wanted(document)),
-        accepted: text(&accepted(document, shown.context.nodes)),
+        usable: usable(document, LONGEST_SET).map(|nodes| text(&nodes)),
         steps: next.iter().map(step).collect(),
-        more,
+        more: more.map(|more| text(&more)),
+        wanted: text(&wanted(document)),
+        hardware: text(&hardware(shown.context.nodes)),
         before: before.map(|before| Before {
             text: text(&before.text),
             command: text(&before.command),

@@ -67,7 +67,11 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, plots: CasePlots, left: &mut u
     let why = case.reason.clone().or(again).unwrap_or_default();
     Full {
         title: text(case.case.as_str()),
-        badge: shown.verdict(case).map_or_else(|| case.outcome.into(), Badge::from),
+        badge: match (shown.verdict(case), case.outcome) {
+            (Some(verdict), _) => verdict.into(),
+            (None, Outcome::Measured) if shown.document.verdict.is_some() => Badge::NOT_JUDGED,
+            (None, outcome) => outcome.into(),
+        },
         filter: shown.filter(case),
         why: text(&why),
         judged: shown.judgements(case).iter().map(|record| judged(record)).collect(),

@@ -143,7 +143,7 @@ pub fn render(document: &Document, context: &PageContext<'_>) -> io::Result<Stri
 /// Every criterion of parts that exist, including those that are met, the worst first.
 fn criteria(shown: &Shown<'_>) -> PageTable {
     let places = Places::of(shown.document);
-    let mut all = view::criteria(shown.document, &places, |record| places.is_here(record));
+    let mut all = headline::listed(shown.document, &places);
     all.sort_by_key(|criterion| Reverse(criterion.worst.verdict));
     let rows: Vec<_> = all.iter().map(|criterion| criterion.row(&places)).collect();
     let table = view::table(

@@ -1,7 +1,7 @@
 //! The parts that are measured, in the order of the data path: memory, links, disks, file systems.
 
 use seatrial_model::machine::{
-    Disk, DiskBus, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice,
+    Disk, DiskBus, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, NumaNode, PciDevice, PciPort,
 };
 use seatrial_model::{Bytes, Subject};
 
@@ -121,7 +121,11 @@ fn file_system(fs: &FileSystem) -> Part {
 
 /// `PCIe 4.0 x16`, the present state of the device's own end.
 fn link(device: &PciDevice) -> Option<String> {
-    let port = device.path.ports.first()?;
+    port_text(device.path.ports.first()?)
+}
+
+/// `PCIe 4.0 x16`, the present state of this end of a link.
+pub(crate) fn port_text(port: &PciPort) -> Option<String> {
     let (speed, width) = (port.speed_gts.known()?, port.width.known()?);
     let generation = GENERATIONS.iter().position(|rate| rate == speed);
     let speed = generation.map_or_else(|| format!("{speed} GT/s"), |before| format!("{}.0", before + 1));

@@ -1,20 +1,26 @@
-//! The first lines: the result, what was measured, and why a run took longer than planned.
+//! The first lines: the result, the nodes that may be used, what was measured, and why a run took longer than planned.
 
 use seatrial_model::record::Document;
 
 use crate::grid;
 use crate::ink::Ink;
-use crate::view::headline::{nodes, said, took};
+use crate::view::headline::{nodes, said, took, usable};
 use crate::view::prolonged::prolonged;
 use crate::words::{clean, time, verdict_title};
 
 /// Listed nodes; more are counted.
 const MOST_NAMES: usize = 4;
 
+/// Characters of the folded names of nodes that may be used.
+const LONGEST_SET: usize = 50;
+
 pub fn block(document: &Document, width: u16) -> String {
     let said = clean(&said(document));
     let first = match document.verdict {
-        Some(verdict) => format!("{}  {said}", verdict_title(verdict)),
+        Some(verdict) => {
+            let text = grid::paragraphs(&[(verdict_title(verdict), said)], width);
+            text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        }
         None => Ink::Strong.on(&said),
     };
     let run = &document.run;
@@ -26,5 +32,6 @@ pub fn block(document: &Document, width: u16) -> String {
     let parts = [profile, on, Some(time(run.started)), took];
     let second = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let third = prolonged.map(|text| grid::paragraphs(&[(Ink::Faint.on("took"), clean(&text))], width));
-    format!("{first}\n{}\n{}", Ink::Faint.on(&clean(&second)), third.unwrap_or_default())
+    let usable = usable(document, LONGEST_SET).map(|text| clean(&text) + "\n").unwrap_or_default();
+    format!("{first}\n{usable}{}\n{}", Ink::Faint.on(&clean(&second)), third.unwrap_or_default())
 }

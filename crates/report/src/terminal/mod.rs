@@ -1,5 +1,6 @@
 //! The text after a run: the verdict, the numbers with their limits, findings, next steps.
 
+mod actions;
 mod findings;
 mod headline;
 mod measured;
@@ -23,7 +24,7 @@ use crate::TextStyle;
 use crate::ink::render_colors;
 use crate::notes::Notes;
 use crate::view;
-use crate::view::actions::actions;
+use crate::view::actions::{self as to_act_on, with_warnings};
 use crate::view::cases::without_factors;
 
 /// Lines that every terminal shows at once.
@@ -86,19 +87,21 @@ fn source_tables(
     let mut blocks = vec![headline::block(document, width)];
     let tables = view::source_tables::tables(document, profile);
     blocks.extend(tables.into_iter().map(|of| table::block(of, usize::MAX, &mut notes, width)));
-    blocks.push(next::block(document, context, &actions(document, context.abouts), width));
+    blocks.push(next::block(document, context, &to_act_on::actions(document, context.abouts), width));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
 fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> String {
     let mut notes = Notes::default();
+    let to_act_on = with_warnings(document, context.abouts);
     let mut blocks = vec![headline::block(document, width)];
+    blocks.push(actions::block(document, &to_act_on, usize::MAX, usize::MAX, width));
     blocks.push(nodes::block(document, nodes::MOST_ROWS, &mut notes, width));
     blocks.push(verdicts::block(document, &mut notes, width));
     blocks.extend(tables(document, &mut notes, width));
     blocks.push(findings::block(document, width));
-    blocks.push(next::block(document, context, &actions(document, context.abouts), width));
+    blocks.push(next::block(document, context, &to_act_on, width));
     blocks.retain(|block| !block.is_empty());
     let mut text = blocks.join("\n");
     if text.lines().count() > ONE_SCREEN {

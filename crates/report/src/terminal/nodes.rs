@@ -15,8 +15,8 @@ use crate::words::{Badge, clean, count};
 /// Rows of nodes; of a larger fleet the worst are shown and the others folded by verdict.
 pub const MOST_ROWS: usize = 16;
 
-/// Characters of a folded node set: longer sets are only counted.
-const LONGEST_SET: usize = 160;
+/// Columns beside a folded node set: a longer set is only counted, as names must not be broken.
+const BESIDE: u16 = 34;
 
 /// The nodes of a fleet, `most` of them in rows; empty for a single machine.
 pub fn block(document: &Document, most: usize, notes: &mut Notes, width: u16) -> String {
@@ -24,7 +24,12 @@ pub fn block(document: &Document, most: usize, notes: &mut Notes, width: u16) ->
         return String::new();
     }
     let nodes = summaries(document);
-    let all = view(document, &nodes, None);
+    let mut all = view(document, &nodes, None);
+    let is_judged = document.verdict.is_some();
+    if is_judged {
+        // The headline has the numbers of nodes, and those that may be used.
+        all.title.clear();
+    }
     let is_open = |(node, row): &(&NodeSummary<'_>, &Row)| {
         nodes.len() <= most || row.tone > Some(Verdict::Pass) || node.has_problem
     };
@@ -40,24 +45,31 @@ pub fn block(document: &Document, most: usize, notes: &mut Notes, width: u16) ->
             None => folded.push((badge, nodes.collect())),
         }
     }
-    let rows: Vec<_> = folded.iter().map(|(badge, nodes)| (badge.marked(), set(nodes, badge.tone))).collect();
+    folded.retain(|(badge, _)| !is_judged || badge.tone > Verdict::Pass);
+    let rows: Vec<_> =
+        folded.iter().map(|(badge, nodes)| (badge.marked(), set(nodes, badge.tone, width))).collect();
     let number_shown = shown.rows.len();
     let mut text = match shown.rows.as_slice() {
+        [] if is_judged => String::new(),
         [] => format!("{}\n", Ink::Strong.on(&clean(&all.title))),
         _ => table::text(shown, most, notes, width),
     };
     text += &grid::paragraphs(&rows, width);
     if listed.len() > number_shown {
-        let command = format!(" every node: seatrial report {} -o json", clean(&document.run.id));
+        let command = format!(" every failed node: seatrial report {} --nodes fail", clean(&document.run.id));
         text += &format!("{}\n", Ink::Faint.on(&command));
     }
     text + &notes.flush(width)
 }
 
 /// `18 nodes: n[01-16,18-19]`.
-fn set(nodes: &[&str], tone: Verdict) -> String {
+fn set(nodes: &[&str], tone: Verdict, width: u16) -> String {
     let folded = clean(&fold(nodes));
     let noun = if tone > Verdict::Pass { "more node" } else { "node" };
     let number = count(nodes.len(), noun);
-    if folded.chars().count() > LONGEST_SET { number } else { format!("{number}: {folded}") }
+    if folded.chars().count() > usize::from(width.saturating_sub(BESIDE)) {
+        number
+    } else {
+        format!("{number}: {folded}")
+    }
 }

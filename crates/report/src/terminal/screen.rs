@@ -1,34 +1,27 @@
-//! The first screen of a result: the verdict, the parts, the criteria, what to act on, and where the rest is.
+//! The first screen of a result: the verdict, what to act on, the parts, the criteria, and where the rest is.
 
 use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 
-use super::{TerminalContext, findings, headline, next, nodes, pairs, table, tables};
-use crate::grid;
-use crate::ink::{Ink, is_mark};
+use super::verdicts::shortened;
+use super::{TerminalContext, actions, findings, headline, next, nodes, pairs, table, tables};
+use crate::ink::is_mark;
 use crate::labels::named;
 use crate::notes::Notes;
 use crate::view::actions::{Action, with_warnings};
 use crate::view::cases::without_factors;
-use crate::view::criteria::{
-    Criterion, Judgement, MEASURED, Places, WANTED, criteria, table as criteria_table,
-};
+use crate::view::criteria::{Criterion, Judgement, Places, table as criteria_table};
+use crate::view::headline::listed;
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::parts::{self, Extent};
-use crate::view::table::{Cell, Table};
-use crate::words::{clean, cut, set_of};
+use crate::view::table::Cell;
+use crate::words::{clean, cut};
 
 /// Lines of the screen for one machine and for a fleet.
 const LINES: [usize; 2] = [40, 60];
 
 /// Characters of a reason below the criteria.
 const LONGEST_REASON: usize = 140;
-
-/// Lines of a thing to act on whose text ends with what to do.
-const UNCUT: usize = 5;
-
-/// Characters of the nodes of a thing to act on.
-const LONGEST_SET: usize = 40;
 
 /// How many rows of each table, and how many lines of each thing to act on.
 #[derive(Clone, Copy)]
@@ -41,12 +34,15 @@ struct Room {
 }
 
 /// From generous to narrow; the first that fits is taken.
-const ROOMS: [Room; 8] = [
+const ROOMS: [Room; 11] = [
+    Room { nodes: 16, parts: 16, criteria: 12, actions: 7, lines: 8 },
     Room { nodes: 16, parts: 16, criteria: 12, actions: 7, lines: 3 },
+    Room { nodes: 10, parts: 14, criteria: 8, actions: 7, lines: 3 },
     Room { nodes: 10, parts: 14, criteria: 8, actions: 7, lines: 2 },
     Room { nodes: 8, parts: 10, criteria: 6, actions: 7, lines: 2 },
     Room { nodes: 6, parts: 8, criteria: 5, actions: 6, lines: 2 },
     Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 2 },
+    Room { nodes: 4, parts: 5, criteria: 3, actions: 4, lines: 2 },
     Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 1 },
     Room { nodes: 4, parts: 5, criteria: 3, actions: 4, lines: 1 },
     Room { nodes: 3, parts: 4, criteria: 3, actions: 3, lines: 1 },
@@ -72,7 +68,7 @@ fn is_within(text: &str, width: u16) -> bool {
     text.lines().all(|line| columns(line) <= usize::from(width))
 }
 
-/// What stands between the verdict and what to act on.
+/// What stands between what to act on and the criteria.
 #[derive(Clone, Copy, PartialEq)]
 enum Body {
     /// All numbers, benchmark by benchmark.
@@ -91,8 +87,11 @@ fn in_room(
     width: u16,
 ) -> String {
     let mut notes = Notes::default();
-    let mut blocks =
-        vec![headline::block(document, width), nodes::block(document, room.nodes, &mut notes, width)];
+    let mut blocks = vec![
+        headline::block(document, width),
+        actions::block(document, actions, room.actions, room.lines, width),
+        nodes::block(document, room.nodes, &mut notes, width),
+    ];
     if body == Body::Tables {
         blocks.extend(tables(document, &mut notes, width));
         blocks.push(findings::good_to_know(document, width));
@@ -107,34 +106,23 @@ fn in_room(
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));
-    blocks.push(to_act_on(document, actions, room, width));
     blocks.push(next::block(document, context, actions, width) + &last_line(document, context, actions));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
-/// The number of problems, the worst of them, and the page of the run.
-fn last_line(document: &Document, context: &TerminalContext<'_>, actions: &[Action<'_>]) -> String {
-    let problems: Vec<&Action<'_>> =
-        actions.iter().filter(|action| action.badge.tone == Verdict::Fail).collect();
-    let on = |action: &Action<'_>| match action.nodes.as_slice() {
-        nodes if nodes.is_empty() || !is_fleet(document) => String::new(),
-        nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
-    };
-    let said = match problems.as_slice() {
-        [] => None,
-        [only] => Some(format!("1 problem: {}{}", only.name, on(only))),
-        [worst, ..] => Some(format!("{} problems, the worst: {}{}", problems.len(), worst.name, on(worst))),
-    };
+/// The number of things to act on, the worst of them, and the page of the run.
+fn last_line(document: &Document, context: &TerminalContext<'_>, all: &[Action<'_>]) -> String {
     let page = context.folder.map(|folder| format!("page: {}", folder.join("report.html").display()));
-    let parts: Vec<String> = said.into_iter().chain(page).map(|part| clean(&part)).collect();
+    let parts: Vec<String> =
+        actions::in_short(document, all).into_iter().chain(page).map(|part| clean(&part)).collect();
     if parts.is_empty() { String::new() } else { format!(" {}\n", parts.join(" · ")) }
 }
 
 /// A row per criterion, the worst first; those about parts that do not exist are left out.
 fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16) -> String {
     let places = Places::of(document);
-    let mut all = criteria(document, &places, |record| places.is_here(record));
+    let mut all = listed(document, &places);
     // What was not judged says more than what passed.
     let is_passed = |criterion: &Criterion<'_>| criterion.worst.verdict == Verdict::Pass;
     all.sort_by_key(|criterion| {
@@ -166,12 +154,7 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
         }
     }
     table.retain(|_, cells| cells.iter().any(|cell| **cell != Cell::default()));
-    // What a share of the limit amounts to, and the intervals, stand in the parts.
-    for (column, start) in [(WANTED, " ("), (MEASURED, " ±")] {
-        if !table::fits(&table, width) {
-            cut_from(start, column, &mut table);
-        }
-    }
+    let mut table = shortened(table, width);
     for note in table.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.notes) {
         *note = cut(note, LONGEST_REASON);
     }
@@ -180,48 +163,4 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
         table.push_hidden(verdict, number);
     }
     table::block(table, usize::MAX, notes, width)
-}
-
-/// Leaves out the ends of the cells of `column` that begin with `start`.
-fn cut_from(start: &str, column: &str, table: &mut Table) {
-    let column = table.columns.iter().position(|known| known.title == column);
-    for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(column?)) {
-        if let Some((kept, _)) = cell.text.split_once(start) {
-            cell.text = kept.to_owned();
-        }
-    }
-}
-
-fn to_act_on(document: &Document, all: &[Action<'_>], room: Room, width: u16) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
-    let longest = all.iter().map(|action| action.badge.word.len() + 5).max().unwrap_or(0);
-    let line = usize::from(width).saturating_sub(longest + 4);
-    let row = |action: &Action<'_>| {
-        let what = clean(&said(action, is_fleet(document)));
-        // What to do is never cut.
-        let text = match &action.remedy {
-            Some(remedy) => format!("{}\n{}", cut(&what, room.lines * line), clean(&remedy.to_string())),
-            None => cut(&what, UNCUT * line),
-        };
-        (action.badge.marked(), text)
-    };
-    let rows: Vec<_> = all.iter().take(room.actions).map(row).collect();
-    let mut text = format!("{}\n{}", Ink::Strong.on("To act on"), grid::paragraphs(&rows, width));
-    if all.len() > room.actions {
-        text +=
-            &format!("{}\n", Ink::Faint.on(&format!(" {} more with --details", all.len() - room.actions)));
-    }
-    text
-}
-
-/// The nodes of a fleet first, where the sentence does not name them.
-fn said(action: &Action<'_>, is_fleet: bool) -> String {
-    match action.nodes.as_slice() {
-        _ if !is_fleet => action.what.clone(),
-        [] => action.what.clone(),
-        nodes if nodes.iter().all(|node| action.what.contains(node)) => action.what.clone(),
-        nodes => format!("{}: {}", set_of(nodes, LONGEST_SET), action.what),
-    }
 }

@@ -9,9 +9,9 @@ use seatrial_model::{Verdict, VerdictRecord};
 
 use super::table;
 use crate::notes::Notes;
-use crate::view::criteria::{Judgement, Places, criteria, table as view};
+use crate::view::criteria::{Judgement, MEASURED, Places, WANTED, criteria, table as view};
 use crate::view::nodes::{is_fleet, shortfall};
-use crate::view::table::Cell;
+use crate::view::table::{Cell, Table};
 
 /// With more verdicts those that are met are folded by criterion; the limit of rows of either kind.
 const MOST_ROWS: usize = 24;
@@ -62,5 +62,38 @@ fn text(
 ) -> String {
     let mut table = view("", rows, is_fleet, is_fleet);
     more.for_each(|(verdict, hidden)| table.push_hidden(verdict, hidden));
-    table::text(table, usize::MAX, notes, width)
+    table::text(shortened(table, width), usize::MAX, notes, width)
+}
+
+/// The table with shorter bounds, then without intervals, where it is wider than `width`: shares of the limit and
+/// intervals stand in the tables of numbers.
+pub fn shortened(mut table: Table, width: u16) -> Table {
+    for (column, short) in [(WANTED, amount as fn(&str) -> String), (MEASURED, without_interval)] {
+        if !table::fits(&table, width) {
+            shorten(short, column, &mut table);
+        }
+    }
+    table
+}
+
+/// Shortens the cells of `column`.
+fn shorten(short: impl Fn(&str) -> String, column: &str, table: &mut Table) {
+    let column = table.columns.iter().position(|known| known.title == column);
+    for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(column?)) {
+        cell.text = short(&cell.text);
+    }
+}
+
+/// `≥ 169 GB/s` for `≥ 55% of limit (169 GB/s)`.
+fn amount(bound: &str) -> String {
+    let short = || {
+        let (sign, rest) = bound.split_once(' ')?;
+        let (_, amount) = rest.split_once(" (")?;
+        Some(format!("{sign} {}", amount.strip_suffix(')')?))
+    };
+    short().unwrap_or_else(|| bound.to_owned())
+}
+
+fn without_interval(measured: &str) -> String {
+    measured.split_once(" ±").map_or(measured, |(value, _)| value).to_owned()
 }

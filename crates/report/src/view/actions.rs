@@ -8,15 +8,14 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::criteria::{against_bound, measured, share_of_limit, spaced};
+use super::criteria::{measured, share_of_limit, value_of};
 use super::findings::{Found, OF_RUN, found};
 use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use crate::labels::named;
-use crate::number::signed_percent;
 use crate::words::{Badge, count, cut};
 
-const LONGEST_REASON: usize = 320;
+const LONGEST_REASON: usize = 1000;
 
 /// The kind of the finding on a node that was not reached.
 const NOT_REACHED: &str = "not-reached";
@@ -38,6 +37,21 @@ pub struct Action<'a> {
     pub remedy: Option<Remedy>,
 }
 
+/// `1 problem, 1 unknown, 2 warnings`: the number of `actions` of each weight.
+pub fn counted(actions: &[Action<'_>]) -> String {
+    let number =
+        |is_it: fn(Verdict) -> bool| actions.iter().filter(|action| is_it(action.badge.tone)).count();
+    let (problems, open, all) =
+        (number(|tone| tone == Verdict::Fail), number(|tone| tone == Verdict::Unknown), actions.len());
+    let warnings = all - problems - open;
+    let told = [
+        (problems, count(problems, "problem")),
+        (open, format!("{open} unknown")),
+        (warnings, count(warnings, "warning")),
+    ];
+    told.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect::<Vec<_>>().join(", ")
+}
+
 /// Verdicts that are not a pass, problems among the findings, and, for a run without a profile, cases that failed.
 pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
     let mut all = of_verdicts(document, abouts);
@@ -50,7 +64,8 @@ pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Act
         finding.name == NOT_REACHED
             && all.iter().any(|action| finding.nodes.iter().all(|node| action.nodes.contains(node)))
     };
-    let findings: Vec<Action<'a>> = of_findings(document).filter(|finding| !is_told(finding)).collect();
+    let findings: Vec<Action<'a>> =
+        of_findings(document).into_iter().filter(|finding| !is_told(finding)).collect();
     drop(all.splice(at..at, findings));
     all
 }
@@ -64,15 +79,18 @@ pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> V
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
     let kinds = groups(warnings, |found| found.finding.kind.clone());
-    all.extend(kinds.iter().map(|group| {
-        let first = of_finding(&group[0]);
-        let more = match group.len() {
-            1 => String::new(),
-            number => format!(" ({} more of this kind)", number - 1),
-        };
-        Action { what: first.what + &more, ..first }
-    }));
+    all.extend(kinds.iter().map(|group| of_kind(group)));
     all
+}
+
+/// The first of findings of one kind, and how many more there are.
+fn of_kind<'a>(group: &[Found<'a>]) -> Action<'a> {
+    let first = of_finding(&group[0]);
+    let more = match group.len() {
+        1 => String::new(),
+        number => format!(" ({} more of this kind)", number - 1),
+    };
+    Action { what: first.what + &more, ..first }
 }
 
 /// Everything that disturbed the run, in one sentence.
@@ -190,8 +208,8 @@ fn of_alike<'a>(alike: &[Vec<&'a VerdictRecord>], cases: &HashMap<&'a str, &'a C
     if others.is_empty() {
         return action;
     }
-    let name = |record: &&VerdictRecord| match record.margin_percent {
-        Some(percent) => format!("{} ({})", record.criterion, signed_percent(percent)),
+    let name = |record: &&VerdictRecord| match value_of(record).filter(|_| record.margin_percent.is_some()) {
+        Some(value) => format!("{} ({value})", record.criterion),
         None => record.criterion.clone(),
     };
     let names: Vec<String> = others.iter().map(name).collect();
@@ -243,30 +261,24 @@ fn sentence(
         Some(node) if is_group => format!(" at worst ({node})"),
         _ => String::new(),
     };
-    let share = share_of_limit(record, case).map(|share| format!(", {} of the limit", spaced(share)));
-    let measured = measured(record).map(|measured| measured + share.as_deref().unwrap_or_default() + &of);
+    let share = share_of_limit(record, case).map(|share| format!(", {share}")).unwrap_or_default();
+    let measured = measured(record).map(|measured| measured + &of + &share);
     let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
     let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
-    let said = match (record.verdict, measured, record.margin_percent) {
-        (Verdict::Fail, Some(measured), Some(percent)) => {
-            format!("{name} is {measured}; {} is wanted: {}", record.bound, against_bound(percent))
-        }
-        (Verdict::Fail, Some(measured), None) => format!("{name} is {measured}; {} is wanted", record.bound),
+    let said = match (record.verdict, measured) {
         // The reason of a setting has its title and its value.
-        (Verdict::Fail | Verdict::Warn, None, _)
+        (Verdict::Fail | Verdict::Warn, None)
             if let Some(reason) = reason.as_deref().filter(|_| case.is_none()) =>
         {
             return format!("{reason} ({name}; {} is wanted){waiver}", record.bound);
         }
-        (Verdict::Fail, None, _) => format!("{name} is not met; {} is wanted", record.bound),
-        (Verdict::Unknown, Some(measured), _) => {
+        (Verdict::Fail, None) => format!("{name} is not met; {} is wanted", record.bound),
+        (Verdict::Unknown, Some(measured)) => {
             format!("{name} is {measured} and could not be judged; {} is wanted", record.bound)
         }
-        (Verdict::Unknown, None, _) => format!("{name} could not be judged; {} is wanted", record.bound),
-        (_, Some(measured), Some(percent)) => {
-            format!("{name} is {measured}; {} is wanted: {}", record.bound, against_bound(percent))
-        }
-        (_, _, _) => format!("{name} is to be {}", record.bound),
+        (Verdict::Unknown, None) => format!("{name} could not be judged; {} is wanted", record.bound),
+        (_, Some(measured)) => format!("{name} is {measured}; {} is wanted", record.bound),
+        (_, None) => format!("{name} is to be {}", record.bound),
     };
     let reason = reason.map(|reason| format!("; {reason}")).unwrap_or_default();
     let stop = if (said.clone() + &reason).ends_with('.') { "" } else { "." };
@@ -308,9 +320,15 @@ fn of_same_end<'a>(group: &[&'a CaseRecord]) -> Action<'a> {
     }
 }
 
-fn of_findings(document: &Document) -> impl Iterator<Item = Action<'_>> {
-    let problems = found(document).into_iter().filter(|found| found.finding.severity == Severity::Problem);
-    problems.map(|found: Found<'_>| of_finding(&found))
+/// The problems among the findings; those of one kind about the same cases, such as one for each metric, are one.
+fn of_findings(document: &Document) -> Vec<Action<'_>> {
+    let is_problem = |found: &Found<'_>| found.finding.severity == Severity::Problem;
+    let problems: Vec<Found<'_>> = found(document).into_iter().filter(is_problem).collect();
+    let cause = |found: &Found<'_>| {
+        let own = found.cases.is_empty().then(|| found.finding.text.clone());
+        (found.finding.kind.clone(), found.finding.node.clone(), found.cases.join("\n"), own)
+    };
+    groups(problems, cause).iter().map(|group| of_kind(group)).collect()
 }
 
 fn of_finding<'a>(found: &Found<'a>) -> Action<'a> {

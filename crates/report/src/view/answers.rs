@@ -1,34 +1,36 @@
-//! The answers to the first questions about a run, a line each: what was wanted, whether the machine is accepted, what
-//! to do next, and how the run compares with the one before.
+//! The answers to the first questions about a run, a line each: what to do next, what was wanted, on which hardware, and
+//! how the run compares with the one before.
 
 use seatrial_analysis::{Comparison, Difference};
-use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunInfo};
-use seatrial_model::{About, Remedy, Verdict, VerdictRecord};
+use seatrial_model::{About, Verdict, VerdictRecord};
 use seatrial_stats::Verdict as Compared;
 
 use super::actions::{self, Action};
-use super::criteria::{Places, against_bound, criteria, share_of_limit, short, spaced};
+use super::criteria::{Places, short, value_of};
 use super::differences::{counts, names, worst_first};
-use super::nodes::{is_fleet, with_verdict};
+use super::headline::listed;
+use super::nodes::is_fleet;
 use crate::inventory::{Node, system};
 use crate::labels::named as part_name;
 use crate::number::change;
-use crate::repeat_command::line;
-use crate::words::{Badge, count, cut, rounded, set_of, time};
+use crate::repeat_command::{line, repeats};
+use crate::words::{count, time};
 
-/// Steps that are named; the rest is counted.
+/// Steps that are told in full.
 const MOST_STEPS: usize = 3;
+
+/// Further steps that are named; all are counted.
+const MOST_NAMES: usize = 4;
+
+/// Commands of a step that measure again.
+const MOST_COMMANDS: usize = 2;
 
 /// Differences that are named; all are counted.
 const MOST_DIFFERENCES: usize = 3;
 
 /// Kinds of machines that are named.
 const MOST_KINDS: usize = 2;
-
-const LONGEST_SET: usize = 40;
-
-const LONGEST_STEP: usize = 320;
 
 /// The last comparable run before a run: the same profile or the same command, on the same nodes.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +49,7 @@ pub fn wanted(document: &Document) -> String {
     };
     let title = if profile.title.is_empty() { String::new() } else { format!(" – {}", profile.title) };
     let places = Places::of(document);
-    let all = criteria(document, &places, |record| places.is_here(record));
+    let all = listed(document, &places);
     let number = match all.len() {
         1 => "1 criterion".to_owned(),
         number => format!("{number} criteria"),
@@ -55,13 +57,14 @@ pub fn wanted(document: &Document) -> String {
     format!("{}{title}: {number}. {}", profile.id, margin(document, &places))
 }
 
+/// The judged number that is the worst, or the closest to its bound.
 fn margin(document: &Document, places: &Places<'_>) -> String {
     let with = document.verdicts.iter().filter_map(|record| Some((record, record.margin_percent?)));
     match with.min_by(|one, other| one.1.total_cmp(&other.1)) {
         Some((record, percent)) => {
-            let named = named(document, places, record);
             let word = if percent < 0.0 { "Worst" } else { "Closest" };
-            format!("{word}: {named}, {}", against_bound(percent))
+            let value = value_of(record).unwrap_or_default();
+            format!("{word}: {}, {value}; {} wanted", named(document, places, record), short(&record.bound))
         }
         None => "No margin is known".to_owned(),
     }
@@ -77,40 +80,8 @@ fn named(document: &Document, places: &Places<'_>, record: &VerdictRecord) -> St
     format!("{} on {place}", record.criterion)
 }
 
-/// Whether the machine is accepted, and which machine it is.
-pub fn accepted(document: &Document, nodes: &[Node]) -> String {
-    let said = match document.verdict {
-        None => "not judged",
-        Some(Verdict::Pass) => "accepted",
-        Some(Verdict::Warn) => "accepted, with a warning",
-        Some(Verdict::Fail) => "not accepted",
-        Some(Verdict::Unknown) => "not decided, as not every criterion could be judged",
-        Some(Verdict::Skip) => "not decided, as no criterion applies",
-    };
-    let mut said = match document.run.nodes.as_slice() {
-        [only] => format!("{only}: {said}"),
-        _ => said.to_owned(),
-    };
-    if is_fleet(document) && document.verdict.is_some() {
-        let all = document.run.nodes.len();
-        let passed = with_verdict(document, Verdict::Pass);
-        said += &match fold(&passed) {
-            nodes if nodes.is_empty() => format!(": 0 of {all} nodes passed"),
-            nodes => format!(": {} of {all} nodes passed and may be used: {nodes}", passed.len()),
-        };
-        for verdict in [Verdict::Fail, Verdict::Unknown] {
-            let them = with_verdict(document, verdict);
-            if !them.is_empty() {
-                said += &format!("; {} {}", verdict.word(), set_of(&them, LONGEST_SET));
-            }
-        }
-    }
-    let on = hardware(nodes);
-    if on.is_empty() { said } else { format!("{said}. Hardware: {on}") }
-}
-
 /// The kinds of machines, the most frequent first.
-fn hardware(nodes: &[Node]) -> String {
+pub fn hardware(nodes: &[Node]) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for text in nodes.iter().map(|node| system::in_short(&node.machine)).filter(|text| !text.is_empty()) {
         match kinds.iter_mut().find(|(known, _)| *known == text) {
@@ -131,52 +102,31 @@ fn hardware(nodes: &[Node]) -> String {
 
 /// Something to do.
 pub struct NextStep<'a> {
-    pub badge: Badge,
-    pub nodes: Vec<&'a str>,
-    /// The criterion with its number and bound, or the finding.
-    pub what: String,
-    pub remedy: Option<Remedy>,
-    /// The command that lists likely causes.
-    pub command: Option<String>,
-    pub case: Option<&'a str>,
+    pub action: Action<'a>,
+    /// The commands that measure again and that list what to check, each with its label.
+    pub commands: Vec<(&'static str, String)>,
 }
 
-/// The first failures and unknowns, and the number of further things to act on.
-pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<NextStep<'a>>, usize) {
+/// The first failures and unknowns, and the further things to act on by number and name.
+pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<NextStep<'a>>, Option<String>) {
     let all = actions::with_warnings(document, abouts);
-    let bad = all.iter().filter(|action| action.badge.tone > Verdict::Warn);
-    let steps: Vec<NextStep<'a>> = bad.take(MOST_STEPS).map(|action| step(document, action)).collect();
-    let more = all.len() - steps.len();
-    (steps, more)
+    let bad = all.iter().take(MOST_STEPS).take_while(|action| action.badge.tone > Verdict::Warn).count();
+    let rest = &all[bad..];
+    let names: Vec<&str> = rest.iter().map(|action| action.name).take(MOST_NAMES).collect();
+    let others = if rest.len() > MOST_NAMES { " and others" } else { "" };
+    let more = format!("{}: {}{others}", actions::counted(rest), names.join(", "));
+    let more = (!rest.is_empty()).then_some(more);
+    (all.into_iter().take(bad).map(|action| step(document, action)).collect(), more)
 }
 
-fn step<'a>(document: &'a Document, action: &Action<'a>) -> NextStep<'a> {
+fn step<'a>(document: &'a Document, action: Action<'a>) -> NextStep<'a> {
+    let mut commands = repeats(&action.repeats, &document.run);
+    commands.truncate(MOST_COMMANDS);
     let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
-    let is_low = action.badge.tone == Verdict::Fail && case.is_some_and(|case| !case.metrics.is_empty());
-    let command = case.filter(|_| is_low).map(|case| line(["seatrial", "list", case.bench.as_str()]));
-    let is_it =
-        |record: &&VerdictRecord| record.case.as_deref() == action.case && record.criterion == action.name;
-    let record = document.verdicts.iter().find(is_it).filter(|_| action.badge.tone == Verdict::Fail);
-    let what = match record.and_then(|record| Some((record, record.measured?))) {
-        Some((record, measured)) => {
-            let on = match record.subject.as_str() {
-                "node" => String::new(),
-                part => format!(" on {}", part_name(part, "")),
-            };
-            let share = share_of_limit(record, case).map(spaced);
-            let share = share.map(|share| format!(", {share} of the limit")).unwrap_or_default();
-            format!("{}{on}: {}{share}; {} wanted", action.name, rounded(measured), short(&record.bound))
-        }
-        None => cut(&action.what, LONGEST_STEP),
-    };
-    NextStep {
-        badge: action.badge,
-        nodes: action.nodes.clone(),
-        what,
-        remedy: action.remedy.clone(),
-        command,
-        case: action.case,
-    }
+    let is_low = action.badge.tone == Verdict::Fail;
+    let low = case.filter(|case| is_low && !case.metrics.is_empty());
+    commands.extend(low.map(|case| ("all checks", line(["seatrial", "list", case.bench.as_str()]))));
+    NextStep { action, commands }
 }
 
 /// How the run compares with the one before.

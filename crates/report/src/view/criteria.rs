@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Better, Quantity, Verdict, VerdictRecord};
+use seatrial_model::{Better, Unit, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::nodes::{MARGIN, shortfall};
 use super::parts::is_absent;
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::named;
-use crate::number::{half_width, signed_percent, whole_percent};
-use crate::words::{Badge, rounded};
+use crate::number::{decimals, decimals_apart, half_width, signed_percent, whole_percent};
+use crate::words::{Badge, quantity, rounded, unit};
 
 /// The verdicts on a criterion with one bound.
 pub struct Criterion<'a> {
@@ -71,10 +71,12 @@ pub fn criteria<'a>(
     places: &Places<'_>,
     is_of: impl Fn(&VerdictRecord) -> bool,
 ) -> Vec<Criterion<'a>> {
+    // What a share of a limit amounts to differs by node, and is not known of each.
+    let demand = |bound: &'a str| bound.split_once(" (").map_or(bound, |(demand, _)| demand);
     let mut order: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&VerdictRecord>> = Vec::new();
     for record in &document.verdicts {
-        let at = *order.entry((&record.criterion, &record.bound)).or_insert(groups.len());
+        let at = *order.entry((&record.criterion, demand(&record.bound))).or_insert(groups.len());
         if at == groups.len() {
             groups.push(Vec::new());
         }
@@ -158,7 +160,19 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
 pub fn measured(record: &VerdictRecord) -> Option<String> {
     let value = record.measured?;
     let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
-    Some(rounded(value) + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
+    Some(value_of(record)? + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
+}
+
+/// The measured value, with as many digits as tell it from its bound.
+pub fn value_of(record: &VerdictRecord) -> Option<String> {
+    let value = record.measured?;
+    let number = value.value();
+    let apart = decimals_apart(number * record.margin_percent.unwrap_or(0.0) / 100.0);
+    let least = decimals([number]);
+    if value.unit() == Unit::Count || apart <= least {
+        return Some(rounded(value));
+    }
+    Some(format!("{number:.apart$}{}", unit(value.unit())))
 }
 
 /// The bound that `metric` was held against, in its unit; `None` if the verdict is about another number.
@@ -174,27 +188,23 @@ pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
     (is_it && share > 0.0).then(|| measured / share)
 }
 
-/// `the bound is missed by 22 %`.
-pub fn against_bound(percent: f64) -> String {
-    match percent < 0.0 {
-        true => format!("the bound is missed by {}", spaced(-percent)),
-        false => format!("the bound is met with {} to spare", spaced(percent)),
-    }
+/// `43 % of the limit of 307 GB/s`, for the judged number of `case`.
+pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<String> {
+    let metric = case?.metrics.values().find(|metric| is_about(record, metric))?;
+    let share = percent_beside_bound(metric.percent_of_limit()?, record.margin_percent).replace('%', " %");
+    Some(format!("{share} of the limit of {}", quantity(metric.limit.value?, metric.unit)))
 }
 
-/// `22 %`.
-pub fn spaced(percent: f64) -> String {
-    whole_percent(percent).replace('%', " %")
+/// Whether the verdict is about the median of `metric`.
+pub fn is_about(record: &VerdictRecord, metric: &MetricRecord) -> bool {
+    let measured = record.measured.and_then(|value| value.to(metric.unit).ok());
+    measured.is_some_and(|measured| is_same(measured.value(), metric.median))
 }
 
-/// The share of the limit that the judged number reaches, in percent.
-pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<f64> {
-    let value = record.measured?;
-    let is_it = |metric: &&MetricRecord| {
-        let measured = value.to(metric.unit).map(Quantity::value);
-        measured.is_ok_and(|measured| is_same(measured, metric.median))
-    };
-    case?.metrics.values().find(is_it)?.percent_of_limit()
+/// A share of the limit, with as many digits as tell it from the bound that it keeps `margin` percent from.
+pub fn percent_beside_bound(percent: f64, margin: Option<f64>) -> String {
+    let decimals = decimals_apart(percent * margin.unwrap_or(0.0) / 100.0);
+    if decimals == 0 { whole_percent(percent) } else { format!("{percent:.decimals$}%") }
 }
 
 fn is_same(one: f64, other: f64) -> bool {
@@ -215,7 +225,7 @@ pub fn short(bound: &str) -> String {
 #[cfg(test)]
 mod tests {
     use seatrial_model::record::Summary;
-    use seatrial_model::{LimitRecord, Subject, Unit};
+    use seatrial_model::{LimitRecord, Quantity, Subject};
 
     use super::*;
 
@@ -250,6 +260,23 @@ mod tests {
             remedy: None,
             waiver: None,
         }
+    }
+
+    #[test]
+    fn a_value_never_looks_equal_to_a_bound_that_it_misses() {
+        // At least 8 and 132 GB/s, at most 12 us.
+        for (measured, margin, told) in [
+            ("7.998 GB/s", -0.025, "7.998 GB/s"),
+            ("131.8 GB/s", -0.1515, "131.8 GB/s"),
+            ("12.02 us", -0.167, "12.02 us"),
+            ("131.8 GB/s", -22.0, "132 GB/s"),
+            ("132 GB/s", 0.0, "132 GB/s"),
+        ] {
+            assert_eq!(value_of(&record(measured, margin)).as_deref(), Some(told));
+        }
+        let shares =
+            [Some(-0.05), Some(0.2), Some(-22.0), None].map(|margin| percent_beside_bound(69.6, margin));
+        assert_eq!(shares, ["69.60%", "69.6%", "70%", "70%"]);
     }
 
     #[test]

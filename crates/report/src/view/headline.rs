@@ -1,19 +1,30 @@
-//! The result of a run in one line, with duration and nodes.
+//! The result of a run in one line, the nodes that may be used, duration and nodes.
 
-use std::collections::BTreeSet;
-
+use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Verdict};
 
+use super::criteria::{Criterion, Places, criteria};
 use super::findings::{self, Found};
-use crate::words::{count, span};
+use super::nodes::{is_fleet, summaries, with_verdict};
+use crate::words::{count, set_of, span};
 
 /// Characters of the first line after the verdict: they fit a terminal of 80 columns.
 const MOST_CHARACTERS: usize = 68;
 
-/// The result in one line: what was judged or measured, and the number of problems.
+/// Characters of the nodes that are held back for one reason.
+const LONGEST_SET: usize = 28;
+
+/// The result in one line: whether the machine is accepted or what was measured, and the problems that no verdict tells
+/// of.
 pub fn said(document: &Document) -> String {
-    let text = if document.verdict.is_some() { judged(document) } else { measured(document) };
+    let text = match document.verdict {
+        Some(verdict) => judged(document, verdict),
+        None => measured(document),
+    };
+    if document.verdict == Some(Verdict::Fail) {
+        return text;
+    }
     let found = findings::found(document);
     let problems: Vec<&Found<'_>> =
         found.iter().filter(|found| found.finding.severity == Severity::Problem).collect();
@@ -28,66 +39,89 @@ pub fn said(document: &Document) -> String {
     if long.chars().count() > MOST_CHARACTERS { short } else { long }
 }
 
-/// Number of criteria by verdict, the heaviest first.
-fn judged(document: &Document) -> String {
-    let number = |verdict| document.verdicts.iter().filter(|record| record.verdict == verdict).count();
-    let all = document.verdicts.len();
-    let several = several_places(document);
-    if number(Verdict::Pass) == all {
-        return match several {
-            Some(places) => format!("{places}: all {all} met"),
-            None => format!("{} met", count_of_criteria(all)),
-        };
+/// The decision, and what it rests on: the nodes that are held back, else the criteria by verdict.
+fn judged(document: &Document, verdict: Verdict) -> String {
+    let decision = match verdict {
+        Verdict::Pass | Verdict::Warn => "accepted",
+        Verdict::Fail => "not accepted",
+        Verdict::Unknown | Verdict::Skip => "not decided",
+    };
+    let nodes = held_back(document, verdict).filter(|_| verdict >= Verdict::Unknown);
+    format!("{decision}: {}", nodes.unwrap_or_else(|| by_verdict(document)))
+}
+
+/// `n[13,41] fail, n57 was not reached`; `None` for one machine, and where no node is the reason of `verdict`.
+fn held_back(document: &Document, verdict: Verdict) -> Option<String> {
+    let summaries = summaries(document);
+    let unreached = |node: &&str| summaries.iter().any(|of| of.node == *node && of.is_unreached());
+    let (unreached, unknown): (Vec<&str>, Vec<&str>) =
+        with_verdict(document, Verdict::Unknown).into_iter().partition(unreached);
+    let failed = with_verdict(document, Verdict::Fail);
+    if !is_fleet(document) || (verdict == Verdict::Fail && failed.is_empty()) {
+        return None;
+    }
+    let groups = [
+        (failed, "fails", "fail"),
+        (unreached, "was not reached", "were not reached"),
+        (unknown, "could not be judged", "could not be judged"),
+    ];
+    let told = groups.iter().filter(|(nodes, ..)| !nodes.is_empty()).map(|(nodes, one, many)| {
+        format!("{} {}", set_of(nodes, LONGEST_SET), if nodes.len() == 1 { one } else { many })
+    });
+    Some(told.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+}
+
+/// `61 of 64 nodes may be used: n[01-12,14-40]`, with the names folded into at most `longest` characters; `None` without
+/// verdicts and for one machine.
+pub fn usable(document: &Document, longest: usize) -> Option<String> {
+    if !is_fleet(document) || document.verdict.is_none() {
+        return None;
+    }
+    let (passed, all) = (with_verdict(document, Verdict::Pass), document.run.nodes.len());
+    let names = fold(&passed);
+    Some(match passed.len() {
+        0 => format!("none of {all} nodes may be used"),
+        number if number == all => format!("all {all} nodes may be used"),
+        number if names.chars().count() <= longest => format!("{number} of {all} nodes may be used: {names}"),
+        number => {
+            format!("{number} of {all} nodes may be used: seatrial report {} --nodes pass", document.run.id)
+        }
+    })
+}
+
+/// The criteria about parts that exist.
+pub fn listed<'a>(document: &'a Document, places: &Places<'_>) -> Vec<Criterion<'a>> {
+    criteria(document, places, |record| places.is_here(record))
+}
+
+/// Number of criteria by the verdict of their worst place, the heaviest first.
+fn by_verdict(document: &Document) -> String {
+    let criteria = listed(document, &Places::of(document));
+    let number = |verdict| criteria.iter().filter(|criterion| criterion.worst.verdict == verdict).count();
+    let all = criteria.len();
+    if number(Verdict::Pass) == all && all > 0 {
+        return format!("{} met", count_of_criteria(all));
     }
     if number(Verdict::Skip) == all {
-        return format!("{}, not judged: {} skipped", measured(document), count_of_criteria(all));
+        return format!("{}, {} skipped", measured(document), count_of_criteria(all));
     }
     let phrases = [
         (Verdict::Fail, "not met"),
         (Verdict::Unknown, "could not be judged"),
-        (Verdict::Warn, "met with a warning"),
+        (Verdict::Warn, "with a warning"),
         (Verdict::Pass, "met"),
         (Verdict::Skip, "skipped"),
     ];
-    let phrases = phrases.map(|(verdict, phrase)| (number(verdict), phrase));
-    match several {
-        Some(places) => {
-            // Of so many only what is not met, unless all are met or skipped.
-            let is_open = phrases.iter().take(3).any(|(number, _)| *number > 0);
-            let left =
-                phrases.map(|(number, phrase)| (if is_open && phrase == "met" { 0 } else { number }, phrase));
-            format!("{places}: {}", counted(all, "", left))
-        }
-        None => counted(all, "criteria", phrases),
-    }
-}
-
-/// `3 criteria x 64 nodes`, where criteria were judged in several places.
-fn several_places(document: &Document) -> Option<String> {
-    let records = &document.verdicts;
-    let criteria: BTreeSet<(&str, &str)> =
-        records.iter().map(|record| (record.criterion.as_str(), record.bound.as_str())).collect();
-    let (all, criteria) = (records.len(), criteria.len());
-    if all == criteria {
-        return None;
-    }
-    let nodes: BTreeSet<&Option<String>> = records.iter().map(|record| &record.node).collect();
-    let parts: BTreeSet<_> = records.iter().map(|record| (&record.node, &record.subject)).collect();
-    let places = match () {
-        () if nodes.len() > 1 && criteria * nodes.len() == all => {
-            format!(" x {}", count(nodes.len(), "node"))
-        }
-        () if criteria * parts.len() == all => format!(" x {}", count(parts.len(), "part")),
-        () => format!(", {all} verdicts"),
-    };
-    Some(format!(
-        "{}{places}",
-        if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") }
-    ))
+    let noun = if all == 1 { "criterion" } else { "criteria" };
+    counted(all, noun, phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
 }
 
 fn count_of_criteria(all: usize) -> String {
-    if all == 1 { "the one criterion".to_owned() } else { format!("all {all} criteria") }
+    match all {
+        0 => "every criterion".to_owned(),
+        1 => "the one criterion".to_owned(),
+        _ => format!("all {all} criteria"),
+    }
 }
 
 fn measured(document: &Document) -> String {

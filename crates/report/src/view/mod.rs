@@ -13,6 +13,7 @@ pub mod map;
 pub mod matrix;
 pub mod node_parts;
 pub mod nodes;
+pub mod numbers;
 pub mod over_nodes;
 pub mod pairs;
 pub mod parts;

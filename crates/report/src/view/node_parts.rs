@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use seatrial_model::record::Document;
 
-use super::cases::Verdicts;
 use super::nodes::summaries;
 use super::parts::{Part, of_each_node};
 use super::shade::Shade;
@@ -29,10 +28,10 @@ pub struct NodeCell<'a> {
 }
 
 impl<'a> NodeParts<'a> {
-    pub fn new(document: &'a Document, judged: &Verdicts<'_>) -> Self {
+    pub fn new(document: &'a Document) -> Self {
         let mut columns: Vec<String> = Vec::new();
         let mut cells: HashMap<(String, usize), NodeCell<'a>> = HashMap::new();
-        for part in of_each_node(document, judged) {
+        for part in of_each_node(document) {
             let at = columns.iter().position(|name| *name == part.name).unwrap_or_else(|| {
                 columns.push(part.name.clone());
                 columns.len() - 1
@@ -60,8 +59,8 @@ impl<'a> NodeCell<'a> {
             (Some(percent), Some(limit)) => format!(", {percent} of {limit}"),
             _ => String::new(),
         };
-        let text = format!("{} {} {value}{of}", part.name, part.worst.bench);
-        Self { shade: Shade::of(part), case: part.worst.case.as_str(), text }
+        let text = format!("{} {} {value}{of}", part.name, part.worst.case.bench);
+        Self { shade: Shade::of(part), case: part.worst.case.case.as_str(), text }
     }
 }
 

@@ -8,10 +8,11 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
+use super::criteria::value_of;
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::named;
 use crate::number::signed_percent;
-use crate::words::{Badge, count, rounded, tone};
+use crate::words::{Badge, count, tone};
 
 /// The column of the distances from the bounds.
 pub const MARGIN: &str = "vs bound";
@@ -28,6 +29,8 @@ pub struct NodeSummary<'a> {
     met: usize,
     all: usize,
     worst: Option<Worst<'a>>,
+    /// Number of results that the node has none of, as nothing reached it.
+    unreached: usize,
     /// Kinds of findings about the node, without those of severity info.
     found: Vec<&'a str>,
     pub has_problem: bool,
@@ -59,15 +62,16 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
         });
     }
     let mut all: Vec<NodeSummary<'_>> = order.iter().map(|node| NodeSummary::new(node)).collect();
-    let mut add = |node: &str, verdict: Verdict, what| {
+    let mut add = |node: &str, verdict: Verdict, what, case: Option<&CaseRecord>| {
         if let Some(summary) = places.get(node).and_then(|at| all.get_mut(*at)) {
             summary.take(verdict, what);
+            summary.unreached += usize::from(case.and_then(|case| case.cause) == Some(Cause::NeverReached));
         }
     };
     if document.verdicts.is_empty() {
         for case in &document.results {
             for node in spoken_of(case) {
-                add(node, tone(case.outcome), Worst::Case(case));
+                add(node, tone(case.outcome), Worst::Case(case), Some(case));
             }
         }
     } else {
@@ -75,9 +79,9 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
         for record in &document.verdicts {
             let what = Worst::Judged(record);
             match (&record.node, record.case.as_deref().and_then(|case| cases.get(case))) {
-                (Some(node), _) => add(node, record.verdict, what),
+                (Some(node), case) => add(node, record.verdict, what, case.copied()),
                 (None, Some(case)) => {
-                    spoken_of(case).for_each(|node| add(node, record.verdict, what));
+                    spoken_of(case).for_each(|node| add(node, record.verdict, what, Some(case)));
                 }
                 // About the whole run.
                 (None, None) => {}
@@ -109,7 +113,25 @@ pub(super) fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
 
 impl<'a> NodeSummary<'a> {
     fn new(node: &'a str) -> Self {
-        Self { node, verdict: None, met: 0, all: 0, worst: None, found: Vec::new(), has_problem: false }
+        Self {
+            node,
+            verdict: None,
+            met: 0,
+            all: 0,
+            worst: None,
+            unreached: 0,
+            found: Vec::new(),
+            has_problem: false,
+        }
+    }
+
+    /// Whether all its results are missing because nothing reached it.
+    pub fn is_unreached(&self) -> bool {
+        self.all > 0 && self.unreached == self.all
+    }
+
+    fn met(&self) -> String {
+        if self.is_unreached() { "not reached".to_owned() } else { format!("{} of {}", self.met, self.all) }
     }
 
     fn take(&mut self, verdict: Verdict, what: Worst<'a>) {
@@ -190,19 +212,22 @@ pub fn shortfall(record: &VerdictRecord) -> i64 {
     }
 }
 
-/// `20 nodes: 1 fail, 1 unknown, 18 pass`.
+/// `20 nodes: 1 fail, 1 not reached, 18 pass`.
 pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
     let is_judged = !document.verdicts.is_empty();
-    let mut numbers: BTreeMap<Reverse<Option<Verdict>>, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<(Reverse<Option<Verdict>>, bool), usize> = BTreeMap::new();
     for summary in summaries {
-        *numbers.entry(Reverse(summary.verdict)).or_default() += 1;
+        *numbers.entry((Reverse(summary.verdict), summary.is_unreached())).or_default() += 1;
     }
-    let word = |verdict: Option<Verdict>| match verdict {
+    let word = |verdict: Option<Verdict>, is_unreached: bool| match verdict {
+        _ if is_unreached => "not reached",
         None => "without anything",
         Some(verdict) if is_judged => verdict.word(),
         verdict => of_cases(verdict).word,
     };
-    let told = numbers.iter().map(|(verdict, number)| format!("{number} {}", word(verdict.0)));
+    let told = numbers
+        .iter()
+        .map(|((verdict, is_unreached), number)| format!("{number} {}", word(verdict.0, *is_unreached)));
     let problems = summaries.iter().filter(|summary| summary.has_problem).count();
     let problems = (problems > 0).then(|| format!("{problems} with a problem"));
     format!("{}: {}", count(summaries.len(), "node"), told.chain(problems).collect::<Vec<_>>().join(", "))
@@ -211,14 +236,14 @@ pub fn title(document: &Document, summaries: &[NodeSummary<'_>]) -> String {
 /// A row for each of `nodes`, with their `roles`.
 pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assignment>) -> Table {
     let is_judged = !document.verdicts.is_empty();
-    let value = |node: &NodeSummary<'_>| node.judged()?.measured.map(rounded);
+    let value = |node: &NodeSummary<'_>| value_of(node.judged()?);
     let margin = |node: &NodeSummary<'_>| node.judged()?.margin_percent.map(signed_percent);
     let (ended, met) = if is_judged { ("verdict", "met") } else { ("outcome", "measured") };
     Builder::new(title(document, nodes), nodes)
         .words(ended, |node| node.badge(is_judged))
         .column(Column::words("node").unbroken(), |node| node.node)
         .words("role", |node| roles.map(|roles| roles.roles_of(node.node).join(", ")))
-        .numbers(met, |node| format!("{} of {}", node.met, node.all))
+        .numbers(met, NodeSummary::met)
         .words("worst", worst)
         .numbers("value", value)
         .numbers(MARGIN, margin)

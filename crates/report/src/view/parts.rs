@@ -3,16 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Better, Outcome, Verdict};
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Outcome, Verdict};
 use seatrial_stats::Sorted;
 
-use super::cases::{Verdicts, verdicts};
+use super::criteria::percent_beside_bound;
+use super::headline::counted;
 use super::nodes::{is_fleet, spoken_of};
+use super::numbers::{Judged, Number};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
 use crate::labels::{Label, named};
-use crate::number::{half_width, whole_percent};
-use crate::words::{Badge, count, quantity, tone};
+use crate::number::half_width;
+use crate::words::{Badge, count, quantity};
 
 /// Characters of a full bar.
 const BAR: usize = 10;
@@ -21,11 +23,13 @@ const BAR: usize = 10;
 pub struct Part<'a> {
     pub name: String,
     pub test: String,
-    /// The case with the heaviest verdict; of these the one farthest from its limit.
-    pub worst: &'a CaseRecord,
-    verdict: Option<Verdict>,
-    cases: Vec<&'a CaseRecord>,
+    /// The number with the heaviest verdict; of these the one farthest from its limit.
+    pub worst: Number<'a>,
+    numbers: Vec<Number<'a>>,
 }
+
+/// The names of parameters by benchmark.
+type Differing<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
 /// How wide the table is.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -42,15 +46,15 @@ pub enum Extent {
 
 /// A row per part and test; of more than `most` the tests of a part are joined, and only a page shows all rows.
 pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
-    let judged = verdicts(document);
+    let judged = Judged::new(document);
     let there: Vec<&CaseRecord> = document.results.iter().filter(|case| !is_absent(case)).collect();
     let values = differing(&there);
-    let of_test = |case: &CaseRecord| joined(&case.bench, &values_of(case, &values));
-    let of_bench = |case: &CaseRecord| case.bench.clone();
-    let mut parts = group(&there, &judged, of_test);
+    let numbers: Vec<Number<'_>> = there.iter().map(|case| judged.worst(case)).collect();
+    let mut parts = group(&numbers, |number| test_of(number.case, &values));
     if parts.len() > most {
-        parts = group(&there, &judged, of_bench);
+        parts = group(&numbers, |number| number.case.bench.clone());
     }
+    parts.iter_mut().for_each(|part| part.test = named_test(&part.worst, &values));
     let hidden = if extent == Extent::Page { 0 } else { parts.len().saturating_sub(most) };
     if hidden > 0 {
         // The worst stay, in the order of the run.
@@ -60,7 +64,7 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
         let mut at = 0..;
         parts.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
     }
-    let mut table = lay_out(&parts, is_fleet(document), !judged.is_empty(), extent);
+    let mut table = lay_out(&parts, is_fleet(document), document.verdict.is_some(), extent);
     if hidden > 0 {
         table.remarks.push(format!("{} with --details", count(hidden, "more row")));
     }
@@ -91,7 +95,7 @@ fn absent(document: &Document) -> Vec<&str> {
 }
 
 /// The parameters by benchmark that differ between its cases.
-fn differing<'a>(cases: &[&'a CaseRecord]) -> HashMap<&'a str, BTreeSet<&'a str>> {
+fn differing<'a>(cases: &[&'a CaseRecord]) -> Differing<'a> {
     let mut seen: HashMap<&str, BTreeMap<&str, BTreeSet<String>>> = HashMap::new();
     for case in cases {
         let of_bench = seen.entry(&case.bench).or_default();
@@ -105,22 +109,40 @@ fn differing<'a>(cases: &[&'a CaseRecord]) -> HashMap<&'a str, BTreeSet<&'a str>
     seen.into_iter().map(|(bench, values)| (bench, differ(values))).collect()
 }
 
-fn values_of(case: &CaseRecord, differing: &HashMap<&str, BTreeSet<&str>>) -> String {
+/// The benchmark with the values that tell its case from the others.
+fn test_of(case: &CaseRecord, differing: &Differing<'_>) -> String {
     let names = differing.get(case.bench.as_str());
     let own = case.params.iter().filter(|(name, _)| names.is_some_and(|names| names.contains(name)));
     let told = own.map(|(_, value)| value.to_string()).filter(|value| value != "auto");
-    told.collect::<Vec<_>>().join(" ")
+    [case.bench.clone()].into_iter().chain(told).collect::<Vec<_>>().join(" ")
 }
 
-fn joined(one: &str, other: &str) -> String {
-    [one, other].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+/// The same with the name of the metric.
+fn named_test(number: &Number<'_>, differing: &Differing<'_>) -> String {
+    let texts = [test_of(number.case, differing), number.name().to_owned()];
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A row per part and benchmark of the cases that measured something of `nodes`.
-pub fn of_nodes<'a>(document: &'a Document, judged: &Verdicts<'_>, nodes: &BTreeSet<&str>) -> Vec<Part<'a>> {
+/// A row per part, test and judged metric of the cases that measured something of `nodes`; where a benchmark has more
+/// than `most` of them on a part, one row with the worst.
+pub fn of_nodes<'a>(document: &'a Document, nodes: &BTreeSet<&str>, most: usize) -> Vec<Part<'a>> {
     let is_of = |case: &&CaseRecord| case.nodes.iter().any(|node| nodes.contains(node.as_str()));
-    let there = document.results.iter().filter(|case| !is_absent(case)).filter(is_of);
-    group(&there.collect::<Vec<_>>(), judged, |case| case.bench.clone())
+    let there: Vec<&CaseRecord> =
+        document.results.iter().filter(|case| !is_absent(case)).filter(is_of).collect();
+    let (judged, values) = (Judged::new(document), differing(&there));
+    let numbers: Vec<Number<'_>> = there.iter().flat_map(|case| judged.numbers(case)).collect();
+    let by_test = group(&numbers, |number| named_test(number, &values));
+    let mut rows: HashMap<(String, &str), usize> = HashMap::new();
+    for part in &by_test {
+        *rows.entry((part.name.clone(), &part.worst.case.bench)).or_default() += 1;
+    }
+    let mut parts =
+        group(&numbers, |number| match rows.get(&(name(number.case), number.case.bench.as_str())) {
+            Some(rows) if *rows > most => number.case.bench.clone(),
+            _ => named_test(number, &values),
+        });
+    parts.iter_mut().for_each(|part| part.test = named_test(&part.worst, &values));
+    parts
 }
 
 /// The names of the parts of `nodes` that a case measures: of a pair, the ends that are there.
@@ -147,62 +169,39 @@ pub fn ends(case: &CaseRecord, nodes: &BTreeSet<&str>) -> BTreeSet<String> {
 
 /// A row per node and part that was measured there, all benchmarks of the part together; the name of the node stands in
 /// place of the test.
-pub fn of_each_node<'a>(document: &'a Document, judged: &Verdicts<'_>) -> Vec<Part<'a>> {
+pub fn of_each_node(document: &Document) -> Vec<Part<'_>> {
+    let judged = Judged::new(document);
     let there = document.results.iter().filter(|case| !is_absent(case));
-    let of_case = |case: &'a CaseRecord| {
+    let of_case = |case| {
+        let number = judged.worst(case);
         spoken_of(case).flat_map(move |node| {
             let own = ends(case, &BTreeSet::from([node.as_str()]));
-            own.into_iter().map(move |name| (name, node.clone(), case))
+            own.into_iter().map(move |name| (name, node.clone(), number))
         })
     };
-    grouped(there.flat_map(of_case), judged)
+    grouped(there.flat_map(of_case))
 }
 
-fn group<'a>(
-    cases: &[&'a CaseRecord],
-    judged: &Verdicts<'_>,
-    test: impl Fn(&CaseRecord) -> String,
-) -> Vec<Part<'a>> {
-    grouped(cases.iter().map(|case| (name(case), test(case), *case)), judged)
+fn group<'a>(numbers: &[Number<'a>], test: impl Fn(&Number<'a>) -> String) -> Vec<Part<'a>> {
+    grouped(numbers.iter().map(|number| (name(number.case), test(number), *number)))
 }
 
-/// The cases by name of the part and by test.
-fn grouped<'a>(
-    cases: impl Iterator<Item = (String, String, &'a CaseRecord)>,
-    judged: &Verdicts<'_>,
-) -> Vec<Part<'a>> {
+/// The numbers by name of the part and by test.
+fn grouped<'a>(numbers: impl Iterator<Item = (String, String, Number<'a>)>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut places: HashMap<(String, String), usize> = HashMap::new();
-    for (name, test, case) in cases {
+    for (name, test, number) in numbers {
         let at = *places.entry((name.clone(), test.clone())).or_insert_with(|| {
-            parts.push(Part { name, test, worst: case, verdict: None, cases: Vec::new() });
+            parts.push(Part { name, test, worst: number, numbers: Vec::new() });
             parts.len() - 1
         });
-        parts[at].cases.push(case);
-    }
-    for part in &mut parts {
-        let verdict = |case: &CaseRecord| judged.get(case.case.as_str()).copied();
-        let weight = |case: &&CaseRecord| {
-            // In thousandths of a percent: integers order totally. Unknown shares come last.
-            let share = share(case).map_or(i64::MAX, |percent| (percent * 1e3) as i64);
-            (Reverse(verdict(case).or_else(|| ended(case))), share)
-        };
-        part.worst = part.cases.iter().copied().min_by_key(weight).unwrap_or(part.worst);
-        part.verdict = verdict(part.worst);
+        let part = &mut parts[at];
+        if number.weight() < part.worst.weight() {
+            part.worst = number;
+        }
+        part.numbers.push(number);
     }
     parts
-}
-
-/// What the case's end says where nothing judges it: nothing if it has numbers.
-fn ended(case: &CaseRecord) -> Option<Verdict> {
-    (case.outcome != Outcome::Measured).then(|| tone(case.outcome))
-}
-
-/// How much of its limit the headline reaches, in percent; of a time, the limit as a share of the time.
-fn share(case: &CaseRecord) -> Option<f64> {
-    let (_, metric) = case.headline()?;
-    let percent = metric.percent_of_limit().filter(|percent| *percent > 0.0)?;
-    Some(if metric.better == Better::Lower { 1e4 / percent } else { percent })
 }
 
 /// The name of the part that a case measures, without nodes: `memory`, `GPU 0`, `eth0`, `/scratch`.
@@ -212,59 +211,68 @@ fn name(case: &CaseRecord) -> String {
 
 impl Part<'_> {
     pub fn tone(&self) -> Option<Verdict> {
-        self.verdict.or_else(|| ended(self.worst))
+        self.worst.tone()
     }
 
     pub fn badge(&self) -> Badge {
-        match self.verdict {
-            Some(verdict) if self.worst.outcome == Outcome::Measured => verdict.into(),
-            _ => self.worst.outcome.into(),
+        let outcome = self.worst.case.outcome;
+        match self.worst.verdict {
+            Some(verdict) if outcome == Outcome::Measured => verdict.into(),
+            None if outcome == Outcome::Measured => Badge::NOT_JUDGED,
+            _ => outcome.into(),
         }
     }
 
-    /// The headline of the worst case.
-    fn metric(&self) -> Option<&MetricRecord> {
-        self.worst.headline().map(|(_, metric)| metric)
-    }
-
-    /// The headline of the worst case, as text.
+    /// The worst number, as text.
     pub fn value(&self) -> Option<String> {
-        let metric = self.metric()?;
+        let metric = self.worst.metric()?;
         Some(quantity(metric.median, metric.unit))
     }
 
     pub fn limit(&self) -> Option<String> {
-        let metric = self.metric()?;
+        let metric = self.worst.metric()?;
         Some(quantity(metric.limit.value?, metric.unit))
     }
 
     /// Of a time, the time in percent of its limit: more than 100.
     pub fn percent(&self) -> Option<String> {
-        self.metric()?.percent_of_limit().map(whole_percent)
+        let percent = self.worst.metric()?.percent_of_limit()?;
+        Some(percent_beside_bound(percent, self.worst.margin))
     }
 
-    /// How much of its limit the headline reaches, in percent.
-    pub fn share_of_limit(&self) -> Option<f64> {
-        share(self.worst)
+    /// The number in the middle, from the worst to the best.
+    pub fn usual(&self) -> Number<'_> {
+        let mut sorted = self.numbers.clone();
+        sorted.sort_by_key(Number::weight);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(self.worst)
     }
 
-    /// The headline's median over the nodes.
-    fn median(&self) -> Option<String> {
-        let own = self.cases.iter().filter_map(|case| Some(case.headline()?.1.median));
+    /// `2 of 64 fail, 1 unknown`: the numbers that are worse than passed.
+    pub fn bad(&self) -> Option<String> {
+        let number = |verdict| self.numbers.iter().filter(|number| number.tone() == Some(verdict)).count();
+        let words =
+            [(Verdict::Fail, "fail"), (Verdict::Unknown, "unknown"), (Verdict::Warn, "with a warning")];
+        let told = counted(self.numbers.len(), "", words.map(|(verdict, word)| (number(verdict), word)));
+        (!told.is_empty()).then_some(told)
+    }
+
+    /// The median over the nodes of the metric of the worst number.
+    pub fn median(&self) -> Option<String> {
+        let own = self.numbers.iter().filter_map(|number| Some(self.worst.of(number.case)?.median));
         let median = Sorted::new(&own.collect::<Vec<_>>()).ok()?.quantile(0.5).ok()?;
-        Some(quantity(median, self.metric()?.unit))
+        Some(quantity(median, self.worst.metric()?.unit))
     }
 
     fn measured(&self) -> Cell {
-        let Some(metric) = self.metric() else { return Cell::default() };
+        let Some(metric) = self.worst.metric() else { return Cell::default() };
         let width = metric.ci95.map(|interval| half_width(metric.median, interval));
         Cell::from(quantity(metric.median, metric.unit)).remark(width.unwrap_or_default())
     }
 
     /// `███████░░░   71%`, or the number alone.
     fn share(&self, extent: Extent) -> Option<Cell> {
-        let share = share(self.worst)?;
-        let percent = whole_percent(self.metric()?.percent_of_limit()?);
+        let share = self.worst.share()?;
+        let percent = self.percent()?;
         Some(match extent {
             Extent::Share | Extent::Limit => percent.into(),
             Extent::Bar => {
@@ -282,28 +290,37 @@ impl Part<'_> {
 fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) -> Table {
     let differ = |text: fn(&Part<'_>) -> String| parts.iter().any(|part| text(part) != text(&parts[0]));
     let has_ends = is_judged || differ(|part| part.badge().word.to_owned());
-    let badge = |part: &Part<'_>| if has_ends { Cell::from(part.badge()) } else { Cell::default() };
+    let badge = |part: &Part<'_>| match (has_ends, is_judged) {
+        (false, _) => Cell::default(),
+        (_, true) => part.badge().into(),
+        (_, false) => Badge::from(part.worst.case.outcome).into(),
+    };
     let mut table = Builder::new("", parts)
         .column(Column::words(if is_judged { "verdict" } else { "outcome" }).unbroken(), badge)
         .column(Column::words("part").unbroken(), |part| {
-            Cell::from(part.name.as_str()).case(part.worst.case.as_str())
+            Cell::from(part.name.as_str()).case(part.worst.case.case.as_str())
         })
         .column(Column::words("test").unbroken(), |part| part.test.as_str());
     if is_fleet {
-        let has_numbers = differ(|part| part.cases.len().to_string());
+        let has_numbers = differ(|part| part.numbers.len().to_string());
         table = table
-            .numbers("measured", |part| has_numbers.then(|| part.cases.len().to_string()))
+            .numbers("measured", |part| has_numbers.then(|| part.numbers.len().to_string()))
             .numbers("median", Part::median)
             .numbers("worst", Part::measured)
-            .column(Column::words("on").unbroken(), |part| part.worst.nodes.join("+"));
+            .column(Column::words("on").unbroken(), |part| part.worst.case.nodes.join("+"));
     } else {
         table = table.numbers("measured", Part::measured);
     }
     // A terminal has no room for the limit of a fleet: the bar has its share.
     let has_limit = extent == Extent::Page || (!is_fleet && extent >= Extent::Limit);
     let table = if has_limit { table.numbers("limit", Part::limit) } else { table };
-    table
+    let mut table = table
         .column(Column::words("of limit").unbroken(), |part| part.share(extent).unwrap_or_default())
         .about(|part, row| row.tone = part.tone())
-        .finish()
+        .finish();
+    let limits: BTreeSet<Option<String>> = parts.iter().map(Part::limit).collect();
+    if let (false, [Some(limit)]) = (has_limit, limits.iter().collect::<Vec<_>>().as_slice()) {
+        table.remarks.push(format!("each limit is {limit}"));
+    }
+    table
 }

@@ -2,6 +2,7 @@
 
 use seatrial_model::Verdict;
 
+use super::numbers::Number;
 use super::parts::Part;
 use crate::words::Badge;
 
@@ -31,12 +32,17 @@ impl Shade {
         (Self::Share(1), "70 to 90 %"),
         (Self::Share(2), "50 to 70 %"),
         (Self::Share(3), "below 50 %"),
-        (Self::Measured, "measured, no limit"),
+        (Self::Measured, "measured, not judged"),
         (Self::NotMeasured, "not measured"),
     ];
 
+    /// Of the worst number of `part`.
     pub fn of(part: &Part<'_>) -> Self {
-        match (part.tone(), part.share_of_limit()) {
+        Self::of_number(&part.worst)
+    }
+
+    pub fn of_number(number: &Number<'_>) -> Self {
+        match (number.tone(), number.share()) {
             (Some(verdict), _) => Self::Verdict(verdict),
             (None, Some(share)) => Self::Share(STEPS.iter().filter(|least| share < **least).count() as u8),
             (None, None) => Self::Measured,

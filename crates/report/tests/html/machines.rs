@@ -33,11 +33,11 @@ impl Cores {
     }
 
     /// L1 and L2 of every core, an L3 of every `shared` cores.
-    fn caches(&self, l2: u64, l3: u64, shared: u32) -> Vec<Value> {
+    fn caches(&self, l1: u64, l2: u64, l3: u64, shared: u32) -> Vec<Value> {
         let Self(sockets, cores, _) = *self;
         let one = |level: u32, kind: &str, bytes: u64, cpus: Vec<u32>| json!({ "level": level, "kind": kind, "size_bytes": bytes, "line_bytes": 64, "cpus": cpus });
         let own = (0..sockets * cores)
-            .flat_map(|core| [one(1, "data", 32 << 10, vec![core]), one(2, "unified", l2, vec![core])]);
+            .flat_map(|core| [one(1, "data", l1, vec![core]), one(2, "unified", l2, vec![core])]);
         let last = (0..sockets * cores / shared)
             .map(|domain| one(3, "unified", l3, (domain * shared..(domain + 1) * shared).collect()));
         own.chain(last).collect()
@@ -49,43 +49,56 @@ fn device(address: &str, numa: u32, gts: f64, width: u32) -> Value {
     json!({ "address": address, "numa_node": { "known": numa }, "path": { "ports": [port] } })
 }
 
+/// The same below a PCIe switch, whose upstream port has the address `switch`.
+fn below(device: Value, switch: &str) -> Value {
+    let mut device = device;
+    let port = |address: &str| json!({ "address": address, "express": true, "speed_gts": { "known": 32.0 }, "width": { "known": 16 } });
+    let ports = device["path"]["ports"].as_array_mut().expect("a path");
+    ports.extend([port(&format!("{switch}.1")), port(switch), port("0000:00:01.1")]);
+    device
+}
+
 fn made(value: Value) -> Machine {
     serde_json::from_value(value).expect("a machine")
 }
 
 fn laptop() -> Machine {
-    let cores = Cores(1, 16, 2);
+    let cores = Cores(1, 8, 2);
     made(json!({
-        "cpu": { "model": { "known": "AMD EPYC 9124" }, "sockets": { "known": 1 }, "cores": { "known": 16 }, "threads": cores.threads() },
-        "caches": { "instances": cores.caches(1 << 20, 64 << 20, 16) },
-        "numa": cores.numa(128 << 30),
-        "memory": { "total_bytes": { "known": 128u64 << 30 } },
-        "nics": { "known": [{ "name": "enp1s0", "kind": "physical", "driver": { "known": "igc" }, "up": { "known": true },
-                              "speed_mbit_s": { "known": 2500 }, "pci": { "known": device("0000:01:00.0", 0, 5.0, 1) } }] },
-        "disks": { "known": [{ "name": "nvme0n1", "bus": "nvme", "model": { "known": "a disk of 2 TB" },
-                               "size_bytes": { "known": 2_000_000_000_000u64 }, "pci": { "known": device("0000:02:00.0", 0, 16.0, 4) } }] },
+        "cpu": { "model": { "known": "AMD Ryzen 7 7840HS" }, "sockets": { "known": 1 }, "cores": { "known": 8 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(32 << 10, 1 << 20, 16 << 20, 8) },
+        "numa": cores.numa(32 << 30),
+        "memory": { "total_bytes": { "known": 32u64 << 30 } },
+        "nics": { "known": [{ "name": "enp1s0", "kind": "physical", "driver": { "known": "r8169" }, "up": { "known": true },
+                              "speed_mbit_s": { "known": 1000 }, "pci": { "known": device("0000:01:00.0", 0, 2.5, 1) } }] },
+        "disks": { "known": [{ "name": "nvme0n1", "bus": "nvme", "model": { "known": "a disk of 1 TB" },
+                               "size_bytes": { "known": 1_000_000_000_000u64 }, "pci": { "known": device("0000:02:00.0", 0, 16.0, 4) } }] },
         "gpus": { "known": [] }, "hcas": { "known": [] },
         "file_systems": { "known": [{ "mount": "/", "kind": "ext4", "source": "/dev/nvme0n1p2", "disks": ["nvme0n1"],
-                                      "size_bytes": { "known": 1_900_000_000_000u64 }, "fill_percent": { "known": 41.0 } }] },
+                                      "size_bytes": { "known": 950_000_000_000u64 }, "fill_percent": { "known": 41.0 } }] },
     }))
 }
 
 fn two_gpus() -> Machine {
     let cores = Cores(2, 32, 2);
+    let pci = |index: u32| match device(&format!("000{index}:41:00.0"), index, 32.0, 16) {
+        first if index == 0 => below(first, "0000:3f:00.0"),
+        second => second,
+    };
     let gpu = |index: u32, other: &str| {
-        json!({ "index": index, "model": { "known": "NVIDIA H100 80GB HBM3" }, "memory_bytes": { "known": 80u64 << 30 },
-                "nvlinks": { "known": vec![other; 18] },
-                "pci": device(&format!("000{index}:41:00.0"), index, 32.0, 16) })
+        json!({ "index": index, "model": { "known": "NVIDIA H100 NVL" }, "memory_bytes": { "known": 94u64 << 30 },
+                "nvlinks": { "known": vec![other; 12] },
+                "pci": pci(index) })
     };
     made(json!({
         "cpu": { "model": { "known": "AMD EPYC 9354" }, "sockets": { "known": 2 }, "cores": { "known": 64 }, "threads": cores.threads() },
-        "caches": { "instances": cores.caches(1 << 20, 32 << 20, 4) },
+        "caches": { "instances": cores.caches(32 << 10, 1 << 20, 32 << 20, 4) },
         "numa": cores.numa(768 << 30),
         "memory": { "total_bytes": { "known": 768u64 << 30 } },
         "gpus": { "known": [gpu(0, "0001:41:00.0"), gpu(1, "0000:41:00.0")] },
         "nics": { "known": [{ "name": "eth0", "kind": "physical", "driver": { "known": "bnxt_en" }, "up": { "known": true },
                               "speed_mbit_s": { "known": 25000 }, "pci": { "known": device("0000:61:00.0", 0, 16.0, 8) } }] },
-        "hcas": { "known": [{ "name": "mlx5_0", "model": { "known": "MT4129" }, "pci": { "known": device("0000:42:00.0", 0, 32.0, 16) },
+        "hcas": { "known": [{ "name": "mlx5_0", "model": { "known": "MT4129" }, "pci": { "known": below(device("0000:42:00.0", 0, 32.0, 16), "0000:3f:00.0") },
                               "ports": [{ "number": 1, "state": { "known": "ACTIVE" }, "link_layer": { "known": "InfiniBand" },
                                           "rate_text": { "known": "400 Gb/sec (4X NDR)" }, "netdevs": [] }] }] },
         "disks": { "known": (0..12).map(|at| json!({ "name": format!("nvme{at}n1"), "bus": "nvme", "model": { "known": "a disk of 4 TB" },
@@ -97,15 +110,15 @@ fn two_gpus() -> Machine {
 }
 
 fn of_the_fleet() -> Machine {
-    let cores = Cores(2, 64, 1);
+    let cores = Cores(1, 56, 1);
     made(json!({
-        "cpu": { "model": { "known": "AMD EPYC 7763" }, "sockets": { "known": 2 }, "cores": { "known": 128 }, "threads": cores.threads() },
-        "caches": { "instances": cores.caches(512 << 10, 32 << 20, 8) },
-        "numa": cores.numa(512 << 30),
-        "memory": { "total_bytes": { "known": 512u64 << 30 } },
+        "cpu": { "model": { "known": "Intel Xeon Platinum 8480+" }, "sockets": { "known": 1 }, "cores": { "known": 56 }, "threads": cores.threads() },
+        "caches": { "instances": cores.caches(48 << 10, 2 << 20, 105 << 20, 56) },
+        "numa": cores.numa(256 << 30),
+        "memory": { "total_bytes": { "known": 256u64 << 30 } },
         "gpus": { "known": [] }, "hcas": { "known": [] }, "disks": { "known": [] }, "file_systems": { "known": [] },
         "nics": { "known": [{ "name": "ens1", "kind": "physical", "driver": { "known": "mlx5_core" }, "up": { "known": true },
-                              "speed_mbit_s": { "known": 100_000 }, "pci": { "known": device("0000:81:00.0", 1, 16.0, 16) } }] },
+                              "speed_mbit_s": { "known": 100_000 }, "pci": { "known": device("0000:81:00.0", 0, 16.0, 16) } }] },
     }))
 }
 
@@ -114,7 +127,7 @@ fn virtual_machine() -> Machine {
     made(json!({
         "virtualization": { "known": { "hypervisor": "kvm" } },
         "cpu": { "model": { "known": "AMD EPYC Processor" }, "sockets": { "known": 1 }, "cores": { "known": 2 }, "threads": cores.threads() },
-        "caches": { "instances": cores.caches(512 << 10, 16 << 20, 2) },
+        "caches": { "instances": cores.caches(32 << 10, 512 << 10, 16 << 20, 2) },
         "numa": cores.numa(8 << 30),
         "memory": { "total_bytes": { "known": 8u64 << 30 } },
         "gpus": { "known": [] }, "hcas": { "known": [] },

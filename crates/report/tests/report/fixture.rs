@@ -38,18 +38,22 @@ pub fn summary(median: f64, half_percent: f64) -> Summary {
 }
 
 pub fn limit(value: f64) -> LimitRecord {
-    let formula = "8 channels x 4800 MT/s x 8 B".to_owned();
+    limit_from(value, "8 channels x 4800 MT/s x 8 B", "dmi")
+}
+
+pub fn limit_from(value: f64, formula: &str, provenance: &str) -> LimitRecord {
+    let formula = formula.to_owned();
     let bound = Bound {
         value: Quantity::new(value, Unit::GigabytesPerSecond).unwrap(),
         formula: formula.clone(),
-        provenance: "dmi".to_owned(),
+        provenance: provenance.to_owned(),
         nominal: None,
     };
     LimitRecord {
         nominal: None,
         value: Some(value),
         formula: Some(formula),
-        provenance: Some("dmi".to_owned()),
+        provenance: Some(provenance.to_owned()),
         reason: None,
         chain: vec![bound],
     }
@@ -102,13 +106,18 @@ pub fn measured(node: &str, kernel: &str, store: &str, median: f64, limit: &Limi
     record.metrics.insert("bandwidth_all".to_owned(), metric(median * 0.97, 0.7, limit.clone()));
     let factor = if store == "regular" { 4.0 / 3.0 } else { 1.0 };
     record.metrics.insert("traffic".to_owned(), metric(median * factor, 0.4, limit.clone()));
-    let row = |threads: u64, share: f64| {
+    let by_threads = by_threads(median, &[(1, 0.06), (8, 0.45), (28, 0.95), (56, 0.97)]);
+    record.series.insert("by_threads".to_owned(), by_threads);
+    record
+}
+
+/// Shares of `median` over numbers of threads.
+fn by_threads(median: f64, shares: &[(u64, f64)]) -> SeriesRecord {
+    let row = |&(threads, share): &(u64, f64)| {
         let at = [("threads".to_owned(), Value::Count(threads))].into_iter().collect();
         SeriesRow { at, summary: summary(median * share, 0.5) }
     };
-    let rows = vec![row(1, 0.12), row(2, 0.24), row(4, 0.47), row(16, 0.97)];
-    record.series.insert("by_threads".to_owned(), series(vec![("threads", Unit::Count)], rows));
-    record
+    series(vec![("threads", Unit::Count)], shares.iter().map(row).collect())
 }
 
 pub fn series(axes: Vec<(&str, Unit)>, rows: Vec<SeriesRow>) -> SeriesRecord {
@@ -138,7 +147,14 @@ pub fn judged(record: &CaseRecord, verdict: Verdict, percent: f64, reason: Optio
         verdict,
         measured: metric.map(|metric| rate(metric.median)),
         interval: metric.and_then(|metric| metric.ci95).map(|(low, high)| (rate(low), rate(high))),
-        bound: format!("at least {percent} % of the limit"),
+        bound: match metric.and_then(|metric| metric.limit.value) {
+            Some(limit) => {
+                let (bound, decimals) = (limit * percent / 100.0, usize::from(limit < 1000.0));
+                let bound = format!("{bound:.decimals$}");
+                format!("at least {percent} % of the limit ({} GB/s)", bound.trim_end_matches(".0"))
+            }
+            None => format!("at least {percent} % of the limit"),
+        },
         margin_percent: metric.and_then(margin),
         reason: reason.map(str::to_owned),
         remedy: None,
@@ -185,21 +201,27 @@ pub fn checked(mut document: Document, verdicts: Vec<VerdictRecord>) -> Document
     document
 }
 
-/// `check` of one machine whose limit is known: one criterion fails, one is met within noise.
+/// `check` of a laptop whose limit is known: one criterion fails, one is met within noise.
 pub fn host() -> Document {
-    let limit = limit(307.2);
+    let limit = limit_from(89.6, "2 channels x 5600 MT/s x 8 B", "dmi");
     let rows = [
-        ("read", "auto", 236.4),
-        ("write", "nt", 171.0),
-        ("copy", "nt", 214.2),
-        ("triad", "nt", 131.9),
-        ("write", "regular", 118.3),
-        ("copy", "regular", 160.4),
-        ("triad", "regular", 190.2),
+        ("read", "auto", 72.14),
+        ("write", "nt", 60.21),
+        ("copy", "nt", 49.41),
+        ("triad", "nt", 45.93),
+        ("write", "regular", 33.02),
+        ("copy", "regular", 40.22),
+        ("triad", "regular", 41.07),
     ];
-    let mut results: Vec<_> =
-        rows.iter().map(|(kernel, store, median)| measured("n1", kernel, store, *median, &limit)).collect();
+    let of_row = |(kernel, store, median): &(&str, &str, f64)| {
+        let mut record = measured("n1", kernel, store, *median, &limit);
+        let by_threads = by_threads(*median, &[(1, 0.52), (2, 0.84), (4, 0.98), (8, 1.0)]);
+        record.series.insert("by_threads".to_owned(), by_threads);
+        record
+    };
+    let mut results: Vec<_> = rows.iter().map(of_row).collect();
     results[0].group = "memory-read".to_owned();
+    results[3].metrics.insert("bandwidth".to_owned(), metric(45.93, 3.1, limit));
     let mut cold = Finding::new(
         "did-not-converge",
         Severity::Warning,
@@ -223,7 +245,7 @@ pub fn host() -> Document {
             ..judged(
                 &results[2],
                 Verdict::Warn,
-                69.6,
+                55.0,
                 Some("within noise: the bound lies inside the 95 % interval, the median meets it"),
             )
         },
@@ -238,12 +260,16 @@ pub fn host() -> Document {
 /// `check` on a virtual machine: no limit, so nothing can be judged.
 pub fn virtual_machine() -> Document {
     let limit = LimitRecord::unknown("a virtual machine (kvm) does not see the memory modules of its host");
-    let results: Vec<_> = [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)]
-        .iter()
-        .map(|(kernel, store, median)| measured("vm-1", kernel, store, *median, &limit))
-        .collect();
+    let of_row = |(kernel, store, median): (&str, &str, f64)| {
+        let mut record = measured("vm-1", kernel, store, median, &limit);
+        record.series.insert("by_threads".to_owned(), by_threads(median, &[(1, 0.71), (2, 0.97)]));
+        record
+    };
+    let results: Vec<_> =
+        [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)].map(of_row).into();
     let reason = "no limit is known for bandwidth here: a virtual machine (kvm) does not see the memory modules of its host";
-    let action = "state the limit in a profile: [[limit]], see docs/profiles.md";
+    let action = "state the limit from the data sheet in a profile that extends this one, above its tables: \
+                  `limit = [{ test = \"memory\", metric = \"bandwidth\", value = \"... GB/s\", source = \"data sheet\" }]`";
     let verdicts = results.iter().map(|record| VerdictRecord {
         remedy: Some(Remedy::new(Actor::User, action)),
         ..judged(record, Verdict::Unknown, 55.0, Some(reason))
@@ -468,32 +494,71 @@ pub fn with_slow_node() -> Document {
 
 /// `check` of a node with two GPUs, of which the second copies from the host too slowly.
 pub fn two_gpus() -> Document {
-    let link = limit(63.0);
-    let memory = limit(4814.0);
+    let link = limit_from(
+        58.4,
+        "63.015 GB/s x 256 / (256 + 20) B of a packet at most",
+        "pcie packets, configuration space",
+    );
+    let memory = limit_from(3939.0, "2619 MHz x 2 transfers x 6016 bit / 8", "nvml");
     let mut results = Vec::new();
     let mut verdicts = Vec::new();
-    let mut add = |bench: &str, gpu: usize, kernel: &str, median: f64, limit: &LimitRecord, percent: f64| {
-        let mut record = measured("g1", kernel, "nt", median, limit);
-        let subject = Subject::device("gpu", &gpu.to_string());
-        let name = if bench == "gpu.memory" { "kernel" } else { "direction" };
-        let Ok(id) = format!("{bench}@g1/{subject}[{name}={kernel}]").parse();
-        (record.case, record.bench, record.subject) = (id, bench.to_owned(), subject);
-        let share = record.metrics["bandwidth"].percent_of_limit().unwrap_or(0.0);
-        let verdict = if share < percent { Verdict::Fail } else { Verdict::Pass };
-        let mut verdict = judged(&record, verdict, percent, None);
-        record.params = params(&[(name, kernel), ("gpu", "auto")]);
-        verdict.criterion = format!("{bench}-{kernel}");
-        verdicts.push(verdict);
-        results.push(record);
-    };
     for gpu in 0..2 {
-        for (kernel, median) in [("h2d", 55.4), ("d2h", 57.1)] {
-            let median = if gpu == 1 && kernel == "h2d" { median / 2.0 } else { median };
-            add("gpu.host_copy", gpu, kernel, median, &link, 80.0);
+        let h2d = if gpu == 1 { 27.7 } else { 55.4 };
+        let copies = on_gpu("gpu.host_copy", gpu, &[("h2d", h2d), ("d2h", 55.8)], &link);
+        let kernels =
+            [("copy", 3471.0), ("read", 3642.0), ("write", 3537.0), ("triad", 3518.0), ("memcpy", 3322.0)];
+        let own = on_gpu("gpu.memory", gpu, &kernels, &memory);
+        for (record, criterion, name, percent) in [
+            (&copies, "gpu-to-device", "h2d", 65.0),
+            (&copies, "gpu-from-device", "d2h", 65.0),
+            (&own, "gpu-memory-copy", "copy", 70.0),
+        ] {
+            let mut of_metric = record.clone();
+            of_metric.metrics.insert("bandwidth".to_owned(), record.metrics[name].clone());
+            let is_slow = record.metrics[name].percent_of_limit().is_some_and(|share| share < percent);
+            let verdict =
+                judged(&of_metric, if is_slow { Verdict::Fail } else { Verdict::Pass }, percent, None);
+            verdicts.push(VerdictRecord { criterion: criterion.to_owned(), ..verdict });
         }
-        for (kernel, median) in [("read", 4480.0), ("copy", 4210.0), ("triad", 4302.0)] {
-            add("gpu.memory", gpu, kernel, median, &memory, 80.0);
-        }
+        results.extend([copies, own]);
     }
+    results.push(peer_copy());
     checked(document(&["g1"], results), verdicts)
+}
+
+/// A case of `bench` on a GPU with the medians of metrics.
+fn on_gpu(bench: &str, gpu: usize, metrics: &[(&str, f64)], limit: &LimitRecord) -> CaseRecord {
+    let mut record = case("g1", "auto", "nt");
+    let subject = Subject::device("gpu", &gpu.to_string());
+    let Ok(id) = format!("{bench}@g1/{subject}").parse();
+    (record.case, record.bench, record.group, record.subject) =
+        (id, bench.to_owned(), bench.to_owned(), subject);
+    (record.params, record.chosen) = (params(&[("kernel", "auto"), ("gpu", "auto")]), Params::default());
+    for (name, median) in metrics {
+        record.metrics.insert((*name).to_owned(), metric(*median, 0.4, limit.clone()));
+    }
+    record
+}
+
+/// Copies between two GPUs, which nothing judges.
+fn peer_copy() -> CaseRecord {
+    let link = limit_from(300.0, "12 active NVLinks x 25000 MB/s", "nvml");
+    let mut record = case("g1", "copy", "nt");
+    let Ok(id) = "gpu.peer_copy@g1/node".parse();
+    (record.case, record.bench, record.group) = (id, "gpu.peer_copy".to_owned(), "peer-copy".to_owned());
+    (record.params, record.chosen) = (Params::default(), Params::default());
+    for (name, value) in [("write", 268.4), ("read", 261.7)] {
+        record.metrics.insert(name.to_owned(), metric(value, 0.4, link.clone()));
+    }
+    let pairs =
+        [("write", 0, 1, 268.4), ("write", 1, 0, 269.1), ("read", 0, 1, 262.2), ("read", 1, 0, 261.7)];
+    let row = |(operation, from, to, median): (&str, u64, u64, f64)| {
+        let mut at = params(&[("operation", operation)]);
+        at.set("from", from);
+        at.set("to", to);
+        SeriesRow { at, summary: summary(median, 0.4) }
+    };
+    let axes = vec![("operation", Unit::Count), ("from", Unit::Count), ("to", Unit::Count)];
+    record.series.insert("pairs".to_owned(), series(axes, pairs.map(row).into()));
+    record
 }

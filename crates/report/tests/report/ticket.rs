@@ -10,9 +10,11 @@ use seatrial_report::ticket::{TicketContext, render};
 
 use super::{fixture, golden};
 
-/// Every criterion of the fixtures is about the bandwidth.
+/// The metrics of the criteria of the fixtures.
 fn metrics(document: &Document) -> HashMap<String, String> {
-    document.verdicts.iter().map(|record| (record.criterion.clone(), "bandwidth".to_owned())).collect()
+    let metric = |criterion: &str| if criterion == "gpu-to-device" { "h2d" } else { "bandwidth" };
+    let criteria = document.verdicts.iter().map(|record| record.criterion.clone());
+    criteria.map(|criterion| (criterion.clone(), metric(&criterion).to_owned())).collect()
 }
 
 fn ticket(document: &Document, name: &str, machine: Option<&Node>, evidence: Result<&str, &str>) -> String {

@@ -154,7 +154,7 @@ fn who_wants_it_and_what_was_noted_stand_in_the_reason() {
     let reason = found.verdicts[0].reason.as_deref().unwrap();
     assert!(reason.starts_with("MTU of an interface: 1500 (set by the cloud); the tender"), "{reason}");
     let remedy = found.verdicts[0].remedy.as_ref().expect("there is a command");
-    assert_eq!(remedy.to_string(), "do (root on the node): ip link set dev eth0 mtu 9000");
+    assert_eq!(remedy.to_string(), "do (administrator, as root): ip link set dev eth0 mtu 9000");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn blocks(shown: &Shown<'_>) -> Vec<String> {
     if !is_fleet(shown.document) {
         return Vec::new();
     }
-    let parts = NodeParts::new(shown.document, &shown.verdicts);
+    let parts = NodeParts::new(shown.document);
     let longest = |names: &mut dyn Iterator<Item = &str>| {
         GAP + CHARACTER * names.map(|name| name.chars().count()).max().unwrap_or(0) as f64
     };

@@ -1,14 +1,19 @@
 //! The place of each box and line of a map of a given width.
 
+use crate::inventory::LimitText;
 use crate::view::map::{MapBox, MapLink, MapResult};
 use crate::words::cut;
 
 const PAD: f64 = 10.0;
 const GAP: f64 = 8.0;
+/// Limits of a box that are named; of more each is beside its result in the list.
+const MOST_LIMITS: usize = 3;
 /// Width of a box without boxes beside each other inside.
 const NARROW: (f64, f64) = (196.0, 300.0);
 /// Least width of a box with boxes beside each other inside.
 const WIDE: f64 = 420.0;
+/// Below this width boxes stand in one column, so that most of them are out of sight.
+const ONE_COLUMN: f64 = 400.0;
 /// Least width of a column of results.
 const RESULT: f64 = 230.0;
 /// Mean width of a character in units of the size of the letters.
@@ -17,8 +22,8 @@ const CHARACTER: f64 = 0.53;
 pub const NAME_SIZE: f64 = 13.0;
 pub const TEXT_SIZE: f64 = 11.5;
 const NAME_LINE: f64 = 18.0;
-const TEXT_LINE: f64 = 15.0;
-const RESULT_LINE: f64 = 24.0;
+pub const TEXT_LINE: f64 = 15.0;
+pub const RESULT_LINE: f64 = 24.0;
 
 /// A box with its place and the lines in it.
 pub struct Placed<'a> {
@@ -43,15 +48,20 @@ pub enum Text<'a> {
     Name(String),
     Words(String),
     Quiet(String),
-    Result(&'a MapResult),
+    /// A result, and how the nodes differ.
+    Result(&'a MapResult, Vec<String>),
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    fn result(result: &'a MapResult, width: f64) -> Self {
+        Self::Result(result, wrapped(result.over_nodes.as_deref().unwrap_or_default(), width))
+    }
+
     fn height(&self) -> f64 {
         match self {
             Self::Name(_) => NAME_LINE,
             Self::Words(_) | Self::Quiet(_) => TEXT_LINE,
-            Self::Result(_) => RESULT_LINE,
+            Self::Result(_, below) => RESULT_LINE + TEXT_LINE * below.len() as f64,
         }
     }
 }
@@ -112,42 +122,70 @@ fn lines(drawn: &MapBox, (x, mut y): (f64, f64), width: f64, has_run: bool) -> (
     let mut texts = vec![Text::Name(cut(&drawn.name, characters(width, NAME_SIZE * 1.2)))];
     texts.extend(wrapped(&drawn.words.join(", "), width).into_iter().map(Text::Words));
     let has_results = drawn.all_results().next().is_some();
-    if let Some(limit) = drawn.limit.as_ref().filter(|_| drawn.results.is_empty()) {
-        let text = limit.value.as_ref().map_or("limit unknown".to_owned(), |value| format!("limit {value}"));
-        texts.push(Text::Words(text));
+    match limits(&drawn.results, drawn.limit.as_ref()) {
+        Some(text) if !drawn.is_place => texts.push(Text::Words(text)),
+        None if drawn.results.is_empty() && drawn.limit.is_some() => {
+            texts.push(Text::Words("limit unknown".to_owned()));
+        }
+        _ => {}
     }
-    for link in &drawn.links {
-        texts.extend(wrapped(&link_text(link), width).into_iter().map(Text::Words));
-        texts.extend(link.results.iter().map(Text::Result));
+    if width < ONE_COLUMN {
+        texts.extend(drawn.failing.iter().map(|result| Text::result(result, width)));
     }
     if has_run && !has_results && (!drawn.is_place && drawn.limit.is_some()) {
         texts.push(Text::Quiet("not measured".to_owned()));
     }
+    y = below_each_other(texts, (x, y), width, &mut lines);
+    let columns = (((width + GAP) / (RESULT + GAP)) as usize).clamp(1, drawn.results.len().max(1));
+    let column = ((width - GAP * (columns as f64 - 1.0)) / columns as f64).min(NARROW.1);
+    for row in drawn.results.chunks(columns) {
+        let mut height = 0.0_f64;
+        for (at, result) in row.iter().enumerate() {
+            let text = Text::result(result, column);
+            height = height.max(text.height());
+            lines.push(Line { x: x + at as f64 * (column + GAP), y, width: column, text });
+        }
+        y += height;
+    }
+    let of_link = |link| {
+        let name = wrapped(&link_text(link), width).into_iter().map(Text::Words);
+        name.chain(link.results.iter().map(|result| Text::result(result, width)))
+    };
+    let y = below_each_other(drawn.links.iter().flat_map(of_link), (x, y), width, &mut lines);
+    (lines, y)
+}
+
+/// Adds a line for each text from `y` on, and gives their end.
+fn below_each_other<'a>(
+    texts: impl IntoIterator<Item = Text<'a>>,
+    (x, mut y): (f64, f64),
+    width: f64,
+    lines: &mut Vec<Line<'a>>,
+) -> f64 {
     for text in texts {
         let height = text.height();
         lines.push(Line { x, y, width, text });
         y += height;
     }
-    let columns = (((width + GAP) / (RESULT + GAP)) as usize).clamp(1, drawn.results.len().max(1));
-    let column = ((width - GAP * (columns as f64 - 1.0)) / columns as f64).min(NARROW.1);
-    for row in drawn.results.chunks(columns) {
-        for (at, result) in row.iter().enumerate() {
-            lines.push(Line {
-                x: x + at as f64 * (column + GAP),
-                y,
-                width: column,
-                text: Text::Result(result),
-            });
-        }
-        y += RESULT_LINE;
-    }
-    (lines, y)
+    y
 }
 
 fn link_text(link: &MapLink) -> String {
-    let limit =
-        link.limit.as_ref().and_then(|limit| limit.value.as_ref()).filter(|_| link.results.is_empty());
-    limit.map_or_else(|| link.name.clone(), |limit| format!("{}, limit {limit}", link.name))
+    [link.name.clone()]
+        .into_iter()
+        .chain(limits(&link.results, link.limit.as_ref()))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// `limit 307 GB/s`: the limits of the results, else the limit that follows from the inventory.
+fn limits(results: &[MapResult], known: Option<&LimitText>) -> Option<String> {
+    let mut values: Vec<&str> = results.iter().filter_map(|result| result.limit.as_deref()).collect();
+    values.dedup();
+    if values.is_empty() {
+        values.extend(known.and_then(|limit| limit.value.as_deref()));
+    }
+    (1..=MOST_LIMITS).contains(&values.len()).then(|| format!("limit {}", values.join(", ")))
 }
 
 /// `text` in lines of at most `width`, broken at blanks.

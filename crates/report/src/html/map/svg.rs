@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Line, NAME_SIZE, Placed, TEXT_SIZE, Text, characters, place};
+use super::layout::{Line, NAME_SIZE, Placed, RESULT_LINE, TEXT_LINE, TEXT_SIZE, Text, characters, place};
 use crate::html::plot::escaped;
 use crate::html::words::{grouped, text};
 use crate::view::map::{MapBox, MapResult};
@@ -26,6 +26,14 @@ fn draw(placed: &Placed<'_>, target: Target<'_>, out: &mut String) {
         out,
         "<rect class=\"box {class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"/>"
     );
+    let worst = placed.of.worst();
+    if !placed.of.is_place && worst != placed.of.shade() {
+        let _ = write!(
+            out,
+            "<rect class=\"band {}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"5\" height=\"{height:.1}\" rx=\"2\"/>",
+            worst.class()
+        );
+    }
     placed.lines.iter().for_each(|line| write_line(line, target, out));
     placed.inside.iter().for_each(|inside| draw(inside, target, out));
 }
@@ -35,14 +43,14 @@ fn write_line(line: &Line<'_>, target: Target<'_>, out: &mut String) {
         Text::Name(told) => ("name", NAME_SIZE, told),
         Text::Words(told) => ("words", TEXT_SIZE, told),
         Text::Quiet(told) => ("quiet", TEXT_SIZE, told),
-        Text::Result(result) => return write_result(line, result, target, out),
+        Text::Result(result, below) => return write_result(line, result, below, target, out),
     };
     let (x, y) = (line.x, line.y + size);
     let _ = write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", safe(told));
 }
 
-/// Test, value and percent of the limit, above a bar of the share of the limit.
-fn write_result(line: &Line<'_>, result: &MapResult, target: Target<'_>, out: &mut String) {
+/// Test, value and percent of the limit, above a bar of the share of the limit, and how the nodes differ.
+fn write_result(line: &Line<'_>, result: &MapResult, below: &[String], target: Target<'_>, out: &mut String) {
     let to = target(&result.case);
     if !to.is_empty() {
         let _ = write!(out, "<a href=\"#{to}\">");
@@ -50,9 +58,9 @@ fn write_result(line: &Line<'_>, result: &MapResult, target: Target<'_>, out: &m
     let class = result.shade.class();
     let sign = result.shade.badge().map_or(String::new(), |badge| format!("{} ", badge.sign));
     let percent = result.percent.as_deref().unwrap_or_default();
-    let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 3);
-    let worst = result.worst().map(|worst| format!(", {worst}")).unwrap_or_default();
-    let value = grouped(&result.value) + &worst;
+    let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 5);
+    let on = result.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+    let value = grouped(&result.value) + &on;
     let test = cut(&result.test, room.saturating_sub(value.chars().count() + 1).max(6));
     let (x, y, right) = (line.x, line.y, line.x + line.width);
     let _ = write!(
@@ -64,6 +72,10 @@ fn write_result(line: &Line<'_>, result: &MapResult, target: Target<'_>, out: &m
         safe(&test),
         safe(&value)
     );
+    for (number, told) in below.iter().enumerate() {
+        let y = y + RESULT_LINE - 1.0 + TEXT_SIZE + number as f64 * TEXT_LINE;
+        let _ = write!(out, "<text class=\"words\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", safe(told));
+    }
     if let Some(share) = result.share {
         let (y, long) = (y + TEXT_SIZE + 4.5, line.width * share / 100.0);
         let _ = write!(

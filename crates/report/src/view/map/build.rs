@@ -6,10 +6,13 @@ use seatrial_model::machine::{Gpu, Known, Machine, NumaNode, PartLimit};
 use seatrial_model::{Bytes, Subject};
 
 use super::cores::cores;
+use super::fold::folded;
+use super::peers;
 use super::results::Results;
-use super::{MapBox, MapLink, MapRun};
+use super::switches::{below_switches, switches};
+use super::{MapBox, MapLink, MapResult, MapRun};
 use crate::inventory::parts::listed;
-use crate::inventory::{FEWEST_FOLDED, LimitText, Node, Part, name, parts, system};
+use crate::inventory::{LimitText, Node, Part, parts, system};
 use crate::labels::named;
 use crate::notes::Notes;
 use crate::words::count;
@@ -17,11 +20,17 @@ use crate::words::count;
 /// Benchmarks that measure the link between a GPU and the processor.
 const HOST_LINK: &[&str] = &["gpu.host_copy", "gpu.host_copy_all"];
 
+/// The part that benchmarks of all cores measure.
+const ALL_CORES: &str = "cores";
+
+/// Failing parts that the box of the whole machine names.
+const MOST_FAILING: usize = 3;
+
 /// Start of the quantity of a GPU's limit that is the limit of its link.
 const HOST_LINK_LIMIT: &str = "host link";
 
 pub fn map(node: &Node, title: &str, run: Option<MapRun<'_>>) -> MapBox {
-    let mut map = Builder { node, results: Results::new(run) };
+    let mut map = Builder { node, run, results: Results::new(run) };
     let machine = &node.machine;
     let is_numa = |id: Option<u32>| id.is_some_and(|id| machine.node(id).is_some());
     let has_only = machine.nodes_with_cpus().count() == 1;
@@ -35,14 +44,17 @@ pub fn map(node: &Node, title: &str, run: Option<MapRun<'_>>) -> MapBox {
     inside.extend(map.place("On the PCI bus, NUMA node unknown", is_elsewhere));
     inside.extend(map.place("Not on the PCI bus", |part| !part.is_on_pci));
     inside.extend(around("File systems", map.file_systems(|disk| disk.is_none())));
-    MapBox {
+    let mut whole = MapBox {
         name: title.to_owned(),
         words: words(machine),
         results: map.results.left(),
         inside,
         is_place: true,
         ..MapBox::default()
-    }
+    };
+    whole.failing = whole.failing();
+    whole.failing.truncate(MOST_FAILING);
+    whole
 }
 
 fn words(machine: &Machine) -> Vec<String> {
@@ -59,6 +71,7 @@ fn words(machine: &Machine) -> Vec<String> {
 
 struct Builder<'a> {
     node: &'a Node,
+    run: Option<MapRun<'a>>,
     results: Results,
 }
 
@@ -66,19 +79,27 @@ impl<'a> Builder<'a> {
     /// The NUMA nodes in their sockets; those of no socket or of several beside them.
     fn sockets(&mut self) -> Vec<MapBox> {
         let node = self.node;
-        let mut sockets: BTreeMap<u32, Vec<MapBox>> = BTreeMap::new();
+        let mut sockets: BTreeMap<u32, (Vec<MapBox>, Vec<MapResult>)> = BTreeMap::new();
         let mut others = Vec::new();
         for numa in &node.machine.numa {
             let drawn = self.numa_node(numa);
             match socket_of(&node.machine, numa) {
-                Some(socket) => sockets.entry(socket).or_default().push(drawn),
+                Some(socket) => {
+                    let (inside, results) = sockets.entry(socket).or_default();
+                    results.extend(self.results.take(&drawn.name, is_of_cpu));
+                    inside.push(drawn);
+                }
                 None => others.push(drawn),
             }
         }
+        if let [(_, results)] = sockets.values_mut().collect::<Vec<_>>().as_mut_slice() {
+            results.extend(self.results.take(ALL_CORES, is_of_cpu));
+        }
         let model = node.machine.cpu.model.known();
-        let socket = |(id, inside)| MapBox {
+        let socket = |(id, (inside, results))| MapBox {
             name: format!("Socket {id}"),
             words: model.into_iter().cloned().collect(),
+            results,
             inside,
             is_place: true,
             ..MapBox::default()
@@ -94,7 +115,7 @@ impl<'a> Builder<'a> {
                 name: "Memory".to_owned(),
                 words: size(&numa.total_bytes),
                 limit: self.limit(&Subject::numa(numa.id), ""),
-                results: self.results.take(&name, |_| true),
+                results: self.results.take(&name, |test| !is_of_cpu(test)),
                 ..MapBox::default()
             }
         } else {
@@ -137,8 +158,10 @@ impl<'a> Builder<'a> {
         let is_device = |part: &Part| matches!(part.subject.kind(), "gpu" | "nic" | "hca" | "disk");
         let wanted =
             parts::all(&self.node.machine).into_iter().filter(|part| is_device(part) && is_wanted(part));
-        let drawn = wanted.map(|part| self.device(part)).collect();
-        folded(drawn)
+        let machine = &self.node.machine;
+        let drawn: Vec<_> =
+            wanted.map(|part| (switches(machine, &part.subject), self.device(part))).collect();
+        below_switches(drawn)
     }
 
     fn device(&mut self, part: Part) -> MapBox {
@@ -155,12 +178,45 @@ impl<'a> Builder<'a> {
         MapBox {
             limit: self.limit(&subject, ""),
             results: self.results.take(&name, |test| !(has_link && HOST_LINK.contains(&test))),
-            links: link.into_iter().chain(gpu.into_iter().flat_map(|gpu| nvlinks(gpu, gpus))).collect(),
+            links: link.into_iter().chain(gpu.into_iter().flat_map(|gpu| self.nvlinks(gpu, gpus))).collect(),
             inside: self.file_systems_on(&name),
             words: part.words,
             name,
             ..MapBox::default()
         }
+    }
+
+    /// `18 NVLinks to GPU 1`, with the bandwidth to it. Behind a switch every other GPU has a line.
+    fn nvlinks(&self, gpu: &Gpu, gpus: &[Gpu]) -> Vec<MapLink> {
+        let mut ends: BTreeMap<String, (usize, Vec<&Gpu>)> = BTreeMap::new();
+        for remote in listed(&gpu.nvlinks) {
+            let other = gpus.iter().find(|other| other.pci.address == *remote);
+            let others = || gpus.iter().filter(|other| other.index != gpu.index).collect();
+            let (name, to) = match other {
+                Some(other) => (format!("GPU {}", other.index), vec![other]),
+                None if remote == "?" => ("an unknown end".to_owned(), Vec::new()),
+                None => ("a switch".to_owned(), others()),
+            };
+            ends.entry(name).or_insert((0, to)).0 += 1;
+        }
+        let results = |to: Vec<&Gpu>| {
+            let is_behind_switch = to.len() > 1;
+            let of = |other: &Gpu| {
+                let found = self.run.map(|run| peers::between(&run, gpu.index, other.index));
+                let named = move |result: MapResult| match is_behind_switch {
+                    true => MapResult { test: format!("{} to GPU {}", result.test, other.index), ..result },
+                    false => result,
+                };
+                found.unwrap_or_default().into_iter().map(named).collect::<Vec<_>>()
+            };
+            to.into_iter().flat_map(of).collect()
+        };
+        let link = |(end, (number, to)): (String, (usize, Vec<&Gpu>))| MapLink {
+            name: format!("{} to {end}", count(number, "NVLink")),
+            results: results(to),
+            ..MapLink::default()
+        };
+        ends.into_iter().map(link).collect()
     }
 
     fn file_systems_on(&mut self, disk: &str) -> Vec<MapBox> {
@@ -198,6 +254,10 @@ impl<'a> Builder<'a> {
     }
 }
 
+fn is_of_cpu(test: &str) -> bool {
+    test.starts_with("cpu.")
+}
+
 fn around(name: &str, inside: Vec<MapBox>) -> Option<MapBox> {
     let is_any = !inside.is_empty();
     is_any.then(|| MapBox { name: name.to_owned(), inside, is_place: true, ..MapBox::default() })
@@ -213,40 +273,4 @@ fn socket_of(machine: &Machine, numa: &NumaNode) -> Option<u32> {
     let sockets: BTreeSet<Option<u32>> = numa.cpus.iter().map(of).collect();
     let mut sockets = sockets.into_iter();
     sockets.next().flatten().filter(|_| sockets.next().is_none())
-}
-
-/// `18 NVLinks to GPU 1`.
-fn nvlinks(gpu: &Gpu, gpus: &[Gpu]) -> Vec<MapLink> {
-    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
-    for remote in listed(&gpu.nvlinks) {
-        let other = gpus.iter().find(|other| other.pci.address == *remote);
-        let name = other.map_or_else(|| "a switch".to_owned(), |other| format!("GPU {}", other.index));
-        *ends.entry(if remote == "?" { "an unknown end".to_owned() } else { name }).or_default() += 1;
-    }
-    let link = |(end, number): (String, usize)| MapLink {
-        name: format!("{} to {end}", count(number, "NVLink")),
-        ..MapLink::default()
-    };
-    ends.into_iter().map(link).collect()
-}
-
-/// Alike boxes without results in one: a server has two dozen of the same disk.
-fn folded(boxes: Vec<MapBox>) -> Vec<MapBox> {
-    let mut kinds: Vec<(MapBox, Vec<MapBox>)> = Vec::new();
-    for drawn in boxes {
-        let kind = MapBox { name: String::new(), ..drawn.clone() };
-        let is_alike = drawn.inside.is_empty() && drawn.all_results().next().is_none();
-        match kinds.iter_mut().find(|(known, _)| is_alike && *known == kind) {
-            Some((_, alike)) => alike.push(drawn),
-            None => kinds.push((kind, vec![drawn])),
-        }
-    }
-    let fold = |(kind, alike): (MapBox, Vec<MapBox>)| {
-        if alike.len() < FEWEST_FOLDED {
-            return alike;
-        }
-        let names: Vec<String> = alike.into_iter().map(|drawn| drawn.name).collect();
-        vec![MapBox { name: name(&names), ..kind }]
-    };
-    kinds.into_iter().flat_map(fold).collect()
 }

@@ -2,15 +2,18 @@
 
 mod build;
 mod cores;
+mod fold;
+mod peers;
 mod results;
+mod switches;
 
 use std::collections::BTreeSet;
 
+use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 
 pub use build::map;
 
-use super::cases::Verdicts;
 use super::shade::Shade;
 use crate::inventory::LimitText;
 use crate::words::Badge;
@@ -19,7 +22,6 @@ use crate::words::Badge;
 #[derive(Clone, Copy)]
 pub struct MapRun<'a> {
     pub document: &'a Document,
-    pub verdicts: &'a Verdicts<'a>,
     pub nodes: &'a BTreeSet<&'a str>,
 }
 
@@ -32,6 +34,8 @@ pub struct MapBox {
     pub limit: Option<LimitText>,
     pub links: Vec<MapLink>,
     pub results: Vec<MapResult>,
+    /// Of the whole machine: results that fail in boxes inside, for pictures in which those are out of sight.
+    pub failing: Vec<MapResult>,
     pub inside: Vec<Self>,
     /// Whether the box is a place of other boxes rather than a part.
     pub is_place: bool,
@@ -46,7 +50,7 @@ pub struct MapLink {
     pub results: Vec<MapResult>,
 }
 
-/// The worst case of one benchmark on one part.
+/// The worst number of one test of one part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapResult {
     pub test: String,
@@ -57,10 +61,14 @@ pub struct MapResult {
     /// How much of the limit is reached, from 0 to 100.
     pub share: Option<f64>,
     pub shade: Shade,
+    /// The shade of the node in the middle, from the worst to the best.
+    pub usual: Shade,
     pub badge: Badge,
     pub case: String,
     /// The node, where the map stands for several.
     pub node: Option<String>,
+    /// `2 of 64 fail; median 215 GB/s`, where the map stands for several nodes.
+    pub over_nodes: Option<String>,
 }
 
 impl MapBox {
@@ -78,34 +86,53 @@ impl MapBox {
     /// The shades of its results and of the results inside.
     pub fn shades(&self) -> BTreeSet<Shade> {
         let inside = self.inside.iter().flat_map(Self::shades);
-        let own = self.all_results().map(|result| result.shade);
+        let own = self.all_results().flat_map(|result| [result.shade, result.usual]);
         let is_bare = !self.is_place && self.all_results().next().is_none();
         own.chain(is_bare.then_some(Shade::NotMeasured)).chain(inside).collect()
     }
 
     /// The worst shade of its own results.
-    pub fn shade(&self) -> Shade {
+    pub fn worst(&self) -> Shade {
         self.all_results().map(|result| result.shade).max().unwrap_or_default()
+    }
+
+    /// The same of the node in the middle: a part that is bad on few nodes is sound on most.
+    pub fn shade(&self) -> Shade {
+        self.all_results().map(|result| result.usual).max().unwrap_or_default()
+    }
+
+    /// Whether some part is bad on few nodes only.
+    pub fn is_mixed(&self) -> bool {
+        self.worst() != self.shade() || self.inside.iter().any(Self::is_mixed)
+    }
+
+    /// The results that fail of the boxes inside, each with the name of its box.
+    fn failing(&self) -> Vec<MapResult> {
+        let is_failing = |result: &&MapResult| result.shade == Shade::Verdict(Verdict::Fail);
+        let of = |part: &Self| {
+            let named = |result: &MapResult| MapResult {
+                test: format!("{}: {}", part.name, result.test),
+                ..result.clone()
+            };
+            part.all_results().filter(is_failing).map(named).collect::<Vec<_>>()
+        };
+        self.inside.iter().flat_map(|part| of(part).into_iter().chain(part.failing())).collect()
     }
 }
 
 impl MapResult {
-    /// `worst: n13`, where the map stands for several nodes.
-    pub fn worst(&self) -> Option<String> {
-        self.node.as_ref().map(|node| format!("worst: {node}"))
-    }
-
-    /// `gpu.memory 4210 GB/s, 87% of 4814 GB/s, pass, worst: n1`.
+    /// `gpu.memory read 3642 GB/s on n13, 92% of 3939 GB/s, pass`.
     pub fn text(&self) -> String {
         let of = match (&self.percent, &self.limit) {
             (Some(percent), Some(limit)) => format!(", {percent} of {limit}"),
             _ => String::new(),
         };
-        let on = self.worst().map_or(String::new(), |worst| format!(", {worst}"));
+        let on = self.node.as_ref().map_or(String::new(), |node| format!(" on {node}"));
+        let others = self.over_nodes.as_ref().map_or(String::new(), |text| format!("; {text}"));
         let badge = match self.shade {
             Shade::Verdict(_) if self.badge.word != self.value => format!(", {}", self.badge.word),
             _ => String::new(),
         };
-        format!("{} {}{of}{badge}{on}", self.test, self.value)
+        format!("{} {}{on}{of}{badge}{others}", self.test, self.value)
     }
 }

@@ -3,9 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use super::super::numbers::Number;
 use super::super::parts::{Part, ends, of_nodes};
 use super::super::shade::Shade;
 use super::{MapResult, MapRun};
+
+/// Results of one benchmark on one part; of more only the worst is shown.
+const MOST_TESTS: usize = 8;
 
 /// Results that boxes take by name; what no box takes is left.
 #[derive(Default)]
@@ -15,6 +19,7 @@ pub struct Results {
 
 struct Entry {
     names: BTreeSet<String>,
+    bench: String,
     is_taken: bool,
     result: MapResult,
 }
@@ -22,18 +27,19 @@ struct Entry {
 impl Results {
     pub fn new(run: Option<MapRun<'_>>) -> Self {
         let Some(run) = run else { return Self::default() };
-        let parts = of_nodes(run.document, run.verdicts, run.nodes);
+        let parts = of_nodes(run.document, run.nodes, MOST_TESTS);
         let entry = |part: &Part<'_>| Entry {
-            names: ends(part.worst, run.nodes),
+            names: ends(part.worst.case, run.nodes),
+            bench: part.worst.case.bench.clone(),
             is_taken: false,
-            result: result(part, run.nodes.len() > 1),
+            result: result(part, &run),
         };
         Self { entries: parts.iter().map(entry).collect() }
     }
 
     /// The results of the part called `name` of the benchmarks that are wanted, the worst first.
     pub fn take(&mut self, name: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<MapResult> {
-        let wanted = |entry: &&mut Entry| entry.names.contains(name) && is_wanted(&entry.result.test);
+        let wanted = |entry: &&mut Entry| entry.names.contains(name) && is_wanted(&entry.bench);
         let taken = self.entries.iter_mut().filter(wanted).map(|entry| {
             entry.is_taken = true;
             entry.result.clone()
@@ -52,16 +58,27 @@ fn sorted(mut results: Vec<MapResult>) -> Vec<MapResult> {
     results
 }
 
-fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
+fn result(part: &Part<'_>, run: &MapRun<'_>) -> MapResult {
+    let has_nodes = run.nodes.len() > 1;
+    let median = || part.median().map(|median| format!("median {median}"));
+    let over_nodes = || part.bad().into_iter().chain(median()).collect::<Vec<_>>().join("; ");
+    let is_judged = run.document.verdict.is_some();
+    // Beside verdicts, a share of the limit without one is neither good nor bad.
+    let shade = |number: &Number<'_>| match Shade::of_number(number) {
+        Shade::Share(_) if is_judged => Shade::Measured,
+        shade => shade,
+    };
     MapResult {
         test: part.test.clone(),
         value: part.value().unwrap_or_else(|| part.badge().word.to_owned()),
         limit: part.limit(),
         percent: part.percent(),
-        share: part.share_of_limit().map(|share| share.min(100.0)),
-        shade: Shade::of(part),
+        share: part.worst.share().map(|share| share.min(100.0)),
+        shade: shade(&part.worst),
+        usual: shade(&part.usual()),
         badge: part.badge(),
-        case: part.worst.case.to_string(),
-        node: has_nodes.then(|| part.worst.nodes.join("+")),
+        case: part.worst.case.case.to_string(),
+        node: has_nodes.then(|| part.worst.case.nodes.join("+")),
+        over_nodes: has_nodes.then(over_nodes),
     }
 }
