@@ -1,21 +1,71 @@
 //! Several interfaces of both nodes that are used together, called rails.
 
+use std::collections::BTreeMap;
+
+use seatrial_bench::interfaces::{leaves_the_node, share_a_network};
 use seatrial_model::machine::Nic;
-use seatrial_model::{Better, Bound, Case, Cause, Kind, ParamSpec, Params, Reason, Site};
+use seatrial_model::{Better, Bound, Case, Cause, Kind, ParamSpec, Params, Reason, Site, SiteNode};
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
-    "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1; none uses \
-     only `interface`.",
+    "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1, or their number, such as \
+     2: cards of one speed that both nodes have under one name; none uses only `interface`.",
 );
 
-/// Interface names of the case; empty if there is only one path.
-pub fn of(params: &Params) -> Vec<String> {
-    match params.text(RAILS.name) {
-        Ok("none") | Err(_) => Vec::new(),
+/// Interface names that the parameters ask for on the nodes of `site`; empty if there is only one path.
+pub fn asked(params: &Params, site: &Site) -> Result<Vec<String>, Reason> {
+    let word = params.text(RAILS.name).unwrap_or("none");
+    match (word, word.parse::<usize>()) {
+        ("none", _) => Ok(Vec::new()),
+        (_, Ok(count)) => alike(count, site),
         // A comma on the command line would be a sweep over several values.
-        Ok(list) => list.split(['+', ',']).map(|name| name.trim().to_owned()).collect(),
+        (list, Err(_)) => Ok(list.split(['+', ',']).map(|name| name.trim().to_owned()).collect()),
     }
 }
+
+/// Interface names of a planned case; empty if there is only one path.
+pub fn of(case: &Case) -> Vec<String> {
+    let is_one_path = case.params.text(RAILS.name).unwrap_or("none") == "none";
+    let names = case.planned.text("interface").ok().filter(|_| !is_one_path);
+    names.into_iter().flat_map(|names| names.split('+')).map(str::to_owned).collect()
+}
+
+/// The first `count` cards of the fastest speed of which both nodes have so many.
+fn alike(count: usize, site: &Site) -> Result<Vec<String>, Reason> {
+    let refuse = |cause: Cause, text: String| Err(Reason::new(cause, format!("rails={count}: {text}")));
+    if count < 2 {
+        return refuse(Cause::Contradiction, "rails are two interfaces or more".to_owned());
+    }
+    let [first, second, ..] = site.nodes.as_slice() else {
+        return refuse(Cause::Inapplicable, ALONE.to_owned());
+    };
+    let cards = |node: &'_ SiteNode| -> Vec<Nic> {
+        let all = node.machine.nics.known().into_iter().flatten();
+        let is_card = |nic: &&Nic| nic.kind.is_device() && leaves_the_node(nic, &node.machine);
+        all.filter(is_card).cloned().collect()
+    };
+    let theirs = cards(second);
+    let mut by_speed: BTreeMap<Option<u64>, Vec<String>> = BTreeMap::new();
+    for nic in cards(first) {
+        let is_peer = |other: &&Nic| other.name == nic.name && other.speed_mbit_s == nic.speed_mbit_s;
+        if theirs.iter().find(is_peer).is_some_and(|other| share_a_network(&nic, other)) {
+            by_speed.entry(nic.speed_mbit_s.known().copied()).or_default().push(nic.name);
+        }
+    }
+    match by_speed.values().rev().find(|names| names.len() >= count) {
+        Some(names) => Ok(names[..count].to_vec()),
+        None => {
+            let all: Vec<&str> = by_speed.values().rev().flatten().map(String::as_str).collect();
+            let (most, all) = (by_speed.values().map(Vec::len).max().unwrap_or(0), all.join(", "));
+            let text = format!(
+                "{} and {} have at most {most} cards of one speed, name and network ({all})",
+                first.name, second.name
+            );
+            refuse(Cause::Inapplicable, text.replace(" ()", ""))
+        }
+    }
+}
+
+const ALONE: &str = "one node alone has only the loopback; name two nodes with -w";
 
 pub fn rail_of(flow: u32, rails: usize) -> usize {
     flow as usize % rails.max(1)
@@ -30,7 +80,7 @@ pub fn interfaces<'a>(
     let list = rails.join("+");
     let refuse = |cause: Cause, text: &str| Err(Reason::new(cause, format!("rails={list}: {text}")));
     let [first, second, ..] = site.nodes.as_slice() else {
-        return refuse(Cause::Missing, "one node alone has only the loopback; name two nodes with -w");
+        return refuse(Cause::Missing, ALONE);
     };
     if params.text("interface").is_ok_and(|name| name != "auto") {
         return refuse(Cause::Contradiction, "interface= names a different path; leave it out");
@@ -69,7 +119,7 @@ pub fn limits(
     site: &Site,
     of_path: impl Fn(&Case, &Site) -> Result<Vec<Bound>, String>,
 ) -> Result<Vec<Bound>, String> {
-    let rails = of(&case.params);
+    let rails = of(case);
     if rails.is_empty() {
         return of_path(case, site);
     }

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod demand;
+mod directories;
 mod earlier;
 mod error;
 pub mod exit;

@@ -14,7 +14,7 @@ use seatrial_engine::{
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
-    CaseRecord, Document, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime, SCHEMA_VERSION,
+    CaseRecord, Document, LauncherChoice, ProfileRef, RunEnd, RunInfo, RunOptions, RunTime, SCHEMA_VERSION,
 };
 use seatrial_model::{Case, CaseId, Cause, Event, Nanos, Outcome, Site, SiteNode, Verdict};
 use seatrial_report::repeat_command;
@@ -24,6 +24,7 @@ use serde_json::json;
 use crate::args::{MeasureArgs, OutputFormat};
 use crate::command::report;
 use crate::demand::Demanded;
+use crate::directories::warn_of_missing;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -78,11 +79,14 @@ pub fn run(
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
     let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-    let plan = match (&job.factors, job.tests.as_slice()) {
+    let mut plan = match (&job.factors, job.tests.as_slice()) {
         (Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
         _ => Plan::new(&job.tests, &registry, inputs)?,
     };
     if args.plan {
+        if args.script.is_none() && fleet::settled(&options.nodes).launcher == Some(LauncherChoice::Local) {
+            warn_of_missing(&mut plan.cases, &registry);
+        }
         let time = |of: fn(&Case) -> Nanos| makespan(&plan.cases, &site, options.nodes.share_hosts, of);
         let abouts: Vec<_> = registry.abouts().collect();
         let left_out = [plan.settled, plan.without_nodes].concat();

@@ -37,7 +37,7 @@ pub(crate) struct TestEntry {
     pub pattern: Option<At<String>>,
     pub roles: Vec<At<String>>,
     pub params: Pairs<Vec<At<Value>>>,
-    pub on: Params,
+    pub on: Pairs<At<Value>>,
     pub require: BTreeMap<String, Requirement>,
     pub expect: Option<Expect>,
     pub if_none: Absence,

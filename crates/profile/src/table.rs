@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::Diagnostics;
-use crate::diagnostic::{At, Position};
+use crate::diagnostic::{At, Diagnostic, Position};
 
 pub(crate) struct Table<'t> {
     /// Its name in messages: `[[test]]`.
@@ -107,7 +107,7 @@ impl<'t> Cell<'t> {
         Self { at, value: item.get_ref(), ..*self }
     }
 
-    fn mismatch(&self, wanted: &str, found: &mut Diagnostics) {
+    fn mismatch<'f>(&self, wanted: &str, found: &'f mut Diagnostics) -> &'f mut Diagnostic {
         let have = match self.value {
             DeValue::String(_) => "a string",
             DeValue::Integer(_) | DeValue::Float(_) => "a number",
@@ -116,7 +116,7 @@ impl<'t> Cell<'t> {
             DeValue::Array(_) => "an array",
             DeValue::Table(_) => "a table",
         };
-        found.error(self.at, format!("'{}' must be {wanted}, not {have}", self.key));
+        found.error(self.at, format!("'{}' must be {wanted}, not {have}", self.key))
     }
 
     pub fn is_table(&self) -> bool {
@@ -154,7 +154,10 @@ impl<'t> Cell<'t> {
         if let DeValue::Array(items) = self.value {
             return Some(items.iter().map(|item| self.element(item)).collect());
         }
-        self.mismatch("an array", found);
+        let mismatch = self.mismatch("an array", found);
+        if let DeValue::String(text) = self.value {
+            mismatch.help(format!("write {} = [\"{text}\"]", self.key));
+        }
         None
     }
 

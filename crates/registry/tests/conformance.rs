@@ -1,7 +1,7 @@
 //! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
 
 use seatrial_model::machine::{
-    Cpu, CpuThread, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
+    Cpu, CpuThread, Device, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
 };
 use seatrial_model::{Case, Site, SiteNode};
 use seatrial_registry::REGISTRY;
@@ -104,6 +104,19 @@ fn every_default_parses() {
         for spec in about.params {
             // Panics with the name when the definition contradicts itself.
             let _ = spec.default_value();
+        }
+    }
+}
+
+#[test]
+fn a_profile_may_select_by_every_fact_of_a_case() {
+    for bench in REGISTRY.benchmarks() {
+        for case in bench.plan(&bench.about.defaults(), &site(machine())).unwrap_or_default() {
+            let names: Vec<&str> =
+                case.facts.iter().map(|(name, _)| name).filter(|name| *name != "kind").collect();
+            let known = case.facts.text("kind").ok().and_then(Device::facts_of);
+            let known = known.unwrap_or_else(|| panic!("{} has facts {names:?} of no kind", case.id));
+            assert!(names.iter().all(|name| known.contains(name)), "{}: {names:?}", case.id);
         }
     }
 }

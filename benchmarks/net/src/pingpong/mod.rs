@@ -65,8 +65,8 @@ const ABOUT: About = About {
         seatrial_bench::interfaces::INTERFACE,
         seatrial_bench::interfaces::PEER_INTERFACE,
         ParamSpec::new(rails::RAILS.name, Kind::Text, "none").word("none").doc(
-            "Interfaces of both nodes that each message is split over, such as eth0+eth1; none uses only \
-             `interface`.",
+            "Interfaces of both nodes that each message is split over, such as eth0+eth1, or their number, such as 2: cards \
+             of one speed that both nodes have under one name; none uses only `interface`.",
         ),
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
@@ -111,7 +111,7 @@ fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let curve = PingPongCurve::of(parts);
     let mode = plan::mode(case)?;
     let mut measures = curve.measures(mode)?;
-    let rails = rails::of(&case.params);
+    let rails = rails::of(case);
     let paths = transferred::transferred(parts, mode, rails.len().max(1), plan::is_by_verbs(&case.params));
     match rails.is_empty() {
         true => paths[0].tell(case, &mut measures),

@@ -50,7 +50,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if region > 0 {
         case.planned.set("region", Bytes(region));
     }
-    let rails = rails::of(params);
+    let rails = rails::asked(params, site)?;
     let placement = if is_by_verbs(params) {
         let pair = by_verbs(&mut case, params, site)?;
         verbs::place_threads(site, params, pair, 1)?

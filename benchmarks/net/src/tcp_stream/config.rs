@@ -22,6 +22,11 @@ pub const MESSAGE: usize = 128 << 10;
 /// Least bytes of a receive buffer per call. A call may return fewer.
 const ROOM: usize = 128 << 10;
 
+/// Receive buffer of SCTP, which the kernel does not enlarge by itself as it does TCP's. The default of 208 KiB holds three
+/// packets of 32 KiB over the loopback, where each takes twice its size; the kernel drops what comes beyond, and the sender
+/// waits for a timer of a second.
+const SCTP_BUFFER: u64 = 4 << 20;
+
 /// Time of a slice in a trial of usual length, in nanoseconds.
 const SLICE_NS: u64 = 10_000_000;
 
@@ -101,7 +106,7 @@ impl TcpStreamConfig {
             receive: word("receive")?.and_then(Receiving::find).or((!tcp).then_some(Receiving::Read)),
             protocol,
             interface: ends::interface_for(case, place.index),
-            rails: rails::of(&case.params),
+            rails: rails::of(case),
             alone: case.nodes.len() == 1,
             bindings: place.bindings.clone(),
             slice_ns,
@@ -149,6 +154,8 @@ impl TcpStreamConfig {
         if let Some(bytes) = self.buffer {
             socket.set_recv_buffer_size(bytes)?;
             socket.set_send_buffer_size(bytes)?;
+        } else if self.protocol == "sctp" {
+            net::datagram::grant_receive_buffer(&**socket, Some(SCTP_BUFFER))?;
         }
         if let Some(mtu) = self.mtu.filter(|_| self.client) {
             max_segment::set(socket, mtu)?;

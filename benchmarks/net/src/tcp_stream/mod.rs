@@ -65,7 +65,7 @@ const ABOUT: About = About {
             .doc("Size of each send call; auto is 128 KiB."),
         ParamSpec::new("buffer", Kind::Size(Bytes::kib(1), Bytes::gib(1)), "auto").word("auto").doc(
             "Socket buffer size at both ends (SO_SNDBUF, SO_RCVBUF); auto leaves it to the kernel's \
-             autotuning.",
+             autotuning; SCTP has none and gets 4 MiB to receive.",
         ),
         crate::max_segment::MTU,
         ParamSpec::new("congestion", Kind::Text, "auto")

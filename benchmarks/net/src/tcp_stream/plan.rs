@@ -15,7 +15,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     contradictions(params)?;
     let directions = Direction::asked(params).len();
     let flows = params.count("flows").unwrap_or(1) as usize;
-    let rails = rails::of(params);
+    let rails = rails::asked(params, site)?;
     let placement = match rails.as_slice() {
         [] => place_threads(&ends, site, params, flows * directions)?,
         rails => {

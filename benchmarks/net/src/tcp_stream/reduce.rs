@@ -69,7 +69,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         values: Values { unit: Unit::GigabitsPerSecond, trials },
     });
     let by_flow: Vec<Row> = rows.collect();
-    let rails = rails::of(&case.params).len();
+    let rails = rails::of(case).len();
     if rails > 0 {
         measures.series.insert("by_rail".to_owned(), by_rail(&by_flow, rails));
     }
@@ -259,7 +259,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     measures.evidence.insert("windows_ns".to_owned(), json!(windows));
     let mut factors = Bottlenecks::new();
     let mut last = Vec::new();
-    let rails = rails::of(&case.params);
+    let rails = rails::of(case);
     let mut paths = vec![Transferred::default(); rails.len().max(1)];
     for trial in trials {
         last.clear();

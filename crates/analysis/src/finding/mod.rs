@@ -28,6 +28,7 @@ pub(crate) mod path;
 mod pcie_errors;
 mod probes;
 mod rdma_ports;
+mod sctp_timeouts;
 mod shared_links;
 mod slow;
 mod slow_clock;
@@ -76,6 +77,7 @@ pub const RULES: &[Rule] = &[
     interfaces::ERRORS,
     interfaces::DROPS,
     backlog::RULE,
+    sctp_timeouts::RULE,
     interfaces::PAUSE_FRAMES,
     rdma_ports::ERRORS,
     rdma_ports::RETRANSMISSIONS,

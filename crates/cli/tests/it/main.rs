@@ -4,9 +4,9 @@
 //! memory measure this machine, with arrays of a few MiB.
 
 mod clean;
+mod composed;
 mod confined;
 mod drafts;
-mod every_part;
 mod evidence;
 mod exit_codes;
 mod exports;

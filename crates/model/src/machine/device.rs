@@ -1,6 +1,6 @@
 //! Devices of a machine that a profile may want measured one by one.
 
-use super::{Disk, Gpu, Hca, HcaPort, Known, Machine, Nic, PciDevice};
+use super::{Disk, FileSystem, Gpu, Hca, HcaPort, Known, Machine, Nic, PciDevice};
 use crate::param::Params;
 use crate::subject::Subject;
 
@@ -22,6 +22,23 @@ pub struct Device {
 impl Device {
     /// The kinds of devices, as in the fact `kind`.
     pub const KINDS: [&'static str; 4] = ["nic", "hca", "disk", "gpu"];
+
+    /// The kinds of subjects that are no device.
+    pub const OTHER_KINDS: [&'static str; 2] = ["node", "fs"];
+
+    /// The facts that a profile may select subjects of this kind by; `None` for a kind that no subject has.
+    pub fn facts_of(kind: &str) -> Option<Vec<&'static str>> {
+        let (own, of_benchmarks): (&'static [&str], &[&str]) = match kind {
+            "node" => (&["cores", "numa_nodes", "disks", "gpus"], &[]),
+            "nic" => (Nic::FACTS, &[]),
+            "hca" => (Hca::FACTS, &[]),
+            "disk" => (Disk::FACTS, &["fill_percent", "mount", "type"]),
+            "gpu" => (Gpu::FACTS, &["gpus"]),
+            "fs" => (FileSystem::FACTS, &["from"]),
+            _ => return None,
+        };
+        Some(own.iter().chain(of_benchmarks).copied().collect())
+    }
 
     fn nic(nic: &Nic) -> Self {
         let master = nic.master.as_ref().map(|master| part_of(master));

@@ -192,6 +192,22 @@ impl Disk {
         }
     }
 
+    /// Names of the facts besides `kind`.
+    pub const FACTS: &'static [&'static str] = &[
+        "name",
+        "bus",
+        "virtual",
+        "model",
+        "rotational",
+        "removable",
+        "read_only",
+        "size",
+        "mounted",
+        "member_of",
+        "scheduler",
+        "numa_node",
+    ];
+
     /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("disk")

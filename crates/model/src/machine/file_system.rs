@@ -107,6 +107,10 @@ impl FileSystem {
         seen
     }
 
+    /// Names of the facts besides `kind`.
+    pub const FACTS: &'static [&'static str] =
+        &["mount", "source", "type", "medium", "network", "read_only", "size", "available", "fill_percent"];
+
     /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("fs")

@@ -61,6 +61,10 @@ impl Gpu {
         format!("pci:{}", self.pci.address)
     }
 
+    /// Names of the facts besides `kind`.
+    pub const FACTS: &'static [&'static str] =
+        &["index", "vendor", "model", "ids", "driver", "memory", "numa_node"];
+
     /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("gpu")

@@ -117,6 +117,24 @@ impl Hca {
         }
     }
 
+    /// Names of the facts besides `kind`.
+    pub const FACTS: &'static [&'static str] = &[
+        "name",
+        "port",
+        "virtual",
+        "model",
+        "board_id",
+        "driver",
+        "firmware",
+        "link_layer",
+        "speed",
+        "speed_class",
+        "lanes",
+        "state",
+        "up",
+        "numa_node",
+    ];
+
     /// Facts that a profile may select a port by.
     pub fn facts(&self, port: &HcaPort) -> Params {
         Facts::of("hca")

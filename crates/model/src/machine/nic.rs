@@ -155,6 +155,23 @@ impl Nic {
         }
     }
 
+    /// Names of the facts besides `kind`.
+    pub const FACTS: &'static [&'static str] = &[
+        "name",
+        "type",
+        "virtual",
+        "link_layer",
+        "driver",
+        "ids",
+        "speed",
+        "duplex",
+        "mtu",
+        "up",
+        "master",
+        "members",
+        "numa_node",
+    ];
+
     /// Facts that a profile may select by.
     pub fn facts(&self) -> Params {
         Facts::of("nic")
@@ -163,6 +180,7 @@ impl Nic {
             .flag("virtual", Some(self.kind.is_virtual()))
             .known("link_layer", &self.link_layer)
             .known("driver", &self.driver)
+            .text("ids", self.pci.known().and_then(|pci| pci.ids.known()).map(String::as_str))
             .rate("speed", self.speed_mbit_s.known().map(|&mbit| mbit as f64))
             .known("duplex", &self.duplex)
             .count("mtu", self.mtu.known().copied())

@@ -40,10 +40,14 @@ fn bound(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> O
 /// `[roles.head]` and its siblings; clears `is_whole` when one of them could not be read.
 pub(super) fn roles(profile: &mut Table<'_>, is_whole: &mut bool, found: &mut Diagnostics) -> Vec<RoleEntry> {
     let Some(cell) = profile.take("roles") else { return Vec::new() };
-    let Some(roles) = cell.table(found) else {
+    if !cell.is_table() {
+        let advice = "write [roles.NAME] for each role, and roles = [\"NAME\"] in the tests for it";
+        found.error(cell.at, "'roles' of a profile is a table of roles").help(advice);
         *is_whole = false;
         return Vec::new();
-    };
+    }
+    let roles = cell.table(found);
+    let roles: Vec<Cell<'_>> = roles.iter().flat_map(Table::entries).collect();
     let role = |cell: Cell<'_>| {
         let mut table = cell.table(found)?.called(format!("[roles.{}]", cell.key));
         let nodes = nodes(&mut table, found);
@@ -51,8 +55,8 @@ pub(super) fn roles(profile: &mut Table<'_>, is_whole: &mut bool, found: &mut Di
         table.finish(found);
         Some(RoleEntry { id: name(&cell), nodes, expect })
     };
-    let entries: Vec<RoleEntry> = roles.entries().filter_map(role).collect();
-    *is_whole &= entries.len() == roles.entries().count();
+    let entries: Vec<RoleEntry> = roles.iter().copied().filter_map(role).collect();
+    *is_whole &= entries.len() == roles.len();
     entries
 }
 

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use seatrial_model::Value;
 use seatrial_model::machine::Device;
 use seatrial_model::profile::{Expect, Requirement};
-use seatrial_model::{Params, Value};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::TestEntry;
 use crate::read::bounds::requirement;
 use crate::read::choice::absence;
+use crate::read::criterion::pairs;
 use crate::table::{Cell, Table};
 
 pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
@@ -21,12 +22,7 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
     let params = table.table("params", found);
     let params =
         params.iter().flat_map(Table::entries).map(|cell| (name(&cell), values(&cell, found))).collect();
-    let on: Params = table
-        .table("on", found)
-        .iter()
-        .flat_map(Table::entries)
-        .filter_map(|cell| Some((cell.key.to_owned(), cell.scalar(found)?.value)))
-        .collect();
+    let on = pairs(&mut table, "on", found);
     let require = table.table("require", found);
     let require: BTreeMap<_, _> = require
         .iter()
@@ -35,8 +31,10 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         .collect();
     let expect = table.take("expect").and_then(|cell| {
         let expect = expect(&cell, found)?;
-        let kind = on.text("kind").unwrap_or_default();
-        if expect.all && !Device::KINDS.contains(&kind) {
+        let is_device = |(name, kind): &(At<String>, At<Value>)| {
+            name.value == "kind" && Device::KINDS.contains(&kind.value.to_string().as_str())
+        };
+        if expect.all && !on.iter().any(is_device) {
             let kinds = Device::KINDS.join(", ");
             found.error(cell.at, format!("expect = \"all\" needs 'on' with a kind of {kinds}"));
         }

@@ -6,7 +6,6 @@ use seatrial_model::{Kind, Value};
 use seatrial_sys::ethtool::{Ethtool, Offload};
 use seatrial_sys::root::{ReadError, SysRoot};
 
-use super::interface::FACTS;
 use crate::Setting;
 use crate::devices::{self, Device, Found};
 use crate::found::micros;
@@ -27,7 +26,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "nic",
-    facts: FACTS,
+    facts: Nic::FACTS,
     source: "ethtool -g NAME",
     apply: &[ApplyCommand::always("ethtool -G {name} rx {value}")],
     privilege: Privilege::NetAdmin,

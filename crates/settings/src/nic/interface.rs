@@ -15,21 +15,6 @@ pub struct OfInterface {
     file: &'static str,
 }
 
-/// Facts of an interface besides `kind`, as in `Nic::facts`.
-pub(crate) const FACTS: &[&str] = &[
-    "name",
-    "type",
-    "virtual",
-    "link_layer",
-    "driver",
-    "speed",
-    "duplex",
-    "mtu",
-    "up",
-    "master",
-    "numa_node",
-];
-
 const ABOUT: SettingAbout = SettingAbout {
     id: "nic.mtu",
     title: "MTU of an interface",
@@ -43,7 +28,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "nic",
-    facts: FACTS,
+    facts: Nic::FACTS,
     source: "/sys/class/net/NAME/mtu",
     apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
     privilege: Privilege::NetAdmin,
@@ -109,11 +94,12 @@ mod tests {
             mtu: Known::Known(9000),
             up: Known::Known(true),
             master: Some("bond0".to_owned()),
-            pci: Known::Known(PciDevice { numa_node: Known::Known(0), ..PciDevice::default() }),
+            kind: NicKind::Bond,
+            pci: Known::Known(PciDevice { numa_node: Known::Known(0), ids: text(), ..PciDevice::default() }),
             ..Nic::default()
         };
         let facts = nic.facts();
-        let mut known: Vec<&str> = FACTS.iter().copied().chain(["kind"]).collect();
+        let mut known: Vec<&str> = Nic::FACTS.iter().copied().chain(["kind"]).collect();
         known.sort_unstable();
         assert_eq!(facts.iter().map(|(name, _)| name).collect::<Vec<_>>(), known);
     }

@@ -14,24 +14,6 @@ pub struct OfPort {
     find: fn(&Hca, &HcaPort) -> Found,
 }
 
-/// Facts of a port besides `kind`, as in `Hca::facts`.
-const FACTS: &[&str] = &[
-    "name",
-    "port",
-    "virtual",
-    "model",
-    "board_id",
-    "driver",
-    "firmware",
-    "link_layer",
-    "speed",
-    "speed_class",
-    "lanes",
-    "state",
-    "up",
-    "numa_node",
-];
-
 const ABOUT: SettingAbout = SettingAbout {
     id: "rdma.port_state",
     title: "state of an RDMA port",
@@ -43,7 +25,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "hca",
-    facts: FACTS,
+    facts: Hca::FACTS,
     source: "/sys/class/infiniband/NAME/ports/PORT/state",
     apply: &[],
     privilege: Privilege::Root,
@@ -212,7 +194,7 @@ mod tests {
             ..HcaPort::default()
         };
         let facts = hca.facts(&port);
-        let mut known: Vec<&str> = FACTS.iter().copied().chain(["kind"]).collect();
+        let mut known: Vec<&str> = Hca::FACTS.iter().copied().chain(["kind"]).collect();
         known.sort_unstable();
         assert_eq!(facts.iter().map(|(name, _)| name).collect::<Vec<_>>(), known);
     }

@@ -8,7 +8,6 @@ use seatrial_sys::root::{ReadError, SysRoot};
 use crate::Setting;
 use crate::counted::{Counted, a_day, note};
 use crate::devices::{self, Device, Found};
-use crate::nic::interface::FACTS;
 
 pub struct CarrierLosses;
 
@@ -24,7 +23,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "nic",
-    facts: FACTS,
+    facts: Nic::FACTS,
     source: "/sys/class/net/NAME/carrier_down_count",
     apply: &[],
     privilege: Privilege::Root,

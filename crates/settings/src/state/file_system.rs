@@ -15,10 +15,6 @@ pub struct OfFileSystem {
     of_read_only: bool,
 }
 
-/// Facts of a file system besides `kind`, as in `FileSystem::facts`.
-const FACTS: &[&str] =
-    &["mount", "source", "type", "medium", "network", "read_only", "size", "available", "fill_percent"];
-
 const ABOUT: SettingAbout = SettingAbout {
     id: "state.space_used",
     title: "used space of a file system",
@@ -29,7 +25,7 @@ const ABOUT: SettingAbout = SettingAbout {
     fields: &[],
     unlimited: None,
     subject: "fs",
-    facts: FACTS,
+    facts: FileSystem::FACTS,
     source: "statvfs(3) of file systems on disks of this machine",
     apply: &[],
     privilege: Privilege::Root,

@@ -1,7 +1,7 @@
 //! Network interfaces.
 
 use seatrial_model::Value;
-use seatrial_model::machine::{Bond, CpuThread, Known, Nic, NicKind, PciDevice, Queueing};
+use seatrial_model::machine::{Bond, BondMember, CpuThread, Known, Nic, NicKind, PciDevice, Queueing};
 
 use crate::tree::Tree;
 
@@ -153,7 +153,13 @@ fn interrupts_are_held_against_the_node_of_their_card() {
 
 #[test]
 fn bonds_and_infiniband_are_told_where_there_are_some() {
+    let member = |name: &str, link: &str| BondMember {
+        name: name.to_owned(),
+        link: Known::Known(link.to_owned()),
+        ..BondMember::default()
+    };
     let bond = Bond {
+        members: vec![member("eth0", "up"), member("eth1", "down")],
         mode: Known::Known("802.3ad".to_owned()),
         hash_policy: Known::unknown("no file"),
         miimon_ms: Known::Known(100),
@@ -168,6 +174,7 @@ fn bonds_and_infiniband_are_told_where_there_are_some() {
         ("nic.bond_mode", "nic:bond0: 802.3ad"),
         ("nic.bond_hash_policy", "nic:bond0: unreadable: no file"),
         ("nic.bond_miimon", "nic:bond0: 100 ms"),
+        ("nic.bond_members_up", "nic:bond0: false (down: eth1)"),
         ("nic.ipoib_mode", "nic:ib0: connected"),
     ] {
         assert_eq!(there.line(setting), line, "{setting}");

@@ -9,6 +9,7 @@ use crate::root::{ReadError, SysRoot};
 const SNMP: &str = "/proc/thread-self/net/snmp";
 const NETSTAT: &str = "/proc/thread-self/net/netstat";
 const SNMP6: &str = "/proc/thread-self/net/snmp6";
+const SCTP: &str = "/proc/thread-self/net/sctp/snmp";
 
 /// Our name, then the file, protocol and field (Documentation/networking/snmp_counter.rst). IPv6 has counters of its
 /// own, which are added under the field of `snmp6`; TCP's counters cover both.
@@ -42,7 +43,13 @@ const FIELDS: &[(&str, &str, &str, &str, &str)] = &[
     ("congestion_marks", NETSTAT, "IpExt", "InCEPkts", ""),
 ];
 
-/// Counters of IP, UDP and TCP of the network namespace, of all its processes.
+/// Our name and the fields of [`SCTP`] that it sums up (net/sctp/proc.c).
+const OF_SCTP: &[(&str, &[&str])] = &[
+    ("sctp_timeouts", &["SctpT3RtxExpireds"]),
+    ("sctp_receive_queue_full", &["SctpInPktDiscards", "SctpInDataChunkDiscards"]),
+];
+
+/// Counters of IP, UDP, TCP and SCTP of the network namespace, of all its processes.
 pub(super) struct Snmp;
 
 impl Counting for Snmp {
@@ -52,13 +59,20 @@ impl Counting for Snmp {
 
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
-        let six = root.text(SNMP6).unwrap_or_else(|error| {
-            // No IPv6 in this kernel, or no permission.
-            if !error.is_missing() {
-                counters.unreadable(error);
-            }
-            String::new()
-        });
+        // A kernel may have no IPv6 and no SCTP.
+        let mut if_there = |path| {
+            root.text(path).unwrap_or_else(|error| {
+                if !error.is_missing() {
+                    counters.unreadable(error);
+                }
+                String::new()
+            })
+        };
+        let (six, sctp) = (if_there(SNMP6), if_there(SCTP));
+        let sctp = pairs(&sctp);
+        for (name, fields) in OF_SCTP.iter().filter(|_| !sctp.is_empty()) {
+            counters.count(*name, fields.iter().filter_map(|field| sctp.get(field)).sum());
+        }
         let six = pairs(&six);
         for path in [SNMP, NETSTAT] {
             match root.text(path).and_then(|text| table(path, &text)) {
@@ -128,6 +142,7 @@ UdpLite: InDatagrams NoPorts InErrors RcvbufErrors SndbufErrors
 UdpLite: 0 0 999 999 0
 ";
     const MORE: &str = "TcpExt: SyncookiesSent TCPTimeouts TCPFastRetrans\nTcpExt: 0 5 7\nIpExt: InNoRoutes InCEPkts\nIpExt: 0 0\n";
+    const SCTP_COUNTS: &str = "SctpT3RtxExpireds               \t4\nSctpInPktDiscards               \t3\nSctpInDataChunkDiscards         \t2\n";
     const SIX: &str = "Ip6FragCreates                  \t5\nUdp6RcvbufErrors                \t30\n";
 
     fn tree(four: &str, more: &str, six: Option<&str>) -> (tempfile::TempDir, SysRoot) {
@@ -159,6 +174,17 @@ UdpLite: 0 0 999 999 0
         let (_dir, root) = tree(FOUR, MORE, None);
         let found = Snmp.read(&root);
         assert_eq!((found.counts["udp_receive_buffer_full"], found.unreadable.len()), (70, 0));
+    }
+
+    #[test]
+    fn packets_that_sctp_found_no_room_for_are_counted_in_one() {
+        let (dir, root) = tree(FOUR, MORE, None);
+        assert_eq!(Snmp.read(&root).counts.get("sctp_timeouts"), None, "no SCTP in this kernel");
+        let sctp = dir.path().join("proc/thread-self/net/sctp");
+        fs::create_dir_all(&sctp).expect("made");
+        fs::write(sctp.join("snmp"), SCTP_COUNTS).expect("written");
+        let counts = Snmp.read(&root).counts;
+        assert_eq!((counts["sctp_timeouts"], counts["sctp_receive_queue_full"]), (4, 5));
     }
 
     #[test]

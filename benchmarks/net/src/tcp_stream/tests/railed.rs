@@ -54,6 +54,22 @@ fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
 }
 
 #[test]
+fn a_number_is_of_cards_of_one_speed_that_both_nodes_have() {
+    let equal = || node_with_rails("n1", 10_000);
+    let site = |first: SiteNode| Site { nodes: vec![first, node_with_rails("n2", 10_000)] };
+    let plan = |count: &str, site: &Site| {
+        Ok::<_, Reason>(BENCHMARK.plan(&params(&[("rails", count), ("flows", "3")]), site)?.remove(0))
+    };
+    let case = plan("2", &site(equal())).expect("a plan");
+    assert_eq!(case.planned.text("interface"), Ok("eth0+eth1"));
+    let faster = plan("2", &site(node_with_rails("n1", 25_000))).expect_err("one of two speeds");
+    let three = plan("3", &site(equal())).expect_err("two cards");
+    assert_eq!((faster.cause, three.cause), (Cause::Inapplicable, Cause::Inapplicable));
+    assert!(three.text.contains("at most 2 cards of one speed, name and network (eth0, eth1)"), "{three}");
+    assert_eq!(plan("1", &site(equal())).expect_err("one path").cause, Cause::Contradiction);
+}
+
+#[test]
 fn rails_that_cannot_be_had_are_refused_with_the_reason() {
     for (changed, cause, word) in [
         (

@@ -4,56 +4,29 @@ use seatrial_model::record::Document;
 use seatrial_model::{Verdict, VerdictRecord};
 use serde_json::{Value, json};
 
-use crate::rig::{Home, Script, machine};
+use super::System;
+use super::parts::{bytes, datagrams, disk, file_system, hca, known, nic, of_nic, of_node, pci, setting};
+use crate::rig::machine;
 
-const CHECK: &str = "check cobalt2-2018 --role head=n1 --role production=n[2-14]";
-
-fn known(value: impl Into<Value>) -> Value {
-    json!({ "known": value.into() })
-}
-
-fn pci(address: &str, ids: &str) -> Value {
-    json!({ "address": address, "ids": known(ids) })
-}
+const COMMAND: &str = "cobalt2-2018 --role head=n1 --role production=n[2-14]";
 
 fn port(name: &str, number: u64) -> Value {
-    json!({
-        "name": name, "kind": "physical", "link_layer": known("ethernet"), "speed_mbit_s": known(10_000),
-        "up": known(true), "mtu": known(9000), "networks": known(json!([format!("10.0.{number}.0/24")])),
-        "pci": known(pci(&format!("0000:5e:00.{number}"), "8086:1572")),
-    })
+    let mut port = nic(name, "ethernet", 10_000, 9000, &format!("10.0.{number}.0/24"));
+    port["pci"] = known(pci(&format!("0000:5e:00.{number}"), "8086:1572"));
+    port
 }
 
-fn hca(number: u64) -> Value {
-    json!({
-        "name": format!("mlx5_{number}"), "sys_image_guid": known(format!("guid {number}")),
-        "pci": known(pci(&format!("0000:{number}a:00.0"), "15b3:1017")),
-        "ports": [{
-            "number": 1, "state": known("ACTIVE"), "link_layer": known("InfiniBand"), "rate_gbit_s": known(100.0),
-        }],
-    })
-}
-
-fn disk(name: &str, mount: &str) -> Value {
-    json!({ "name": name, "bus": "sata", "rotational": known(true), "mounts": [mount] })
-}
-
-fn file_system(mount: &str, disk: &str) -> Value {
-    json!({
-        "mount": mount, "kind": "xfs", "medium": "disk", "device": disk, "disks": [disk],
-        "size_bytes": known(4_000_000_000_000_u64), "used_bytes": known(2_400_000_000_000_u64),
-        "available_bytes": known(1_600_000_000_000_u64),
-    })
+fn card(number: u64) -> Value {
+    let mut card = hca(&format!("mlx5_{number}"), "EDR", 100.0, &[]);
+    card["sys_image_guid"] = known(format!("guid {number}"));
+    card["pci"] = known(pci(&format!("0000:{number}a:00.0"), "15b3:1017"));
+    card
 }
 
 fn gpu(index: u64) -> Value {
     json!({
         "index": index, "vendor": known("NVIDIA"), "pci": pci(&format!("0000:{index}1:00.0"), "10de:1db4"),
     })
-}
-
-fn setting(id: &str, subject: &str, facts: &Value, value: impl Into<Value>) -> Value {
-    json!({ "setting": id, "subject": subject, "facts": facts, "present": { "value": value.into() } })
 }
 
 /// A node that is as the tender asks, under the name `n1` and on.
@@ -64,19 +37,17 @@ fn node(number: usize) -> Value {
     let mut management = port("eno1", 9);
     management["speed_mbit_s"] = known(1000);
     machine["nics"] = known(json!([port("eth0", 0), port("eth1", 1), management]));
-    machine["hcas"] = known(json!([hca(0), hca(1)]));
+    machine["hcas"] = known(json!([card(0), card(1)]));
     machine["gpus"] = known(json!([gpu(0), gpu(1)]));
-    machine["disks"] = known(json!([disk("sda", "/"), disk("sdb", "/data")]));
-    machine["file_systems"] = known(json!([file_system("/", "sda"), file_system("/data", "sdb")]));
-    let of_node = json!({ "kind": "node" });
+    machine["disks"] = known(json!([disk("sda", &["/"]), disk("sdb", &["/data"])]));
+    machine["file_systems"] =
+        known(json!([file_system("/", "sda", 60.0), file_system("/data", "sdb", 60.0)]));
     let mut settings = vec![
-        setting("cpu.governor", "node", &of_node, "performance"),
-        setting("cpu.boost", "node", &of_node, false),
+        setting("cpu.governor", "node", &of_node(), "performance"),
+        setting("cpu.boost", "node", &of_node(), false),
     ];
     for name in ["eth0", "eth1"] {
-        let facts =
-            json!({ "kind": "nic", "name": name, "speed": "10 Gbit/s", "up": true, "virtual": false });
-        settings.push(setting("nic.mtu", &format!("nic:{name}"), &facts, 9000));
+        settings.push(setting("nic.mtu", &format!("nic:{name}"), &of_nic(&port(name, 0)), 9000));
     }
     for name in ["mlx5_0", "mlx5_1"] {
         let facts = json!({ "kind": "hca", "name": name, "port": 1, "link_layer": "InfiniBand" });
@@ -89,16 +60,11 @@ fn cluster() -> Vec<Value> {
     (1..=14).map(node).collect()
 }
 
-fn sample(channel: &str, at: &Value, bytes_per_second: f64) -> Value {
-    json!({ "channel": channel, "at": at, "unit": "B", "span": "100 ms", "amounts": [bytes_per_second / 10.0],
-            "repeat": 6 })
-}
-
 /// Both directions between host and so many GPUs of 95 Gbit/s each.
 fn copies(gpus: u64) -> Vec<Value> {
     let copy = |direction: &str, slice: u64, gpu: u64| {
         let at = json!({ "direction": direction, "slice": slice, "lane": 2 * gpu });
-        let mut sample = sample("copy", &at, 95e9 / 8.0);
+        let mut sample = bytes("copy", at, 95e9 / 8.0);
         sample["start"] = format!("{} ms", 600 * slice).into();
         sample
     };
@@ -108,27 +74,11 @@ fn copies(gpus: u64) -> Vec<Value> {
 
 /// What every part of a sound cluster measures.
 fn rules() -> Vec<Value> {
-    let effort = json!({
-        "span_ns": 0, "user_ns": 0, "system_ns": 0, "waited_ns": null, "phase_ns": 0, "machine_busy_ns": null,
-        "machine_softirq_ns": null,
-    });
-    let counters = json!({ "counts": {}, "unknown": [] });
-    let sent = json!({
-        "message": 8900, "headers": 28, "segments": 1, "queues": [], "effort": effort, "counters": counters,
-        "flows": [{ "datagrams": 1000, "span_ns": 600_000_000, "slipped_ns": 0, "behind_ns": 0, "refused": 0,
-                    "cut_short": 0, "rejected": 0 }],
-    });
-    let received = json!({
-        "message": 8900, "buffer": 400_000, "forced": false, "coalesced": false, "effort": effort,
-        "counters": counters,
-        "flows": [{ "port": 1, "sent": 1000, "received": 1000, "lost": 0, "duplicates": 0, "reordered": 0,
-                    "extent": 0, "late": 0, "bursts": [], "burst_count": 0, "longest_burst": 0, "strangers": 0,
-                    "stale": 0, "checked": 0, "wrong": 0, "reads": 0 }],
-    });
+    let [sent, received] = datagrams(8900);
     let thread = json!({ "thread": 0 });
     let files = |case: &str, read: f64, written: f64| {
         json!({ "when": { "bench": "storage.file", "case": case },
-                "samples": [sample("read", &thread, read), sample("written", &thread, written)] })
+                "samples": [bytes("read", thread.clone(), read), bytes("written", thread.clone(), written)] })
     };
     let step = json!({ "step": "receive", "pace": 1, "node": 0 });
     let message = json!({ "direction": "forward", "size": "64 KiB" });
@@ -137,22 +87,20 @@ fn rules() -> Vec<Value> {
             { "channel": "done", "at": step, "unit": "B", "span": "1 s", "amounts": [702e9 / 8.0] },
         ] }),
         json!({ "when": { "bench": "gpu.host_copy_all" }, "samples": copies(2) }),
-        json!({ "when": { "bench": "net.eth_receive", "index": 0 }, "evidence": { "received": received },
-                "samples": [sample("received", &json!({ "flow": 0 }), 9.08e9 / 8.0)] }),
-        json!({ "when": { "bench": "net.eth_receive" }, "evidence": { "sent": sent } }),
-        json!({ "when": { "bench": "rdma.write_bw" }, "samples": [sample("moved", &message, 95e9 / 8.0)] }),
+        json!({ "when": { "bench": "net.eth_receive", "index": 0 }, "evidence": received,
+                "samples": [bytes("received", json!({ "flow": 0 }), 9.08e9 / 8.0)] }),
+        json!({ "when": { "bench": "net.eth_receive" }, "evidence": sent }),
+        json!({ "when": { "bench": "rdma.write_bw" }, "samples": [bytes("moved", message, 95e9 / 8.0)] }),
         files("*operation=write*", 0.0, 180e6),
         files("*", 200e6, 0.0),
         json!({ "when": { "bench": "storage.raw" },
-                "samples": [sample("alone", &json!({ "position": 0 }), 190e6)] }),
+                "samples": [bytes("alone", json!({ "position": 0 }), 190e6)] }),
     ]
 }
 
 /// The document of the check, and its exit code.
 fn check(nodes: Vec<Value>, rules: Vec<Value>, exit: i32) -> Document {
-    let home = Home::new();
-    let script = Script::of(nodes, rules);
-    let ended = home.seatrial(&format!("{CHECK} -o json")).script(&script).run();
+    let ended = System { command: COMMAND, nodes, rules }.check("-o json");
     let document = ended.document();
     let bad: Vec<&VerdictRecord> =
         document.verdicts.iter().filter(|row| row.verdict != Verdict::Pass).collect();
@@ -224,10 +172,10 @@ fn a_disk_of_an_array_is_a_row_and_has_not_the_rate_of_the_array() {
         disk["mounts"] = json!([]);
         disk["member_of"] = "md0".into();
     }
-    let mut array = disk("md0", "/");
+    let mut array = disk("md0", &["/"]);
     array["bus"] = "md".into();
     nodes[6]["machine"]["disks"]["known"].as_array_mut().expect("a list").push(array);
-    let mut of_array = file_system("/", "md0");
+    let mut of_array = file_system("/", "md0", 60.0);
     of_array["disks"] = json!(["sda", "sdb"]);
     nodes[6]["machine"]["file_systems"] = known(json!([of_array]));
     let document = check(nodes.clone(), rules(), 3);
@@ -236,8 +184,7 @@ fn a_disk_of_an_array_is_a_row_and_has_not_the_rate_of_the_array() {
     }
     let of_array = document.verdicts.iter().filter(|row| row.subject.as_str() == "disk:md0");
     assert_eq!(of_array.count(), 0, "the tender asks for disks");
-    let home = Home::new();
-    let plan = home.seatrial(&format!("{CHECK} --plan")).script(&Script::of(nodes, rules())).run().exits(0);
+    let plan = System { command: COMMAND, nodes, rules: rules() }.check("--plan").exits(0);
     plan.shows("disk-raw-read storage.raw n7").shows("part of md0: not measured by itself");
 }
 

@@ -1,0 +1,58 @@
+//! `sctp-timeouts`: SCTP waited for its retransmission timer.
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::{Finding, Severity, Unit};
+
+use super::probes::{Seen, seen};
+use super::{Rule, about};
+use crate::number::quantity;
+
+pub(super) const RULE: Rule = Rule {
+    kind: "sctp-timeouts",
+    doc: "SCTP sent packets again after its timer had run out, which is a second without data each time.",
+    find,
+};
+
+fn find(records: &[CaseRecord]) -> Vec<Finding> {
+    let of_sctp = records.iter().filter(|case| case.params.text("protocol") == Ok("sctp"));
+    of_sctp.flat_map(|case| seen(case, "snmp").filter_map(|node| of_node(case, &node))).collect()
+}
+
+fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
+    let timeouts = seen.count("sctp_timeouts");
+    if timeouts == 0 {
+        return None;
+    }
+    let node = seen.node;
+    let text = format!(
+        "SCTP of {node} waited {timeouts} times for its retransmission timer during the trials (net.sctp.rto_min, usually \
+         1 s, each time): the path or a full receive buffer dropped the packets; raise net.core.rmem_max and -p buffer="
+    );
+    let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
+    let value = quantity(timeouts as f64, Unit::Count);
+    let finding = about(case, Finding { value, evidence: seen.evidence(), ..finding });
+    Some(Finding { node: Some(node.to_owned()), ..finding })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::probes::fixture::case;
+    use super::*;
+
+    #[test]
+    fn timeouts_of_sctp_are_told_where_sctp_was_measured() {
+        let mut streams = case("snmp", &json!({ "counts": { "sctp_timeouts": 4 } }));
+        assert_eq!(find(std::slice::from_ref(&streams)), [], "a stranger's SCTP");
+        streams.params.set("protocol", "sctp");
+        let found = find(std::slice::from_ref(&streams));
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((finding.node.as_deref(), finding.kind.as_str()), (Some("n1"), "sctp-timeouts"));
+        assert!(finding.text.starts_with("SCTP of n1 waited 4 times"), "{}", finding.text);
+        streams
+            .evidence
+            .insert("probes".to_owned(), json!({ "n1": { "snmp": { "counts": { "sctp_timeouts": 0 } } } }));
+        assert_eq!(find(&[streams]), []);
+    }
+}
