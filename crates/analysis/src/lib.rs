@@ -5,6 +5,7 @@
 
 mod audit;
 mod believable;
+pub mod bisect;
 mod compare;
 mod disturbances;
 mod draft;
