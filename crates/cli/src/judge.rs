@@ -50,11 +50,11 @@ pub fn judge(
     advice
 }
 
-/// Cases that the profile asked for, without those of a load search.
+/// Cases that the profile asked for, without those of a load search or the groups of a bisection.
 fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
-    let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some();
-    if records.iter().any(is_looked_for) {
-        records.iter().filter(|record| !is_looked_for(record)).cloned().collect()
+    let is_searching = |record: &CaseRecord| record.origin.load_sweep.is_some() || record.origin.is_group();
+    if records.iter().any(is_searching) {
+        records.iter().filter(|record| !is_searching(record)).cloned().collect()
     } else {
         Cow::Borrowed(records)
     }

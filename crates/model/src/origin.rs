@@ -28,6 +28,10 @@ pub struct Origin {
     /// The node that was slow with its partners and is measured again for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspect: Option<String>,
+    /// The metric by which a bisection compares groups of nodes; in steps from 1 are the groups that the study added to
+    /// the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolates_by: Option<String>,
     /// Whether the parts only check that the subject still answers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub liveness_check: bool,
@@ -52,9 +56,15 @@ impl Origin {
         *self == Self::default()
     }
 
-    /// Whether a study added the case: its result tells about a factor or a load, and no profile judges it.
+    /// Whether a study added the case: its result tells about a factor, a load or a group of nodes, and no profile judges
+    /// it.
     pub fn is_added(&self) -> bool {
-        self.study.is_some() || self.load_sweep.is_some()
+        self.study.is_some() || self.load_sweep.is_some() || self.is_group()
+    }
+
+    /// Whether a bisection added the case to the case of the whole.
+    pub fn is_group(&self) -> bool {
+        self.isolates_by.is_some() && self.step.is_some()
     }
 
     /// Moves what schema 1 holds in `chosen` here.
@@ -81,6 +91,7 @@ impl Origin {
             }),
             load_sweep: take("back_off"),
             suspect: take("suspect"),
+            isolates_by: None,
             liveness_check: take("look").is_some(),
         }
     }

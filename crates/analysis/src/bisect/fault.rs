@@ -48,6 +48,8 @@ pub struct Fault {
     pub slow: Vec<Group>,
     /// Number of sound groups of the same size.
     pub sound: usize,
+    /// The logarithm of their rate.
+    pub level: f64,
     /// Smallest deficit that noise does not explain.
     least: f64,
 }
@@ -69,6 +71,7 @@ impl Fault {
             noise,
             slow: groups.to_vec(),
             sound: sound.len(),
+            level: centre(sound),
             least: FLOOR.max(SEPARATION * noise).max(reach(CONFIDENCE)),
         })
     }

@@ -45,10 +45,11 @@ pub enum Next {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Isolation {
     pub faults: Vec<Fault>,
-    /// Number of nodes of the groups that were compared last.
-    pub size: usize,
-    /// Standard deviation of one measurement of a group of that size, as a difference of logarithms.
-    pub noise: f64,
+    /// By how much all nodes together are slower than half of them, as a difference of logarithms; `None` if noise
+    /// explains it.
+    pub whole_deficit: Option<f64>,
+    /// Smallest deficit of a group, as a difference of logarithms, that noise does not explain.
+    pub least: f64,
     /// The group that ended the search early, without faults: it has no value, or too many were measured.
     pub stopped_at: Option<Group>,
 }
@@ -70,7 +71,8 @@ impl Search<'_> {
         let mut walk = Walk::new(self);
         let wanted = if self.nodes < FEWEST_NODES { Ok(()) } else { walk.run() };
         let noise = walk.scale(walk.size).map_or(0.0, |scale| scale.noise);
-        let mut found = Isolation { size: walk.size, noise, ..Isolation::default() };
+        let least = FLOOR.max(SEPARATION * noise);
+        let mut found = Isolation { whole_deficit: walk.whole_deficit, least, ..Isolation::default() };
         match wanted {
             Ok(()) => Next::Done(Isolation { faults: walk.faults, ..found }),
             Err(Wanted(groups)) => {
@@ -99,6 +101,7 @@ pub(super) struct Walk<'a> {
     /// Nodes of sound groups, in the order in which they were proven.
     proven: Vec<usize>,
     faults: Vec<Fault>,
+    whole_deficit: Option<f64>,
 }
 
 impl<'a> Walk<'a> {
@@ -114,7 +117,15 @@ impl<'a> Walk<'a> {
             of.logs.push(result.log_rate);
             of.variances.push(result.error.powi(2));
         }
-        Self { search, values, by_size, size: search.nodes, proven: Vec::new(), faults: Vec::new() }
+        Self {
+            search,
+            values,
+            by_size,
+            size: search.nodes,
+            proven: Vec::new(),
+            faults: Vec::new(),
+            whole_deficit: None,
+        }
     }
 
     fn run(&mut self) -> Answer<()> {
@@ -134,7 +145,8 @@ impl<'a> Walk<'a> {
             let slow: Vec<&Group> = of(true).map(|(part, _)| part).collect();
             if slow.is_empty() && count == 2 {
                 self.rest(rest)?;
-                if self.faults.is_empty() && self.is_whole_behind()? {
+                self.whole_deficit = self.whole_deficit()?;
+                if self.faults.is_empty() && self.whole_deficit.is_some() {
                     self.between(&parts[0], &parts[1])?;
                 }
             }
@@ -175,17 +187,18 @@ impl<'a> Walk<'a> {
         if self.slow(std::slice::from_ref(&group))?[0] { self.isolate(rest, Some(&group)) } else { Ok(()) }
     }
 
-    fn is_whole_behind(&self) -> Answer<bool> {
+    /// By how much all nodes together are slower than the groups, if noise does not explain it.
+    fn whole_deficit(&self) -> Answer<Option<f64>> {
         let whole: Group = (0..self.search.nodes).collect();
         let (Some(values), Some(scale)) = (self.values.get(whole.as_slice()), self.scale(self.size)) else {
-            return Ok(false);
+            return Ok(None);
         };
-        let behind = scale.sound - values.mean();
+        let deficit = scale.sound - values.mean();
         let deviation = scale.noise / (values.logs.len() as f64).sqrt();
-        if behind >= FLOOR.max(OPEN * deviation) && behind < SEPARATION * deviation {
+        if deficit >= FLOOR.max(OPEN * deviation) && deficit < SEPARATION * deviation {
             self.ask_times(&[whole], MOST_REPEATS.min(values.logs.len() + 1))?;
         }
-        Ok(behind >= FLOOR.max(SEPARATION * deviation))
+        Ok((deficit >= FLOOR.max(SEPARATION * deviation)).then_some(deficit))
     }
 
     /// Finds the slow nodes or the boundary in `suspects`. The group `shown`, in which all or most of them are, was slow;

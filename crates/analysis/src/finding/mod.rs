@@ -2,12 +2,14 @@
 
 mod at_once;
 mod backlog;
+mod bisection;
 mod bond_worth;
 mod cost;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
 mod factor;
+mod group_faults;
 mod hashing;
 mod interfaces;
 mod kernel_warnings;
@@ -35,6 +37,7 @@ mod sweep;
 mod throttled;
 
 pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
+pub use bisection::{Bisection, bisections};
 pub use cost::cost_findings;
 pub use factor::{Factors, Worth, factors, is_of_factors};
 pub use load::{cause_word, load_findings};
@@ -59,6 +62,8 @@ pub const RULES: &[Rule] = &[
     culprit::RULE,
     slow::NODE,
     slow::LINK,
+    group_faults::BOUNDARY,
+    group_faults::NOTHING,
     lossy::RULE,
     shared_links::MISSING,
     shared_links::COLLISIONS,
