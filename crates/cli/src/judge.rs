@@ -50,11 +50,15 @@ pub fn judge(
     advice
 }
 
-/// Cases that the profile asked for, without those of a load search and those that load another test.
+/// Cases that the profile asked for, without those of a load search, the groups of a bisection, and those that load another
+/// test.
 fn demanded(records: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
-    let is_looked_for = |record: &CaseRecord| record.origin.load_sweep.is_some() || record.origin.is_load();
-    if records.iter().any(is_looked_for) {
-        records.iter().filter(|record| !is_looked_for(record)).cloned().collect()
+    let is_other = |record: &CaseRecord| {
+        let origin = &record.origin;
+        origin.load_sweep.is_some() || origin.is_group() || origin.is_load()
+    };
+    if records.iter().any(is_other) {
+        records.iter().filter(|record| !is_other(record)).cloned().collect()
     } else {
         Cow::Borrowed(records)
     }

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use seatrial_analysis::Assignment;
+use seatrial_analysis::{Assignment, Bisection};
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner, Sides,
-    Suspect, Suspects, Sweep, TimeBudget, makespan,
+    BackOff, Bisect, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner,
+    Sides, Standing, Suspect, Suspects, Sweep, TimeBudget, WantedGroups, makespan,
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
@@ -276,7 +276,9 @@ impl Work {
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
             let suspects = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
-            let mut study = BackOff::new(suspects, &sweeps, registry, &self.site);
+            let groups = |done: &[CaseRecord]| groups(done, demand);
+            let bisect = Bisect::new(suspects, registry, &self.site, &groups);
+            let mut study = BackOff::new(bisect, &sweeps, registry, &self.site);
             runner.run(&mut study, done)
         };
         progress.finish();
@@ -321,6 +323,14 @@ fn still_open(records: &[CaseRecord], planned: &HashSet<&CaseId>, info: &RunInfo
 fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     let found = seatrial_analysis::suspects(records).into_iter();
     found.map(|suspect| Suspect { node: suspect.node, case: suspect.case }).collect()
+}
+
+/// Groups of nodes to measure because the case over all nodes does not meet its bounds, or has none.
+fn groups(records: &[CaseRecord], demand: &dyn Demand) -> Vec<WantedGroups> {
+    let found = seatrial_analysis::bisections(records).into_iter();
+    let is_open = |whole: &CaseRecord| demand.standing(whole) != Standing::Met;
+    let of = |found: Bisection<'_>| WantedGroups { whole: found.whole.case.clone(), steps: found.steps() };
+    found.filter(|found| is_open(found.whole)).map(of).collect()
 }
 
 /// Time budget per node of a run of `plan`: as typed, or of the profile. The profile's budget is for an ordinary

@@ -5,6 +5,7 @@
 //! agents and with scripted ones.
 
 mod beside;
+mod bisect;
 mod budget;
 mod co_run_group;
 mod crowded;
@@ -32,13 +33,14 @@ mod summarise;
 mod together;
 mod trial;
 
+pub use bisect::{Bisect, WantedGroups};
 pub use budget::{Demand, NothingJudged, Standing, TimeBudget};
 pub use factors::{BASELINE, Factors};
 pub use guarded::guarded;
 pub use inputs::{PlanError, PlanInputs};
 pub use load_sweep::{BackOff, LoadSweeps};
 pub use makespan::makespan;
-pub use pattern::{ALIASES, Ends, PATTERNS, Partners, Pattern, Step, alias};
+pub use pattern::{ALIASES, BISECT, Ends, PATTERNS, Partners, Pattern, Step, alias};
 pub use plan::Plan;
 pub use recompute::{Recomputation, recompute};
 pub use retest::{Retest, Sides, Suspect, Suspects};

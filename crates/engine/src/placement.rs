@@ -7,7 +7,7 @@ use seatrial_model::profile::Test;
 use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
 
 use crate::inputs::{PlanError, PlanInputs};
-use crate::pattern::{ALONE, Ends, PATTERNS, Partners, Pattern, Step};
+use crate::pattern::{ALONE, BISECT, Ends, PATTERNS, Partners, Pattern, Step};
 
 /// Set where cases that run at the same time are pinned to the same cores of a node, because it has too few.
 const SHARES_CORES: &str = "shares_cores";
@@ -38,6 +38,7 @@ pub struct Tag {
     pattern: &'static Pattern,
     step: u64,
     links: Option<u32>,
+    isolates_by: Option<&'static str>,
 }
 
 /// The common key of cases that are measured at the same time.
@@ -76,6 +77,14 @@ pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result
         Unreached { nodes, why: why.join("; "), tag }
     };
     let mut found = Placements::default();
+    if test.pattern.as_deref() == Some(BISECT) {
+        let nodes: Vec<usize> = present().collect();
+        let tag = Some(Tag::bisect(about, pattern_of(test)?)?);
+        found.sites.push(Placement { tag, ..plain(&nodes) });
+        let missing = players.iter().filter(|at| why_not(**at).is_some());
+        found.unreached.extend(missing.map(|at| unreached(&[*at], None)));
+        return Ok(found);
+    }
     if about.parts.len() != 2 {
         match about.parts.len() {
             1 => found.sites.extend(present().map(|at| plain(&[at]))),
@@ -108,6 +117,7 @@ pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result
                 pattern,
                 step: *number,
                 links: test.links,
+                isolates_by: None,
             });
             match nodes.iter().all(|at| why_not(*at).is_none()) {
                 true => found.sites.push(Placement { site: site(&nodes), tag, too_few: None }),
@@ -166,11 +176,23 @@ fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
 }
 
 impl Tag {
+    fn bisect(about: &About, pattern: &'static Pattern) -> Result<Self, PlanError> {
+        let Some(metric) = about.isolating() else {
+            let text = format!(
+                "pattern {BISECT} compares groups of nodes by a metric that their slowest node decides; {} has none",
+                about.id
+            );
+            return Err(PlanError::Contradiction(text));
+        };
+        Ok(Self { pattern, step: 0, links: None, isolates_by: Some(metric.name) })
+    }
+
     /// Writes the tag into `case`. Where the pairs of a step run at the same time, the id names the step: the same
     /// two nodes are measured in several steps.
     pub fn mark(&self, case: &mut Case) {
         case.origin.pattern = Some(self.pattern.id.to_owned());
         case.origin.links = self.links;
+        case.origin.isolates_by = self.isolates_by.map(str::to_owned);
         if self.pattern.at_once {
             case.origin.step = Some(self.step);
             case.id = with_step(case.id.clone(), &case.origin);

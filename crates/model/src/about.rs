@@ -101,6 +101,11 @@ impl About {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
+    /// The metric by which pattern `bisect` compares groups of nodes.
+    pub fn isolating(&self) -> Option<&'static MetricSpec> {
+        self.metrics.iter().find(|metric| metric.isolates)
+    }
+
     /// The series of that name.
     pub fn series(&self, name: &str) -> Option<&'static SeriesSpec> {
         self.series.iter().find(|series| series.name == name)

@@ -37,12 +37,15 @@ pub struct MetricSpec {
     pub unit: Unit,
     /// The direction that is better.
     pub better: Better,
+    /// Whether the slowest node of a group decides the value, so that pattern `bisect` compares groups by it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub isolates: bool,
 }
 
 impl MetricSpec {
     /// A metric without a sentence, which [`Self::doc`] adds.
     pub const fn new(name: &'static str, unit: Unit, better: Better) -> Self {
-        Self { name, doc: "", unit, better }
+        Self { name, doc: "", unit, better, isolates: false }
     }
 
     /// A metric of which more is better, such as a rate.
@@ -64,6 +67,12 @@ impl MetricSpec {
     #[must_use]
     pub const fn doc(self, doc: &'static str) -> Self {
         Self { doc, ..self }
+    }
+
+    /// Says that the slowest node of a group decides the value.
+    #[must_use]
+    pub const fn isolates(self) -> Self {
+        Self { isolates: true, ..self }
     }
 }
 

@@ -31,6 +31,10 @@ pub struct Origin {
     /// The other test that runs at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
+    /// The metric by which a bisection compares groups of nodes; in steps from 1 are the groups that the study added to
+    /// the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolates_by: Option<String>,
     /// Whether the parts only check that the subject still answers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub liveness_check: bool,
@@ -80,9 +84,14 @@ impl Origin {
         *self == Self::default()
     }
 
-    /// Whether the case was added: its result tells about a factor or a load, and no profile judges it.
+    /// Whether the case was added: its result tells about a factor, a load or a group of nodes, and no profile judges it.
     pub fn is_added(&self) -> bool {
-        self.study.is_some() || self.load_sweep.is_some() || self.is_load()
+        self.study.is_some() || self.load_sweep.is_some() || self.is_load() || self.is_group()
+    }
+
+    /// Whether a bisection added the case to the case of the whole.
+    pub fn is_group(&self) -> bool {
+        self.isolates_by.is_some() && self.step.is_some()
     }
 
     /// Moves what schema 1 holds in `chosen` here.
@@ -110,6 +119,7 @@ impl Origin {
             load_sweep: take("back_off"),
             suspect: take("suspect"),
             beside: None,
+            isolates_by: None,
             liveness_check: take("look").is_some(),
         }
     }

@@ -123,6 +123,7 @@ pub use input::LARGEST;
 pub use interval::{FEWEST_SAMPLES_ALONE, FEWEST_VALUES, Interval, median_interval};
 pub use knee::{Bend, Knee, LEAST_BEND, knee};
 pub use modes::{LEAST_SHARE, Mode, Modes, modes};
+pub use moments::student_quantile;
 pub use outlier::{OUTLIER_SCORE, Outlier, outliers};
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::Sorted;

@@ -14,7 +14,7 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 }
 
 /// The `p`-quantile of Student's t distribution; `freedom` need not be whole.
-pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
+pub fn student_quantile(p: f64, freedom: f64) -> f64 {
     // Beyond this the quantile differs from the normal one by less than 3e-5, and the inverse of the
     // incomplete beta function gains nothing from a larger argument.
     let freedom = freedom.clamp(1.0, 1e5);

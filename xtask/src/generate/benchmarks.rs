@@ -90,9 +90,12 @@ fn facts(about: &About) -> String {
     };
     let needs = listed(unnamed, about.needs.iter().map(need).collect());
     let probes = listed("none", about.probes.iter().map(|id| format!("`{id}`")).collect());
+    let isolating = about.isolating().map_or_else(String::new, |metric| {
+        format!("- `--pattern bisect` compares groups of nodes by `{}`.\n", metric.name)
+    });
     format!(
         "- Needs: {needs}.\n- Cost: about {} s a case with defaults{}.\n- Effect on the machine: {}.\n\
-         - Counters read before and after each trial: {probes}.\n- Evidence and record that this page names: `seatrial report RUN -o json`.\n- Definition version {}; \
+         - Counters read before and after each trial: {probes}.\n- Evidence and record that this page names: `seatrial report RUN -o json`.\n{isolating}- Definition version {}; \
          results of different versions are not comparable.",
         about.cost.seconds,
         written(about.cost.written),
@@ -167,7 +170,7 @@ mod tests {
             word: Some("auto"),
             default: "auto",
         }],
-        metrics: &[MetricSpec { name: "speed", doc: "Turns.", unit: Unit::Hertz, better: Better::Higher }],
+        metrics: &[MetricSpec::higher_is_better("speed", Unit::Hertz).doc("Turns.")],
         series: &[SeriesSpec {
             name: "fall",
             doc: "Time to the fall.",

@@ -123,10 +123,10 @@ impl AtOnce {
     }
 }
 
-/// The concurrent cases of `records`, one entry per question.
+/// The concurrent cases of `records`, one entry per question. The groups of a bisection have findings of their own.
 pub fn at_once(records: &[CaseRecord]) -> Vec<AtOnce> {
     let mut questions: Vec<Vec<&CaseRecord>> = Vec::new();
-    for case in records.iter().filter(|case| case.origin.step.is_some()) {
+    for case in records.iter().filter(|case| case.origin.step.is_some() && !case.origin.is_group()) {
         let same = |cases: &&mut Vec<&CaseRecord>| {
             cases[0].bench == case.bench
                 && cases[0].params == case.params

@@ -206,7 +206,7 @@ impl Left<'_> {
 }
 
 /// The median of `values`, and the distance from it that is still sound.
-fn allowed(values: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn allowed(values: &[f64]) -> Option<(f64, f64)> {
     let centre = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
     Some((centre, (K * median(&distances)?).max(FLOOR_PERCENT / 100.0 * centre.abs())))

@@ -2,12 +2,14 @@
 
 mod at_once;
 mod backlog;
+mod bisection;
 mod bond_worth;
 mod cost;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
 mod factor;
+mod group_faults;
 mod hashing;
 mod impact;
 mod interfaces;
@@ -37,6 +39,7 @@ mod sweep;
 mod throttled;
 
 pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
+pub use bisection::{Bisection, bisections};
 pub use cost::cost_findings;
 pub use factor::{Factors, Worth, factors, is_of_factors};
 pub use impact::{Impact, ImpactRow, impacts};
@@ -62,6 +65,8 @@ pub const RULES: &[Rule] = &[
     culprit::RULE,
     slow::NODE,
     slow::LINK,
+    group_faults::BOUNDARY,
+    group_faults::NOTHING,
     lossy::RULE,
     shared_links::MISSING,
     shared_links::COLLISIONS,

@@ -6,21 +6,22 @@ use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Site, SiteNode, S
 use seatrial_stats::Sorted;
 
 use super::Rule;
-use super::lossy;
 use super::matrix::{Matrix, Slow};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
+use super::{group_faults, lossy};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {
     kind: "slow-node",
-    doc: "A node is slow with most of its partners, and at least two of these are not slow with others.",
-    find: of_nodes,
+    doc: "A node is slow with most of its partners, at least two of which are not slow with others; or groups of nodes \
+          are slow with it and not without it.",
+    find: |records| [of_nodes(records), group_faults::nodes(records, NODE.kind)].concat(),
 };
 
 pub(super) const LINK: Rule = Rule {
     kind: "slow-link",
     doc: "Two nodes are slow with each other, and neither is with others.",
-    find: of_links,
+    find: |records| [of_links(records), group_faults::links(records, LINK.kind)].concat(),
 };
 
 /// A node to be measured again, and one of its cases to repeat.

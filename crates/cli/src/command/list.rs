@@ -1,7 +1,7 @@
 //! `seatrial list`.
 
 use seatrial_bench::Registry;
-use seatrial_engine::{ALIASES, Ends, PATTERNS, Pattern, Step, alias};
+use seatrial_engine::{ALIASES, BISECT, Ends, PATTERNS, Pattern, Step, alias};
 use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
@@ -114,6 +114,11 @@ fn pattern(pattern: &Pattern) -> PatternPage {
     } else {
         "Pairs without a common node are measured at the same time, other pairs one after the other."
     }];
+    if pattern.id == BISECT {
+        notes = vec![
+            "Two groups without a common node are measured at the same time. docs/bisect.md says how they are chosen.",
+        ];
+    }
     if pattern.has_rounds {
         notes.push("Rounds are random, and the same in every run; --rounds sets their number.");
     }

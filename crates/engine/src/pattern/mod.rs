@@ -72,6 +72,12 @@ pub const PATTERNS: &[Pattern] = &[
         steps: at_once::trunk,
         ..AT_ONCE
     },
+    Pattern {
+        id: BISECT,
+        doc: "All nodes in one case; then, if it misses a bound of the profile or none is stated, groups of half of the \
+              nodes and smaller ones, until the node or the boundary that holds all back is found.",
+        ..TURNS
+    },
 ];
 
 /// Pairs without a common node run side by side, the others one after the other.
@@ -82,6 +88,9 @@ const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
 
 /// The pattern of nodes that are measured with themselves.
 pub const ALONE: &str = "alone";
+
+/// The pattern of one case over all nodes and of the study [`Bisect`](crate::Bisect).
+pub const BISECT: &str = "bisect";
 
 const ROUNDS: usize = 3;
 

@@ -22,6 +22,18 @@ pub fn retries(cases: &[Case]) -> Option<String> {
         let verb = if suspects.len() == 1 { "was slow and is" } else { "were slow and are" };
         return Some(format!("{} {verb} measured again with partners that were good", fold(&suspects)));
     }
+    let grouped: BTreeSet<&str> =
+        cases.iter().filter(|case| case.origin.is_group()).map(|case| case.group.as_str()).collect();
+    if !grouped.is_empty() {
+        let groups =
+            cases.iter().map(|case| fold(&case.nodes.iter().map(String::as_str).collect::<Vec<_>>()));
+        let tests: Vec<&str> = grouped.into_iter().collect();
+        return Some(format!(
+            "looking for what holds {} back: {}",
+            tests.join(" and "),
+            groups.collect::<Vec<_>>().join(" and ")
+        ));
+    }
     let searched: BTreeSet<&str> =
         cases.iter().filter_map(|case| case.origin.load_sweep.as_deref()).collect();
     if !searched.is_empty() {

@@ -70,7 +70,7 @@ fn whole(found: &Matrix, is_named: bool) -> Table {
 mod tests {
     use std::collections::BTreeMap;
 
-    use seatrial_analysis::{Classes, Line, Matrix, Repeat, Step};
+    use seatrial_analysis::{AtOnce, Classes, Line, Matrix, Repeat, Step};
     use seatrial_model::{Better, Params, Unit};
 
     use super::*;
@@ -178,7 +178,7 @@ net.tcp_stream · throughput in Gbit/s · by node, the worst first
             ],
         };
         assert_eq!(
-            shown(&of_flows(&trunk, 80)),
+            shown(&of_concurrent(at_once(&trunk), 80)),
             "\
 net.tcp_stream · trunk · throughput in Gbit/s · flows at the same time
      flows  total   best  lines  hashed  full  half  third  starved  other

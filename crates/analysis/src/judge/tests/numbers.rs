@@ -254,7 +254,8 @@ proptest! {
 #[test]
 fn a_failed_number_comes_with_what_was_found_in_its_case() {
     let mut low = of(80.0, (79.0, 81.0));
-    let found = |kind: &str, severity| Finding::new(kind, severity, Subject::node(), "what it says: all; what to do");
+    let found =
+        |kind: &str, severity| Finding::new(kind, severity, Subject::node(), "what it says: all; what to do");
     low.findings.extend([found("cache-resident", Severity::Warning), found("pages", Severity::Info)]);
     let (verdict, _, _, reason) = only(&judged(&profile(at_least("89.5 GB/s")), &[low]));
     assert_eq!((verdict, reason.as_str()), (Verdict::Fail, "cache-resident: what it says: all"));
