@@ -271,7 +271,8 @@ impl Work {
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
-            let suspects = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
+            let regroup = Regroup::new(retest, registry, &self.site);
+            let suspects = Suspects::new(regroup, &self.plan, registry, &self.site, &suspects);
             let mut study = BackOff::new(suspects, &sweeps, registry, &self.site);
             runner.run(&mut study, done)
         };

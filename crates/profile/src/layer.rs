@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Absence, Bounds, Expect, FlowClass, Missed, NodeSet, Requirement, Statistic};
+use seatrial_model::profile::{
+    Absence, Bounds, Expect, FlowClass, Groups, Missed, NodeSet, Requirement, Statistic,
+};
 use seatrial_model::{Nanos, Params, Quantity, Unit, Value};
 
 use crate::diagnostic::{At, Position};
@@ -44,6 +46,7 @@ pub(crate) struct TestEntry {
     pub partner: Option<At<String>>,
     pub rounds: Option<u32>,
     pub links: Option<u32>,
+    pub groups: Option<Groups>,
 }
 
 #[derive(Debug)]

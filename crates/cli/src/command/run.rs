@@ -2,10 +2,10 @@
 
 use seatrial_bench::Benchmark;
 use seatrial_engine::{ALIASES, Factors, alias};
-use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_model::profile::Test;
 use seatrial_model::record::BenchmarkOptions;
+use seatrial_model::{Alias, Parts};
 use seatrial_profile::SHIPPED;
 
 use crate::args::RunArgs;
@@ -27,7 +27,8 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
     let abouts: Vec<_> = named.iter().map(|named| named.bench.about).collect();
-    let single: Vec<_> = abouts.iter().filter(|about| about.parts.len() < 2).map(|about| about.id).collect();
+    let single: Vec<_> =
+        abouts.iter().filter(|about| matches!(about.parts, Parts::One(_))).map(|about| about.id).collect();
     if let Some(option) = pairing_option(options).filter(|_| !single.is_empty()) {
         let ids = single.join(", ");
         let others = match single.len() < abouts.len() {
@@ -35,7 +36,7 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
             false => String::new(),
         };
         let text = format!(
-            "leave out {option}: it is for benchmarks between two nodes, and {ids} measures each node by itself{others}"
+            "leave out {option}: it is for benchmarks between nodes, and {ids} measures each node by itself{others}"
         );
         return Err(CliError::Usage(text));
     }
@@ -48,16 +49,21 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         params,
         rounds: options.rounds,
         links: options.links,
+        groups: options.groups.clone(),
         ..Test::default()
     });
     Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
 }
 
-/// The first given option that only benchmarks between two nodes use.
+/// The first given option that only benchmarks between nodes use.
 fn pairing_option(options: &BenchmarkOptions) -> Option<&'static str> {
-    let BenchmarkOptions { pattern, rounds, links, .. } = options;
-    let given =
-        [("--pattern", pattern.is_some()), ("--rounds", rounds.is_some()), ("--links", links.is_some())];
+    let BenchmarkOptions { pattern, rounds, links, groups, .. } = options;
+    let given = [
+        ("--pattern", pattern.is_some()),
+        ("--rounds", rounds.is_some()),
+        ("--links", links.is_some()),
+        ("--groups", groups.is_some()),
+    ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 

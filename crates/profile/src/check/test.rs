@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::profile::Test;
-use seatrial_model::{About, Alias};
+use seatrial_model::{About, Alias, Parts};
 
 use super::Names;
 use crate::catalog::Known;
 use crate::layer::TestEntry;
 use crate::{Catalog, Diagnostics};
-
-/// Patterns place the parts of a benchmark on nodes; a single part has nothing to place.
-const FEWEST_PARTS: usize = 2;
 
 pub(super) struct Checked<'a> {
     pub test: Test,
@@ -67,6 +64,7 @@ fn test<'a>(
         partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
         rounds: entry.rounds,
         links: entry.links,
+        groups: entry.groups.clone(),
     };
     Checked { test, known }
 }
@@ -108,7 +106,7 @@ fn as_written(entry: &TestEntry) -> BTreeMap<String, Vec<String>> {
 fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, found: &mut Diagnostics) {
     let Some(pattern) = &entry.pattern else { return };
     if let Some(Known::Here(about)) = known
-        && about.parts.len() < FEWEST_PARTS
+        && matches!(about.parts, Parts::One(_))
     {
         let title = format!("{} has one part, and a pattern needs two", about.id);
         found.error(pattern.at, title).label("nothing to place");

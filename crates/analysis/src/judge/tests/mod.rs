@@ -42,6 +42,7 @@ fn memory() -> Test {
         partner: None,
         rounds: None,
         links: None,
+        groups: None,
     }
 }
 
