@@ -1,8 +1,11 @@
 //! Benchmarks of networks. A folder with a `doc.md` is a benchmark; the rest is shared by several.
 
+mod all_to_all;
+mod byte_stream;
 mod connect;
 mod datagrams;
 mod eth_receive;
+mod fairness;
 mod max_segment;
 mod metrics;
 mod mtu;
@@ -25,6 +28,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
     rr::BENCHMARK,
     connect::BENCHMARK,
     tcp_stream::BENCHMARK,
+    all_to_all::BENCHMARK,
     udp_stream::BENCHMARK,
     eth_receive::BENCHMARK,
     pingpong::BENCHMARK,

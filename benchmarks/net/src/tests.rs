@@ -28,5 +28,5 @@ fn every_benchmark_between_nodes_places_its_threads_so_and_says_it() {
             assert!(case.planned.flag(SAME_LLC).is_ok(), "{name}");
         }
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 7);
 }

@@ -70,6 +70,7 @@ pub fn budget(params: &Params) -> Result<Budget, Reason> {
         measure: params.nanos(TIME.name).map_err(bad)?,
         prepare: Nanos::secs(30),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos::millis(50),
         precision_percent,
     })

@@ -35,7 +35,7 @@ pub fn worker_case(
     bindings: Vec<Binding>,
 ) -> Result<Case, Reason> {
     let mut case = Case::new(about, &node.name, Subject::node(), params, budget(params)?);
-    case.places = vec![PartPlacement::new(about.parts[0], 0, &node.name, bindings)];
+    case.places = vec![PartPlacement::new(about.parts.names()[0], 0, &node.name, bindings)];
     Ok(case)
 }
 

@@ -17,6 +17,7 @@ mod each_node;
 pub mod ends;
 mod gate;
 pub mod goodput;
+pub mod group;
 mod held;
 pub mod interfaces;
 mod latencies;

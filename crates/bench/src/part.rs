@@ -59,7 +59,7 @@ type Connect = dyn FnOnce(&[Offer]) -> Result<Box<dyn Running>, Reason> + Send;
 
 impl Prepared {
     /// The part at `place`, which tells its peers `data` (addresses, keys, numbers) and reaches them by `connect`.
-    /// `connect` gets the offers of all parts, of this one too, by index.
+    /// `connect` gets the offers of all parts, of this one too, by index, unless [`Self::with_peers`] names fewer.
     ///
     /// # Errors
     /// When `data` has no form in JSON.
@@ -74,6 +74,13 @@ impl Prepared {
         let offer = Offer::new(place, data);
         let connect = |offers: &[Offer]| Ok(Box::new(connect(offers)?) as Box<dyn Running>);
         Ok(Self { offer, connect: Box::new(connect) })
+    }
+
+    /// The same with the offers of `peers` only, by index: with hundreds of parts, those of all are too much to send to
+    /// each.
+    pub fn with_peers(mut self, peers: Vec<u32>) -> Self {
+        self.offer.peers = Some(peers);
+        self
     }
 
     /// What the peers must know of this part.
@@ -111,12 +118,15 @@ pub struct Offer {
     pub node: String,
     /// Addresses, keys, numbers: the benchmark's own form.
     pub data: Value,
+    /// The parts whose offers this part needs, by index; none for those of all. Peers do not get it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peers: Option<Vec<u32>>,
 }
 
 impl Offer {
     /// The offer of the part at `place`.
     pub fn new(place: &PartPlacement, data: Value) -> Self {
-        Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data }
+        Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data, peers: None }
     }
 
     /// What the other part of a case of two offers to the part at `index`.

@@ -1,6 +1,6 @@
 //! A benchmark of two ends that measures nothing, for tests of the kit.
 
-use seatrial_model::{About, Cost, Interaction, Kind, ParamSpec};
+use seatrial_model::{About, Cost, Interaction, Kind, ParamSpec, Parts};
 
 use crate::{Direction, MAX_TRIALS, PRECISION, TIME, TRIALS, interfaces};
 
@@ -21,7 +21,7 @@ pub const ABOUT: About = About {
     ],
     metrics: &[],
     series: &[],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },

@@ -9,8 +9,8 @@ use seatrial_analysis::{Assignment, Bisection};
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Bisect, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner,
-    Sides, Standing, Suspect, Suspects, Sweep, TimeBudget, WantedGroups, makespan,
+    BackOff, Bisect, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Regroup, Retest,
+    Runner, Sides, Standing, Suspect, Suspects, Sweep, TimeBudget, WantedGroups, makespan,
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
@@ -275,7 +275,8 @@ impl Work {
             };
             let sides = |group: &str| sides(self.profile.as_ref(), group);
             let retest = Retest::new(Sweep::new(self.plan.clone()), &self.plan, registry, &self.site, &sides);
-            let suspects = Suspects::new(retest, &self.plan, registry, &self.site, &suspects);
+            let regroup = Regroup::new(retest, registry, &self.site);
+            let suspects = Suspects::new(regroup, &self.plan, registry, &self.site, &suspects);
             let groups = |done: &[CaseRecord]| groups(done, demand);
             let bisect = Bisect::new(suspects, registry, &self.site, &groups);
             let mut study = BackOff::new(bisect, &sweeps, registry, &self.site);

@@ -171,6 +171,7 @@ mod tests {
             measure: Nanos::secs(2),
             prepare: Nanos::secs(9),
             slack: Nanos::secs(1),
+            connect: Budget::CONNECT,
             overhead: Nanos::millis(100),
             precision_percent: 2.0,
         };

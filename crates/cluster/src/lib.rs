@@ -21,6 +21,7 @@ mod fleet;
 pub mod frame;
 mod launch;
 mod message;
+mod offers;
 mod own_program;
 mod scripted;
 mod worker;
@@ -35,6 +36,7 @@ pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nu
 pub use launch::envelopes;
 pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
+pub use offers::Offers;
 pub use scripted::{
     Fault, Pattern, Rule, Script, ScriptError, ScriptFile, ScriptedFleet, SimulatedNodes, When,
 };

@@ -8,6 +8,8 @@ use seatrial_model::setting::SettingReading;
 use seatrial_model::{Case, Evidence, Integrity, Nanos, Reason, Sample, SiteNode};
 use serde::{Deserialize, Serialize};
 
+use crate::offers::Offers;
+
 /// Raised when an older agent would misread a message.
 pub const PROTOCOL: u32 = 1;
 
@@ -101,8 +103,8 @@ pub enum ToWorker {
     Prepare,
     /// Connect to the peers. Answered by `Connected`.
     Connect {
-        /// Offers of all parts, by index.
-        offers: Vec<Offer>,
+        /// Offers of all parts, or of those that the part has named, by index.
+        offers: Offers,
     },
     /// Run and discard samples. Answered by `WarmedUp`.
     WarmUp {
@@ -151,6 +153,11 @@ pub struct WorkerEnd {
     pub output: String,
     /// State of a process that did not answer: task state, wait channel, kernel stack, system call.
     pub evidence: Evidence,
+}
+
+impl WorkerEnd {
+    /// Evidence of a worker that the agent ended: its state before. A worker that died before the order lacks it.
+    pub const WHEN_KILLED: &str = "when_killed";
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use crate::guarded;
 use crate::inputs::{PlanError, with_selection};
 use crate::placement::{Cores, marked};
 
-/// Parts of the load, in percent of its cases.
-const PERCENTS: [u32; 4] = [0, 25, 50, 100];
+/// Parts of the load beside none of it, in percent of its cases.
+const PERCENTS: [u32; 3] = [25, 50, 100];
 
 /// How much longer the load runs than what is measured beside it, so that the load covers the end too.
 const MARGIN: Nanos = Nanos::millis(500);
@@ -71,10 +71,15 @@ fn beside(test: &Test, load: &Test) -> Beside {
 
 /// Each part of `cases` in percent, with its number of cases; of parts with as many cases the largest.
 fn parts(cases: usize) -> Vec<(u32, usize)> {
-    let count = |percent: &u32| (cases * *percent as usize).div_ceil(100);
-    let is_last =
-        |percent: &&u32| PERCENTS.iter().all(|other| other <= percent || count(other) > count(percent));
-    PERCENTS.iter().filter(is_last).map(|percent| (*percent, count(percent))).collect()
+    let mut parts = vec![(0, 0)];
+    for percent in PERCENTS {
+        let count = (cases * percent as usize).div_ceil(100);
+        parts.pop_if(|(_, before)| *before > 0 && *before == count);
+        if count > 0 {
+            parts.push((percent, count));
+        }
+    }
+    parts
 }
 
 /// The parameters of `cases`, each combination once.

@@ -1,7 +1,7 @@
 //! How long cases take together: hosts work side by side, the cases of one host one after the other.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use seatrial_cluster::NodeIndex;
 use seatrial_model::{Case, Nanos, Site};
@@ -12,7 +12,9 @@ use crate::schedule::{QueuedCase, QueuedGroup, Schedule};
 /// The time until the last of `cases` ends if each takes `time`: the schedule of a run, without the run.
 pub fn makespan(cases: &[Case], site: &Site, share_hosts: bool, time: impl Fn(&Case) -> Nanos) -> Nanos {
     let hosts = host::of(site.nodes.iter().map(|node| &node.machine), share_hosts);
-    let position = |name: &String| site.nodes.iter().position(|node| node.name == *name).map(NodeIndex);
+    let positions: HashMap<&str, NodeIndex> =
+        site.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), NodeIndex(at))).collect();
+    let position = |name: &String| positions.get(name.as_str()).copied();
     let queued = cases.iter().map(|case| QueuedCase {
         case: case.clone(),
         nodes: case.nodes.iter().filter_map(position).collect(),

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::name::nearest;
-use seatrial_model::profile::Test;
-use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
+use seatrial_model::profile::{Groups, Test};
+use seatrial_model::{About, Case, CaseId, Cause, Origin, Parts, Reason, Site, SiteNode, Value};
 
 use crate::inputs::{PlanError, PlanInputs};
-use crate::pattern::{ALONE, BISECT, Ends, PATTERNS, Partners, Pattern, Step};
+use crate::pattern::{ALL, ALONE, BISECT, Division, Ends, GROUPS, PATTERNS, Partners, Pattern, Step};
 
 /// Set where cases that run at the same time are pinned to the same cores of a node, because it has too few.
 const SHARES_CORES: &str = "shares_cores";
@@ -33,7 +33,7 @@ pub struct Unreached {
 }
 
 /// How the nodes of a case were chosen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Tag {
     pattern: &'static Pattern,
     step: u64,
@@ -60,83 +60,138 @@ pub struct Placements {
 }
 
 /// The nodes of one plan each. A one-part benchmark is planned node by node, so that a node it cannot run on is
-/// reported by itself; a two-part benchmark pair by pair; one with more parts on all nodes together. Unreachable
-/// nodes are paired as if they were there, so that the number of cases does not depend on which node was lost.
+/// reported by itself; others by their pattern. Unreachable nodes are paired as if they were there, so that the number
+/// of cases does not depend on which node was lost; a group does without them.
 pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result<Placements, PlanError> {
-    let here = &inputs.site.nodes;
-    let names: Vec<&str> = here.iter().map(|node| node.name.as_str()).collect();
-    let names = [names, inputs.absent.iter().map(|(name, _)| name.as_str()).collect()].concat();
-    let why_not = |at: usize| at.checked_sub(here.len()).map(|at| inputs.absent[at].1.as_str());
-    let players: Vec<usize> = (0..names.len()).filter(|at| (inputs.plays)(names[*at], &test.roles)).collect();
-    let present = || players.iter().copied().filter(|at| why_not(*at).is_none());
-    let site = |nodes: &[usize]| Site { nodes: nodes.iter().map(|at| here[*at].clone()).collect() };
-    let plain = |nodes: &[usize]| Placement { site: site(nodes), tag: None, too_few: None };
-    let unreached = |nodes: &[usize], tag| {
-        let why: Vec<&str> = nodes.iter().filter_map(|at| why_not(*at)).collect();
-        let nodes = nodes.iter().map(|at| names[*at].to_owned()).collect();
-        Unreached { nodes, why: why.join("; "), tag }
-    };
+    let nodes = Nodes::of(test, inputs);
     let mut found = Placements::default();
-    if test.pattern.as_deref() == Some(BISECT) {
-        let nodes: Vec<usize> = present().collect();
-        let tag = Some(Tag::bisect(about, pattern_of(test)?)?);
-        found.sites.push(Placement { tag, ..plain(&nodes) });
-        let missing = players.iter().filter(|at| why_not(**at).is_some());
-        found.unreached.extend(missing.map(|at| unreached(&[*at], None)));
-        return Ok(found);
-    }
-    if about.parts.len() != 2 {
-        match about.parts.len() {
-            1 => found.sites.extend(present().map(|at| plain(&[at]))),
-            _ => found.sites.push(plain(&present().collect::<Vec<_>>())),
+    if let Parts::One(_) = about.parts {
+        for player in &nodes.players {
+            match nodes.why_not(*player) {
+                None => found.sites.push(nodes.placement(&[*player], None)),
+                Some(_) => found.unreached.push(nodes.unreached(&[*player], None)),
+            }
         }
-        let missing = players.iter().filter(|at| why_not(**at).is_some());
-        found.unreached.extend(missing.map(|at| unreached(&[*at], None)));
         return Ok(found);
     }
-    let pattern = pattern_of(test)?;
-    let everybody: Vec<usize> = (0..names.len()).collect();
+    let pattern = pattern_of(about, test)?;
+    let isolates_by = if pattern.id == BISECT { Some(isolating(about)?) } else { None };
+    let classes = test.groups.as_ref().map(|groups| classes(groups, &nodes));
+    let division = match (&test.groups, &classes) {
+        (Some(Groups::Count(count)), _) => Division::Count(*count as usize),
+        (_, classes) => Division::Classes(classes.as_deref().unwrap_or_default()),
+    };
+    let everybody: Vec<usize> = (0..nodes.names.len()).collect();
     let of_role: Vec<usize> = match test.partner.as_deref() {
         None | Some(ANY) => Vec::new(),
         Some(role) => {
             let role = [role.to_owned()];
-            everybody.iter().copied().filter(|at| (inputs.plays)(names[*at], &role)).collect()
+            everybody.iter().copied().filter(|at| (inputs.plays)(nodes.names[*at], &role)).collect()
         }
     };
     let partners = test.partner.as_deref().map(|partner| match partner {
         ANY => Partners::Any(&everybody),
         _ => Partners::Role(&of_role),
     });
-    let steps = pattern.steps(&Ends { players: &players, partners, rounds: test.rounds });
-    let mut paired = BTreeSet::new();
-    for Step { number, pairs } in &steps {
-        for (one, other) in pairs {
-            paired.extend([*one, *other].into_iter().filter(|at| test.partner.is_none() || at == one));
-            let nodes = if one == other { vec![*one] } else { vec![*one, *other] };
-            let tag = (pattern.at_once || pattern.has_rounds).then_some(Tag {
-                pattern,
-                step: *number,
-                links: test.links,
-                isolates_by: None,
-            });
-            match nodes.iter().all(|at| why_not(*at).is_none()) {
-                true => found.sites.push(Placement { site: site(&nodes), tag, too_few: None }),
-                false => found.unreached.push(unreached(&nodes, tag)),
+    let steps = pattern.steps(&Ends { players: &nodes.players, partners, rounds: test.rounds, division });
+    let mut placed: BTreeSet<usize> = BTreeSet::new();
+    for Step { number, groups } in &steps {
+        let tag = (pattern.at_once || pattern.has_rounds || pattern.has_groups).then_some(Tag {
+            pattern,
+            step: *number,
+            links: test.links,
+            isolates_by,
+        });
+        for group in groups {
+            if pattern.has_groups {
+                let (here, absent): (Vec<usize>, Vec<usize>) =
+                    group.iter().partition(|at| nodes.why_not(**at).is_none());
+                placed.extend(group);
+                found.unreached.extend(absent.iter().map(|at| nodes.unreached(&[*at], None)));
+                if !here.is_empty() {
+                    found.sites.push(nodes.placement(&here, tag));
+                }
+                continue;
+            }
+            placed.extend(group.iter().filter(|at| test.partner.is_none() || **at == group[0]));
+            match group.iter().all(|at| nodes.why_not(*at).is_none()) {
+                true => found.sites.push(nodes.placement(group, tag)),
+                false => found.unreached.push(nodes.unreached(group, tag)),
             }
         }
     }
-    for player in players.iter().filter(|player| !paired.contains(player)) {
-        if why_not(*player).is_some() {
-            found.unreached.push(unreached(&[*player], None));
-        } else if players.len() == 1 && (test.partner.is_none() || names.len() == 1) {
-            found.sites.push(Placement { too_few: Some(too_few(test)), ..plain(&[*player]) });
+    for player in nodes.players.iter().filter(|player| !placed.contains(player)) {
+        if nodes.why_not(*player).is_some() {
+            found.unreached.push(nodes.unreached(&[*player], None));
+        } else if pattern.has_groups {
+            found.alone.push((nodes.names[*player].to_owned(), no_group(test.groups.as_ref())));
+        } else if nodes.players.len() == 1 && (test.partner.is_none() || nodes.names.len() == 1) {
+            let alone = nodes.placement(&[*player], None);
+            found.sites.push(Placement { too_few: Some(too_few(test)), ..alone });
         } else if let Some(partner) = test.partner.as_ref().filter(|_| !pattern.at_once) {
             let whose = if partner == ANY { String::new() } else { format!(" that plays {partner}") };
             let text = format!("no other node{whose} is here to be its partner; add one with -w");
-            found.alone.push((names[*player].to_owned(), Reason::new(Cause::Missing, text)));
+            found.alone.push((nodes.names[*player].to_owned(), Reason::new(Cause::Missing, text)));
         }
     }
     Ok(found)
+}
+
+/// The nodes of a run: first those with an agent, then those that could not be reached.
+struct Nodes<'a> {
+    here: &'a [SiteNode],
+    absent: &'a [(String, String)],
+    names: Vec<&'a str>,
+    /// The nodes that play a role of the test.
+    players: Vec<usize>,
+}
+
+impl<'a> Nodes<'a> {
+    fn of(test: &Test, inputs: &PlanInputs<'a>) -> Self {
+        let (here, absent) = (inputs.site.nodes.as_slice(), inputs.absent);
+        let names = here.iter().map(|node| node.name.as_str());
+        let names: Vec<&str> = names.chain(absent.iter().map(|(name, _)| name.as_str())).collect();
+        let players = (0..names.len()).filter(|at| (inputs.plays)(names[*at], &test.roles)).collect();
+        Self { here, absent, names, players }
+    }
+
+    /// Why a node could not be reached.
+    fn why_not(&self, at: usize) -> Option<&'a str> {
+        at.checked_sub(self.here.len()).map(|at| self.absent[at].1.as_str())
+    }
+
+    fn placement(&self, nodes: &[usize], tag: Option<Tag>) -> Placement {
+        let site = Site { nodes: nodes.iter().map(|at| self.here[*at].clone()).collect() };
+        Placement { site, tag, too_few: None }
+    }
+
+    fn unreached(&self, nodes: &[usize], tag: Option<Tag>) -> Unreached {
+        let why: Vec<&str> = nodes.iter().filter_map(|at| self.why_not(*at)).collect();
+        let nodes = nodes.iter().map(|at| self.names[*at].to_owned()).collect();
+        Unreached { nodes, why: why.join("; "), tag }
+    }
+}
+
+/// The group of each node; none for a node that is in no set or whose fact is not known.
+fn classes(groups: &Groups, nodes: &Nodes<'_>) -> Vec<Option<String>> {
+    let class = |(at, name): (usize, &&str)| match groups {
+        Groups::Count(_) => None,
+        Groups::Fact(fact) => {
+            let machine = &nodes.here.get(at)?.machine;
+            let known = if fact == "cpu" { &machine.cpu.model } else { &machine.product.name };
+            known.known().cloned()
+        }
+        Groups::Sets(sets) => sets.iter().position(|set| set.contains(name)).map(|set| set.to_string()),
+    };
+    nodes.names.iter().enumerate().map(class).collect()
+}
+
+fn no_group(groups: Option<&Groups>) -> Reason {
+    let text = match groups {
+        Some(Groups::Fact(fact)) => format!("the inventory of the node does not know its {fact}"),
+        _ => "the node is in none of the groups".to_owned(),
+    };
+    Reason::new(Cause::Missing, text)
 }
 
 fn too_few(test: &Test) -> Reason {
@@ -155,8 +210,15 @@ fn too_few(test: &Test) -> Reason {
 /// Any node may be the partner.
 const ANY: &str = "any";
 
-fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
-    let id = test.pattern.as_deref().unwrap_or(PATTERNS[0].id);
+fn pattern_of(about: &About, test: &Test) -> Result<&'static Pattern, PlanError> {
+    let contradiction = |text: String| Err(PlanError::Contradiction(text));
+    let takes_groups = matches!(about.parts, Parts::TwoOrMore(_));
+    let default = match (takes_groups, &test.groups) {
+        (_, Some(_)) => GROUPS,
+        (true, None) => ALL,
+        (false, None) => PATTERNS[0].id,
+    };
+    let id = test.pattern.as_deref().unwrap_or(default);
     let pattern = Pattern::find(id).ok_or_else(|| PlanError::UnknownPattern {
         id: id.to_owned(),
         nearest: match id {
@@ -166,27 +228,47 @@ fn pattern_of(test: &Test) -> Result<&'static Pattern, PlanError> {
         .map(str::to_owned),
         known: PATTERNS.iter().map(|pattern| pattern.id).collect::<Vec<_>>().join(", "),
     })?;
+    if pattern.has_groups && !takes_groups {
+        return contradiction(format!(
+            "pattern {id} makes cases of many nodes, and a case of {} has two parts; leave it out, or use another pattern",
+            about.id
+        ));
+    }
+    if pattern.is_alone() && takes_groups {
+        return contradiction(format!("pattern {id} has one node, and {} needs two", about.id));
+    }
+    if pattern.has_groups && test.partner.is_some() {
+        return contradiction(format!("pattern {id} has no partners: leave `partner` out"));
+    }
+    match (id == GROUPS, &test.groups) {
+        (true, None) => {
+            return contradiction(format!("pattern {id} needs the groups: --groups (profile: groups)"));
+        }
+        (false, Some(groups)) => {
+            return contradiction(format!("groups {groups} are for the pattern {GROUPS}, not for {id}"));
+        }
+        _ => {}
+    }
     if test.rounds.is_some() && !pattern.has_rounds {
         let with = PATTERNS.iter().filter(|pattern| pattern.has_rounds).map(|pattern| pattern.id);
         let text =
             format!("pattern {id} has no rounds to be counted; {} has", with.collect::<Vec<_>>().join(", "));
-        return Err(PlanError::Contradiction(text));
+        return contradiction(text);
     }
     Ok(pattern)
 }
 
-impl Tag {
-    fn bisect(about: &About, pattern: &'static Pattern) -> Result<Self, PlanError> {
-        let Some(metric) = about.isolating() else {
-            let text = format!(
-                "pattern {BISECT} compares groups of nodes by a metric that their slowest node decides; {} has none",
-                about.id
-            );
-            return Err(PlanError::Contradiction(text));
-        };
-        Ok(Self { pattern, step: 0, links: None, isolates_by: Some(metric.name) })
-    }
+/// The metric by which groups of nodes are compared.
+fn isolating(about: &About) -> Result<&'static str, PlanError> {
+    about.isolating().map(|metric| metric.name).ok_or_else(|| {
+        PlanError::Contradiction(format!(
+            "pattern {BISECT} compares groups of nodes by a metric that their slowest node decides; {} has none",
+            about.id
+        ))
+    })
+}
 
+impl Tag {
     /// Writes the tag into `case`. Where the pairs of a step run at the same time, the id names the step: the same
     /// two nodes are measured in several steps.
     pub fn mark(&self, case: &mut Case) {

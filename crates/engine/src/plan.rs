@@ -30,6 +30,7 @@ const NOTHING: Budget = Budget {
     measure: Nanos(0),
     prepare: Nanos(0),
     slack: Nanos(0),
+    connect: Budget::CONNECT,
     overhead: Nanos(0),
     precision_percent: 0.0,
 };
@@ -319,7 +320,7 @@ mod tests {
                     loopback with --pattern alone (profile: pattern = \"alone\")";
         assert_eq!(settled(&one), [format!("n1: {text}")]);
         assert_eq!(one.settled[0].1.cause.outcome(), seatrial_model::Outcome::Unmeasured);
-        for pattern in crate::PATTERNS.iter().filter(|pattern| pattern.id != crate::BISECT) {
+        for pattern in crate::PATTERNS.iter().filter(|pattern| !pattern.has_groups) {
             for partner in [None, Some("any"), Some("production")] {
                 let plan = planned(&test(Some(pattern.id), partner), &["n1"], &[]);
                 assert_eq!(plan.cases.is_empty(), !pattern.is_alone(), "{} {partner:?}", pattern.id);
@@ -342,7 +343,7 @@ mod tests {
         let roles = [(None, 0..5), (Some("any"), 0..5)];
         for (pattern, (partner, lost)) in crate::PATTERNS
             .iter()
-            .filter(|pattern| pattern.id != crate::BISECT)
+            .filter(|pattern| !pattern.has_groups)
             .zip(std::iter::repeat(roles))
             .flat_map(|(it, all)| all.into_iter().map(move |roles| (it, roles)))
         {

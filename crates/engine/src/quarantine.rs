@@ -10,8 +10,6 @@ use seatrial_bench::Benchmark;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Budget, Case, CaseId, Cause, Nanos, Outcome, Reason};
 
-use crate::trial::Deadlines;
-
 /// Time limit of a check. A working subject answers in milliseconds.
 const LIVENESS_TIMEOUT: Nanos = Nanos::secs(2);
 
@@ -39,12 +37,9 @@ impl LivenessCheck {
     pub fn sent(&self) -> Case {
         let mut case = self.case.clone();
         case.origin.liveness_check = true;
-        case.budget = Budget { warm_up: Nanos(0), measure: Nanos(0), ..case.budget };
+        case.budget =
+            Budget { warm_up: Nanos(0), measure: Nanos(0), connect: LIVENESS_TIMEOUT, ..case.budget };
         case
-    }
-
-    pub fn deadlines(usual: Deadlines) -> Deadlines {
-        Deadlines { connect: LIVENESS_TIMEOUT, ..usual }
     }
 
     pub fn hung(&self) -> CaseRecord {

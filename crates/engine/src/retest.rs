@@ -5,6 +5,7 @@
 //! that is slow or fails with two good partners is bad itself.
 
 mod partners;
+mod regroup;
 mod suspects;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,6 +18,7 @@ use crate::placement;
 use crate::study::{Next, Study};
 use partners::{Partners, again, end_of};
 
+pub use regroup::Regroup;
 pub use suspects::{Suspect, Suspects};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,10 +66,7 @@ impl RunningCase {
         deadlines: Deadlines,
     ) -> (Self, Vec<Action>) {
         let QueuedCase { case, nodes } = queued;
-        let (case, deadlines) = match &check {
-            Some(check) => (check.sent(), LivenessCheck::deadlines(deadlines)),
-            None => (case, deadlines),
-        };
+        let case = check.as_ref().map_or(case, LivenessCheck::sent);
         let (trial, actions) = Trial::start(&case, 0, first, &nodes, &clocks, now, deadlines);
         let running = Self {
             case,

@@ -158,6 +158,7 @@ mod tests {
                 measure: Nanos(0),
                 prepare: Nanos(0),
                 slack: Nanos(0),
+                connect: Budget::CONNECT,
                 overhead: Nanos(0),
                 precision_percent: 1.0,
             },

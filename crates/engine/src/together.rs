@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// Time for the order to reach all parts, beside the round-trip times.
 const LEAD: Nanos = Nanos::millis(20);
 
+/// The same for each further part: the controller writes one order after the other.
+const LEAD_PART: Nanos = Nanos(20_000);
+
 /// The clocks of nodes whose parts begin at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
@@ -27,7 +30,8 @@ impl Together {
     /// Time from the order to the start, for the slowest path; the error of a clock is half a round trip.
     pub fn lead(&self) -> Nanos {
         let slowest = self.clocks.iter().map(|clock| clock.error).max().unwrap_or_default();
-        LEAD.plus(Nanos(slowest.get().saturating_mul(8)))
+        let further = LEAD_PART.get().saturating_mul(self.clocks.len().saturating_sub(2) as u64);
+        LEAD.plus(Nanos(further)).plus(Nanos(slowest.get().saturating_mul(8)))
     }
 
     /// The moment `at` for each place, on the clock of its node.

@@ -26,8 +26,8 @@ pub struct About {
     pub metrics: &'static [MetricSpec],
     /// Results over axes such as size or thread, in the order of the report.
     pub series: &'static [SeriesSpec],
-    /// Names of the parts, for example `worker` or `sender`, `receiver`.
-    pub parts: &'static [&'static str],
+    /// How many parts a case has, and their names.
+    pub parts: Parts,
     /// Requirements: libraries, privileges, nodes.
     pub needs: &'static [Need],
     /// Ids of the probes that are read before and after each trial.
@@ -36,6 +36,28 @@ pub struct About {
     pub cost: Cost,
     /// Effect on other work on the node.
     pub interaction: Interaction,
+}
+
+/// The parts of a case: how many processes, and what they are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parts {
+    /// One process.
+    One(&'static str),
+    /// Two processes, on two nodes or on one.
+    Two([&'static str; 2]),
+    /// Two or more processes of one name, on two or more nodes.
+    TwoOrMore(&'static str),
+}
+
+impl Parts {
+    /// Each name once, in the order of the parts.
+    pub const fn names(&self) -> &[&'static str] {
+        match self {
+            Self::One(name) | Self::TwoOrMore(name) => std::slice::from_ref(name),
+            Self::Two(names) => names,
+        }
+    }
 }
 
 /// A requirement of a benchmark.
@@ -84,7 +106,7 @@ impl About {
         params: &[],
         metrics: &[],
         series: &[],
-        parts: &["worker"],
+        parts: Parts::One("worker"),
         needs: &[],
         probes: &["steal", "vmstat"],
         cost: Cost { seconds: 0, written: 0 },

@@ -9,6 +9,7 @@ use crate::finding::Finding;
 use crate::origin::Origin;
 use crate::param::Params;
 use crate::part_placement::PartPlacement;
+use crate::profile::fold;
 use crate::subject::Subject;
 use crate::units::{Bytes, Nanos};
 
@@ -78,10 +79,30 @@ pub struct Budget {
     pub slack: Nanos,
     /// Time to prepare or verify, after which a worker counts as hung.
     pub prepare: Nanos,
+    /// The same for connecting to the peers.
+    #[serde(default = "Budget::connect_of_two")]
+    pub connect: Nanos,
     /// Estimated time of a trial besides warm-up and measuring: start, preparation, verification.
     pub overhead: Nanos,
     /// Wanted half-width of the 95 % interval of the median, in percent of the median.
     pub precision_percent: f64,
+}
+
+impl Budget {
+    /// Time to connect for a case of one or two parts.
+    pub const CONNECT: Nanos = Nanos::secs(15);
+
+    /// Further time to connect for each further part: the connections of a part are made one after the other.
+    const CONNECT_PART: Nanos = Nanos::millis(50);
+
+    fn connect_of_two() -> Nanos {
+        Self::CONNECT
+    }
+
+    /// Time to connect for a case of so many parts, each of which may connect to every other.
+    pub const fn connect_of(parts: usize) -> Nanos {
+        Self::CONNECT.plus(Nanos(Self::CONNECT_PART.get().saturating_mul(parts.saturating_sub(2) as u64)))
+    }
 }
 
 /// What the trials of a case write to storage.
@@ -133,6 +154,38 @@ impl Case {
         self
     }
 
+    /// The case as the part at `place` gets it. Of more than two parts it has its own place and node only: each of a
+    /// thousand parts would be sent the thousand places of all.
+    pub fn for_part(&self, place: &PartPlacement) -> Self {
+        if self.places.len() <= 2 {
+            return self.clone();
+        }
+        let Self { id, bench, version, subject, key, group, params, planned, origin, facts, .. } = self;
+        Self {
+            id: id.clone(),
+            bench: bench.clone(),
+            version: *version,
+            subject: subject.clone(),
+            key: key.clone(),
+            nodes: vec![place.node.clone()],
+            group: group.clone(),
+            params: params.clone(),
+            planned: planned.clone(),
+            origin: origin.clone(),
+            facts: facts.clone(),
+            places: vec![place.clone()],
+            budget: self.budget,
+            writes: self.writes,
+            findings: Vec::new(),
+            retry_of: None,
+        }
+    }
+
+    /// The place of the part at this position.
+    pub fn place(&self, index: u32) -> Option<&PartPlacement> {
+        self.places.iter().find(|place| place.index == index)
+    }
+
     /// Estimated time of all planned trials, for plans and progress.
     pub fn estimate(&self) -> Nanos {
         Nanos(self.trial_estimate().get().saturating_mul(u64::from(self.budget.trials)))
@@ -167,7 +220,12 @@ impl CaseId {
             .collect();
         let group = if group == about.id { String::new() } else { format!("{group}:") };
         let changed = if changed.is_empty() { String::new() } else { format!("[{changed}]") };
-        Self(format!("{group}{}@{}/{subject}{changed}", about.id, nodes.join("+")))
+        let nodes = if nodes.len() > 2 {
+            fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
+        } else {
+            nodes.join("+")
+        };
+        Self(format!("{group}{}@{nodes}/{subject}{changed}", about.id))
     }
 
     /// The id as it stands in records and on the command line.

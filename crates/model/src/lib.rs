@@ -29,7 +29,7 @@ mod subject;
 mod units;
 mod verdict;
 
-pub use about::{About, Cost, Interaction, Need, Planned};
+pub use about::{About, Cost, Interaction, Need, Parts, Planned};
 pub use alias::Alias;
 pub use case::{Budget, Case, CaseId, Writes};
 pub use event::{Event, Phase};

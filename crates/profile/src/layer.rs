@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Absence, Bounds, Expect, FlowClass, Missed, NodeSet, Requirement, Statistic};
+use seatrial_model::profile::{
+    Absence, Bounds, Expect, FlowClass, Groups, Missed, NodeSet, Requirement, Statistic,
+};
 use seatrial_model::{Nanos, Params, Quantity, Unit, Value};
 
 use crate::diagnostic::{At, Position};
@@ -45,6 +47,7 @@ pub(crate) struct TestEntry {
     pub rounds: Option<u32>,
     pub links: Option<u32>,
     pub beside: Option<At<String>>,
+    pub groups: Option<Groups>,
 }
 
 #[derive(Debug)]

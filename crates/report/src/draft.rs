@@ -115,6 +115,9 @@ fn test_table(text: &mut String, test: &Test) {
             line(text, &format!("{name} = {count}"));
         }
     }
+    if let Some(groups) = &test.groups {
+        line(text, &format!("groups = {}", quoted(&groups.to_string())));
+    }
 }
 
 fn criterion_table(text: &mut String, criterion: &Criterion, spread: Option<&Spread>) {

@@ -164,6 +164,7 @@ mod tests {
             measure: Nanos::secs(1),
             prepare: Nanos::secs(1),
             slack: Nanos(0),
+            connect: Budget::CONNECT,
             overhead: Nanos(0),
             precision_percent: 2.0,
         };

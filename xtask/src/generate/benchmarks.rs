@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use seatrial_bench::Registry;
-use seatrial_model::{About, Better, Bytes, Factor, Interaction, Need, Unit};
+use seatrial_model::{About, Better, Bytes, Factor, Interaction, Need, Parts, Unit};
 
 use super::File;
 
@@ -83,9 +83,10 @@ fn page(about: &About, factors: &[Factor]) -> String {
 fn facts(about: &About) -> String {
     let listed =
         |empty: &str, words: Vec<String>| if words.is_empty() { empty.to_owned() } else { words.join(", ") };
-    let unnamed = match (about.parts.len(), about.id.starts_with("rdma.")) {
-        (2, true) => "two nodes, two cards of one node, or `--pattern alone`",
-        (2, false) => "two nodes, or one with `--pattern alone`",
+    let unnamed = match (about.parts, about.id.starts_with("rdma.")) {
+        (Parts::Two(_), true) => "two nodes, two cards of one node, or `--pattern alone`",
+        (Parts::Two(_), false) => "two nodes, or one with `--pattern alone`",
+        (Parts::TwoOrMore(_), _) => "two nodes or more",
         _ => "nothing special",
     };
     let needs = listed(unnamed, about.needs.iter().map(need).collect());
@@ -181,7 +182,7 @@ mod tests {
                 AxisSpec { name: "try", unit: Unit::Count },
             ],
         }],
-        parts: &["worker"],
+        parts: Parts::One("worker"),
         needs: &[Need::Nodes(2)],
         probes: &["cpu"],
         cost: Cost { seconds: 9, written: 0 },

@@ -13,7 +13,7 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -65,7 +65,7 @@ const ABOUT: About = About {
         )
         .doc("Clock of the median core, by time since all cores started."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
     cost: Cost { seconds: 5, written: 0 },

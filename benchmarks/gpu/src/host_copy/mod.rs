@@ -14,7 +14,7 @@ mod sizes;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, Need, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use crate::metrics::{latency, rate};
@@ -99,7 +99,7 @@ const ABOUT: About = About {
         )
         .doc("Bandwidth by direction and NUMA node of the host memory."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],
     cost: Cost { seconds: 9, written: 0 },

@@ -7,8 +7,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
-    Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy,
+    SeriesSpec, Unit,
 };
 
 use seatrial_bench::Benchmark;
@@ -59,7 +59,7 @@ const ABOUT: About = About {
         &[AxisSpec { name: "direction", unit: Unit::Count }, AxisSpec { name: "gpu", unit: Unit::Count }],
     )
     .doc("Bandwidth of each GPU while all copy, by direction.")],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],
     cost: Cost { seconds: 14, written: 0 },

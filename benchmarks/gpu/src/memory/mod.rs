@@ -8,7 +8,7 @@ mod tests;
 mod variant;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use crate::metrics::rate;
@@ -56,7 +56,7 @@ const ABOUT: About = About {
         &[AxisSpec { name: "kernel", unit: Unit::Count }, AxisSpec { name: "variant", unit: Unit::Count }],
     )
     .doc("Bandwidth by kernel and variant.")],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "kernel_log"],
     cost: Cost { seconds: 9, written: 0 },

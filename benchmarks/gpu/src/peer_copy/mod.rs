@@ -8,7 +8,7 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use crate::metrics::{latency, rate};
@@ -76,7 +76,7 @@ const ABOUT: About = About {
         SeriesSpec::lower_is_better("memory_latencies", Unit::Nanosecond, &[axis("by"), axis("from")])
             .doc("Time of a load by GPU `by` from the uncached memory of GPU `from`."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Library("libcuda.so.1")],
     probes: &["steal", "load", "pcie_aer", "kernel_log"],
     cost: Cost { seconds: 10, written: 0 },

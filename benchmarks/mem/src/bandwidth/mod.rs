@@ -10,7 +10,8 @@ mod team;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec,
+    Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -102,7 +103,7 @@ const ABOUT: About = About {
         )
         .doc("With scope=cores: bandwidth of every core alone."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
     cost: Cost { seconds: 8, written: 0 },

@@ -9,7 +9,8 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec,
+    Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -80,7 +81,7 @@ const ABOUT: About = About {
         )
         .doc("Latency by NUMA node of the core and NUMA node of the memory."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &["steal", "load"],
     cost: Cost { seconds: 5, written: 0 },

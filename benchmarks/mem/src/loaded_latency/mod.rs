@@ -9,7 +9,7 @@ mod team;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -63,7 +63,7 @@ const ABOUT: About = About {
         SeriesSpec::higher_is_better("delivered", Unit::GigabytesPerSecond, LOAD_AXIS)
             .doc("Bandwidth that the loaders reached, by the same load."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &["steal", "load"],
     cost: Cost { seconds: 5, written: 0 },

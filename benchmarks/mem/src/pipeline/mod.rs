@@ -21,7 +21,7 @@ mod tests;
 mod window;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -110,7 +110,7 @@ const ABOUT: About = About {
         )
         .doc("Late blocks by NUMA node, in percent of the blocks due."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &["steal", "load"],
     cost: Cost { seconds: 36, written: 0 },

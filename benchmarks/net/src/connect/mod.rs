@@ -8,7 +8,8 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy, Unit,
+    About, Actor, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Parts, Reason, Remedy,
+    Unit,
 };
 
 use crate::metrics::latency;
@@ -51,7 +52,7 @@ const ABOUT: About = About {
             .doc("Connections made and closed per second, one after the other."),
     ],
     series: &[],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },

@@ -47,7 +47,7 @@ pub fn between(
         Err(_) => "sleep",
     };
     case.planned.set("pacing", pacing);
-    let mut parts = about.parts.to_vec();
+    let mut parts = about.parts.names().to_vec();
     if directions == [Direction::Reverse] {
         parts.reverse();
     }

@@ -5,7 +5,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Remedy};
+use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Parts, Remedy};
 
 use crate::datagrams::{self as stream, METRICS, SERIES};
 use seatrial_bench::{Benchmark, Part};
@@ -44,7 +44,7 @@ const ABOUT: About = About {
     ],
     metrics: METRICS,
     series: SERIES,
-    parts: &["sender", "receiver"],
+    parts: Parts::Two(["sender", "receiver"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 22, written: 0 },

@@ -12,7 +12,7 @@ mod server;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, Case, Cost, Interaction, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy, Unit,
+    About, Actor, Case, Cost, Interaction, MetricSpec, ParamSpec, PartPlacement, Parts, Reason, Remedy, Unit,
 };
 
 use client::MtuClient;
@@ -46,7 +46,7 @@ const ABOUT: About = About {
         size("reverse", "Largest IP packet from the second node to the first."),
     ],
     series: &[],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &["nic", "snmp"],
     cost: Cost { seconds: 1, written: 0 },

@@ -13,7 +13,7 @@ const LEAST: u32 = 576;
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ends = Ends::of(site, params)?;
     let mut case = ends.case(about, params, seatrial_bench::budget(params)?);
-    case.places = ends.places(about.parts, place_threads(&ends, site, params, 1)?.bindings);
+    case.places = ends.places(about.parts.names(), place_threads(&ends, site, params, 1)?.bindings);
     // A search makes many tries on a path that loses packets, each with a wait.
     let lost = ends
         .interfaces()

@@ -14,7 +14,7 @@ mod verbs;
 
 use seatrial_model::{
     About, Actor, AxisSpec, Bytes, Case, Cost, Interaction, Kind, Measures, MetricSpec, ParamSpec,
-    PartRecord, Reason, Remedy, SeriesSpec, Unit,
+    PartRecord, Parts, Reason, Remedy, SeriesSpec, Unit,
 };
 
 use seatrial_bench::pingpong::{Mode, PingPongCurve};
@@ -90,7 +90,7 @@ const ABOUT: About = About {
         SeriesSpec::lower_is_better("time_by_size", Unit::Microsecond, SIZE)
             .doc("Half the round trip by message size; with mode=pingpong only."),
     ],
-    parts: &["leader", "follower"],
+    parts: Parts::Two(["leader", "follower"]),
     needs: &[],
     probes: &["steal", "load", "nic", "qdisc", "softnet", "snmp", "ib_port"],
     cost: Cost { seconds: 8, written: 0 },

@@ -61,7 +61,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         rails::plan(&mut case, &rails);
         place_threads_over(&ends, site, params, &nics, &[0])?
     };
-    placement.apply(&ends, about.parts, &mut case);
+    placement.apply(&ends, about.parts.names(), &mut case);
     case.budget.overhead = Nanos::millis(200);
     Ok(vec![case])
 }

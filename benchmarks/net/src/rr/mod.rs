@@ -15,8 +15,8 @@ mod truth;
 mod wire;
 
 use seatrial_model::{
-    About, Actor, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Reason, Remedy,
-    Unit,
+    About, Actor, Bytes, Case, Cost, Interaction, Kind, MetricSpec, ParamSpec, PartPlacement, Parts, Reason,
+    Remedy, Unit,
 };
 
 use crate::metrics::latency;
@@ -78,7 +78,7 @@ const ABOUT: About = About {
             .doc("Requests without an answer, in percent of those sent; UDP only."),
     ],
     series: &[],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &["steal", "load", "clock", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 4, written: 0 },

@@ -36,7 +36,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let threads = if config::load(params).is_some() { 2 } else { 1 };
-    place_threads(&ends, site, params, threads)?.apply(&ends, about.parts, &mut case);
+    place_threads(&ends, site, params, threads)?.apply(&ends, about.parts.names(), &mut case);
     case.budget.overhead = Nanos::millis(150);
     Ok(vec![case])
 }

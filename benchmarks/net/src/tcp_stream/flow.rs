@@ -10,15 +10,15 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{Pull, Push, Source, ThreadTime, tcp_info};
 
-use super::closing;
 use super::config::{Name, TcpStreamConfig};
 use super::kernel::{self, Left};
 use super::meter::{Meter, Slice};
 use super::method::{Method, Receiving, Sending};
 use super::moderation::Moderation;
-use super::pattern::Check;
 use super::record::{End, Socket, TcpCounts};
 use super::rest::Resting;
+use crate::byte_stream::closing;
+use crate::byte_stream::pattern::{Check, PERIOD};
 
 #[derive(Debug)]
 pub struct Lap {
@@ -148,9 +148,9 @@ impl Flow {
         self.side.settle().map_err(|error| failed(self.name, error))?;
         let half_close = self.protocol != "sctp";
         match &mut self.side {
-            Side::Sender { total, .. } => closing::send_end(self.name, &self.stream, *total, half_close),
+            Side::Sender { total, .. } => closing::send_end(&self.name, &self.stream, *total, half_close),
             Side::Receiver { meter, check, .. } => {
-                closing::receive_end(self.name, &self.stream, meter.total, check, half_close)?;
+                closing::receive_end(&self.name, &self.stream, meter.total, check, half_close)?;
                 Ok(check.integrity())
             }
         }
@@ -205,7 +205,7 @@ impl Side {
     fn go(&mut self, orders: &AtomicU32, order: u32) -> Left {
         match self {
             Self::Sender { source, push: Some((_, push)), total } => {
-                let message = source.len() - super::pattern::PERIOD;
+                let message = source.len() - PERIOD;
                 kernel::send(&mut **push, message, total, orders, order)
             }
             Self::Receiver { pull: Some((_, pull)), meter, .. } => {

@@ -8,7 +8,7 @@ use seatrial_sys::memory::SMALLEST_PAGE as PAGE;
 use seatrial_sys::net::{Pull, Push};
 
 use super::meter::Meter;
-use super::pattern::PERIOD;
+use crate::byte_stream::pattern::PERIOD;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {

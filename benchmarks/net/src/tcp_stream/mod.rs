@@ -2,7 +2,6 @@
 
 mod advice;
 mod bottleneck;
-mod closing;
 mod config;
 mod flow;
 mod kernel;
@@ -11,7 +10,6 @@ mod method;
 mod method_probe;
 mod moderation;
 mod part;
-mod pattern;
 mod plan;
 mod queued;
 mod record;
@@ -23,7 +21,7 @@ mod tests;
 mod unsent;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, Remedy,
+    About, Actor, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, ParamSpec, Parts, Remedy,
     SeriesSpec, Unit,
 };
 
@@ -142,7 +140,7 @@ const ABOUT: About = About {
         .doc("With rails: payload received by all flows of each rail; rails are numbered as in the list."),
         seatrial_bench::BY_TIME,
     ],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 7, written: 0 },

@@ -51,7 +51,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     if !rails.is_empty() {
         rails::plan(&mut case, &rails);
     }
-    placement.apply(&ends, about.parts, &mut case);
+    placement.apply(&ends, about.parts.names(), &mut case);
     Ok(vec![case])
 }
 

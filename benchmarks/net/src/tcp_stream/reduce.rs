@@ -11,6 +11,7 @@ use super::advice::advice;
 use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
 use super::record::End;
+use crate::fairness::fairness;
 use crate::rails;
 use seatrial_bench::Direction;
 use seatrial_bench::{BY_TIME, Curve, Transferred, by_time, common_window, still_rising};
@@ -158,14 +159,6 @@ fn direction_rates((direction, own, (start, end)): DirectionFlows<'_>, intervals
 fn together(of: &[&Vec<f64>]) -> Vec<f64> {
     let least = of.iter().map(|values| values.len()).min().unwrap_or(0);
     (0..least).map(|at| of.iter().map(|values| values[at]).sum()).collect()
-}
-
-/// Jain's index: 1 if all rates are equal, 1/n if one flow has everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301,
-/// 1984).
-fn fairness(rates: &[f64]) -> Option<f64> {
-    let (sum, squares) =
-        rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
 #[derive(Default)]

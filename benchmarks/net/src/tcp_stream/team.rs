@@ -11,7 +11,7 @@ use seatrial_sys::net::Source;
 use super::config::{Name, TcpStreamConfig};
 use super::flow::{Flow, Lap};
 use super::method::{Receiving, Sending};
-use super::pattern::{self, PERIOD};
+use crate::byte_stream::pattern::{self, PERIOD};
 use seatrial_bench::{Answers, Stop, ThreadSpec, ThreadTeam};
 
 /// Longest time for a thread to obey an order on a busy machine: its calls last 10 ms at most.

@@ -1,6 +1,6 @@
 //! `net.udp_stream`: UDP datagrams at a requested or at the highest rate, and exactly what happened to each.
 
-use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Remedy};
+use seatrial_model::{About, Actor, Cost, Interaction, ParamSpec, Parts, Remedy};
 
 use seatrial_bench::{Benchmark, Part};
 
@@ -43,7 +43,7 @@ const ABOUT: About = About {
     ],
     metrics: METRICS,
     series: SERIES,
-    parts: &["sender", "receiver"],
+    parts: Parts::Two(["sender", "receiver"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 6, written: 0 },

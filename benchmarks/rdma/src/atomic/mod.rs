@@ -5,7 +5,8 @@ mod reduce;
 mod run;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Cost, Interaction, Kind, Limit, MetricSpec, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, Limit, MetricSpec, ParamSpec, Parts, Remedy, SeriesSpec,
+    Unit,
 };
 use seatrial_sys::verbs::VerbKind;
 
@@ -80,7 +81,7 @@ const ABOUT: About = About {
         time("slowest", "The longest latency."),
     ],
     series: &[BY_PORT],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
     cost: Cost { seconds: 5, written: 0 },

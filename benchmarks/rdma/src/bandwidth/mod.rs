@@ -11,7 +11,9 @@ mod receiver;
 mod reduce;
 mod send_loop;
 
-use seatrial_model::{About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Remedy, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Parts, Remedy, SeriesSpec, Unit,
+};
 
 use seatrial_bench::verbs::{capacity, plan_ports};
 use seatrial_bench::{Benchmark, Part};
@@ -32,7 +34,7 @@ pub const ABOUT: About = About {
         Remedy::new(Actor::NetworkTeam, "on RoCE check flow control (PFC, ECN)"),
     ],
     series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     probes: &["steal", "load", "throttle", "ib_port", "nic"],
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),

@@ -10,7 +10,9 @@ mod reduce;
 mod requester;
 mod responder;
 
-use seatrial_model::{About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Remedy, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Parts, Remedy, SeriesSpec, Unit,
+};
 
 use seatrial_bench::verbs::plan_ports;
 use seatrial_bench::{Benchmark, Part};
@@ -28,7 +30,7 @@ pub const ABOUT: About = About {
     ],
     metrics: HALF_RTT_METRICS,
     series: &[BY_SIZE, BY_PORT],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     probes: &["steal", "load", "throttle", "clock", "ib_port", "nic"],
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("a core of both nodes for each port"),

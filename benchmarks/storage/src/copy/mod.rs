@@ -8,7 +8,7 @@ mod reduce;
 mod tests;
 
 use seatrial_model::{
-    About, Actor, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, Unit,
+    About, Actor, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
 };
 
 use crate::io::specs::rate;
@@ -73,7 +73,7 @@ const ABOUT: About = About {
         ),
     ],
     series: &[],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 12, written: 4 << 30 },

@@ -1,6 +1,6 @@
 //! `storage.file`: rate of reading and writing files in a directory, by threads, block size and queue depth.
 
-use seatrial_model::{About, Actor, Cost, Interaction, Need, Remedy};
+use seatrial_model::{About, Actor, Cost, Interaction, Need, Parts, Remedy};
 
 use crate::io::specs::{self, latency, rate};
 use crate::io::{job, limit, part, plan, reduce, rounds};
@@ -36,7 +36,7 @@ pub(crate) const ABOUT: About = About {
         specs::FAIRNESS,
     ],
     series: specs::SERIES,
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },

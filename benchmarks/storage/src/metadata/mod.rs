@@ -9,8 +9,8 @@ mod tests;
 mod work;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
-    Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy,
+    SeriesSpec, Unit,
 };
 
 use seatrial_bench::{Benchmark, Part};
@@ -63,7 +63,7 @@ const ABOUT: About = About {
         SeriesSpec::lower_is_better("p99", Unit::Microsecond, OPERATION)
             .doc("99th percentile of the time of an operation; for list: of a whole folder."),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },

@@ -6,7 +6,9 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{About, Actor, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord, Remedy};
+use seatrial_model::{
+    About, Actor, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord, Parts, Remedy,
+};
 
 use crate::folder::leftovers;
 use crate::io::specs;
@@ -60,7 +62,7 @@ const ABOUT: About = About {
         specs::FAIRNESS,
     ],
     series: specs::SERIES,
-    parts: &[READER, "writer"],
+    parts: Parts::Two([READER, "writer"]),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 20, written: 3 << 30 },

@@ -27,7 +27,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     for case in &mut cases {
         case.places[0].part = READER.to_owned();
         let threads = place_threads(&core_bindings(&writer.machine)?, None, job.threads);
-        let part = about.parts[1].to_owned();
+        let part = about.parts.names()[1].to_owned();
         case.places.push(PartPlacement { part, index: 1, node: writer.name.clone(), bindings: threads });
         case.planned.set("written_on", writer.name.as_str());
         if reader.name != writer.name {

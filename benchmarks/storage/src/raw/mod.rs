@@ -11,8 +11,8 @@ mod tests;
 mod zones;
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec,
-    Unit,
+    About, Actor, AxisSpec, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy,
+    SeriesSpec, Unit,
 };
 
 use seatrial_sys::root::SysRoot;
@@ -102,7 +102,7 @@ const ABOUT: About = About {
              `disks`.",
         ),
     ],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[Need::Privilege("read access to block devices: the group disk, or root")],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 14, written: 0 },

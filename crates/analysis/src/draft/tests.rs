@@ -2,7 +2,7 @@
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::profile::{Absence, Bar};
-use seatrial_model::{Cost, Interaction, MetricSpec, SiteNode, Unit};
+use seatrial_model::{Cost, Interaction, MetricSpec, Parts, SiteNode, Unit};
 
 use super::*;
 use crate::judge::fixture::{limit, measured, metric, no_limit, params};
@@ -18,7 +18,7 @@ static ABOUT: About = About {
     params: &[],
     metrics: &[METRIC, MetricSpec { name: "traffic", ..METRIC }],
     series: &[],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },
@@ -60,6 +60,7 @@ fn memory() -> Test {
         rounds: None,
         links: None,
         beside: None,
+        groups: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The tables of the NCSA brief of 2005, and what the rules find in them.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{About, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Unit};
+use seatrial_model::{
+    About, Cause, Cost, Finding, Interaction, Kind, MetricSpec, Outcome, ParamSpec, Parts, Unit,
+};
 
 use super::load::load_findings;
 use super::sweep::{Table, tables};
@@ -18,7 +20,7 @@ const ABOUT: About = About {
     params: &[THREADS],
     metrics: &[MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond).doc("")],
     series: &[],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },

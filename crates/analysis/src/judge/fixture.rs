@@ -2,8 +2,8 @@
 
 use seatrial_model::record::{CaseRecord, MetricRecord, Summary};
 use seatrial_model::{
-    About, Better, Bound, Budget, Case, Cost, Interaction, Limit, LimitRecord, Nanos, Params, Quantity,
-    Subject, Unit, Value,
+    About, Better, Bound, Budget, Case, Cost, Interaction, Limit, LimitRecord, Nanos, Params, Parts,
+    Quantity, Subject, Unit, Value,
 };
 
 const ABOUT: About = About {
@@ -15,7 +15,7 @@ const ABOUT: About = About {
     params: &[],
     metrics: &[],
     series: &[],
-    parts: &[],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },
@@ -31,6 +31,7 @@ pub(crate) fn case(node: &str, subject: &str) -> CaseRecord {
         measure: Nanos(0),
         prepare: Nanos(0),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

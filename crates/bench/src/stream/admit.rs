@@ -12,7 +12,7 @@ use seatrial_sys::callers::Callers;
 use seatrial_sys::proof::{Key, Side, authenticate};
 
 use super::peer_address::disable_nagle;
-use super::{ANSWER_WITHIN, Accepted, WITHIN};
+use super::{ANSWER_WITHIN, Accepted};
 
 /// Most callers in authentication at a time, which bounds the cost of a flood; beyond, the oldest is disconnected.
 pub(super) const ASKED_AT_ONCE: usize = 256;
@@ -23,15 +23,20 @@ const ASKED_OF_ONE: usize = 128;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Waits for `count` connections that prove the key, and closes the port.
-pub(super) fn admit(listener: TcpListener, key: &Key, count: usize) -> Result<Accepted, Reason> {
-    let deadline = Instant::now() + WITHIN;
+pub(super) fn admit(
+    listener: TcpListener,
+    key: &Key,
+    count: usize,
+    within: Duration,
+) -> Result<Accepted, Reason> {
+    let deadline = Instant::now() + within;
     let (answer, answers) = channel();
     let asked = Arc::new(Callers::new(ASKED_AT_ONCE, ASKED_OF_ONE));
     let mut streams: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
     let mut callers = 0;
     while streams.iter().any(Option::is_none) {
         if Instant::now() >= deadline {
-            return Err(late(&streams, callers));
+            return Err(late(&streams, callers, within));
         }
         match listener.accept() {
             Ok((stream, from)) => {
@@ -70,13 +75,13 @@ fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
     Ok((u32::from_le_bytes(number), stream))
 }
 
-fn late(streams: &[Option<TcpStream>], callers: usize) -> Reason {
+fn late(streams: &[Option<TcpStream>], callers: usize, within: Duration) -> Reason {
     let strangers = callers - streams.iter().flatten().count();
     let missing = streams.iter().filter(|stream| stream.is_none()).count();
     let others =
         if strangers == 0 { String::new() } else { format!("; {strangers} others did, without the key") };
     let of =
         if streams.len() == 1 { String::new() } else { format!(" {missing} of {} times", streams.len()) };
-    let text = format!("the peer did not connect{of} within {} s{others}", WITHIN.as_secs());
+    let text = format!("the peer did not connect{of} within {} s{others}", within.as_secs());
     Reason::new(Cause::PartnerLost, text)
 }

@@ -121,7 +121,12 @@ impl Listener {
     /// The peer's `count` connections, ordered by number. Strangers are rejected without delay; the port is closed
     /// afterwards.
     pub fn accept(self, count: usize) -> Result<Accepted, Reason> {
-        admit::admit(self.listener, &self.key, count)
+        self.accept_within(count, WITHIN)
+    }
+
+    /// The same of peers that may take so long to come.
+    pub fn accept_within(self, count: usize, within: Duration) -> Result<Accepted, Reason> {
+        admit::admit(self.listener, &self.key, count, within)
     }
 }
 

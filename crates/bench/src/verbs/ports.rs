@@ -123,7 +123,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));
     let threads = params.count(THREADS.name).unwrap_or(1).min(queue_pairs).max(1) as usize;
     let placement = place_threads_of_pairs(site, params, pairs, threads)?;
-    placement.apply(&Ends::of(site, params)?, about.parts, &mut case);
+    placement.apply(&Ends::of(site, params)?, about.parts.names(), &mut case);
     Ok(case)
 }
 

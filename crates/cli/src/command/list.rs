@@ -1,7 +1,7 @@
 //! `seatrial list`.
 
 use seatrial_bench::Registry;
-use seatrial_engine::{ALIASES, BISECT, Ends, PATTERNS, Pattern, Step, alias};
+use seatrial_engine::{ALIASES, BISECT, Division, Ends, PATTERNS, Pattern, Step, alias};
 use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
@@ -108,7 +108,9 @@ const SHOWN: usize = 6;
 
 /// A pattern in words, with its pairs of a few nodes.
 fn pattern(pattern: &Pattern) -> PatternPage {
-    let mut notes = vec![if pattern.at_once {
+    let mut notes = vec![if pattern.has_groups {
+        "A case of it starts to measure at one moment on all its nodes."
+    } else if pattern.at_once {
         "All pairs of a step are measured at the same time, also pairs that share a node; steps run one \
          after the other."
     } else {
@@ -126,14 +128,28 @@ fn pattern(pattern: &Pattern) -> PatternPage {
         notes.push("With --links COUNT, the expected number of links, a link without traffic is found.");
     }
     let players: Vec<usize> = (0..SHOWN).collect();
-    let steps = pattern.steps(&Ends { players: &players, partners: None, rounds: None });
-    let pairs = |step: &Step| {
-        let pair = |(one, other): &(usize, usize)| format!("n{}-n{}", one + 1, other + 1);
-        step.pairs.iter().map(pair).collect::<Vec<_>>().join(", ")
+    let steps = pattern.steps(&Ends {
+        players: &players,
+        partners: None,
+        rounds: None,
+        division: Division::Count(2),
+    });
+    let groups = |step: &Step| {
+        let group = |group: &Vec<usize>| match group.as_slice() {
+            [only] => format!("n{0}-n{0}", only + 1),
+            nodes => nodes.iter().map(|node| format!("n{}", node + 1)).collect::<Vec<_>>().join("-"),
+        };
+        step.groups.iter().map(group).collect::<Vec<_>>().join(", ")
     };
     let named = |step: &Step| {
-        let name = if steps.len() == 1 { "pairs".to_owned() } else { format!("step {}", step.number) };
-        (name, pairs(step))
+        let name = if pattern.has_groups {
+            "groups".to_owned()
+        } else if steps.len() == 1 {
+            "pairs".to_owned()
+        } else {
+            format!("step {}", step.number)
+        };
+        (name, groups(step))
     };
     PatternPage {
         id: pattern.id.to_owned(),

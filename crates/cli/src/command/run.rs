@@ -2,10 +2,10 @@
 
 use seatrial_bench::Benchmark;
 use seatrial_engine::{ALIASES, Factors, alias};
-use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_model::profile::Test;
 use seatrial_model::record::BenchmarkOptions;
+use seatrial_model::{Alias, Parts};
 use seatrial_profile::SHIPPED;
 
 use crate::args::RunArgs;
@@ -26,8 +26,14 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         let found = Named::find(id, options.pattern.as_deref());
         named.push(found.map_err(|error| with_nodes(error, id, &options.benchmarks))?);
     }
-    let abouts: Vec<_> = named.iter().map(|named| named.bench.about).collect();
-    let single: Vec<_> = abouts.iter().filter(|about| about.parts.len() < 2).map(|about| about.id).collect();
+    let load = options.beside.as_deref().map(|id| Named::find(id, options.pattern.as_deref())).transpose()?;
+    if let Some(load) = load.as_ref().filter(|load| named.iter().any(|of| of.group == load.group)) {
+        let text = format!("--beside {}: a benchmark does not run beside itself; name another", load.group);
+        return Err(CliError::Usage(text));
+    }
+    let abouts: Vec<_> = named.iter().chain(&load).map(|named| named.bench.about).collect();
+    let single: Vec<_> =
+        abouts.iter().filter(|about| matches!(about.parts, Parts::One(_))).map(|about| about.id).collect();
     if let Some(option) = pairing_option(options).filter(|_| !single.is_empty()) {
         let ids = single.join(", ");
         let others = match single.len() < abouts.len() {
@@ -35,26 +41,14 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
             false => String::new(),
         };
         let text = format!(
-            "leave out {option}: it is for benchmarks between two nodes, and {ids} measures each node by itself{others}"
+            "leave out {option}: it is for benchmarks between nodes, and {ids} measures each node by itself{others}"
         );
         return Err(CliError::Usage(text));
     }
     let factors = factors(options, &named)?;
-    let beside = options.beside.as_deref();
-    let load = beside.map(|id| Named::find(id, options.pattern.as_deref())).transpose()?;
-    if let Some(load) = load.as_ref().filter(|load| named.iter().any(|of| of.group == load.group)) {
-        let text = format!("--beside {}: a benchmark does not run beside itself; name another", load.group);
-        return Err(CliError::Usage(text));
-    }
-    let abouts: Vec<_> = abouts.into_iter().chain(load.as_ref().map(|load| load.bench.about)).collect();
     let mut shares = params::share_out(&options.params, &abouts)?;
-    if let (Some(of_load), Some((last, measured))) = (&load, shares.split_last_mut()) {
-        last.retain(|name, _| !measured.iter().any(|of| of.contains_key(name)));
-        if of_load.bench.about.parts.len() < 2 && options.pattern.is_some() {
-            let text =
-                format!("leave out --pattern: --beside {} measures each node by itself", of_load.group);
-            return Err(CliError::Usage(text));
-        }
+    if let (Some(_), Some((of_load, measured))) = (&load, shares.split_last_mut()) {
+        of_load.retain(|name, _| !measured.iter().any(|of| of.contains_key(name)));
     }
     let count = named.len();
     let tests = named.iter().chain(&load).zip(shares).enumerate().map(|(at, (named, params))| Test {
@@ -65,16 +59,21 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         rounds: options.rounds,
         links: options.links,
         beside: load.as_ref().filter(|_| at < count).map(|load| load.group.clone()),
+        groups: options.groups.clone(),
         ..Test::default()
     });
     Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
 }
 
-/// The first given option that only benchmarks between two nodes use.
+/// The first given option that only benchmarks between nodes use.
 fn pairing_option(options: &BenchmarkOptions) -> Option<&'static str> {
-    let BenchmarkOptions { pattern, rounds, links, .. } = options;
-    let given =
-        [("--pattern", pattern.is_some()), ("--rounds", rounds.is_some()), ("--links", links.is_some())];
+    let BenchmarkOptions { pattern, rounds, links, groups, .. } = options;
+    let given = [
+        ("--pattern", pattern.is_some()),
+        ("--rounds", rounds.is_some()),
+        ("--links", links.is_some()),
+        ("--groups", groups.is_some()),
+    ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 

@@ -13,6 +13,7 @@ fn measured(about: &About) -> CaseRecord {
         measure: Nanos::secs(1),
         prepare: Nanos::secs(1),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

@@ -96,7 +96,7 @@ impl Supervised {
 
     fn terminate(&self, group: Group, evidence: &mut Evidence) -> bool {
         // Evidence first, since the signal changes the state of the process.
-        evidence.insert("when_killed".to_owned(), vitals(&SysRoot::live(), group.pid()));
+        evidence.insert(WorkerEnd::WHEN_KILLED.to_owned(), vitals(&SysRoot::live(), group.pid()));
         group.signal(Signal::TERM);
         // A stopped process handles SIGTERM only after SIGCONT.
         group.signal(Signal::CONT);

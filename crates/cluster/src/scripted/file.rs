@@ -178,6 +178,7 @@ impl Rule {
         let samples =
             patterns.flat_map(|(pattern, number)| pattern.samples(trial, mix(seed ^ number))).collect();
         Script {
+            peers: None,
             samples,
             integrity: self.integrity.clone().unwrap_or(Integrity::Verified { checked: 0 }),
             evidence: self.evidence.clone(),

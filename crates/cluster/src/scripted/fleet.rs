@@ -80,8 +80,7 @@ impl ScriptedFleet {
     }
 
     fn spawn(&mut self, node: NodeIndex, id: WorkerId, case: &Case, place: u32, trial: u32) {
-        let found = usize::try_from(place).ok().and_then(|index| case.places.get(index));
-        let Some(place) = found else {
+        let Some(place) = case.place(place) else {
             let how = EndKind::NotStarted { why: format!("{} has no place {place}", case.id) };
             let end = WorkerEnd { how, output: String::new(), evidence: Evidence::new() };
             return self.plan(self.now, Entry::Ends(id, node, end));

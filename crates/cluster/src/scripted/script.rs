@@ -13,6 +13,8 @@ pub struct Script {
     pub integrity: Integrity,
     pub evidence: Evidence,
     pub offer: Value,
+    /// The parts whose offers the worker asks for; none for those of all.
+    pub peers: Option<Vec<u32>>,
     pub fault: Option<Fault>,
 }
 
@@ -23,6 +25,7 @@ impl Default for Script {
             integrity: Integrity::Verified { checked: 0 },
             evidence: Evidence::new(),
             offer: Value::Null,
+            peers: None,
             fault: None,
         }
     }

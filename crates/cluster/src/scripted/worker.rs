@@ -79,7 +79,8 @@ impl Worker {
         match message {
             ToWorker::Task { .. } => Vec::new(),
             ToWorker::Prepare => {
-                let offer = Offer::new(&self.place, self.script.offer.clone());
+                let peers = self.script.peers.take();
+                let offer = Offer { peers, ..Offer::new(&self.place, self.script.offer.clone()) };
                 vec![Act::Say(FromWorker::Prepared { offer })]
             }
             ToWorker::Connect { .. } => vec![Act::Say(FromWorker::Connected)],
@@ -127,7 +128,8 @@ impl Worker {
     }
 
     pub(super) fn kill(&self, now: Nanos) -> Act {
-        let seen = |state: &str| Evidence::from([("when_killed".to_owned(), json!({ "state": state }))]);
+        let seen =
+            |state: &str| Evidence::from([(WorkerEnd::WHEN_KILLED.to_owned(), json!({ "state": state }))]);
         match self.script.fault {
             Some(Fault::Sticks { .. }) => {
                 let end = WorkerEnd {

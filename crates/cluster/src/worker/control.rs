@@ -50,7 +50,7 @@ impl Control {
     fn obey(&self, message: ToWorker) {
         let order = match message {
             ToWorker::Prepare => WorkerOrder::Prepare,
-            ToWorker::Connect { offers } => WorkerOrder::Connect(offers),
+            ToWorker::Connect { offers } => WorkerOrder::Connect(offers.into_vec()),
             ToWorker::WarmUp { span } => self.run(Phase::WarmUp, span, None),
             ToWorker::Measure { span, at } => self.run(Phase::Measure, span, at),
             ToWorker::Verify => WorkerOrder::Verify,

@@ -38,9 +38,7 @@ pub(super) fn serve(
         .find(&case.bench)
         .ok_or_else(|| protocol(format!("this build has no benchmark '{}'", case.bench)))?;
     let place =
-        usize::try_from(task.place).ok().and_then(|index| case.places.get(index)).ok_or_else(|| {
-            protocol(format!("{} has no place {}, it has {}", case.id, task.place, case.places.len()))
-        })?;
+        case.place(task.place).ok_or_else(|| protocol(format!("{} has no place {}", case.id, task.place)))?;
     tracing::debug!(case = %case.id, part = place.part, index = place.index, trial = task.trial, "worker starts");
     let check = if case.origin.liveness_check { (bench.liveness_check)(case, place) } else { None };
     let mut stage = Stage::New(check.unwrap_or_else(|| bench.part(case, place)));

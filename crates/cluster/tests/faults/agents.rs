@@ -127,7 +127,7 @@ fn agent_with_worker(does: &str) -> (Child, FrameWriter<ChildStdin>, FrameReader
     let worker = WorkerId(1);
     let case = Box::new(cases::case(does));
     commands.write(&Command::Spawn { worker, case, place: 0, trial: 0 }).expect("sent");
-    let connect = ToWorker::Connect { offers: vec![cases::offer()] };
+    let connect = ToWorker::Connect { offers: vec![cases::offer()].into() };
     for message in [ToWorker::Prepare, connect, ToWorker::Measure { span: Nanos::secs(3600), at: None }] {
         commands.write(&Command::Tell { worker, message }).expect("sent");
     }
@@ -201,7 +201,7 @@ fn a_worker_below_a_wrapper_dies_with_its_socket() {
     for message in [
         ToWorker::Task { case: Box::new(cases::case("loops")), place: 0, trial: 0 },
         ToWorker::Prepare,
-        ToWorker::Connect { offers: vec![cases::offer()] },
+        ToWorker::Connect { offers: vec![cases::offer()].into() },
         ToWorker::Measure { span: Nanos::secs(3600), at: None },
     ] {
         to_worker.write(&message).expect("sent");

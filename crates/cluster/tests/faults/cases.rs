@@ -12,6 +12,7 @@ pub fn case(what: &str) -> Case {
         measure: Nanos::millis(30),
         prepare: Nanos::secs(10),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

@@ -214,7 +214,7 @@ fn a_gateway_that_dies() {
     // Other agents continue, and a lost node ignores commands.
     fleet.send(NodeIndex(1), Command::Kill { worker: WorkerId(1) });
     prepare(&mut *fleet, 3, 7, "well");
-    let message = ToWorker::Connect { offers: vec![workers[2].clone()] };
+    let message = ToWorker::Connect { offers: vec![workers[2].clone()].into() };
     fleet.send(NodeIndex(2), Command::Tell { worker: WorkerId(2), message });
     let answer = next(&mut *fleet);
     let wanted = Report::Said { worker: WorkerId(2), message: FromWorker::Connected };
@@ -283,7 +283,8 @@ fn a_child_that_floods() {
     let worker = WorkerId(1);
     let offers = vec![prepare(&mut *fleet, 1, worker.0, "floods_its_samples")];
     let span = Nanos::secs(3600);
-    for message in [ToWorker::Connect { offers }, ToWorker::WarmUp { span: Nanos::millis(1) }] {
+    for message in [ToWorker::Connect { offers: offers.into() }, ToWorker::WarmUp { span: Nanos::millis(1) }]
+    {
         fleet.send(NodeIndex(1), Command::Tell { worker, message });
     }
     fleet.send(NodeIndex(1), Command::Tell { worker, message: ToWorker::Measure { span, at: None } });

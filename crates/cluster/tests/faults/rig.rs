@@ -54,7 +54,7 @@ impl Rig {
     /// Starts a worker that does `what`, and connects it to itself.
     pub fn connect(&mut self, what: &str) -> Toy {
         let toy = self.prepare(what);
-        self.tell(toy.id, ToWorker::Connect { offers: vec![toy.offer.clone()] });
+        self.tell(toy.id, ToWorker::Connect { offers: vec![toy.offer.clone()].into() });
         assert_eq!(self.said(toy.id), FromWorker::Connected);
         toy
     }

@@ -14,8 +14,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getpid, getppid, kill_process};
 use seatrial_bench::{Benchmark, Part, Prepared, Registry, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement, Phase,
-    Quantity, Reason, Sample,
+    About, Case, Cause, Cost, Integrity, Interaction, Limits, Measures, Nanos, Params, PartPlacement, Parts,
+    Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::adopt;
@@ -33,7 +33,7 @@ pub static ABOUT: About = About {
     params: &[],
     metrics: &[],
     series: &[],
-    parts: &["toy"],
+    parts: Parts::One("toy"),
     needs: &[],
     probes: &["vmstat", "no_such_probe"],
     cost: Cost { seconds: 1, written: 0 },

@@ -8,8 +8,8 @@ use seatrial_cluster::{Fault, Script, ScriptedFleet};
 use seatrial_model::machine::Machine;
 use seatrial_model::profile::Test;
 use seatrial_model::{
-    About, Budget, Cause, Event, Limits, Measures, MetricSpec, Nanos, Outcome, Params, PartPlacement, Phase,
-    Quantity, Reason, Sample, SiteNode, Subject, Unit, Values,
+    About, Budget, Cause, Event, Limits, Measures, MetricSpec, Nanos, Outcome, Params, PartPlacement, Parts,
+    Phase, Quantity, Reason, Sample, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
@@ -18,8 +18,12 @@ use crate::{Plan, PlanInputs, Runner, Sweep};
 const SUM: MetricSpec = MetricSpec::higher_is_better("sum", Unit::GigabytesPerSecond);
 const SLOWEST: MetricSpec = MetricSpec::higher_is_better("slowest_node", Unit::GigabytesPerSecond);
 
-static ABOUT: About =
-    About { id: "toy.all", metrics: &[SUM, SLOWEST.isolates()], parts: &["rank"], ..About::WORKER };
+static ABOUT: About = About {
+    id: "toy.all",
+    metrics: &[SUM, SLOWEST.isolates()],
+    parts: Parts::TwoOrMore("rank"),
+    ..About::WORKER
+};
 
 const BENCHMARK: Benchmark = Benchmark {
     about: &ABOUT,
@@ -31,6 +35,7 @@ const BENCHMARK: Benchmark = Benchmark {
             warm_up: Nanos::millis(10),
             measure: Nanos::millis(100),
             prepare: Nanos::secs(1),
+            connect: Nanos::secs(1),
             slack: Nanos(0),
             overhead: Nanos(0),
             precision_percent: 50.0,
@@ -68,7 +73,10 @@ const BENCHMARK: Benchmark = Benchmark {
     },
 };
 
-static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
+static WITHOUT_SLOWEST: About = About { id: "toy.sum", metrics: &[SUM], ..ABOUT };
+
+static REGISTRY: Registry =
+    Registry { families: &[&[BENCHMARK, Benchmark { about: &WITHOUT_SLOWEST, ..BENCHMARK }]], planned: &[] };
 
 fn site(count: usize) -> Site {
     Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), Machine::default())).collect() }
@@ -144,7 +152,7 @@ fn groups_of_half_the_nodes_follow_the_whole_until_the_slow_node_is_named() {
     assert_eq!(sizes, [vec![8], vec![4, 4], vec![4, 4], vec![4, 4], vec![4, 4]]);
     assert_eq!(ran.notes[0], "looking for what holds toy.all back: n[1-4] and n[5-8]");
     let second = &ran.rounds[1];
-    assert_eq!(second[1].id.as_str(), "toy.all@n5+n6+n7+n8/node#bisect.1");
+    assert_eq!(second[1].id.as_str(), "toy.all@n[5-8]/node#bisect.1");
     assert_eq!(second[1].origin.to_string(), "pattern=bisect, step=1");
     for record in &ran.records[1..] {
         assert_eq!(record.evidence["together"]["cases"], serde_json::json!([2, 2, 2]), "{}", record.case);
@@ -204,14 +212,12 @@ fn a_node_that_is_lost_on_the_way_is_left_out_of_the_groups() {
 
 #[test]
 fn a_benchmark_whose_slowest_node_decides_no_metric_is_refused() {
-    let about = |test: &Test, registry: &Registry| {
-        Plan::new(std::slice::from_ref(test), registry, PlanInputs::of(&site(4))).map(|plan| plan.cases.len())
-    };
-    assert_eq!(about(&test(), &REGISTRY), Ok(1));
-    let test = Test { id: "net.rr".to_owned(), bench: "net.rr".to_owned(), ..test() };
-    let refused = about(&test, &seatrial_registry::REGISTRY).expect_err("pairs only").to_string();
+    let planned =
+        |test: Test| Plan::new(&[test], &REGISTRY, PlanInputs::of(&site(4))).map(|plan| plan.cases.len());
+    assert_eq!(planned(test()), Ok(1));
+    let refused = planned(Test { bench: "toy.sum".to_owned(), ..test() }).expect_err("a sum").to_string();
     assert_eq!(
         refused,
-        "pattern bisect compares groups of nodes by a metric that their slowest node decides; net.rr has none"
+        "pattern bisect compares groups of nodes by a metric that their slowest node decides; toy.sum has none"
     );
 }

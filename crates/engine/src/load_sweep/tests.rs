@@ -8,7 +8,7 @@ use seatrial_model::machine::Machine;
 use seatrial_model::profile::Test;
 use seatrial_model::{
     About, Budget, Cost, Event, Interaction, Limits, Measures, MetricSpec, ParamSpec, PartPlacement,
-    PartRecord, Phase, Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
+    PartRecord, Parts, Phase, Quantity, Reason, Sample, Site, SiteNode, Subject, Unit, Values,
 };
 
 use super::*;
@@ -31,7 +31,7 @@ const ABOUT: About = About {
     ],
     metrics: &[MetricSpec::higher_is_better("rate", Unit::PerSecond).doc("")],
     series: &[],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },
@@ -50,6 +50,7 @@ const BENCHMARK: Benchmark = Benchmark {
             measure: Nanos::secs(1),
             prepare: Nanos::secs(30),
             slack: Nanos(0),
+            connect: Budget::CONNECT,
             overhead: Nanos(0),
             precision_percent: 100.0,
         };

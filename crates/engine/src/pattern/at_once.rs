@@ -1,6 +1,6 @@
 //! Patterns whose pairs share links on purpose.
 
-use super::{Ends, Partners, Step, one};
+use super::{Ends, Partners, Step, groups, one};
 
 /// Each node of the first group with its counterpart in the second.
 pub(super) fn bisection(ends: &Ends<'_>) -> Vec<Step> {
@@ -26,5 +26,5 @@ pub(super) fn incast(ends: &Ends<'_>) -> Vec<Step> {
 pub(super) fn trunk(ends: &Ends<'_>) -> Vec<Step> {
     let (first, second) = ends.groups();
     let pairs: Vec<_> = first.into_iter().zip(second).collect();
-    (1..=pairs.len()).map(|count| Step { number: count as u64, pairs: pairs[..count].to_vec() }).collect()
+    (1..=pairs.len()).map(|count| Step { number: count as u64, groups: groups(&pairs[..count]) }).collect()
 }

@@ -1,6 +1,7 @@
-//! Patterns: which pairs of nodes a two-part benchmark measures, and which of these pairs at the same time.
+//! Patterns: which nodes a case is measured on, and which cases at the same time.
 
 mod at_once;
+mod division;
 mod names;
 mod partner;
 mod turns;
@@ -8,14 +9,17 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
+pub use division::Division;
 pub use names::{ALIASES, alias};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     pub id: &'static str,
     pub doc: &'static str,
-    /// Whether its pairs share links on purpose: all pairs of a step run at the same time.
+    /// Whether its cases share links on purpose: all cases of a step run at the same time.
     pub at_once: bool,
+    /// Whether a case of it may have more than two nodes.
+    pub has_groups: bool,
     pub has_rounds: bool,
     steps: fn(&Ends<'_>) -> Vec<Step>,
 }
@@ -72,16 +76,29 @@ pub const PATTERNS: &[Pattern] = &[
         steps: at_once::trunk,
         ..AT_ONCE
     },
+    Pattern { id: ALL, doc: "All nodes in one case, for benchmarks of two parts or more.", ..ALL_NODES },
     Pattern {
         id: BISECT,
         doc: "All nodes in one case; then, if it misses a bound of the profile or none is stated, groups of half of the \
               nodes and smaller ones, until the node or the boundary that holds all back is found.",
-        ..TURNS
+        ..ALL_NODES
+    },
+    Pattern {
+        id: GROUPS,
+        doc: "Disjoint groups of nodes (--groups) at the same time, for benchmarks of two parts or more.",
+        has_groups: true,
+        steps: |ends| one_step(ends.division.groups(ends.players)),
+        ..AT_ONCE
     },
 ];
 
+/// All nodes in one case.
+const ALL_NODES: Pattern =
+    Pattern { has_groups: true, steps: |ends| one_step(vec![ends.players.to_vec()]), ..TURNS };
+
 /// Pairs without a common node run side by side, the others one after the other.
-const TURNS: Pattern = Pattern { id: "", doc: "", at_once: false, has_rounds: false, steps: |_| Vec::new() };
+const TURNS: Pattern =
+    Pattern { id: "", doc: "", at_once: false, has_groups: false, has_rounds: false, steps: |_| Vec::new() };
 
 /// All pairs of a step run at the same time, also pairs with a common node.
 const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
@@ -91,6 +108,11 @@ pub const ALONE: &str = "alone";
 
 /// The pattern of one case over all nodes and of the study [`Bisect`](crate::Bisect).
 pub const BISECT: &str = "bisect";
+/// The default of benchmarks of two parts or more.
+pub const ALL: &str = "all";
+
+/// The pattern that the option `--groups` implies.
+pub const GROUPS: &str = "groups";
 
 const ROUNDS: usize = 3;
 
@@ -101,6 +123,7 @@ pub struct Ends<'a> {
     /// The nodes on the other side, if given.
     pub partners: Option<Partners<'a>>,
     pub rounds: Option<u32>,
+    pub division: Division<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,13 +133,13 @@ pub enum Partners<'a> {
     Role(&'a [usize]),
 }
 
-/// Pairs that belong together.
+/// Cases that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Number of the step in the pattern; for `trunk` the number of pairs.
     pub number: u64,
-    /// Positions; the first node runs the first part.
-    pub pairs: Vec<(usize, usize)>,
+    /// The nodes of each case by position, each once; the first node runs the first part.
+    pub groups: Vec<Vec<usize>>,
 }
 
 impl Pattern {
@@ -124,14 +147,18 @@ impl Pattern {
         PATTERNS.iter().find(|pattern| pattern.id == id)
     }
 
-    /// The pairs of `ends`, ordered so that neighbours in the list share few nodes and as many as possible run side
+    /// The cases of `ends`, ordered so that neighbours in the list share few nodes and as many as possible run side
     /// by side. A single player has no partner: only `alone` pairs it with itself.
     pub fn steps(&self, ends: &Ends<'_>) -> Vec<Step> {
-        if matches!(ends.players, [_]) && ends.others().is_empty() && !self.is_alone() {
+        let is_of_pairs = !self.is_alone() && !self.has_groups;
+        if matches!(ends.players, [_]) && ends.others().is_empty() && is_of_pairs {
             return Vec::new();
         }
         let mut steps = (self.steps)(ends);
-        steps.retain(|step| !step.pairs.is_empty());
+        for step in &mut steps {
+            step.groups.retain(|group| !group.is_empty());
+        }
+        steps.retain(|step| !step.groups.is_empty());
         steps
     }
 
@@ -175,5 +202,15 @@ impl Ends<'_> {
 }
 
 fn one(pairs: Vec<(usize, usize)>) -> Vec<Step> {
-    vec![Step { number: 1, pairs }]
+    one_step(groups(&pairs))
+}
+
+fn one_step(groups: Vec<Vec<usize>>) -> Vec<Step> {
+    vec![Step { number: 1, groups }]
+}
+
+/// A node that is paired with itself is a group of one.
+fn groups(pairs: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let group = |(one, other): &(usize, usize)| if one == other { vec![*one] } else { vec![*one, *other] };
+    pairs.iter().map(group).collect()
 }

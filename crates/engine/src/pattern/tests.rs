@@ -7,10 +7,22 @@ use proptest::test_runner::RngSeed;
 
 use super::*;
 
+fn ends<'a>(players: &'a [usize], partners: Option<Partners<'a>>) -> Ends<'a> {
+    Ends { players, partners, rounds: None, division: Division::Count(2) }
+}
+
+fn pair(group: &[usize]) -> (usize, usize) {
+    match group {
+        [one] => (*one, *one),
+        [one, other] => (*one, *other),
+        more => panic!("{more:?} is no pair"),
+    }
+}
+
 fn steps(id: &str, players: &[usize], partners: Option<Partners<'_>>) -> Vec<Vec<(usize, usize)>> {
     let pattern = Pattern::find(id).expect("a pattern");
-    let steps = pattern.steps(&Ends { players, partners, rounds: None });
-    steps.into_iter().map(|step| step.pairs).collect()
+    let steps = pattern.steps(&ends(players, partners));
+    steps.into_iter().map(|step| step.groups.iter().map(|group| pair(group)).collect()).collect()
 }
 
 fn of(id: &str, count: usize) -> Vec<(usize, usize)> {
@@ -33,7 +45,7 @@ fn alone_everybody_is_paired_with_itself() {
 #[test]
 fn a_single_node_is_paired_with_itself_by_the_pattern_alone_and_by_no_other() {
     assert_eq!(of("alone", 1), [(0, 0)]);
-    for pattern in PATTERNS {
+    for pattern in PATTERNS.iter().filter(|pattern| !pattern.has_groups) {
         assert!(pattern.is_alone() || of(pattern.id, 1).is_empty(), "{}", pattern.id);
         assert!(of(pattern.id, 0).is_empty(), "{}", pattern.id);
     }
@@ -79,14 +91,21 @@ fn everybody_sends_to_one() {
 #[test]
 fn a_trunk_gets_one_flow_more_in_every_step() {
     let players = [0, 1, 2, 3, 4, 5];
-    let found = Pattern::find("trunk").expect("trunk").steps(&Ends {
-        players: &players,
-        partners: None,
-        rounds: None,
-    });
+    let found = Pattern::find("trunk").expect("trunk").steps(&ends(&players, None));
     assert_eq!(found.iter().map(|step| step.number).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(found[0].pairs, [(0, 3)]);
-    assert_eq!(found[2].pairs, [(0, 3), (1, 4), (2, 5)]);
+    assert_eq!(found[0].groups, [[0, 3]]);
+    assert_eq!(found[2].groups, [[0, 3], [1, 4], [2, 5]]);
+}
+
+#[test]
+fn all_nodes_are_one_case_and_groups_share_no_node() {
+    let groups = |id: &str, players: &[usize]| {
+        let found = Pattern::find(id).expect(id).steps(&ends(players, None));
+        found.into_iter().map(|step| step.groups).collect::<Vec<_>>()
+    };
+    assert_eq!(groups("all", &[3, 1, 2]), [[[3, 1, 2]]]);
+    assert_eq!(groups("groups", &[0, 1, 2, 3, 4]), [[vec![0, 1], vec![2, 3, 4]]]);
+    assert!(groups("all", &[]).is_empty() && groups("groups", &[]).is_empty());
 }
 
 #[test]
@@ -124,8 +143,8 @@ proptest! {
     fn matchings_are_rounds_without_a_clash_or_a_pair_that_comes_twice(count in 2_usize..40, rounds in 1_u32..6) {
         let players: Vec<usize> = (100..100 + count).collect();
         let pattern = Pattern::find("matchings").expect("matchings");
-        let ends = Ends { players: &players, partners: None, rounds: Some(rounds) };
-        let pairs = pattern.steps(&ends).into_iter().flat_map(|step| step.pairs).collect::<Vec<_>>();
+        let ends = Ends { rounds: Some(rounds), ..ends(&players, None) };
+        let pairs = pattern.steps(&ends).into_iter().flat_map(|step| step.groups).map(|group| pair(&group)).collect::<Vec<_>>();
         let most = count - 1 + count % 2;
         prop_assert_eq!(pairs.len(), (rounds as usize).min(most) * (count / 2));
         prop_assert_eq!(pairs.iter().collect::<BTreeSet<_>>().len(), pairs.len());
@@ -134,7 +153,7 @@ proptest! {
             prop_assert_eq!(nodes.len(), 2 * round.len());
             prop_assert!(nodes.iter().all(|node| players.contains(node)));
         }
-        let again = pattern.steps(&ends).into_iter().flat_map(|step| step.pairs).collect::<Vec<_>>();
+        let again = pattern.steps(&ends).into_iter().flat_map(|step| step.groups).map(|group| pair(&group)).collect::<Vec<_>>();
         prop_assert_eq!(again, pairs, "the same in every run");
     }
 

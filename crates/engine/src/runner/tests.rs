@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::*;
 
 mod defects;
+mod groups;
 mod time;
 
 use crate::{Plan, PlanInputs, Sweep};

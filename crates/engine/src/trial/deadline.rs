@@ -7,14 +7,13 @@ use seatrial_model::{Budget, Nanos, Phase};
 pub struct Deadlines {
     /// For a phase of a set duration: start, the last check of `stop`, the last samples.
     pub grace: Nanos,
-    pub connect: Nanos,
     /// For a killed worker to be reported gone or abandoned; longer than the agent's own timeout.
     pub kill: Nanos,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { grace: Nanos::secs(10), connect: Nanos::secs(15), kill: Nanos::secs(10) }
+        Self { grace: Nanos::secs(10), kill: Nanos::secs(10) }
     }
 }
 
@@ -22,7 +21,7 @@ impl Deadlines {
     pub const fn of(&self, phase: Phase, budget: &Budget) -> Nanos {
         match phase {
             Phase::Prepare | Phase::Verify => budget.prepare,
-            Phase::Connect => self.connect,
+            Phase::Connect => budget.connect,
             Phase::WarmUp => budget.warm_up.plus(self.grace),
             Phase::Measure => budget.measure.plus(self.grace),
         }

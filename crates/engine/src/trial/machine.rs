@@ -3,7 +3,7 @@
 //! Between two phases is a barrier: no part continues before all parts answered. After any failure, the trial kills
 //! the remaining workers and waits, for a bounded time, until they are gone.
 
-use seatrial_cluster::{Command, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
+use seatrial_cluster::{Command, FromWorker, NodeIndex, Offers, Offset, ToWorker, WorkerEnd, WorkerId};
 use seatrial_model::{Case, Cause, Nanos, PartRecord, Phase, Reason};
 
 use super::Deadlines;
@@ -20,6 +20,11 @@ pub enum Action {
 pub struct Trial {
     number: u32,
     workers: Vec<Worker>,
+    /// Of `workers`: those that have not answered in this phase, and those that are not gone. A message of one of
+    /// thousands of workers is not worth a look at all.
+    open: usize,
+    left: usize,
+    has_failed: bool,
     together: Option<Together>,
     /// Whether the trial waits for [`Self::go`] before it warms up and before it measures: its case is a step of a
     /// pattern whose cases are measured at the same time.
@@ -69,17 +74,18 @@ impl Trial {
             .map(|((id, node), place)| Worker::new(id, *node, place.clone()))
             .collect();
         let mut actions = Vec::new();
-        for (place, worker) in (0..).zip(&workers) {
-            let case = Box::new(case.clone());
-            actions.push(Action::Send(
-                worker.node,
-                Command::Spawn { worker: worker.id, case, place, trial: number },
-            ));
+        for worker in &workers {
+            let (case, place) = (Box::new(case.for_part(&worker.place)), worker.place.index);
+            let spawn = Command::Spawn { worker: worker.id, case, place, trial: number };
+            actions.push(Action::Send(worker.node, spawn));
         }
         let stage = Stage::In(Phase::Prepare);
         let together = Together::new(nodes, clocks);
         let mut trial = Self {
             number,
+            open: workers.len(),
+            left: workers.len(),
+            has_failed: false,
             workers,
             together,
             holds: case.origin.is_concurrent(),
@@ -120,22 +126,20 @@ impl Trial {
     }
 
     pub fn is_over(&self) -> bool {
-        self.workers.iter().all(|worker| worker.gone)
+        self.left == 0
     }
 
     pub fn said(&mut self, case: &Case, worker: WorkerId, message: FromWorker, now: Nanos) -> Vec<Action> {
         let stage = self.stage;
-        if let (Stage::In(phase), Some(worker)) = (stage, self.find(worker)) {
-            worker.hear(phase, message);
+        if let Stage::In(phase) = stage {
+            self.with(worker, |worker| worker.hear(phase, message));
         }
         self.proceed(case, now)
     }
 
     pub fn ended(&mut self, case: &Case, worker: WorkerId, end: WorkerEnd, now: Nanos) -> Vec<Action> {
         let phase = self.phase();
-        if let Some(worker) = self.find(worker) {
-            worker.end(phase, end);
-        }
+        self.with(worker, |worker| worker.end(phase, end));
         self.proceed(case, now)
     }
 
@@ -144,6 +148,7 @@ impl Trial {
         for worker in self.workers.iter_mut().filter(|worker| worker.node == node && !worker.gone) {
             worker.vanish(format!("the agent of {worker} was lost: {why}"));
         }
+        self.count();
         self.proceed(case, now)
     }
 
@@ -165,6 +170,7 @@ impl Trial {
                 Stage::Killing => worker.gone = true,
             }
         }
+        self.count();
         self.proceed(case, now)
     }
 
@@ -172,6 +178,7 @@ impl Trial {
         for worker in &mut self.workers {
             worker.give(reason.cause, reason.text.clone());
         }
+        self.count();
         self.proceed(case, now)
     }
 
@@ -199,8 +206,22 @@ impl Trial {
         TrialEnd { lost, reason, parts: self.workers.drain(..).map(|worker| worker.record(number)).collect() }
     }
 
-    fn find(&mut self, id: WorkerId) -> Option<&mut Worker> {
-        self.workers.iter_mut().find(|worker| worker.id == id)
+    /// Changes the worker `id`, if it is one of this trial: their ids are consecutive.
+    fn with(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker)) {
+        let at = self.workers.first().and_then(|first| id.0.checked_sub(first.id.0));
+        let Some(worker) = at.and_then(|at| self.workers.get_mut(usize::try_from(at).ok()?)) else { return };
+        self.open -= usize::from(!worker.answered);
+        self.left -= usize::from(!worker.gone);
+        change(worker);
+        self.open += usize::from(!worker.answered);
+        self.left += usize::from(!worker.gone);
+        self.has_failed |= worker.reason.is_some();
+    }
+
+    fn count(&mut self) {
+        self.open = self.workers.iter().filter(|worker| !worker.answered).count();
+        self.left = self.workers.iter().filter(|worker| !worker.gone).count();
+        self.has_failed = self.workers.iter().any(|worker| worker.reason.is_some());
     }
 
     /// Whether all failures so far may be consequences of a lost node: the other workers only report a lost partner
@@ -220,11 +241,11 @@ impl Trial {
 
     /// Continues as far as the known answers allow.
     fn proceed(&mut self, case: &Case, now: Nanos) -> Vec<Action> {
-        if self.workers.iter().any(|worker| worker.reason.is_some()) {
+        if self.has_failed {
             return self.kill(now);
         }
         match self.stage {
-            Stage::In(phase) if self.workers.iter().all(|worker| worker.answered) => match next(phase) {
+            Stage::In(phase) if self.open == 0 => match next(phase) {
                 Some(phase @ (Phase::WarmUp | Phase::Measure)) if self.holds => {
                     self.held = Some(phase);
                     // The other trials of the group have deadlines.
@@ -240,10 +261,9 @@ impl Trial {
 
     fn enter(&mut self, case: &Case, phase: Phase, now: Nanos) -> Vec<Action> {
         self.begin(case, phase, now);
-        let offers: Vec<_> = self.workers.iter().filter_map(|worker| worker.offer.clone()).collect();
         let message = match phase {
             Phase::Prepare => ToWorker::Prepare,
-            Phase::Connect => ToWorker::Connect { offers },
+            Phase::Connect => return self.connect(),
             Phase::WarmUp => ToWorker::WarmUp { span: case.budget.warm_up },
             Phase::Measure => {
                 let at = now.plus(self.lead().unwrap_or_default());
@@ -252,6 +272,22 @@ impl Trial {
             Phase::Verify => ToWorker::Verify,
         };
         self.tell_all(&message, Some(phase))
+    }
+
+    /// Each worker gets the offers that it asked for; those that need all share one list.
+    fn connect(&mut self) -> Vec<Action> {
+        let offers: Vec<_> = self.workers.iter().filter_map(|worker| worker.offer.clone()).collect();
+        let all: Offers = offers.iter().cloned().collect();
+        let of = |peers: &Vec<u32>| peers.iter().filter_map(|at| offers.get(*at as usize).cloned()).collect();
+        let mut actions = vec![Action::Entered(Phase::Connect)];
+        for worker in &mut self.workers {
+            worker.answered = false;
+            let offers = worker.peers.as_ref().map_or_else(|| all.clone(), of);
+            let command = Command::Tell { worker: worker.id, message: ToWorker::Connect { offers } };
+            actions.push(Action::Send(worker.node, command));
+        }
+        self.open = self.workers.len();
+        actions
     }
 
     fn begin(&mut self, case: &Case, phase: Phase, now: Nanos) {
@@ -274,6 +310,7 @@ impl Trial {
             let message = ToWorker::Measure { span, at: Some(at) };
             actions.push(Action::Send(worker.node, Command::Tell { worker: worker.id, message }));
         }
+        self.open = self.workers.len();
         actions
     }
 
@@ -305,6 +342,7 @@ impl Trial {
             let command = Command::Tell { worker: worker.id, message: message.clone() };
             actions.push(Action::Send(worker.node, command));
         }
+        self.open = self.workers.len();
         actions
     }
 }

@@ -1,7 +1,9 @@
 //! The trial's state machine, fed by hand.
 
 use seatrial_bench::Offer;
-use seatrial_cluster::{Command, EndKind, FromWorker, NodeIndex, Offset, ToWorker, WorkerEnd, WorkerId};
+use seatrial_cluster::{
+    Command, EndKind, FromWorker, NodeIndex, Offers, Offset, ToWorker, WorkerEnd, WorkerId,
+};
 use seatrial_model::{
     Budget, Case, Cause, Evidence, Integrity, Nanos, Params, PartPlacement, Phase, Reason, Sample, Subject,
     Unit,
@@ -17,6 +19,7 @@ fn case(parts: u32) -> Case {
         measure: Nanos::millis(100),
         prepare: Nanos::secs(5),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };
@@ -67,7 +70,10 @@ impl Played {
     }
 
     fn ends(&mut self, worker: u64, how: EndKind) {
-        let end = WorkerEnd { how, output: String::new(), evidence: Evidence::new() };
+        let is_ours =
+            matches!(&how, EndKind::Signalled { name, .. } if name == "SIGTERM" || name == "SIGKILL");
+        let seen = is_ours.then(|| (WorkerEnd::WHEN_KILLED.to_owned(), "S (sleeping)".into()));
+        let end = WorkerEnd { how, output: String::new(), evidence: seen.into_iter().collect() };
         self.asked = self.trial.ended(&self.case, WorkerId(worker), end, self.now);
     }
 
@@ -82,6 +88,7 @@ impl Played {
             index: u32::try_from(worker).unwrap(),
             node: format!("n{worker}"),
             data: serde_json::json!({ "port": 1000 + worker }),
+            peers: None,
         };
         self.says(worker, FromWorker::Prepared { offer });
     }
@@ -113,6 +120,10 @@ fn verified() -> FromWorker {
     FromWorker::Verified { integrity: Integrity::Verified { checked: 8 }, evidence: Evidence::new() }
 }
 
+fn indices(offers: &Offers) -> Vec<u32> {
+    offers.clone().into_vec().iter().map(|offer| offer.index).collect()
+}
+
 #[test]
 fn nobody_goes_on_before_everybody_answered() {
     let mut played = Played::start(2);
@@ -122,7 +133,44 @@ fn nobody_goes_on_before_everybody_answered() {
     let told = played.told();
     assert_eq!(told.len(), 2);
     let ToWorker::Connect { offers } = told[0].1 else { panic!("{told:?}") };
-    assert_eq!(offers.iter().map(|offer| offer.index).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(indices(offers), [0, 1]);
+}
+
+#[test]
+fn a_part_that_names_its_peers_gets_their_offers_only_and_nobody_gets_the_names() {
+    let mut played = Played::start(4);
+    for worker in 0..4_u32 {
+        let offer = Offer {
+            part: "worker".to_owned(),
+            index: worker,
+            node: format!("n{worker}"),
+            data: serde_json::Value::Null,
+            peers: (worker != 2).then(|| vec![(worker + 1) % 4]),
+        };
+        played.says(u64::from(worker), FromWorker::Prepared { offer });
+    }
+    let sent: Vec<Vec<u32>> = played
+        .told()
+        .into_iter()
+        .map(|(_, message)| {
+            let ToWorker::Connect { offers } = message else { panic!("{message:?}") };
+            assert!(offers.clone().into_vec().iter().all(|offer| offer.peers.is_none()));
+            indices(offers)
+        })
+        .collect();
+    assert_eq!(sent, [vec![1], vec![2], vec![0, 1, 2, 3], vec![0]]);
+}
+
+#[test]
+fn a_case_has_its_own_time_to_connect() {
+    let mut played = Played::start(2);
+    played.case.budget.connect = Nanos::secs(40);
+    played.offers(0);
+    played.offers(1);
+    played.waits(Nanos::secs(39));
+    assert!(played.asked.is_empty(), "the deadline is 40 s");
+    played.waits(Nanos::secs(1));
+    assert_eq!(played.kills(), [0, 1]);
 }
 
 #[test]
@@ -188,6 +236,19 @@ fn the_one_that_crashed_is_named_even_when_its_partner_complained_first() {
     let reason = played.reason();
     assert_eq!(reason.cause, Cause::Crash);
     assert!(reason.text.contains("worker 1 on n1 was ended by SIGSEGV"), "{reason}");
+}
+
+#[test]
+fn one_that_the_kernel_killed_before_our_order_came_is_named() {
+    let mut played = Played::start(2);
+    played.says(0, FromWorker::Failed { reason: Reason::new(Cause::PartnerLost, "connection reset") });
+    assert_eq!(played.kills(), [0, 1]);
+    let how = EndKind::Signalled { signal: 9, name: "SIGKILL".to_owned() };
+    let end = WorkerEnd { how, output: String::new(), evidence: Evidence::new() };
+    played.asked = played.trial.ended(&played.case, WorkerId(1), end, played.now);
+    played.ends(0, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+    let reason = played.reason();
+    assert!(reason.text.contains("worker 1 on n1 was ended by SIGKILL"), "{reason}");
 }
 
 #[test]

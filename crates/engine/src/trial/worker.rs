@@ -1,5 +1,7 @@
 //! The controller's state of one worker of a trial.
 
+use std::sync::Arc;
+
 use seatrial_bench::Offer;
 use seatrial_cluster::{EndKind, FromWorker, NodeIndex, WorkerEnd, WorkerId};
 use seatrial_model::{Cause, Evidence, Integrity, PartPlacement, PartRecord, Phase, Reason, Sample};
@@ -12,7 +14,9 @@ pub struct Worker {
     pub id: WorkerId,
     pub node: NodeIndex,
     pub place: PartPlacement,
-    pub offer: Option<Offer>,
+    pub offer: Option<Arc<Offer>>,
+    /// The parts whose offers this one asked for; none for all.
+    pub peers: Option<Vec<u32>>,
     pub samples: Vec<Sample>,
     pub integrity: Option<Integrity>,
     pub evidence: Evidence,
@@ -31,6 +35,7 @@ impl Worker {
             node,
             place,
             offer: None,
+            peers: None,
             samples: Vec::new(),
             integrity: None,
             evidence: Evidence::new(),
@@ -44,7 +49,10 @@ impl Worker {
     /// Takes in a message; the answer must be the one that `phase` waits for.
     pub fn hear(&mut self, phase: Phase, message: FromWorker) {
         match (phase, message) {
-            (Phase::Prepare, FromWorker::Prepared { offer }) => self.offer = Some(offer),
+            (Phase::Prepare, FromWorker::Prepared { mut offer }) => {
+                self.peers = offer.peers.take();
+                self.offer = Some(Arc::new(offer));
+            }
             (Phase::Connect, FromWorker::Connected)
             | (Phase::WarmUp, FromWorker::WarmedUp)
             | (Phase::Measure, FromWorker::Measured) => {}
@@ -79,6 +87,8 @@ impl Worker {
     /// Takes in the end of the process. An unrequested end is a failure.
     pub fn end(&mut self, phase: Option<Phase>, end: WorkerEnd) {
         self.gone = true;
+        // The kernel kills too, where memory is short.
+        let was_ended = end.evidence.contains_key(WorkerEnd::WHEN_KILLED);
         let during = phase.map_or("at its end".to_owned(), |phase| format!("during {}", phase.word()));
         let said = if end.output.trim().is_empty() {
             String::new()
@@ -91,7 +101,7 @@ impl Worker {
             // complained first.
             EndKind::Exited { .. } if self.killed => {}
             EndKind::Signalled { ref name, .. }
-                if self.killed && matches!(name.as_str(), "SIGTERM" | "SIGKILL") => {}
+                if self.killed && (name == "SIGTERM" || name == "SIGKILL" && was_ended) => {}
             EndKind::Exited { code } => {
                 let text = format!("{self} exited with code {code} {during}, before it was done{said}");
                 self.give(Cause::Crash, text);

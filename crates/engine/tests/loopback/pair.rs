@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, Phase, Quantity, Reason,
-    Sample, Unit, Values,
+    About, Case, Cause, Integrity, Limits, Measures, Nanos, Params, PartPlacement, Parts, Phase, Quantity,
+    Reason, Sample, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
 use crate::toy;
 
-static ABOUT: About = toy::about("toy.pair", &[toy::FAULT], &["sender", "receiver"]);
+static ABOUT: About = toy::about("toy.pair", &[toy::FAULT], Parts::Two(["sender", "receiver"]));
 
 pub const BENCHMARK: Benchmark = Benchmark {
     about: &ABOUT,
     factors: &[],
-    plan: |about, params, site| Ok(vec![toy::case(about, ABOUT.parts, params, site)]),
+    plan: |about, params, site| Ok(vec![toy::case(about, ABOUT.parts.names(), params, site)]),
     limits: |_, _, _| Limits::new(),
     part: |case, place| Part::new(case, place, if place.part == "sender" { sender } else { receiver }),
     liveness_check: |_, _| None,

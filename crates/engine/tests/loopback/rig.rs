@@ -47,7 +47,7 @@ pub fn run(
     let plan = Plan::new(tests, &REGISTRY, PlanInputs::of(&site)).expect("a plan");
     // Far more than anything here takes: nothing waits until then.
     let long = Nanos::secs(120);
-    let deadlines = Deadlines { grace: long, connect: long, kill: long };
+    let deadlines = Deadlines { grace: long, kill: long };
     let mut runner = Runner { cancel, deadlines, ..Runner::new(REGISTRY, &site, fleet, &mut watch) };
     runner.run(&mut Sweep::new(plan.cases), Vec::new())
 }

@@ -5,15 +5,18 @@ use std::net::{TcpListener, TcpStream};
 
 use seatrial_bench::{Benchmark, Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{
-    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement, Phase,
-    Quantity, Reason, Sample, Unit, Values,
+    About, Case, Cause, Integrity, Kind, Limits, Measures, Nanos, ParamSpec, Params, PartPlacement, Parts,
+    Phase, Quantity, Reason, Sample, Unit, Values,
 };
 use seatrial_sys::clock::now_ns;
 
 use crate::toy;
 
-static ABOUT: About =
-    toy::about("toy.ring", &[ParamSpec::new("parts", Kind::Count(2, 16), "3").doc("How many.")], &["link"]);
+static ABOUT: About = toy::about(
+    "toy.ring",
+    &[ParamSpec::new("parts", Kind::Count(2, 16), "3").doc("How many.")],
+    Parts::TwoOrMore("link"),
+);
 
 /// The token that ends all parts.
 const LAST: u8 = 255;

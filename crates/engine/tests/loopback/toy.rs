@@ -2,8 +2,8 @@
 
 use seatrial_bench::Registry;
 use seatrial_model::{
-    About, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Site,
-    Subject, Unit,
+    About, Budget, Case, Cost, Interaction, Kind, MetricSpec, Nanos, ParamSpec, Params, PartPlacement, Parts,
+    Site, Subject, Unit,
 };
 
 use crate::{pair, ring};
@@ -18,7 +18,7 @@ const METRICS: &[MetricSpec] = &[
 ];
 
 /// The definition of a toy with its own parameters.
-pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: &'static [&'static str]) -> About {
+pub const fn about(id: &'static str, params: &'static [ParamSpec], parts: Parts) -> About {
     About {
         id,
         version: 1,
@@ -54,6 +54,7 @@ pub fn case(about: &About, names: &[&str], params: &Params, site: &Site) -> Case
         measure: if endless { Nanos::secs(600) } else { Nanos::millis(80) },
         prepare: Nanos::secs(120),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 50.0,
     };

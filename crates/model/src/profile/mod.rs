@@ -2,6 +2,7 @@
 
 mod bound;
 mod fold;
+mod groups;
 mod missed;
 mod nodes;
 mod require;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bound::{Bar, Bounds, Statistic};
 pub use fold::fold;
+pub use groups::{Groups, GroupsError};
 pub use missed::{Absence, Missed};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;

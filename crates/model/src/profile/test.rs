@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Absence, Bounds, Missed, Requirement, Statistic};
+use super::{Absence, Bounds, Groups, Missed, Requirement, Statistic};
 use crate::param::Params;
 
 /// One benchmark with values for its parameters, from a profile or the command line.
@@ -16,7 +16,7 @@ pub struct Test {
     pub bench: String,
     /// Whether the benchmark is not implemented yet.
     pub planned: bool,
-    /// How nodes are paired; null for benchmarks of one part, and for the default pattern.
+    /// How nodes are put together; null for benchmarks of one part, and for the default pattern.
     pub pattern: Option<String>,
     /// Roles of the nodes; empty for all nodes.
     pub roles: Vec<String>,
@@ -43,6 +43,9 @@ pub struct Test {
     /// Id of the test that loads what this test shares with it, at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// The groups of the pattern `groups`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
 }
 
 /// A required number.

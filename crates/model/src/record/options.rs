@@ -6,7 +6,7 @@ use clap::{Arg, Args, Command, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::profile::NodeSet;
+use crate::profile::{Groups, NodeSet};
 use crate::units::Nanos;
 
 /// The options that a run was given, named as on the command line. Options at their default are left out.
@@ -47,7 +47,8 @@ pub struct BenchmarkOptions {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Vec<String>>,
     /// How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
-    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time
+    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time. How benchmarks of more
+    /// nodes group them: all (default, one group), groups
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
@@ -64,6 +65,11 @@ pub struct BenchmarkOptions {
     #[arg(long, value_name = "BENCH", conflicts_with_all = ["resume", "factors"])]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// Groups of the pattern groups, which this option implies: a number of groups, a fact that the nodes of a group
+    /// have in common (product, cpu), or node sets joined by +, such as the racks r1n[1-16]+r2n[1-16]
+    #[arg(long, value_name = "COUNT|FACT|NODES+NODES...", conflicts_with = "resume")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
     /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with
     /// this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a
     /// choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 
 use seatrial_model::machine::Device;
 use seatrial_model::profile::Test;
-use seatrial_model::{About, Alias, Params, Value};
+use seatrial_model::{About, Alias, Params, Parts, Value};
 
 use super::Names;
 use crate::catalog::Known;
 use crate::diagnostic::At;
 use crate::layer::{Pairs, TestEntry, plain};
 use crate::{Catalog, Diagnostics};
-
-/// Patterns place the parts of a benchmark on nodes; a single part has nothing to place.
-const FEWEST_PARTS: usize = 2;
 
 pub(super) struct Checked<'a> {
     pub test: Test,
@@ -92,6 +89,7 @@ fn test<'a>(
         rounds: entry.rounds,
         links: entry.links,
         beside: entry.beside.as_ref().map(|load| load.value.clone()),
+        groups: entry.groups.clone(),
     };
     Checked { test, known }
 }
@@ -157,7 +155,7 @@ fn on(pairs: &Pairs<At<Value>>, found: &mut Diagnostics) -> Params {
 fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, found: &mut Diagnostics) {
     let Some(pattern) = &entry.pattern else { return };
     if let Some(Known::Here(about)) = known
-        && about.parts.len() < FEWEST_PARTS
+        && matches!(about.parts, Parts::One(_))
     {
         let title = format!("{} has one part, and a pattern needs two", about.id);
         found.error(pattern.at, title).label("nothing to place");

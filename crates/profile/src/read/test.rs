@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::Value;
 use seatrial_model::machine::Device;
-use seatrial_model::profile::{Expect, Requirement};
+use seatrial_model::profile::{Expect, Groups, Requirement};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -45,6 +45,7 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
     let rounds = table.take("rounds").and_then(|cell| small(&cell, MOST_ROUNDS, found));
     let links = table.take("links").and_then(|cell| small(&cell, MOST_LINKS, found));
     let beside = table.text("beside", found);
+    let groups = table.take("groups").and_then(|cell| groups(&cell, found));
     table.finish(found);
     let id = id?;
     // The id becomes part of case names, file names and shell commands.
@@ -65,6 +66,7 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         rounds,
         links,
         beside,
+        groups,
     })
 }
 
@@ -80,6 +82,19 @@ fn small(cell: &Cell<'_>, most: u64, found: &mut Diagnostics) -> Option<u32> {
         found.error(cell.at, format!("'{}' is from 1 to {most}", cell.key));
     }
     u32::try_from(count).ok()
+}
+
+/// A number, a fact, or a list of node sets.
+fn groups(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Groups> {
+    let typed: Vec<String> =
+        cell.one_or_more().iter().filter_map(|cell| Some(cell.scalar(found)?.value.to_string())).collect();
+    match typed.join("+").parse() {
+        Ok(groups) => Some(groups),
+        Err(why) => {
+            found.error(cell.at, format!("'groups': {why}"));
+            None
+        }
+    }
 }
 
 pub(super) fn name(cell: &Cell<'_>) -> At<String> {

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, date};
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, Alias, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Planned,
+    About, Alias, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, ParamSpec, Parts, Planned,
     SeriesSpec, Unit,
 };
 use seatrial_profile::{Catalog, Diagnostics, Loaded, Shipped, Source, load};
@@ -47,7 +47,7 @@ static MEMORY: About = About {
         &[AxisSpec { name: "size", unit: Unit::Byte }],
     )
     .doc("A series.")],
-    parts: &["worker"],
+    parts: Parts::One("worker"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },
@@ -62,7 +62,7 @@ static ECHO: About = About {
         metric("loss", Unit::Percent, Better::Lower),
     ],
     series: &[],
-    parts: &["client", "server"],
+    parts: Parts::Two(["client", "server"]),
     ..MEMORY
 };
 

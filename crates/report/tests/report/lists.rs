@@ -2,8 +2,8 @@
 
 use seatrial_model::setting::{Privilege, SettingAbout};
 use seatrial_model::{
-    About, Alias, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, Need, ParamSpec, Planned,
-    SeriesSpec, Unit, Verdict,
+    About, Alias, AxisSpec, Bytes, Cost, Factor, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts,
+    Planned, SeriesSpec, Unit, Verdict,
 };
 use seatrial_report::list::{Everything, PatternPage, ProfileLine, alias_page, overview, page, pattern_page};
 use seatrial_report::{TextStyle, history};
@@ -29,7 +29,7 @@ const ECHO: About = About {
         &[AxisSpec { name: "size", unit: Unit::Byte }],
     )
     .doc("Rate by size of the message.")],
-    parts: &["sender", "receiver"],
+    parts: Parts::Two(["sender", "receiver"]),
     needs: &[Need::Nodes(2), Need::Library("libibverbs.so.1")],
     probes: &["steal"],
     cost: Cost { seconds: 6, written: 3 << 20 },

@@ -56,6 +56,7 @@ pub fn case(kernel: &str) -> Case {
             measure: Nanos::secs(1),
             prepare: Nanos::secs(10),
             slack: Nanos(0),
+            connect: Budget::CONNECT,
             overhead: Nanos::secs(1),
             precision_percent: 2.0,
         },

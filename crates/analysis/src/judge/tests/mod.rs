@@ -43,6 +43,7 @@ fn memory() -> Test {
         rounds: None,
         links: None,
         beside: None,
+        groups: None,
     }
 }
 

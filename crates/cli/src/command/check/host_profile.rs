@@ -115,6 +115,7 @@ fn case(profile: &Profile, criterion: &Criterion) -> Case {
         measure: Nanos(0),
         slack: Nanos(0),
         prepare: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };

@@ -37,6 +37,7 @@ fn budget() -> Budget {
         measure: Nanos(0),
         prepare: Nanos(0),
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     }

@@ -28,6 +28,7 @@ fn case(number: usize, node: &str, bench: &str, seconds: u64) -> Case {
             measure: Nanos::secs(seconds),
             prepare: Nanos::secs(1),
             slack: Nanos(0),
+            connect: Budget::CONNECT,
             overhead: Nanos(0),
             precision_percent: 2.0,
         },

@@ -2,7 +2,9 @@
 
 use seatrial_bench::Offer;
 use seatrial_model::machine::Machine;
-use seatrial_model::{About, Budget, Cost, Integrity, Interaction, Params, Quantity, Sample, Subject, Unit};
+use seatrial_model::{
+    About, Budget, Cost, Integrity, Interaction, Params, Parts, Quantity, Sample, Subject, Unit,
+};
 
 use super::*;
 use crate::message::ToWorker;
@@ -21,7 +23,7 @@ const ABOUT: About = About {
     params: &[],
     metrics: &[],
     series: &[],
-    parts: &["toy"],
+    parts: Parts::One("toy"),
     needs: &[],
     probes: &[],
     cost: Cost { seconds: 1, written: 0 },
@@ -37,6 +39,7 @@ fn case(nodes: &[String]) -> Case {
         measure: SPAN,
         prepare: SPAN,
         slack: Nanos(0),
+        connect: Budget::CONNECT,
         overhead: Nanos(0),
         precision_percent: 2.0,
     };
@@ -100,9 +103,9 @@ fn how_it_ends(script: Script, first: ToWorker) -> (Nanos, EndKind) {
 fn a_trial_takes_exactly_its_spans() {
     let mut fleet = fleet(Script { offer: 7.into(), ..Script::of(vec![sample(0, 40), sample(40, 80)]) });
     tell(&mut fleet, ToWorker::Prepare);
-    let offer = Offer { part: "toy".into(), index: 0, node: "n1".into(), data: 7.into() };
+    let offer = Offer { part: "toy".into(), index: 0, node: "n1".into(), data: 7.into(), peers: None };
     assert_eq!(until(&mut fleet, Nanos(0)), [(Nanos(0), said(FromWorker::Prepared { offer }))]);
-    tell(&mut fleet, ToWorker::Connect { offers: vec![] });
+    tell(&mut fleet, ToWorker::Connect { offers: Vec::new().into() });
     tell(&mut fleet, ToWorker::WarmUp { span: SPAN });
     let notices = until(&mut fleet, Nanos::secs(1));
     assert_eq!(notices, [(Nanos(0), said(FromWorker::Connected)), (SPAN, said(FromWorker::WarmedUp))]);

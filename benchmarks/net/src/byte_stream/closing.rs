@@ -4,13 +4,13 @@
 //! sender sends some more of the stream and a closing word with the number of bytes before it, and closes its side.
 //! The receiver checks every byte up to there and answers with its own count.
 
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Integrity, Reason};
 
-use super::config::Name;
 use super::pattern::{Check, PERIOD, bytes};
 use seatrial_bench::is_timeout;
 
@@ -28,7 +28,12 @@ const CLOSING: [u8; 8] = *b"\xffsea\xfeend";
 const CLOSING_LEN: usize = 16;
 
 /// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone.
-pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) -> Result<Integrity, Reason> {
+pub fn send_end(
+    name: &dyn Display,
+    stream: &TcpStream,
+    total: u64,
+    half_close: bool,
+) -> Result<Integrity, Reason> {
     let mut ready = [0];
     hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver's ready message")?;
     let from = (total % PERIOD as u64) as usize;
@@ -55,7 +60,7 @@ pub fn send_end(name: Name, stream: &TcpStream, total: u64, half_close: bool) ->
 
 /// The receiver's side; `total` bytes were received, and `check` has seen some of them.
 pub fn receive_end(
-    name: Name,
+    name: &dyn Display,
     stream: &TcpStream,
     total: u64,
     check: &mut Check,
@@ -65,7 +70,7 @@ pub fn receive_end(
 }
 
 fn receive_end_within(
-    name: Name,
+    name: &dyn Display,
     mut stream: &TcpStream,
     total: u64,
     check: &mut Check,
@@ -109,7 +114,7 @@ fn receive_end_within(
 
 /// Writes all of `bytes`; fails if the peer takes none of them for `patience`.
 fn tell(
-    name: Name,
+    name: &dyn Display,
     mut stream: &TcpStream,
     mut bytes: &[u8],
     patience: Duration,
@@ -127,7 +132,7 @@ fn tell(
 }
 
 fn hear(
-    name: Name,
+    name: &dyn Display,
     mut stream: &TcpStream,
     room: &mut [u8],
     patience: Duration,
@@ -150,7 +155,7 @@ fn hear(
 }
 
 /// Silence at the end says nothing about the measurement before: data that could not be checked is no verdict.
-fn failed(name: Name, doing: &str, patience: Duration, error: &std::io::Error) -> Reason {
+fn failed(name: &dyn Display, doing: &str, patience: Duration, error: &std::io::Error) -> Reason {
     if is_timeout(error) {
         let text = format!("{name}: {doing}: no data moved for {} s", patience.as_secs_f64());
         return Reason::new(Cause::PartnerLost, text);
@@ -163,9 +168,8 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use seatrial_bench::Direction;
 
-    const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
+    const NAME: &dyn Display = &"flow 0 forward";
     const SHORT: Duration = Duration::from_millis(200);
 
     #[test]

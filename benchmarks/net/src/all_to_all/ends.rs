@@ -1,0 +1,116 @@
+//! The two sides of a part: a thread that sends on several flows, and one that receives from several.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use seatrial_model::{Cause, Integrity, Reason};
+use seatrial_sys::clock::now_ns;
+
+use super::kernel::{self, Left};
+use crate::byte_stream::closing;
+use crate::byte_stream::pattern::Check;
+
+/// The flows of a thread, each at one of its ends.
+#[derive(Debug, Default)]
+pub struct Flows {
+    pub streams: Vec<TcpStream>,
+    /// Bytes of each stream so far.
+    pub totals: Vec<u64>,
+    /// The parts at the other ends, with their nodes.
+    pub peers: Vec<(u32, String)>,
+}
+
+/// What a thread moved while an order held.
+#[derive(Clone, Debug, Default)]
+pub struct Lap {
+    /// Start and end in nanoseconds of the monotonic clock, and the bytes received in between.
+    pub slices: Vec<(u64, u64, u64)>,
+    /// The bytes of each flow that is received here.
+    pub received: Vec<u64>,
+    /// Nanoseconds that the order held.
+    pub window_ns: u64,
+}
+
+pub enum Side {
+    Sends { flows: Flows, source: Arc<Vec<u8>>, message: usize },
+    Receives { flows: Flows, check: Check, slice_ns: u64 },
+}
+
+impl Side {
+    /// Moves data until an order follows the one of number `order`.
+    pub fn lap(&mut self, orders: &AtomicU32, order: u32) -> Result<Lap, Reason> {
+        let start_ns = now_ns();
+        let mut lap = Lap::default();
+        let (flows, left) = match self {
+            Self::Sends { flows, source, message } => {
+                let left = kernel::send(flows, source, *message, orders, order);
+                (flows, left)
+            }
+            Self::Receives { flows, check, slice_ns } => {
+                let before = flows.totals.clone();
+                let left = kernel::receive(flows, check, *slice_ns, &mut lap.slices, orders, order);
+                lap.received =
+                    flows.totals.iter().zip(before).map(|(total, before)| total - before).collect();
+                (flows, left)
+            }
+        };
+        lap.window_ns = now_ns() - start_ns;
+        match left {
+            Left::Ordered => Ok(lap),
+            Left::Ended(flow) => {
+                let text = format!("{}: the peer closed the connection", flows.name(flow));
+                Err(Reason::new(Cause::PartnerLost, text))
+            }
+            Left::Failed(flow, error) => {
+                Err(Reason::new(Cause::IoError, format!("{}: {error}", flows.name(flow))))
+            }
+        }
+    }
+
+    /// Compares what was sent with what came, flow by flow.
+    pub fn end(&mut self) -> Result<Vec<Integrity>, Reason> {
+        match self {
+            Self::Sends { flows, .. } => flows
+                .ends()?
+                .map(|(name, stream, total)| closing::send_end(&name, stream, total, true))
+                .collect(),
+            Self::Receives { flows, check, .. } => {
+                for (name, stream, total) in flows.ends()? {
+                    closing::receive_end(&name, stream, total, check, true)?;
+                }
+                Ok(vec![check.integrity()])
+            }
+        }
+    }
+}
+
+impl Flows {
+    pub fn add(&mut self, stream: TcpStream, peer: u32, node: &str) -> Result<(), Reason> {
+        stream.set_nonblocking(true).map_err(seatrial_bench::setting_up)?;
+        self.streams.push(stream);
+        self.totals.push(0);
+        self.peers.push((peer, node.to_owned()));
+        Ok(())
+    }
+
+    fn name(&self, flow: usize) -> String {
+        let (peer, node) = &self.peers[flow];
+        format!("flow with part {peer} on {node}")
+    }
+
+    /// Each flow with its name and its bytes. Calls block from now on, but so shortly that a silent peer is noticed.
+    fn ends(&self) -> Result<impl Iterator<Item = (String, &TcpStream, u64)>, Reason> {
+        for stream in &self.streams {
+            let set = || {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(Some(Duration::from_millis(10)))?;
+                stream.set_write_timeout(Some(Duration::from_millis(10)))
+            };
+            set().map_err(seatrial_bench::setting_up)?;
+        }
+        let each = self.streams.iter().zip(&self.totals).enumerate();
+        Ok(each.map(|(flow, (stream, total))| (self.name(flow), stream, *total)))
+    }
+}

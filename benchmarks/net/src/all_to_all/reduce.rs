@@ -1,0 +1,207 @@
+//! Rates of the whole exchange, of each node and of each flow.
+
+use std::collections::BTreeMap;
+
+use seatrial_bench::{BY_TIME, Curve, by_time, common_window};
+use seatrial_model::{
+    Case, Cause, Finding, Measures, Nanos, Params, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
+};
+use seatrial_stats::Sorted;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::exchange::Exchange;
+use super::part::{RECEIVED, Received};
+use crate::fairness::fairness;
+
+/// Least time of a throughput sample, in nanoseconds.
+const INTERVAL_NS: u64 = 100_000_000;
+
+/// Most intervals of a trial; limits the work on evidence with wrong times.
+const MOST: u64 = 1 << 20;
+
+const GBIT: f64 = 8e-9;
+
+/// Nodes of which the record has every flow. Beyond, `by_node` and the samples have to do.
+const MOST_IN_MATRIX: usize = 64;
+
+/// A node is slow below this share of the median of all.
+const SLOW: f64 = 0.9;
+
+type Flow<'a> = (&'a str, &'a str);
+
+#[derive(Default)]
+struct Trial<'a> {
+    /// By node, of each thread.
+    curves: BTreeMap<&'a str, Vec<Curve>>,
+    /// Gbit/s of every flow from part to part, by the nodes of both.
+    flows: Vec<(Flow<'a>, f64)>,
+}
+
+#[derive(Default)]
+struct Collected<'a> {
+    metrics: BTreeMap<&'static str, Vec<Vec<f64>>>,
+    by_node: BTreeMap<(&'a str, &'static str), Vec<Vec<f64>>>,
+    by_flow: BTreeMap<Flow<'a>, Vec<Vec<f64>>>,
+}
+
+/// Each trial gives the throughput of its intervals, and one value of each other metric.
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let trials = trials(case, parts);
+    let mut found = Collected::default();
+    for trial in &trials {
+        if let Some(throughput) = throughput(trial) {
+            found.trial(case, trial, throughput);
+        }
+    }
+    let throughput = found.metrics.get("throughput").cloned().unwrap_or_default();
+    if throughput.is_empty() {
+        let text = "the nodes did not receive data at the same time; raise -p time=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    let mut measures = Measures::default();
+    let by_time = by_time(&throughput, case.budget.measure);
+    if !by_time.is_empty() {
+        measures.series.insert(BY_TIME.name.to_owned(), by_time);
+    }
+    let slow = slow_node(&found.by_node);
+    for (name, trials) in found.metrics {
+        let unit = if name == "fairness" { Unit::Ratio } else { Unit::GigabitsPerSecond };
+        measures.metric_of_all(name, unit, trials);
+    }
+    let rows = |name: &str, rows: Vec<Row>, measures: &mut Measures| {
+        _ = measures.series.insert(name.to_owned(), rows)
+    };
+    let by_node = found
+        .by_node
+        .into_iter()
+        .map(|((node, way), trials)| row([("node", node), ("direction", way)], trials));
+    rows("by_node", by_node.collect(), &mut measures);
+    if case.nodes.len() <= MOST_IN_MATRIX {
+        let by_flow =
+            found.by_flow.into_iter().map(|((from, to), trials)| row([("from", from), ("to", to)], trials));
+        rows("by_flow", by_flow.collect(), &mut measures);
+    }
+    let of = |name: &str| parts.iter().filter_map(|part| part.evidence.get(name)).collect::<Vec<_>>();
+    let mut interfaces = of("interface");
+    interfaces.dedup();
+    measures.evidence.insert("interface".to_owned(), json!(interfaces));
+    let strangers: u64 = of("strangers").into_iter().filter_map(Value::as_u64).sum();
+    measures.evidence.insert("strangers".to_owned(), json!(strangers));
+    measures.findings.extend(slow);
+    Ok(measures)
+}
+
+fn row(at: [(&str, &str); 2], trials: Vec<Vec<f64>>) -> Row {
+    let at: Params = at.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    Row { at, values: Values { unit: Unit::GigabitsPerSecond, trials } }
+}
+
+/// The trials of which the records of all parts are there.
+fn trials<'a>(case: &'a Case, parts: &'a [PartRecord]) -> Vec<Trial<'a>> {
+    let mut trials: BTreeMap<u32, (usize, Trial<'a>)> = BTreeMap::new();
+    for part in parts {
+        let (count, trial) = trials.entry(part.trial).or_default();
+        *count += 1;
+        let mut threads: BTreeMap<u64, Curve> = BTreeMap::new();
+        for sample in part.samples.iter().filter(|sample| sample.channel == RECEIVED) {
+            threads.entry(sample.at.count("thread").unwrap_or(0)).or_default().push(sample);
+        }
+        trial.curves.entry(&part.node).or_default().extend(threads.into_values());
+        trial.flows.extend(flows(case, part));
+    }
+    let is_whole = |(count, trial): (usize, Trial<'a>)| (count == case.places.len()).then_some(trial);
+    trials.into_values().filter_map(is_whole).collect()
+}
+
+/// The rate of each flow that a part received.
+fn flows<'a>(case: &'a Case, part: &'a PartRecord) -> Vec<(Flow<'a>, f64)> {
+    let parts = u32::try_from(case.places.len()).unwrap_or(u32::MAX);
+    let sources =
+        Exchange::of(&case.params, parts).map(|exchange| exchange.sources(part.index)).unwrap_or_default();
+    let threads = part.evidence.get(RECEIVED).map(Vec::<Received>::deserialize);
+    let threads = threads.and_then(Result::ok).unwrap_or_default();
+    let mut flows = Vec::with_capacity(sources.len());
+    for (thread, Received { window_ns, bytes }) in threads.iter().enumerate() {
+        let sources = sources.iter().skip(thread).step_by(threads.len());
+        for (source, bytes) in sources.zip(bytes) {
+            let Some(source) = case.places.get(*source as usize) else { continue };
+            let rate = *bytes as f64 / Nanos((*window_ns).max(1)).as_secs() * GBIT;
+            flows.push(((source.node.as_str(), part.node.as_str()), rate));
+        }
+    }
+    flows
+}
+
+/// Sum of all nodes, interval by interval. The nodes have separate clocks, but they begin at one moment: each cuts the
+/// time that its flows have in common into the same number of intervals.
+fn throughput(trial: &Trial<'_>) -> Option<Vec<f64>> {
+    let window = |curves: &Vec<Curve>| common_window(&curves.iter().collect::<Vec<_>>());
+    let windows: Vec<(u64, u64)> = trial.curves.values().map(window).collect::<Option<_>>()?;
+    let intervals = windows.iter().map(|(start, end)| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
+    let mut sums = vec![0.0; intervals as usize];
+    for (curves, (start, end)) in trial.curves.values().zip(windows) {
+        // 128 bits: the nanoseconds of an hour times the number of intervals overflow 64.
+        let edge =
+            |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
+        for (at, sum) in (0..).zip(&mut sums) {
+            *sum += curves.iter().map(|curve| curve.rate(edge(at), edge(at + 1)) * GBIT).sum::<f64>();
+        }
+    }
+    Some(sums)
+}
+
+impl<'a> Collected<'a> {
+    fn trial(&mut self, case: &'a Case, trial: &Trial<'a>, throughput: Vec<f64>) {
+        let mut add =
+            |name: &'static str, values: Vec<f64>| self.metrics.entry(name).or_default().push(values);
+        add("throughput", throughput);
+        let rates: Vec<f64> = trial.flows.iter().map(|(_, rate)| *rate).collect();
+        add("slowest_flow", least(rates.iter().copied()));
+        add("fairness", fairness(&rates).into_iter().collect());
+        let mut nodes: BTreeMap<&str, [f64; 2]> =
+            case.nodes.iter().map(|node| (node.as_str(), [0.0; 2])).collect();
+        let mut flows: BTreeMap<Flow<'a>, f64> = BTreeMap::new();
+        for ((from, to), rate) in &trial.flows {
+            nodes.entry(from).or_default()[0] += rate;
+            nodes.entry(to).or_default()[1] += rate;
+            *flows.entry((from, to)).or_default() += rate;
+        }
+        add("slowest_node", least(nodes.values().flatten().copied()));
+        for (node, ways) in nodes {
+            for (way, rate) in WAYS.into_iter().zip(ways) {
+                self.by_node.entry((node, way)).or_default().push(vec![rate]);
+            }
+        }
+        if case.nodes.len() <= MOST_IN_MATRIX {
+            flows.into_iter().for_each(|(flow, rate)| self.by_flow.entry(flow).or_default().push(vec![rate]));
+        }
+    }
+}
+
+const WAYS: [&str; 2] = ["send", "receive"];
+
+fn least(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.reduce(f64::min).into_iter().collect()
+}
+
+/// The node with the lowest median rate in one direction, if that is far below the median of all nodes.
+fn slow_node(by_node: &BTreeMap<(&str, &'static str), Vec<Vec<f64>>>) -> Option<Finding> {
+    let median = |values: Vec<f64>| Sorted::new(&values).ok().map(|sorted| sorted.median());
+    let rates: Vec<(&str, &str, f64)> = by_node
+        .iter()
+        .filter_map(|((node, way), trials)| Some((*node, *way, median(trials.concat())?)))
+        .collect();
+    let (node, way, rate) = rates.iter().min_by(|(.., one), (.., other)| one.total_cmp(other))?;
+    let usual = median(rates.iter().filter(|(_, own, _)| own == way).map(|(.., rate)| *rate).collect())?;
+    if rates.len() < 2 * FEWEST_NODES || *rate >= SLOW * usual {
+        return None;
+    }
+    let does = if *way == WAYS[0] { "sends" } else { "receives" };
+    let text = format!("{node} {does} {rate:.3} Gbit/s, and half of the nodes {usual:.3} Gbit/s or more");
+    let finding = Finding::new("slowest-node", Severity::Warning, Subject::node(), text);
+    Some(Finding { node: Some((*node).to_owned()), evidence: vec!["by_node".to_owned()], ..finding })
+}
+
+/// Of two nodes nobody knows which one is slow.
+const FEWEST_NODES: usize = 3;

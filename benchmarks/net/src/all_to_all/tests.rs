@@ -1,0 +1,125 @@
+//! The exchange in this process, and records by hand.
+
+use std::time::Duration;
+
+use seatrial_bench::testing::{Kept, at_once, connect_all};
+use seatrial_bench::{Endpoint, Part, Running, Stop};
+use seatrial_model::{Case, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site, SiteNode};
+use serde_json::json;
+
+use super::BENCHMARK;
+use super::part::{Config, prepare_with};
+use crate::rig::{anywhere, node, params};
+
+fn case(nodes: usize, changed: &[(&str, &str)]) -> Case {
+    let site = Site { nodes: (1..=nodes).map(|at| node(&format!("n{at}"), 4)).collect::<Vec<SiteNode>>() };
+    BENCHMARK.plan(&params(&BENCHMARK, changed), &site).expect("a plan").remove(0)
+}
+
+#[test]
+fn one_case_has_a_part_on_every_node_and_says_how_many() {
+    let planned = case(5, &[("per_node", "2")]);
+    let nodes: Vec<&str> = planned.places.iter().map(|place| place.node.as_str()).collect();
+    assert_eq!(nodes, ["n1", "n1", "n2", "n2", "n3", "n3", "n4", "n4", "n5", "n5"]);
+    assert_eq!(planned.id.as_str(), "net.all_to_all@n[1-5]/nodes:5[per_node=2]");
+    assert_eq!(planned.planned.count("parts"), Ok(10));
+    let own = planned.for_part(&planned.places[7]);
+    assert_eq!((own.nodes.as_slice(), own.places.len()), (&["n4".to_owned()][..], 1));
+}
+
+#[test]
+fn one_node_is_no_exchange() {
+    let site = Site { nodes: vec![node("n1", 4)] };
+    let refused = BENCHMARK.plan(&params(&BENCHMARK, &[]), &site).expect_err("one node");
+    assert!(refused.text.starts_with("net.all_to_all needs 2 nodes"), "{}", refused.text);
+}
+
+#[test]
+fn all_parts_move_verified_data_at_the_same_time() {
+    for changed in [vec![], vec![("shift", "2")], vec![("per_node", "2"), ("threads", "2")]] {
+        let case = anywhere(case(4, &changed));
+        let parts = case.places.iter().map(|place| {
+            Part::new(&case.for_part(place), place, |case, place| {
+                let mut config = Config::of(case, place)?;
+                config.endpoint = Endpoint::tcp(None, true);
+                prepare_with(config)
+            })
+        });
+        let mut meshes = connect_all(parts, &[]).expect("connected");
+        let run = |mesh: &mut Box<dyn Running>, phase| {
+            let mut kept = Kept::default();
+            mesh.run(phase, &Stop::after(Duration::from_millis(300)), &mut kept).expect("runs");
+            kept
+        };
+        at_once(&mut meshes, &[], |mesh| run(mesh, Phase::WarmUp));
+        let kept = at_once(&mut meshes, &[], |mesh| run(mesh, Phase::Measure));
+        let verified = at_once(&mut meshes, &[], |mesh| mesh.verify().expect("verifies"));
+        let records: Vec<PartRecord> = case
+            .places
+            .iter()
+            .zip(kept.into_iter().zip(verified))
+            .map(|(place, (kept, integrity))| {
+                // The end of each of its flows is compared, and the beginning of slices before.
+                assert!(
+                    matches!(integrity, Integrity::Verified { checked } if checked > 8192),
+                    "{integrity:?}"
+                );
+                kept.record(place, integrity)
+            })
+            .collect();
+        let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+        assert!(measures.metrics["slowest_node"].trials[0][0] > 0.0);
+        assert_eq!(measures.series["by_node"].len(), 8);
+        let pairs = if changed.first() == Some(&("shift", "2")) { 4 } else { 12 };
+        assert_eq!(measures.series["by_flow"].len(), pairs);
+    }
+}
+
+/// A record of a part that received so many bytes in a second, from the part before it in the ring, from that before...
+fn record(index: u32, received: &[u64]) -> PartRecord {
+    let begin = 1_000 * u64::from(index);
+    let span = (Nanos(begin), Nanos(begin + 1_000_000_000));
+    let at = [("thread", 0_u64.into())].into();
+    PartRecord {
+        part: "node".to_owned(),
+        index,
+        node: format!("n{}", index + 1),
+        trial: 0,
+        samples: vec![Sample::new("received", at, span, Quantity::bytes(received.iter().sum()))],
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: [("received".to_owned(), json!([{ "window_ns": 1_000_000_000_u64, "bytes": received }]))]
+            .into(),
+    }
+}
+
+#[test]
+fn rates_follow_from_the_bytes_and_the_slow_node_is_named() {
+    let case = case(3, &[]);
+    // n2 sends a tenth of what the others send: 12.5 MB/s are 0.1 Gbit/s.
+    let (full, tenth) = (125_000_000, 12_500_000);
+    let records = [record(0, &[full, tenth]), record(1, &[full, full]), record(2, &[tenth, full])];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let metric = |name: &str| measures.metrics[name].trials[0].clone();
+    let close = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-9, "{value} is not {wanted}");
+    assert_eq!(metric("throughput").len(), 10);
+    metric("throughput").into_iter().for_each(|rate| close(rate, 4.2));
+    close(metric("slowest_flow")[0], 0.1);
+    close(metric("slowest_node")[0], 0.2);
+    close(metric("fairness")[0], 4.2 * 4.2 / (6.0 * (4.0 + 2.0 * 0.01)));
+    let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
+    assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("slowest-node", Some("n2")));
+    assert_eq!(finding.text, "n2 sends 0.200 Gbit/s, and half of the nodes 2.000 Gbit/s or more");
+    let flows: Vec<String> = measures.series["by_flow"].iter().map(|row| row.at.to_string()).collect();
+    assert_eq!(flows[..2], ["from=n1,to=n2", "from=n1,to=n3"]);
+}
+
+#[test]
+fn nodes_that_are_alike_have_no_slow_one_and_a_missing_part_makes_no_number() {
+    let case = case(3, &[]);
+    let even =
+        |index: u32| record(index, &[((index + 1) % 3, 100 + u64::from(index)), ((index + 2) % 3, 100)]);
+    let measures = BENCHMARK.reduce(&case, &[even(0), even(1), even(2)]).expect("numbers");
+    assert_eq!(measures.findings, []);
+    let short = BENCHMARK.reduce(&case, &[even(0), even(1)]).expect_err("a part is missing");
+    assert_eq!(short.cause, seatrial_model::Cause::TooShort);
+}

@@ -1,0 +1,151 @@
+//! A case on all nodes of a group, with as many parts on each.
+
+use std::collections::HashMap;
+
+use seatrial_model::{
+    About, Better, Binding, Bound, Budget, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Quantity,
+    Reason, Site, SiteNode, Subject, Value,
+};
+
+use crate::Ends;
+use crate::affinity::{OFF_IRQ_CORES, SAME_LLC, place_threads};
+use crate::interfaces::{INTERFACE, PEER_INTERFACE};
+use crate::link_limits;
+
+/// Parts on each node.
+pub const PER_NODE: ParamSpec = ParamSpec::new("per_node", Kind::Load(1, 256), "1")
+    .doc("Parts on each node, each in a process of its own.");
+
+/// Under what name `chosen` has the number of parts: a part of many gets its own place only.
+pub const PARTS: &str = "parts";
+
+/// The case of `about` on all nodes of `site`, with `threads` threads of each part near the interface of its node.
+///
+/// # Errors
+/// When there are fewer than two nodes, or an interface that is asked for is not there.
+pub fn group_case(
+    about: &About,
+    params: &Params,
+    site: &Site,
+    budget: Budget,
+    threads: usize,
+) -> Result<Case, Reason> {
+    let nodes = site.nodes.as_slice();
+    let [first, _, ..] = nodes else {
+        let text = format!("{} needs 2 nodes, {} was given; add nodes with -w or -N", about.id, nodes.len());
+        return Err(Reason::new(Cause::Missing, text));
+    };
+    let per_node = params.count(PER_NODE.name).unwrap_or(1) as usize;
+    let parts = nodes.len() * per_node;
+    let budget = Budget { connect: Budget::connect_of(parts), ..budget };
+    let mut case =
+        Case::new(about, &first.name, Subject::device("nodes", &nodes.len().to_string()), params, budget);
+    case.nodes = nodes.iter().map(|node| node.name.clone()).collect();
+    let mut case = case.in_group(about, about.id);
+    let mut ends = Vec::new();
+    // Nodes on one kernel have the same cores.
+    let mut before: HashMap<&str, usize> = HashMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let earlier =
+            before.entry(node.machine.boot_id.known().map_or(&node.name, String::as_str)).or_default();
+        let peer = &nodes[(at + 1) % nodes.len()];
+        let own = End::of(about, params, node, peer, (*earlier + per_node) * threads)?;
+        for bindings in own.of_parts(*earlier, per_node, threads) {
+            let index = u32::try_from(case.places.len()).unwrap_or(u32::MAX);
+            case.places.push(PartPlacement::new(about.parts.names()[0], index, &node.name, bindings));
+        }
+        *earlier += per_node;
+        ends.push(own.planned);
+    }
+    for name in [INTERFACE.name, OFF_IRQ_CORES, SAME_LLC] {
+        let told: Option<Vec<&Value>> = ends.iter().map(|planned| planned.get(name)).collect();
+        match told.as_deref() {
+            Some([one, others @ ..]) if others.iter().all(|other| other == one) => {
+                case.planned.set(name, (*one).clone())
+            }
+            Some(_) if name != INTERFACE.name => case.planned.set(name, Value::Flag(false)),
+            _ => {}
+        }
+    }
+    case.planned.set(PARTS, parts as u64);
+    case.facts.set("kind", "nodes");
+    case.facts.set("nodes", nodes.len() as u64);
+    Ok(case)
+}
+
+/// A node of the case: what is planned between it and the next.
+struct End {
+    planned: Params,
+    bindings: Vec<Binding>,
+}
+
+impl End {
+    fn of(
+        about: &About,
+        params: &Params,
+        node: &SiteNode,
+        peer: &SiteNode,
+        threads: usize,
+    ) -> Result<Self, Reason> {
+        let pair = Site { nodes: vec![node.clone(), peer.clone()] };
+        let ends = Ends::of(&pair, params)?;
+        let mut case = ends.case(about, params, crate::budget(params)?);
+        let names = [about.parts.names()[0]; 2];
+        place_threads(&ends, &pair, params, threads)?.apply(&ends, &names, &mut case);
+        let bindings = case.places.swap_remove(0).bindings;
+        Ok(Self { planned: case.planned, bindings })
+    }
+
+    /// The bindings of each part, behind those of so many parts of earlier nodes on the same kernel.
+    fn of_parts(&self, earlier: usize, parts: usize, threads: usize) -> Vec<Vec<Binding>> {
+        let of = |part: usize| {
+            let own = self.bindings.iter().skip((earlier + part) * threads).take(threads);
+            own.copied().collect()
+        };
+        (0..parts).map(of).collect()
+    }
+}
+
+/// What the interface of each node lets out of TCP's payload: those of all nodes together, and that of the slowest.
+///
+/// # Errors
+/// Why that is not known of a node.
+pub fn send_limits(case: &Case, site: &Site) -> Result<(Bound, Bound), String> {
+    let Ok(interface) = case.planned.text(INTERFACE.name) else {
+        return Err(
+            "the nodes do not tell one interface that all of them use; name it with -p interface=".to_owned()
+        );
+    };
+    // Nodes of one kind have the same bound, and the formula names it once.
+    let mut kinds: Vec<(Bound, usize)> = Vec::new();
+    for name in &case.nodes {
+        let place = PartPlacement::new("", 0, name, Vec::new());
+        let mut own = Case { nodes: vec![name.clone(); 2], ..case.for_part(&place) };
+        own.planned.set(INTERFACE.name, interface);
+        own.planned.set(PEER_INTERFACE.name, interface);
+        let bounds = link_limits::tcp(&own, site).map_err(|why| format!("{name}: {why}"))?;
+        let tightest = Bound::tightest(&bounds, Better::Higher);
+        let bound = tightest.ok_or_else(|| format!("nothing bounds {interface} of {name}"))?;
+        let formula = bound.formula.split_once(": ").map_or(bound.formula.as_str(), |(_, formula)| formula);
+        let bound = Bound { formula: formula.to_owned(), ..bound.clone() };
+        match kinds.iter_mut().find(|(known, _)| *known == bound) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((bound, 1)),
+        }
+    }
+    let all: Vec<Bound> = kinds.iter().map(|(bound, count)| times(bound, *count)).collect();
+    let slowest = Bound::tightest(kinds.iter().map(|(bound, _)| bound), Better::Higher);
+    Ok((Bound::sum(&all)?, slowest.cloned().ok_or("the case has no node")?))
+}
+
+fn times(bound: &Bound, count: usize) -> Bound {
+    let times = |value: Quantity| {
+        Quantity::new(value.value() * count as f64, value.unit()).expect("a finite number times a count")
+    };
+    Bound {
+        value: times(bound.value),
+        formula: format!("{count} nodes x {}", bound.formula),
+        provenance: bound.provenance.clone(),
+        nominal: bound.nominal.map(times),
+    }
+}

@@ -1,0 +1,101 @@
+//! How the pattern `groups` divides the nodes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{NodeSet, NodeSetError};
+
+/// The division of nodes into disjoint groups: `4`, `product`, or `n[1-16]+n[17-32]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// So many groups of neighbours in the node list.
+    Count(u32),
+    /// The nodes that have the same value of this fact.
+    Fact(String),
+    /// The nodes of each set, such as those of a rack or a leaf switch.
+    Sets(Vec<NodeSet>),
+}
+
+/// Why a text is no division of nodes, as a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GroupsError {
+    /// No group.
+    #[error("0 groups are nothing to measure")]
+    Zero,
+    /// Not a count, a fact or node sets.
+    #[error("'{text}' is not a number of groups, one of {}, or node sets joined by +", Groups::FACTS.join(", "))]
+    Unknown {
+        /// The text as typed.
+        text: String,
+    },
+    /// A node set that cannot be read.
+    #[error(transparent)]
+    Set(#[from] NodeSetError),
+    /// Groups are disjoint.
+    #[error("{node} is in two groups")]
+    Twice {
+        /// The node that is named twice.
+        node: String,
+    },
+}
+
+impl Groups {
+    /// The facts of a node that groups can be made by.
+    pub const FACTS: [&str; 2] = ["product", "cpu"];
+}
+
+impl fmt::Display for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Fact(fact) => f.pad(fact),
+            Self::Sets(sets) => f.pad(&sets.iter().map(NodeSet::to_string).collect::<Vec<_>>().join("+")),
+        }
+    }
+}
+
+impl FromStr for Groups {
+    type Err = GroupsError;
+
+    fn from_str(text: &str) -> Result<Self, GroupsError> {
+        if let Ok(count) = text.parse() {
+            return if count == 0 { Err(GroupsError::Zero) } else { Ok(Self::Count(count)) };
+        }
+        if Self::FACTS.contains(&text) {
+            return Ok(Self::Fact(text.to_owned()));
+        }
+        if !text.contains('+') {
+            return Err(GroupsError::Unknown { text: text.to_owned() });
+        }
+        let sets = text.split('+').map(str::parse).collect::<Result<Vec<NodeSet>, _>>()?;
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = sets.iter().flat_map(NodeSet::names).find(|name| !seen.insert(*name)) {
+            return Err(GroupsError::Twice { node: twice.to_owned() });
+        }
+        Ok(Self::Sets(sets))
+    }
+}
+
+crate::text_serde!(Groups, "A number of groups, a fact of the nodes, or node sets joined by +.");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_comes_back_from_its_text() {
+        for text in ["4", "product", "cpu", "n[1-16]+n[17-32]", "n1,n2+n3,n4"] {
+            assert_eq!(text.parse::<Groups>().expect(text).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_division_is_told_why() {
+        let why = |text: &str| text.parse::<Groups>().expect_err(text).to_string();
+        assert_eq!(why("0"), "0 groups are nothing to measure");
+        let known = "'rack' is not a number of groups, one of product, cpu, or node sets joined by +";
+        assert_eq!(why("rack"), known);
+        assert_eq!(why("n[1-4]+n[4-6]"), "n4 is in two groups");
+        assert_eq!(why("n[1-+n2"), "'n[1-' has an unbalanced bracket");
+    }
+}
