@@ -9,8 +9,8 @@ use seatrial_analysis::Assignment;
 use seatrial_bench::Registry;
 use seatrial_cluster::Fleet;
 use seatrial_engine::{
-    BackOff, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Retest, Runner, Sides,
-    Suspect, Suspects, Sweep, TimeBudget, makespan,
+    BackOff, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Regroup, Retest, Runner,
+    Sides, Suspect, Suspects, Sweep, TimeBudget, makespan,
 };
 use seatrial_model::profile::{Profile, Test};
 use seatrial_model::record::{
