@@ -234,9 +234,6 @@ fn pattern_of(about: &About, test: &Test) -> Result<&'static Pattern, PlanError>
             about.id
         ));
     }
-    if pattern.is_alone() && takes_groups {
-        return contradiction(format!("pattern {id} has one node, and {} needs two", about.id));
-    }
     if pattern.has_groups && test.partner.is_some() {
         return contradiction(format!("pattern {id} has no partners: leave `partner` out"));
     }

@@ -8,7 +8,7 @@ use seatrial_cluster::{Fleet, Launcher, LocalLauncher};
 use seatrial_engine::{Deadlines, Finished, Plan, PlanInputs, RunError, Runner, Sweep};
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Event, Nanos, Site, SiteNode};
+use seatrial_model::{Event, Nanos, Parts, Site, SiteNode};
 
 use crate::BUILD;
 use crate::toy::REGISTRY;
@@ -23,11 +23,13 @@ pub fn test(bench: &str, params: &[&str]) -> Test {
         (name.to_owned(), values.split(',').map(str::to_owned).collect())
     };
     let params: BTreeMap<String, Vec<String>> = params.iter().map(split).collect();
+    let about = REGISTRY.find(bench).expect("a toy").about;
+    let is_pair = matches!(about.parts, Parts::Two(_));
     Test {
         id: bench.to_owned(),
         bench: bench.to_owned(),
         params,
-        pattern: Some("alone".to_owned()),
+        pattern: is_pair.then(|| "alone".to_owned()),
         ..Test::default()
     }
 }

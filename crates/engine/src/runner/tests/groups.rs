@@ -86,10 +86,6 @@ fn a_pattern_that_does_not_fit_the_parts_is_refused() {
     let two = "pattern all makes cases of many nodes, and a case of net.rr has two parts; leave it out, or use another pattern";
     assert_eq!(refused(&of("net.rr", "all")), two);
     assert_eq!(
-        refused(&of("net.all_to_all", "alone")),
-        "pattern alone has one node, and net.all_to_all needs two"
-    );
-    assert_eq!(
         refused(&of("net.all_to_all", "groups")),
         "pattern groups needs the groups: --groups (profile: groups)"
     );
