@@ -63,7 +63,7 @@ const ABOUT: About = About {
             "Jain's index of the flows' rates: 1 if all are equal, 1 over the number of flows if one flow \
              has everything.",
         ),
-        rate("slowest_node", "Payload that the slowest node sent or received, whichever is less."),
+        rate("slowest_node", "Payload that the slowest node sent or received, whichever is less.").isolates(),
     ],
     series: &[
         series(
