@@ -48,7 +48,7 @@ fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_doe
         (
             fixture::virtual_machine(),
             "? UNKNOWN  not decided",
-            "could not be judged",
+            "memory-read, memory-copy",
             "do (user): state the limit",
         ),
     ] {
