@@ -13,9 +13,10 @@ use crate::notes::Notes;
 use crate::number::signed_percent;
 use crate::repeat_command;
 use crate::view::cases::by_id;
-use crate::view::criteria::{Places, measured};
+use crate::view::criteria::Places;
 use crate::view::findings::{by_cause, found};
 use crate::view::nodes::shortfall;
+use crate::view::values::measured;
 use crate::words::{clean, clean_lines, quantity, time};
 
 /// What a ticket shows beside the record.

@@ -146,6 +146,20 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// `2 of 9 criteria not met, 1 could not be judged`: the first number has the total.
+pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
+    let mut told = told.into_iter().filter(|(number, _)| *number > 0);
+    let first = told.next().map(|(number, phrase)| {
+        [&format!("{number} of {all}"), of, phrase]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    let rest = told.map(|(number, phrase)| format!("{number} {phrase}"));
+    first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
+}
+
 /// The nodes folded into one name; if that is longer than `longest` characters, their number.
 pub fn set_of(nodes: &[&str], longest: usize) -> String {
     let folded = fold(nodes);

@@ -17,7 +17,7 @@ use super::words::{grouped, text};
 use crate::number::signed_percent;
 use crate::repeat_command::repeat;
 use crate::view::cases::{headline, in_full};
-use crate::view::criteria::measured;
+use crate::view::values::measured;
 use crate::words::{Badge, cut, span};
 
 /// Waterfalls per case; metrics often share their limit.

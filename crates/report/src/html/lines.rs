@@ -6,7 +6,7 @@ use seatrial_model::record::{CaseRecord, MetricRecord};
 use super::plot::Mark;
 use super::shown::Shown;
 use super::words::quantity;
-use crate::view::criteria::bar;
+use crate::view::values::bar;
 
 /// The limit of `metric`, and the bounds that the profile holds it against.
 pub fn of_metric(shown: &Shown<'_>, case: &CaseRecord, metric: &MetricRecord) -> Vec<Mark> {

@@ -12,10 +12,10 @@ use crate::TextStyle;
 use crate::ink::{Ink, render_colors};
 use crate::notes::Notes;
 use crate::terminal::table;
-use crate::view::headline::{counted, nodes};
+use crate::view::headline::nodes;
 use crate::view::settings as view;
 use crate::view::table::Table;
-use crate::words::{clean, count, verdict_title};
+use crate::words::{clean, count, counted, verdict_title};
 
 /// With more rows, settings with the demanded value are counted, not listed.
 const MOST_ROWS: usize = 24;

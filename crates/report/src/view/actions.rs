@@ -8,10 +8,10 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::criteria::{measured, share_of_limit, value_of};
 use super::findings::{Found, OF_RUN, found};
 use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
+use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
 use crate::words::{Badge, count, cut};
 

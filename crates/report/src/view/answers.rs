@@ -7,10 +7,11 @@ use seatrial_model::{About, Verdict, VerdictRecord};
 use seatrial_stats::Verdict as Compared;
 
 use super::actions::{self, Action};
-use super::criteria::{Places, short, value_of};
+use super::criteria::{Places, short};
 use super::differences::{counts, names, worst_first};
 use super::headline::listed;
 use super::nodes::is_fleet;
+use super::values::value_of;
 use crate::inventory::{Node, system};
 use crate::labels::named as part_name;
 use crate::number::change;

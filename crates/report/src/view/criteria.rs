@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Better, Unit, Verdict, VerdictRecord};
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::nodes::{MARGIN, shortfall};
 use super::parts::is_absent;
 use super::table::{Builder, Cell, Column, Table};
+use super::values::measured;
 use crate::labels::named;
-use crate::number::{decimals, decimals_apart, half_width, signed_percent, whole_percent};
-use crate::words::{Badge, quantity, rounded, unit};
+use crate::number::signed_percent;
+use crate::words::Badge;
 
 /// The verdicts on a criterion with one bound.
 pub struct Criterion<'a> {
@@ -157,60 +158,6 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .finish()
 }
 
-pub fn measured(record: &VerdictRecord) -> Option<String> {
-    let value = record.measured?;
-    let spread = record.interval.map(|(low, high)| half_width(value.value(), (low.value(), high.value())));
-    Some(value_of(record)? + &spread.map(|spread| format!(" {spread}")).unwrap_or_default())
-}
-
-/// The measured value, with as many digits as tell it from its bound.
-pub fn value_of(record: &VerdictRecord) -> Option<String> {
-    let value = record.measured?;
-    let number = value.value();
-    let apart = decimals_apart(number * record.margin_percent.unwrap_or(0.0) / 100.0);
-    let least = decimals([number]);
-    if value.unit() == Unit::Count || apart <= least {
-        return Some(rounded(value));
-    }
-    Some(format!("{number:.apart$}{}", unit(value.unit())))
-}
-
-/// The bound that `metric` was held against, in its unit; `None` if the verdict is about another number.
-pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
-    let measured = record.measured?.to(metric.unit).ok()?.value();
-    let is_it = is_same(measured, metric.median);
-    let margin = record.margin_percent? / 100.0;
-    let share = match metric.better {
-        Better::Higher => 1.0 + margin,
-        Better::Lower => 1.0 - margin,
-        Better::None => return None,
-    };
-    (is_it && share > 0.0).then(|| measured / share)
-}
-
-/// `43 % of the limit of 307 GB/s`, for the judged number of `case`.
-pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<String> {
-    let metric = case?.metrics.values().find(|metric| is_about(record, metric))?;
-    let share = percent_beside_bound(metric.percent_of_limit()?, record.margin_percent).replace('%', " %");
-    Some(format!("{share} of the limit of {}", quantity(metric.limit.value?, metric.unit)))
-}
-
-/// Whether the verdict is about the median of `metric`.
-pub fn is_about(record: &VerdictRecord, metric: &MetricRecord) -> bool {
-    let measured = record.measured.and_then(|value| value.to(metric.unit).ok());
-    measured.is_some_and(|measured| is_same(measured.value(), metric.median))
-}
-
-/// A share of the limit, with as many digits as tell it from the bound that it keeps `margin` percent from.
-pub fn percent_beside_bound(percent: f64, margin: Option<f64>) -> String {
-    let decimals = decimals_apart(percent * margin.unwrap_or(0.0) / 100.0);
-    if decimals == 0 { whole_percent(percent) } else { format!("{percent:.decimals$}%") }
-}
-
-fn is_same(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * other.abs()
-}
-
 /// The bound in signs.
 pub fn short(bound: &str) -> String {
     let mut text = bound.to_owned();
@@ -220,73 +167,4 @@ pub fn short(bound: &str) -> String {
         text = text.replace(words, sign);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use seatrial_model::record::Summary;
-    use seatrial_model::{LimitRecord, Quantity, Subject};
-
-    use super::*;
-
-    fn metric(better: Better, median: f64) -> MetricRecord {
-        let summary = Summary {
-            n: 3,
-            trials: 3,
-            median,
-            mad: 0.0,
-            min: median,
-            max: median,
-            mean: median,
-            p99: None,
-            ci95: None,
-        };
-        MetricRecord::new(Unit::Microsecond, better, &summary, LimitRecord::unknown("nothing states it"))
-    }
-
-    fn record(measured: &str, margin_percent: f64) -> VerdictRecord {
-        VerdictRecord {
-            criterion: "c".to_owned(),
-            test: "t".to_owned(),
-            case: None,
-            node: None,
-            subject: Subject::node(),
-            verdict: Verdict::Pass,
-            measured: Some(measured.parse::<Quantity>().unwrap()),
-            interval: None,
-            bound: String::new(),
-            margin_percent: Some(margin_percent),
-            reason: None,
-            remedy: None,
-            waiver: None,
-        }
-    }
-
-    #[test]
-    fn a_value_never_looks_equal_to_a_bound_that_it_misses() {
-        // At least 8 and 132 GB/s, at most 12 us.
-        for (measured, margin, told) in [
-            ("7.998 GB/s", -0.025, "7.998 GB/s"),
-            ("131.8 GB/s", -0.1515, "131.8 GB/s"),
-            ("12.02 us", -0.167, "12.02 us"),
-            ("131.8 GB/s", -22.0, "132 GB/s"),
-            ("132 GB/s", 0.0, "132 GB/s"),
-        ] {
-            assert_eq!(value_of(&record(measured, margin)).as_deref(), Some(told));
-        }
-        let shares =
-            [Some(-0.05), Some(0.2), Some(-22.0), None].map(|margin| percent_beside_bound(69.6, margin));
-        assert_eq!(shares, ["69.60%", "69.6%", "70%", "70%"]);
-    }
-
-    #[test]
-    fn a_bound_follows_from_the_measured_value_and_its_margin() {
-        // At least 8, at most 16, in the unit of the metric.
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 12.0)), Some(8.0));
-        assert_eq!(bar(&record("0.012 ms", 25.0), &metric(Better::Lower, 12.0)), Some(16.0));
-        assert_eq!(bar(&record("12 us", -50.0), &metric(Better::Higher, 12.0)), Some(24.0));
-        // About another number, such as a percentile.
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::Higher, 11.0)), None);
-        assert_eq!(bar(&record("12 us", 50.0), &metric(Better::None, 12.0)), None);
-    }
 }

@@ -7,7 +7,7 @@ use seatrial_model::{Finding, Outcome, Severity, Verdict};
 use super::criteria::{Criterion, Places, criteria};
 use super::findings::{self, Found};
 use super::nodes::{is_fleet, summaries, with_verdict};
-use crate::words::{count, set_of, span};
+use crate::words::{count, counted, set_of, span};
 
 /// Characters of the first line after the verdict: they fit a terminal of 80 columns.
 const MOST_CHARACTERS: usize = 68;
@@ -144,20 +144,6 @@ fn measured(document: &Document) -> String {
         if all == 1 { "case" } else { "cases" },
         outcomes.map(|(outcome, phrase)| (number(outcome), phrase)),
     )
-}
-
-/// `2 of 9 criteria not met, 1 could not be judged`: the first number has the total.
-pub fn counted<const N: usize>(all: usize, of: &str, told: [(usize, &str); N]) -> String {
-    let mut told = told.into_iter().filter(|(number, _)| *number > 0);
-    let first = told.next().map(|(number, phrase)| {
-        [&format!("{number} of {all}"), of, phrase]
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
-    });
-    let rest = told.map(|(number, phrase)| format!("{number} {phrase}"));
-    first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
 }
 
 pub fn took(run: &RunInfo) -> Result<String, String> {

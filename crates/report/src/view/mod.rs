@@ -27,3 +27,4 @@ pub mod side_by_side;
 pub mod source_tables;
 pub mod sweep;
 pub mod table;
+pub mod values;

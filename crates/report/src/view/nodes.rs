@@ -8,8 +8,8 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
-use super::criteria::value_of;
 use super::table::{Builder, Cell, Column, Table};
+use super::values::value_of;
 use crate::labels::named;
 use crate::number::signed_percent;
 use crate::words::{Badge, count, tone};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
 use seatrial_model::{Better, Outcome, Verdict, VerdictRecord};
 
-use super::criteria::is_about;
+use super::values::is_about;
 use crate::words::tone;
 
 /// Names of metrics that say no more than the benchmark does.
@@ -14,7 +14,7 @@ const GENERAL: [&str; 4] = ["bandwidth", "latency", "throughput", "round_trip"];
 
 /// A metric of a case with the heaviest verdict on it; without numbers, the case alone.
 #[derive(Clone, Copy)]
-pub struct Number<'a> {
+pub struct JudgedNumber<'a> {
     pub case: &'a CaseRecord,
     name: Option<&'a str>,
     pub verdict: Option<Verdict>,
@@ -38,14 +38,14 @@ impl<'a> Judged<'a> {
 
     /// The numbers of `case`, the headline first. A verdict about no metric, such as one about a series, counts for the
     /// headline.
-    pub fn numbers(&self, case: &'a CaseRecord) -> Vec<Number<'a>> {
+    pub fn numbers(&self, case: &'a CaseRecord) -> Vec<JudgedNumber<'a>> {
         let headline = case.headline().map(|(name, _)| name);
-        let mut numbers = vec![Number { case, name: headline, verdict: None, margin: None }];
+        let mut numbers = vec![JudgedNumber { case, name: headline, verdict: None, margin: None }];
         for record in self.0.get(case.case.as_str()).into_iter().flatten() {
             let found = case.metrics.iter().find(|(_, metric)| is_about(record, metric));
             let name = found.map(|(name, _)| name.as_str()).or(headline);
             let at = numbers.iter().position(|number| number.name == name).unwrap_or_else(|| {
-                numbers.push(Number { case, name, verdict: None, margin: None });
+                numbers.push(JudgedNumber { case, name, verdict: None, margin: None });
                 numbers.len() - 1
             });
             let number = &mut numbers[at];
@@ -61,13 +61,13 @@ impl<'a> Judged<'a> {
     }
 
     /// The number of `case` with the heaviest verdict.
-    pub fn worst(&self, case: &'a CaseRecord) -> Number<'a> {
+    pub fn worst(&self, case: &'a CaseRecord) -> JudgedNumber<'a> {
         let numbers = self.numbers(case);
-        numbers.iter().copied().min_by_key(Number::weight).unwrap_or(numbers[0])
+        numbers.iter().copied().min_by_key(JudgedNumber::weight).unwrap_or(numbers[0])
     }
 }
 
-impl<'a> Number<'a> {
+impl<'a> JudgedNumber<'a> {
     pub fn metric(&self) -> Option<&'a MetricRecord> {
         self.of(self.case)
     }

@@ -7,14 +7,13 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Verdict};
 use seatrial_stats::Sorted;
 
-use super::criteria::percent_beside_bound;
-use super::headline::counted;
 use super::nodes::{is_fleet, spoken_of};
-use super::numbers::{Judged, Number};
+use super::numbers::{Judged, JudgedNumber};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
+use super::values::percent_beside_bound;
 use crate::labels::{Label, named};
 use crate::number::half_width;
-use crate::words::{Badge, count, quantity};
+use crate::words::{Badge, count, counted, quantity};
 
 /// Characters of a full bar.
 const BAR: usize = 10;
@@ -24,8 +23,8 @@ pub struct Part<'a> {
     pub name: String,
     pub test: String,
     /// The number with the heaviest verdict; of these the one farthest from its limit.
-    pub worst: Number<'a>,
-    numbers: Vec<Number<'a>>,
+    pub worst: JudgedNumber<'a>,
+    numbers: Vec<JudgedNumber<'a>>,
 }
 
 /// The names of parameters by benchmark.
@@ -49,7 +48,7 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     let judged = Judged::new(document);
     let there: Vec<&CaseRecord> = document.results.iter().filter(|case| !is_absent(case)).collect();
     let values = differing(&there);
-    let numbers: Vec<Number<'_>> = there.iter().map(|case| judged.worst(case)).collect();
+    let numbers: Vec<JudgedNumber<'_>> = there.iter().map(|case| judged.worst(case)).collect();
     let mut parts = group(&numbers, |number| test_of(number.case, &values));
     if parts.len() > most {
         parts = group(&numbers, |number| number.case.bench.clone());
@@ -118,7 +117,7 @@ fn test_of(case: &CaseRecord, differing: &Differing<'_>) -> String {
 }
 
 /// The same with the name of the metric.
-fn named_test(number: &Number<'_>, differing: &Differing<'_>) -> String {
+fn named_test(number: &JudgedNumber<'_>, differing: &Differing<'_>) -> String {
     let texts = [test_of(number.case, differing), number.name().to_owned()];
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -130,7 +129,7 @@ pub fn of_nodes<'a>(document: &'a Document, nodes: &BTreeSet<&str>, most: usize)
     let there: Vec<&CaseRecord> =
         document.results.iter().filter(|case| !is_absent(case)).filter(is_of).collect();
     let (judged, values) = (Judged::new(document), differing(&there));
-    let numbers: Vec<Number<'_>> = there.iter().flat_map(|case| judged.numbers(case)).collect();
+    let numbers: Vec<JudgedNumber<'_>> = there.iter().flat_map(|case| judged.numbers(case)).collect();
     let by_test = group(&numbers, |number| named_test(number, &values));
     let mut rows: HashMap<(String, &str), usize> = HashMap::new();
     for part in &by_test {
@@ -182,12 +181,12 @@ pub fn of_each_node(document: &Document) -> Vec<Part<'_>> {
     grouped(there.flat_map(of_case))
 }
 
-fn group<'a>(numbers: &[Number<'a>], test: impl Fn(&Number<'a>) -> String) -> Vec<Part<'a>> {
+fn group<'a>(numbers: &[JudgedNumber<'a>], test: impl Fn(&JudgedNumber<'a>) -> String) -> Vec<Part<'a>> {
     grouped(numbers.iter().map(|number| (name(number.case), test(number), *number)))
 }
 
 /// The numbers by name of the part and by test.
-fn grouped<'a>(numbers: impl Iterator<Item = (String, String, Number<'a>)>) -> Vec<Part<'a>> {
+fn grouped<'a>(numbers: impl Iterator<Item = (String, String, JudgedNumber<'a>)>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut places: HashMap<(String, String), usize> = HashMap::new();
     for (name, test, number) in numbers {
@@ -241,9 +240,9 @@ impl Part<'_> {
     }
 
     /// The number in the middle, from the worst to the best.
-    pub fn usual(&self) -> Number<'_> {
+    pub fn usual(&self) -> JudgedNumber<'_> {
         let mut sorted = self.numbers.clone();
-        sorted.sort_by_key(Number::weight);
+        sorted.sort_by_key(JudgedNumber::weight);
         sorted.get(sorted.len() / 2).copied().unwrap_or(self.worst)
     }
 

@@ -2,7 +2,7 @@
 
 use seatrial_model::Verdict;
 
-use super::numbers::Number;
+use super::numbers::JudgedNumber;
 use super::parts::Part;
 use crate::words::Badge;
 
@@ -41,7 +41,7 @@ impl Shade {
         Self::of_number(&part.worst)
     }
 
-    pub fn of_number(number: &Number<'_>) -> Self {
+    pub fn of_number(number: &JudgedNumber<'_>) -> Self {
         match (number.tone(), number.share()) {
             (Some(verdict), _) => Self::Verdict(verdict),
             (None, Some(share)) => Self::Share(STEPS.iter().filter(|least| share < **least).count() as u8),

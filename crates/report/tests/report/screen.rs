@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Verdict};
 use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
@@ -27,6 +27,47 @@ fn screen(document: &Document, columns: u16, lines: usize) -> String {
 fn both(document: &Document, lines: usize) -> String {
     screen(document, 80, lines);
     screen(document, 100, lines)
+}
+
+#[test]
+fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_does_what_first() {
+    for (document, verdict, worst, first) in [
+        (fixture::host(), "✗ FAIL  not accepted", "memory-triad is 45.9", "do (administrator, as root)"),
+        (
+            fixture::two_gpus(),
+            "✗ FAIL  not accepted",
+            "gpu-to-device on GPU 1",
+            "do (administrator, as root)",
+        ),
+        (
+            fixture::fleet_with_three_bad_nodes(),
+            "✗ FAIL  not accepted: n[13,41] fail, n57 was not reached\n61 of 64 nodes may be used",
+            "n[13,41]: memory-copy is 131",
+            "do (administrator, as root)",
+        ),
+        (
+            fixture::virtual_machine(),
+            "? UNKNOWN  not decided",
+            "memory-read, memory-copy",
+            "do (user): state the limit",
+        ),
+    ] {
+        let text = screen(&document, 80, 60);
+        let head = &text[..text.find("\n verdict").expect("a table")];
+        let places = [verdict, "\nTo act on: 1 ", worst, first].map(|part| head.find(part));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {head}");
+    }
+}
+
+#[test]
+fn a_row_shows_the_number_that_fails_although_the_headline_passes() {
+    let mut document = fixture::two_gpus();
+    for record in document.verdicts.iter_mut().filter(|record| record.subject.as_str() == "gpu:1") {
+        record.verdict = if record.criterion == "gpu-from-device" { Verdict::Fail } else { Verdict::Pass };
+    }
+    let text = screen(&document, 80, 40);
+    let row = text.lines().find(|line| line.contains("✗ fail") && line.contains("GPU 1  ")).expect("a row");
+    assert!(row.contains("gpu.host_copy d2h") && row.contains("55.8 GB/s"), "{row}");
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use seatrial_model::Verdict;
 use seatrial_model::machine::{Disk, FileSystem, Gpu, Known, Machine, ModuleSerial, Nic, PciDevice, Serials};
 use seatrial_model::record::Document;
+use seatrial_model::{Finding, Severity, Subject, Verdict};
 use seatrial_report::inventory::Node;
 use seatrial_report::ticket::{TicketContext, render};
 
@@ -49,6 +49,19 @@ fn a_node_with_a_slow_gpu() {
 fn a_node_without_inventory_that_could_not_be_judged() {
     let text = ticket(&fixture::virtual_machine(), "vm-1", None, Err("the run still runs"));
     golden!("ticket_of_an_unjudged_node", text);
+}
+
+#[test]
+fn what_disturbed_many_cases_is_one_line() {
+    let mut document = fixture::two_gpus();
+    for at in 0..3 {
+        let text = format!("{at} of 3 trials were disturbed");
+        let finding = Finding::new("disturbed", Severity::Warning, Subject::node(), text);
+        document.results[at].findings.push(finding);
+    }
+    let text = ticket(&document, "g1", None, Ok("0"));
+    assert_eq!(text.matches("disturbed:").count(), 1, "{text}");
+    assert!(text.contains("warning disturbed: first case: 0 of 3 trials were disturbed (3 cases)"), "{text}");
 }
 
 #[test]

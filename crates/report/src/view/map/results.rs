@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::super::numbers::Number;
+use super::super::numbers::JudgedNumber;
 use super::super::parts::{Part, ends, of_nodes};
 use super::super::shade::Shade;
 use super::{MapResult, MapRun};
@@ -64,7 +64,7 @@ fn result(part: &Part<'_>, run: &MapRun<'_>) -> MapResult {
     let over_nodes = || part.bad().into_iter().chain(median()).collect::<Vec<_>>().join("; ");
     let is_judged = run.document.verdict.is_some();
     // Beside verdicts, a share of the limit without one is neither good nor bad.
-    let shade = |number: &Number<'_>| match Shade::of_number(number) {
+    let shade = |number: &JudgedNumber<'_>| match Shade::of_number(number) {
         Shade::Share(_) if is_judged => Shade::Measured,
         shade => shade,
     };
