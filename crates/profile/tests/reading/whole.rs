@@ -15,7 +15,7 @@ id = "memory"
 use = "mem.bandwidth"
 roles = ["head", "production"]
 params = { kernel = ["read", "triad"], store = "nt", array = "65536 KiB", trials = 5 }
-on = { kind = "node", cores = 64, smt = false }
+on = { kind = "nic", members = 64, up = false }
 require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" }, up = true }
 expect = { at_least = 1 }
 if_none = "skip"
@@ -144,7 +144,7 @@ fn every_key_reaches_the_profile() {
         ("read triad".into(), "64 MiB".into(), "5".into())
     );
     assert_eq!(
-        (memory.on.get("cores"), memory.on.get("smt")),
+        (memory.on.get("members"), memory.on.get("up")),
         (Some(&Value::Count(64)), Some(&Value::Flag(false)))
     );
     assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
