@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::{Absence, Bounds, Expect, FlowClass, Missed, NodeSet, Requirement, Statistic};
+use seatrial_model::profile::{
+    Absence, Bounds, Expect, FlowClass, Missed, NodeSet, PriceShare, Requirement, Statistic,
+};
 use seatrial_model::{Nanos, Params, Quantity, Unit, Value};
 
 use crate::diagnostic::{At, Position};
@@ -109,6 +111,7 @@ pub(crate) struct PriceEntry {
     pub at: Position,
     pub on: Pairs<At<Value>>,
     pub amount: f64,
+    pub share: Option<PriceShare>,
     pub currency: String,
     pub source: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
-use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, Statistic};
+use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, PriceRule, Statistic};
 use seatrial_model::{Unit, Value};
 use seatrial_profile::Severity;
 
@@ -129,6 +129,7 @@ source = "the offer of May"
 [[price]]
 on = { kind = "disk" }
 amount = 400
+share = { of = "shelf", ports = 12 }
 currency = "EUR"
 "#;
 
@@ -165,6 +166,8 @@ fn every_key_reaches_the_profile() {
         (99.5, "EUR", Some("the offer of May"))
     );
     assert_eq!((disk.amount, disk.source.as_deref()), (400.0, None));
+    let shared = |price: &PriceRule| price.share.as_ref().map(|share| (share.of.clone(), share.ports));
+    assert_eq!((shared(card), shared(disk)), (None, Some(("shelf".to_owned(), 12))));
     assert!(profile.test("gpu").is_some_and(|test| test.planned) && !memory.planned);
 
     let [fast, series, threads, gpu] = profile.criteria.as_slice() else { panic!("{:?}", profile.criteria) };
