@@ -40,7 +40,9 @@ fn alike(count: usize, site: &Site) -> Result<Vec<String>, Reason> {
     };
     let cards = |node: &'_ SiteNode| -> Vec<Nic> {
         let all = node.machine.nics.known().into_iter().flatten();
-        let is_card = |nic: &&Nic| nic.kind.is_device() && leaves_the_node(nic, &node.machine);
+        // A bond or a VLAN is made of others.
+        let is_card =
+            |nic: &&Nic| nic.lower.is_empty() && nic.master.is_none() && leaves_the_node(nic, &node.machine);
         all.filter(is_card).cloned().collect()
     };
     let theirs = cards(second);

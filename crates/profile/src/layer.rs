@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::profile::{
-    Absence, Bounds, Expect, FlowClass, Groups, Missed, NodeSet, Requirement, Statistic,
+    Absence, Bounds, Expect, FlowClass, Groups, Missed, NodeSet, PriceShare, Requirement, Statistic,
 };
 use seatrial_model::{Nanos, Params, Quantity, Unit, Value};
 
@@ -113,6 +113,7 @@ pub(crate) struct PriceEntry {
     pub at: Position,
     pub on: Pairs<At<Value>>,
     pub amount: f64,
+    pub share: Option<PriceShare>,
     pub currency: String,
     pub source: Option<String>,
 }

@@ -140,7 +140,8 @@ impl Named for LimitEntry {
 
 impl Named for PriceEntry {
     fn name(&self) -> String {
-        plain(&self.on).to_string()
+        let share = self.share.as_ref().map_or(String::new(), |share| format!(" {}", share.of));
+        format!("{}{share}", plain(&self.on))
     }
 
     fn named_at(&self) -> Position {

@@ -52,7 +52,7 @@ settings! {
     }
     nic {
         interface: MTU, TXQUEUELEN;
-        inventory: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON, BOND_MEMBERS_UP;
+        inventory: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
         ethtool: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
     }
     rdma {
@@ -71,6 +71,7 @@ settings! {
         clock: SYNCHRONISED, LARGEST_ERROR;
         file_system: SPACE_USED, INODES_USED, READ_ONLY, ERRORS;
         carrier: CarrierLosses;
+        bond: BondMembersUp;
     }
     tuning {
         tuned: TunedProfile;

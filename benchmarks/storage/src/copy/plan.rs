@@ -45,7 +45,9 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
         case.facts.set("kind", "fs");
     }
     let key = |found: &FileSystem, path: &str| found.seen_from(path).key();
-    case.facts.set("from", mount(from, source).as_str());
+    if source.is_some() {
+        case.facts.set("from", mount(from, source).as_str());
+    }
     case.key = source.zip(sink).map(|(one, other)| format!("{} {}", key(one, from), key(other, to)));
     case.planned.set("to", to);
     for found in [source, sink].into_iter().flatten().filter(|found| found.medium == Medium::Memory) {

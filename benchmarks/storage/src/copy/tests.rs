@@ -150,6 +150,7 @@ fn from_disk_to_disk_the_slower_link_is_the_limit_and_within_one_there_is_none()
     let between = planned(&site, &[("from", "/data1"), ("to", "/data2/x")]).expect("a plan");
     assert_eq!(between.subject.as_str(), "fs:/data1->/data2");
     assert_eq!(between.facts.get("fill_percent"), Some(&seatrial_model::Value::Number(87.5)));
+    assert_eq!(between.facts.text("from"), Ok("/data1"));
     let Limit::Chain(bounds) = &BENCHMARK.limits(&between, &site)["throughput"] else { panic!("no limit") };
     let values: Vec<String> = bounds.iter().map(|bound| bound.value.to_string()).collect();
     assert_eq!(values, ["600 MB/s", "300 MB/s"]);

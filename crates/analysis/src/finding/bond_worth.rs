@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1.01;
 const OF_WAY: [&str; 4] = ["rails", "interface", "peer_interface", "flows"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+pub(super) enum Way {
     Bond,
     Rails,
 }
@@ -101,7 +101,7 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
 }
 
 /// How the case uses interfaces together, and how many.
-fn interfaces(case: &CaseRecord) -> (Option<Way>, usize) {
+pub(super) fn interfaces(case: &CaseRecord) -> (Option<Way>, usize) {
     if case.params.text("rails").is_ok_and(|rails| rails != "none") {
         let count = case.chosen.text("interface").map_or(1, |names| names.split('+').count());
         return (Some(Way::Rails), count);

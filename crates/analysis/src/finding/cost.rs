@@ -1,35 +1,58 @@
 //! `cost`: the cost of a rate, by the prices of a profile.
 
-use seatrial_model::profile::{PriceRule, Profile, Requirement};
+use seatrial_model::profile::{PriceRule, PriceShare, Profile, Requirement};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Quantity, Severity, Unit};
 
 use super::about;
+use super::bond_worth::interfaces;
 use crate::number::{quantity, significant};
 
 const METRIC: &str = "throughput";
 
 /// The cost of the throughput of every case whose subject has a price. The last rule that fits a subject counts:
-/// later rules are more specific. Price and rate are those of one device; for a connection, of the interface at its
-/// first end.
+/// later rules are more specific. For a connection it is the price of the interface at its first end, or of all that the case
+/// uses together, members of a bond or rails, with the share that each has of a switch.
 pub fn cost_findings(profile: &Profile, records: &[CaseRecord]) -> Vec<Finding> {
     records.iter().filter_map(|case| of_case(profile, case)).collect()
 }
 
 fn of_case(profile: &Profile, case: &CaseRecord) -> Option<Finding> {
-    let price = profile.prices.iter().rev().find(|price| Requirement::selects(&price.on, &case.facts))?;
+    let fitting = || profile.prices.iter().rev().filter(|price| Requirement::selects(&price.on, &case.facts));
+    let price = fitting().find(|price| price.share.is_none())?;
     let metric = case.metrics.get(METRIC)?;
     let rate = Quantity::new(metric.median, metric.unit).ok()?.to(Unit::GigabitsPerSecond).ok()?.value();
     if rate <= 0.0 {
         return None;
     }
+    let mut shares: Vec<(&PriceShare, &PriceRule)> = Vec::new();
+    for rule in fitting().filter(|rule| rule.currency == price.currency) {
+        if let Some(share) =
+            rule.share.as_ref().filter(|share| shares.iter().all(|(own, _)| own.of != share.of))
+        {
+            shares.push((share, rule));
+        }
+    }
     let PriceRule { amount, currency, .. } = price;
-    let per_gbit = amount / rate;
-    let source = price.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
+    let source =
+        |rule: &PriceRule| rule.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
     let what = case.facts.text("kind").unwrap_or("device");
+    let mut bought = format!("a {what} for {} {currency}{}", significant(*amount), source(price));
+    let mut each = *amount;
+    for (PriceShare { of, ports }, rule) in shares {
+        each += rule.amount / *ports as f64;
+        bought +=
+            &format!(", 1/{ports} of a {of} for {} {currency}{}", significant(rule.amount), source(rule));
+    }
+    let count = interfaces(case).1.max(1);
+    let (together, carries) = if count > 1 {
+        (format!("{count} times "), format!(", together {} {currency},", significant(each * count as f64)))
+    } else {
+        (String::new(), String::new())
+    };
+    let per_gbit = each * count as f64 / rate;
     let text = format!(
-        "a {what} for {} {currency}{source} that carries {} Gbit/s costs {} {currency} per Gbit/s, {} {currency} per Mbit/s",
-        significant(*amount),
+        "{together}{bought}{carries} that carries {} Gbit/s costs {} {currency} per Gbit/s, {} {currency} per Mbit/s",
         significant(rate),
         significant(per_gbit),
         significant(per_gbit / 1e3),
@@ -47,7 +70,7 @@ mod tests {
     use crate::judge::fixture::{measured, metric, no_limit, params};
 
     fn price(on: &[(&str, &str)], amount: f64) -> PriceRule {
-        PriceRule { on: params(on), amount, currency: "USD".to_owned(), source: None }
+        PriceRule { on: params(on), amount, share: None, currency: "USD".to_owned(), source: None }
     }
 
     /// A card of 10 Gbit/s that carried 1.175 GB/s.
@@ -74,6 +97,27 @@ mod tests {
             ("per Gbit/s".to_owned(), 10.0)
         );
         assert_eq!(finding.node.as_deref(), Some("n1"));
+    }
+
+    #[test]
+    fn a_bond_costs_what_its_members_cost_with_their_ports_of_the_switch() {
+        let share = Some(PriceShare { of: "switch".to_owned(), ports: 24 });
+        let prices =
+            vec![price(&[("kind", "nic")], 40.0), PriceRule { share, ..price(&[("kind", "nic")], 1440.0) }];
+        let profile = Profile { prices, ..Profile::default() };
+        let mut bond = case();
+        let one = cost_findings(&profile, &[bond.clone()])[0].text.clone();
+        let wanted = "a nic for 40 USD, 1/24 of a switch for 1440 USD that carries 9.4 Gbit/s costs 10.64 USD per Gbit/s";
+        assert!(one.starts_with(wanted), "{one}");
+        bond.facts.set("type", "bond");
+        bond.facts.set("members", 2_u64);
+        let two = &cost_findings(&profile, &[bond])[0];
+        assert!(
+            two.text.starts_with("2 times a nic for 40 USD") && two.text.contains("together 200 USD"),
+            "{}",
+            two.text
+        );
+        assert!(two.value.is_some_and(|value| (value.value() - 200.0 / 9.4).abs() < 1e-9));
     }
 
     #[test]

@@ -25,8 +25,9 @@ fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {
     }
     let node = seen.node;
     let text = format!(
-        "SCTP of {node} waited {timeouts} times for its retransmission timer during the trials (net.sctp.rto_min, usually \
-         1 s, each time): the path or a full receive buffer dropped the packets; raise net.core.rmem_max and -p buffer="
+        "the retransmission timer of SCTP on {node} ran out during the trials (count: {timeouts}), each time after \
+         net.sctp.rto_min, usually 1 s, without data: the path or a full receive buffer dropped the packets; raise \
+         net.core.rmem_max and -p buffer="
     );
     let finding = Finding::new(RULE.kind, Severity::Warning, case.subject.clone(), text);
     let value = quantity(timeouts as f64, Unit::Count);
@@ -49,7 +50,7 @@ mod tests {
         let found = find(std::slice::from_ref(&streams));
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((finding.node.as_deref(), finding.kind.as_str()), (Some("n1"), "sctp-timeouts"));
-        assert!(finding.text.starts_with("SCTP of n1 waited 4 times"), "{}", finding.text);
+        assert!(finding.text.contains("on n1 ran out during the trials (count: 4)"), "{}", finding.text);
         streams
             .evidence
             .insert("probes".to_owned(), json!({ "n1": { "snmp": { "counts": { "sctp_timeouts": 0 } } } }));

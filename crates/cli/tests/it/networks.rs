@@ -151,8 +151,8 @@ fn the_lecture_tells_what_a_megabit_costs_on_cards_that_it_has_a_price_of() {
     };
     let gigabit = check("discov-net", &interface("eth0", "ethernet", 1000, 9000), 1, 0.94);
     let told = cost(&gigabit);
-    let wanted = "a nic for 40 USD (slide 41, 2008) that carries 0.94 Gbit/s costs 42.55 USD per Gbit/s, 0.04255 USD per \
-                  Mbit/s";
+    let wanted = "a nic for 40 USD (slide 41, 2008), 1/24 of a switch for 1400 USD (slide 41, 2008) that carries 0.94 Gbit/s \
+                  costs 104.6 USD per Gbit/s, 0.1046 USD per Mbit/s";
     assert!(!told.is_empty() && told.iter().all(|text| text == wanted), "{told:?}");
     let faster = check("discov-net", &interface("eth0", "ethernet", 10_000, 9000), 1, 9.4);
     assert_eq!(cost(&faster), [""; 0]);

@@ -289,6 +289,15 @@ fn the_profile_host_says_that_it_takes_less_than_ninety_seconds() {
 }
 
 #[test]
+fn a_plan_tells_of_a_directory_that_is_not_here() {
+    let home = Home::new();
+    let plan =
+        |path: &str| home.seatrial(&format!("run storage.file -p directory={path} --plan")).run().exits(0);
+    plan("/nonexistent").shows("/nonexistent is no directory of this machine: make it, or name another one");
+    assert!(!plan("/var/tmp").out.contains("no directory"));
+}
+
+#[test]
 fn a_file_test_that_nobody_gave_a_directory_names_where_it_was_and_never_takes_memory() {
     let home = Home::new();
     let brief = "-p size=4MiB -p block=64KiB -p time=50ms -p trials=1 -p max_trials=1 -o json";

@@ -87,13 +87,25 @@ pub struct LimitRule {
     pub source: String,
 }
 
+/// One port of a switch, for example.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PriceShare {
+    /// What is shared: `switch`.
+    pub of: String,
+    /// Number of devices that share it.
+    pub ports: u64,
+}
+
 /// Price of a device, to relate a rate to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PriceRule {
     /// Facts that the subject of a case must have: `{ kind = "nic", speed = "10 Gbit/s" }`.
     pub on: Params,
-    /// Price of one device.
+    /// Price of one device, or of what `share` is a part of.
     pub amount: f64,
+    /// The part of something bought for several devices that one of them needs; it is added to the price of the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<PriceShare>,
     /// Currency: `EUR`, `USD`.
     pub currency: String,
     /// Source of the price.

@@ -55,8 +55,8 @@ pub(crate) fn check(
 }
 
 fn price(entry: PriceEntry) -> PriceRule {
-    let PriceEntry { on, amount, currency, source, .. } = entry;
-    PriceRule { on: plain(&on), amount, currency, source }
+    let PriceEntry { on, amount, share, currency, source, .. } = entry;
+    PriceRule { on: plain(&on), amount, share, currency, source }
 }
 
 struct Names<'a> {

@@ -1,7 +1,7 @@
 //! Settings, roles, waivers and limits.
 
 use seatrial_model::Value;
-use seatrial_model::profile::NodeSet;
+use seatrial_model::profile::{NodeSet, PriceShare};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
@@ -115,10 +115,32 @@ pub(super) fn price(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Pri
         }
         Some(number)
     });
+    let share = table.table("share", found).map(|table| share(table, found));
     let currency = table.required_text("currency", found);
     let source = table.text("source", found).map(|source| source.value);
     table.finish(found);
-    Some(PriceEntry { at, on, amount: amount?, currency: currency?.value, source })
+    let share = match share {
+        Some(share) => Some(share?),
+        None => None,
+    };
+    Some(PriceEntry { at, on, amount: amount?, share, currency: currency?.value, source })
+}
+
+fn share(mut table: Table<'_>, found: &mut Diagnostics) -> Option<PriceShare> {
+    let of = table.required_text("of", found);
+    let ports = table.take("ports");
+    if ports.is_none() {
+        found.error(table.at, "'share' needs 'ports', how many devices share it");
+    }
+    let ports = ports.and_then(|cell| {
+        let count = cell.count(found)?;
+        if count == 0 {
+            found.error(cell.at, "'ports' is 1 or more");
+        }
+        Some(count.max(1))
+    });
+    table.finish(found);
+    Some(PriceShare { of: of?.value, ports: ports? })
 }
 
 fn nodes(table: &mut Table<'_>, found: &mut Diagnostics) -> NodeSet {

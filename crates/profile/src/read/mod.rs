@@ -59,10 +59,8 @@ fn layer(mut table: Table<'_>, stem: &str, found: &mut Diagnostics) -> Layer {
     let description = table.text("description", found).map_or_else(String::new, |text| text.value);
     let time_budget = table.take("time_budget").and_then(|cell| {
         let time = cell.scalar(found)?;
-        let (text, advice) = (time.value.to_string(), "a time is written with its unit: \"90 s\", \"5 min\"");
-        text.parse()
-            .inspect_err(|error| _ = found.error(time.at, format!("'time_budget': {error}")).help(advice))
-            .ok()
+        let parsed = time.value.to_string().parse();
+        parsed.map_err(|error| found.error(time.at, format!("'time_budget': {error}"))).ok()
     });
     let extends = table.texts("extends", found);
     let mut is_whole = true;

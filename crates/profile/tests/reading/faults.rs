@@ -36,6 +36,20 @@ fn a_load_beside_a_test_is_another_test_without_a_load() {
 }
 
 #[test]
+fn a_test_on_what_no_subject_is_names_the_nearest() {
+    let on =
+        ["{ kind = \"nodes\" }", "{ kind = \"nic\", sped = \"10 Gbit/s\" }", "{ link_layr = \"ethernet\" }"];
+    let shown = on.map(|on| complaint(&format!("{TEST}on = {on}\n")));
+    assert_snapshot!(shown.join("\n\n"));
+}
+
+#[test]
+fn what_is_written_in_another_form_is_told_with_the_right_one() {
+    let text = format!("time_budget = 90\nroles = \"head\"\n{TEST}roles = \"head\"\n");
+    assert_snapshot!(complaint(&text));
+}
+
+#[test]
 fn an_unknown_benchmark_suggests_the_nearest() {
     assert_snapshot!(complaint("[[test]]\nid = \"m\"\nuse = \"mem.bandwith\"\n"));
 }

@@ -1,7 +1,7 @@
 //! Valid profiles: the meaning of every key.
 
 use crate::common::{TODAY, read};
-use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, Statistic};
+use seatrial_model::profile::{Absence, Bar, Bounds, Expect, Missed, PriceRule, Statistic};
 use seatrial_model::{Unit, Value};
 use seatrial_profile::Severity;
 
@@ -15,7 +15,7 @@ id = "memory"
 use = "mem.bandwidth"
 roles = ["head", "production"]
 params = { kernel = ["read", "triad"], store = "nt", array = "65536 KiB", trials = 5 }
-on = { kind = "node", cores = 64, smt = false }
+on = { kind = "nic", members = 64, up = false }
 require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" }, up = true }
 expect = { at_least = 1 }
 if_none = "skip"
@@ -129,6 +129,7 @@ source = "the offer of May"
 [[price]]
 on = { kind = "disk" }
 amount = 400
+share = { of = "shelf", ports = 12 }
 currency = "EUR"
 "#;
 
@@ -144,7 +145,7 @@ fn every_key_reaches_the_profile() {
         ("read triad".into(), "64 MiB".into(), "5".into())
     );
     assert_eq!(
-        (memory.on.get("cores"), memory.on.get("smt")),
+        (memory.on.get("members"), memory.on.get("up")),
         (Some(&Value::Count(64)), Some(&Value::Flag(false)))
     );
     assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
@@ -165,6 +166,8 @@ fn every_key_reaches_the_profile() {
         (99.5, "EUR", Some("the offer of May"))
     );
     assert_eq!((disk.amount, disk.source.as_deref()), (400.0, None));
+    let shared = |price: &PriceRule| price.share.as_ref().map(|share| (share.of.clone(), share.ports));
+    assert_eq!((shared(card), shared(disk)), (None, Some(("shelf".to_owned(), 12))));
     assert!(profile.test("gpu").is_some_and(|test| test.planned) && !memory.planned);
 
     let [fast, series, threads, gpu] = profile.criteria.as_slice() else { panic!("{:?}", profile.criteria) };

@@ -1,6 +1,6 @@
 //! Settings of interfaces from the inventory: qdiscs, interrupts, bonds, IP over InfiniBand.
 
-use seatrial_model::machine::{Bond, BondMember, Known, Machine, Nic, NicKind};
+use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::SysRoot;
@@ -202,39 +202,6 @@ pub static BOND_MIIMON: InventorySetting = InventorySetting {
     among: is_bond,
     none: NO_BOND,
     find: |nic, _| of_bond(nic, |bond| bond.miimon_ms.as_ref().map(|&ms| Nanos::millis(ms).into())),
-};
-
-pub static BOND_MEMBERS_UP: InventorySetting = InventorySetting {
-    about: &SettingAbout {
-        id: "nic.bond_members_up",
-        title: "links of all members of a bond",
-        doc: "A bond goes on without a member whose link is down, slower and without a word. A member without link \
-              monitoring (nic.bond_miimon) counts as up.",
-        kind: Kind::Flag,
-        source: "/proc/net/bonding/NAME",
-        apply: &[],
-        remedy: "check cable, transceiver and switch port of the member",
-        traps: "A member that was never added to the bond is not missed.",
-        ..BOND
-    },
-    among: is_bond,
-    none: NO_BOND,
-    find: |nic, _| {
-        let down = |bond: &Bond| {
-            let is_up = |link: &String| link == "up";
-            let told = |member: &BondMember| Some((member.name.clone(), member.link.known().map(is_up)?));
-            let all: Option<Vec<(String, bool)>> = bond.members.iter().map(told).collect();
-            all.map(|all| all.into_iter().filter(|(_, up)| !up).map(|(name, _)| name).collect::<Vec<_>>())
-        };
-        match nic.bond.as_ref().map(down) {
-            None => Found::absent(NO_BOND),
-            Some(None) => Found::unreadable("the link of a member is not known"),
-            Some(Some(down)) => {
-                let note = (!down.is_empty()).then(|| format!("down: {}", down.join(", ")));
-                Found::value(Value::Flag(down.is_empty())).noted(note)
-            }
-        }
-    },
 };
 
 fn is_bond(nic: &Nic) -> bool {

@@ -174,7 +174,7 @@ fn bonds_and_infiniband_are_told_where_there_are_some() {
         ("nic.bond_mode", "nic:bond0: 802.3ad"),
         ("nic.bond_hash_policy", "nic:bond0: unreadable: no file"),
         ("nic.bond_miimon", "nic:bond0: 100 ms"),
-        ("nic.bond_members_up", "nic:bond0: false (down: eth1)"),
+        ("state.bond_members_up", "nic:bond0: false (eth1 down)"),
         ("nic.ipoib_mode", "nic:ib0: connected"),
     ] {
         assert_eq!(there.line(setting), line, "{setting}");

@@ -36,7 +36,7 @@ fn node(name: &str) -> Value {
         "net.ipv4.tcp_window_scaling",
     ];
     let mut settings = settings.map(|id| setting(id, "node", &of_node(), true)).to_vec();
-    settings.push(setting("nic.bond_members_up", "nic:bond0", &of_nic(&bond()), true));
+    settings.push(setting("state.bond_members_up", "nic:bond0", &of_nic(&bond()), true));
     json!({ "name": name, "machine": machine, "settings": settings })
 }
 
@@ -121,7 +121,7 @@ fn a_sound_network_passes_and_each_planted_fault_is_a_row() {
             Fault {
                 name: "a member of the bond without a link",
                 plant: |system| {
-                    system.set("n2", "nic.bond_members_up", false);
+                    system.set("n2", "state.bond_members_up", false);
                     for (case, flows) in [("bond:*", 1), ("bond:*flows=2*", 2), ("bond:*flows=3*", 3)] {
                         system.instead(json!({ "case": case }), streams("forward", flows, 1.9));
                     }
@@ -130,7 +130,7 @@ fn a_sound_network_passes_and_each_planted_fault_is_a_row() {
                 rows: &[
                     "bond n1 n1->n2 fail",
                     "bond n2 n2->n1 fail",
-                    "nic.bond_members_up n2 nic:bond0 fail",
+                    "state.bond_members_up n2 nic:bond0 fail",
                 ],
             },
         ],
