@@ -56,8 +56,12 @@ pub fn text(document: &Document, context: &TerminalContext<'_>, width: u16) -> S
     let has_tables = document.verdicts.is_empty()
         && tables(document, &mut Notes::default(), width).iter().all(|text| is_within(text, width));
     let bodies = &bodies[usize::from(!has_tables)..];
+    let head = headline::block(document, width);
     let actions = with_warnings(document, context.abouts);
-    let in_room = |room: &Room, body: Body| in_room(document, context, &actions, *room, body, width);
+    let in_room = |room: &Room, body: Body| {
+        let rest = in_room(document, context, &actions, *room, body, width);
+        if rest.is_empty() { head.clone() } else { format!("{head}\n{rest}") }
+    };
     let mut all = bodies.iter().flat_map(|body| ROOMS.iter().map(|room| in_room(room, *body)));
     all.find(fits).unwrap_or_else(|| in_room(&ROOMS[ROOMS.len() - 1], Body::Parts))
 }
@@ -88,7 +92,6 @@ fn in_room(
 ) -> String {
     let mut notes = Notes::default();
     let mut blocks = vec![
-        headline::block(document, width),
         actions::block(document, actions, room.actions, room.lines, width),
         nodes::block(document, room.nodes, &mut notes, width),
     ];

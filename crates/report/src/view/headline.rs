@@ -1,5 +1,7 @@
 //! The result of a run in one line, the nodes that may be used, duration and nodes.
 
+use std::collections::BTreeSet;
+
 use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Verdict};
@@ -52,14 +54,15 @@ fn judged(document: &Document, verdict: Verdict) -> String {
 
 /// `n[13,41] fail, n57 was not reached`; `None` for one machine, and where no node is the reason of `verdict`.
 fn held_back(document: &Document, verdict: Verdict) -> Option<String> {
-    let summaries = summaries(document);
-    let unreached = |node: &&str| summaries.iter().any(|of| of.node == *node && of.is_unreached());
-    let (unreached, unknown): (Vec<&str>, Vec<&str>) =
-        with_verdict(document, Verdict::Unknown).into_iter().partition(unreached);
     let failed = with_verdict(document, Verdict::Fail);
     if !is_fleet(document) || (verdict == Verdict::Fail && failed.is_empty()) {
         return None;
     }
+    let summaries = summaries(document);
+    let of_unreached = summaries.iter().filter(|summary| summary.is_unreached());
+    let gone: BTreeSet<&str> = of_unreached.map(|summary| summary.node).collect();
+    let (unreached, unknown): (Vec<&str>, Vec<&str>) =
+        with_verdict(document, Verdict::Unknown).into_iter().partition(|node| gone.contains(node));
     let groups = [
         (failed, "fails", "fail"),
         (unreached, "was not reached", "were not reached"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_model::{Actor, Finding, Remedy, Severity, Subject, Verdict};
+use seatrial_model::{Actor, Cause, Finding, Remedy, Severity, Subject, Verdict};
 use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
@@ -85,6 +85,20 @@ fn what_to_do_is_never_cut() {
     let told = words.join(" ");
     assert!(told.matches("do (vendor):").count() > 0, "{text}");
     assert_eq!(told.matches("do (vendor):").count(), told.matches(action).count(), "{text}");
+}
+
+#[test]
+fn the_next_step_in_the_reason_of_a_refused_case_is_not_cut() {
+    let reason = "worker 0 on n1: sched_setscheduler to fifo:7: Operation not permitted (os error 1); it takes a limit on \
+                  real-time priorities that allows it (`ulimit -r`, `rtprio` in limits.conf) or the capability \
+                  CAP_SYS_NICE, and a control group that may run real-time threads; or measure with -p sched=other";
+    let mut document = fixture::host();
+    let refused = fixture::without_numbers("n1", "add", Cause::Denied, reason);
+    document.verdicts.push(fixture::judged(&refused, Verdict::Unknown, 55.0, Some(reason)));
+    document.results.push(refused);
+    let text = screen(&document, 80, 40);
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("or measure with -p sched=other."), "{text}");
 }
 
 #[test]
