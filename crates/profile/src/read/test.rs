@@ -11,7 +11,7 @@ use crate::diagnostic::At;
 use crate::layer::TestEntry;
 use crate::read::bounds::requirement;
 use crate::read::choice::absence;
-use crate::read::criterion::pairs;
+use crate::read::pairs::{name, pairs};
 use crate::table::{Cell, Table};
 
 pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
@@ -78,10 +78,6 @@ fn small(cell: &Cell<'_>, most: u64, found: &mut Diagnostics) -> Option<u32> {
         found.error(cell.at, format!("'{}' is from 1 to {most}", cell.key));
     }
     u32::try_from(count).ok()
-}
-
-pub(super) fn name(cell: &Cell<'_>) -> At<String> {
-    At { value: cell.key.to_owned(), at: cell.key_at }
 }
 
 fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<Value>> {
