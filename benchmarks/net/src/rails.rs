@@ -32,8 +32,8 @@ pub fn of(case: &Case) -> Vec<String> {
 /// The first `count` cards of the fastest speed of which both nodes have so many.
 fn alike(count: usize, site: &Site) -> Result<Vec<String>, Reason> {
     let refuse = |cause: Cause, text: String| Err(Reason::new(cause, format!("rails={count}: {text}")));
-    if count < 2 {
-        return refuse(Cause::Contradiction, "rails are two interfaces or more".to_owned());
+    if count == 0 {
+        return refuse(Cause::Contradiction, "rails are one interface or more".to_owned());
     }
     let [first, second, ..] = site.nodes.as_slice() else {
         return refuse(Cause::Inapplicable, ALONE.to_owned());

@@ -291,8 +291,9 @@ fn the_profile_host_says_that_it_takes_less_than_ninety_seconds() {
 #[test]
 fn a_plan_tells_of_a_directory_that_is_not_here() {
     let home = Home::new();
-    let plan =
-        |path: &str| home.seatrial(&format!("run storage.file -p directory={path} --plan")).run().exits(0);
+    let plan = |path: &str| {
+        home.seatrial(&format!("run storage.file -p size=4MiB -p directory={path} --plan")).run().exits(0)
+    };
     plan("/nonexistent").shows("/nonexistent is no directory of this machine: make it, or name another one");
     assert!(!plan("/var/tmp").out.contains("no directory"));
 }

@@ -1,14 +1,13 @@
 //! `[[criterion]]`: demands on the results of a test.
 
-use seatrial_model::Value;
 use seatrial_model::profile::{Criterion, Statistic};
 
 use crate::Diagnostics;
 use crate::diagnostic::At;
-use crate::layer::{CriterionEntry, Pairs, plain};
+use crate::layer::{CriterionEntry, plain};
 use crate::read::bounds::bounds;
 use crate::read::choice::{absence, missed, named};
-use crate::read::test::name;
+use crate::read::pairs::pairs;
 use crate::table::Table;
 
 pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option<CriterionEntry> {
@@ -31,13 +30,6 @@ pub(super) fn criterion(mut table: Table<'_>, found: &mut Diagnostics) -> Option
         at,
     });
     Some(CriterionEntry { id, test, metric, cases, axes, of, bounds, bars, without_limit, missed })
-}
-
-/// A table with free names, one value each.
-pub(super) fn pairs(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics) -> Pairs<At<Value>> {
-    let table = table.table(key, found);
-    let cells = table.iter().flat_map(Table::entries);
-    cells.filter_map(|cell| Some((name(&cell), cell.scalar(found)?))).collect()
 }
 
 pub(super) fn statistic(table: &mut Table<'_>, found: &mut Diagnostics) -> Option<At<Statistic>> {

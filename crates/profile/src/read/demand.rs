@@ -7,8 +7,8 @@ use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{LimitEntry, PriceEntry, RoleEntry, SettingBound, SettingEntry, WaiverEntry};
 use crate::read::choice::{absence, missed};
-use crate::read::criterion::pairs;
-use crate::read::test::{expected_number, name};
+use crate::read::pairs::{name, pairs};
+use crate::read::test::expected_number;
 use crate::table::{Cell, Table};
 
 pub(super) fn setting(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SettingEntry> {

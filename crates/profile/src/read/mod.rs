@@ -4,6 +4,7 @@ mod bounds;
 mod choice;
 mod criterion;
 mod demand;
+mod pairs;
 mod source_table;
 mod test;
 

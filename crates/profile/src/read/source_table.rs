@@ -7,8 +7,8 @@ use crate::Diagnostics;
 use crate::diagnostic::At;
 use crate::layer::{AxisEntry, CellEntry, SourceTableEntry};
 use crate::read::choice::named;
-use crate::read::criterion::{pairs, statistic};
-use crate::read::test::name;
+use crate::read::criterion::statistic;
+use crate::read::pairs::{name, pairs};
 use crate::table::{Cell, Table};
 
 pub(super) fn source_table(mut table: Table<'_>, found: &mut Diagnostics) -> Option<SourceTableEntry> {

@@ -11,7 +11,7 @@ use crate::diagnostic::At;
 use crate::layer::TestEntry;
 use crate::read::bounds::requirement;
 use crate::read::choice::absence;
-use crate::read::criterion::pairs;
+use crate::read::pairs::{name, pairs};
 use crate::table::{Cell, Table};
 
 pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<TestEntry> {
@@ -95,10 +95,6 @@ fn groups(cell: &Cell<'_>, found: &mut Diagnostics) -> Option<Groups> {
             None
         }
     }
-}
-
-pub(super) fn name(cell: &Cell<'_>) -> At<String> {
-    At { value: cell.key.to_owned(), at: cell.key_at }
 }
 
 fn values(cell: &Cell<'_>, found: &mut Diagnostics) -> Vec<At<Value>> {

@@ -185,7 +185,7 @@ fn a_sound_cluster_passes_and_each_planted_fault_is_a_row() {
             Fault {
                 name: "a slow scratch disk",
                 plant: |system| {
-                    system.instead(json!({ "case": "data2-write:*drg04*" }), threads(1, 0.0, 120e6))
+                    system.instead(json!({ "case": "data2-write:*drg04*" }), threads(1, 0.0, 120e6));
                 },
                 exit: 1,
                 rows: &["data2-write drg04 fs:/data2 fail"],

@@ -83,9 +83,9 @@ fn cores(alone: [f64; 4], all: f64) -> Vec<Value> {
 fn chases(l1: f64, l2: f64, l3: f64, memory: f64) -> Vec<Value> {
     let of_size = |kib: u64| {
         let nanos = match kib {
-            ..32 => l1,
-            ..1024 => l2,
-            ..32_768 => l3,
+            0..32 => l1,
+            32..1024 => l2,
+            1024..32_768 => l3,
             _ => memory,
         };
         rate("chase", json!({ "size": format!("{kib} KiB") }), "1", 1e9 / nanos)
@@ -175,7 +175,7 @@ fn a_sound_machine_passes_and_each_planted_fault_is_a_row() {
             Fault {
                 name: "NUMA nodes whose memory is that of the other",
                 plant: |system| {
-                    system.instead(json!({ "case": "memory-distance:*" }), distances(150.0, 95.0))
+                    system.instead(json!({ "case": "memory-distance:*" }), distances(150.0, 95.0));
                 },
                 exit: 1,
                 rows: &["basic-numa-distance n1 node fail"],
@@ -207,7 +207,7 @@ fn a_sound_machine_passes_and_each_planted_fault_is_a_row() {
             Fault {
                 name: "a firewall that looks into each packet",
                 plant: |system| {
-                    system.instead(json!({ "case": "loopback-stream:*" }), streams("forward", 1, 1.2))
+                    system.instead(json!({ "case": "loopback-stream:*" }), streams("forward", 1, 1.2));
                 },
                 exit: 1,
                 rows: &["basic-loopback-stream n1 nic:lo fail"],

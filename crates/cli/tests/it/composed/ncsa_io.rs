@@ -38,7 +38,7 @@ fn a_sound_file_system_passes_and_each_cell_that_fails_is_a_row() {
             Fault {
                 name: "random reads of 80 threads hang, as in the brief",
                 plant: |system| {
-                    hang(system, json!({ "case": "matrix:*n1/*block=4 MiB*pattern=random*threads=80*" }))
+                    hang(system, json!({ "case": "matrix:*n1/*block=4 MiB*pattern=random*threads=80*" }));
                 },
                 exit: 1,
                 rows: &["every-cell-works n1 fs:auto fail"],
