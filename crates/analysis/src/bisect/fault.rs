@@ -11,6 +11,10 @@ const CONFIDENCE: f64 = 0.999;
 /// Fewest groups with the fault in which every other node is proven, and fewest sound groups.
 const FEWEST_GROUPS: usize = 2;
 
+/// Fewest slow measurements of groups with the fault: other load that disturbs each twentieth case makes so many by chance in one of
+/// 10^5 searches.
+const FEWEST_SLOW: usize = 4;
+
 /// From this difference on, in standard deviations of one measurement, more groups are measured.
 const POSSIBLE: f64 = 1.5;
 
@@ -50,13 +54,21 @@ pub struct Fault {
     pub sound: usize,
     /// The logarithm of their rate.
     pub level: f64,
+    /// Number of slow measurements of groups of the same size with the fault, whatever their other nodes.
+    holding: usize,
     /// Smallest deficit that noise does not explain.
     least: f64,
 }
 
 impl Fault {
     /// `None` where nothing is known of the noise or of sound groups.
-    pub(super) fn of(place: Place, groups: &[Group], slow: &[&Values], sound: &[&Values]) -> Option<Self> {
+    pub(super) fn of(
+        place: Place,
+        groups: &[Group],
+        slow: &[&Values],
+        sound: &[&Values],
+        holding: usize,
+    ) -> Option<Self> {
         if sound.is_empty() || slow.is_empty() {
             return None;
         }
@@ -71,13 +83,16 @@ impl Fault {
             noise,
             slow: groups.to_vec(),
             sound: sound.len(),
+            holding,
             level: centre(sound),
             least: FLOOR.max(SEPARATION * noise).max(reach(CONFIDENCE)),
         })
     }
 
     pub(super) fn is_certain(&self) -> bool {
-        self.slow.len().min(self.sound) >= FEWEST_GROUPS && self.deficit >= self.least
+        self.slow.len().min(self.sound) >= FEWEST_GROUPS
+            && self.holding >= FEWEST_SLOW
+            && self.deficit >= self.least
     }
 
     pub(super) fn is_possible(&self) -> bool {
