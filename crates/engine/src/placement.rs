@@ -79,6 +79,9 @@ pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result
     let mut found = Placements::default();
     if test.pattern.as_deref() == Some(BISECT) {
         let nodes: Vec<usize> = present().collect();
+        if test.partner.is_some() {
+            return Err(PlanError::Contradiction(format!("pattern {BISECT} has no partners")));
+        }
         let tag = Some(Tag::bisect(about, pattern_of(test)?)?);
         found.sites.push(Placement { tag, ..plain(&nodes) });
         let missing = players.iter().filter(|at| why_not(**at).is_some());

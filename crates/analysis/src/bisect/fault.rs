@@ -15,6 +15,13 @@ const FEWEST_GROUPS: usize = 2;
 /// 10^5 searches.
 const FEWEST_SLOW: usize = 4;
 
+/// Groups that are chosen because they are slow or sound scatter little by chance. So less than 1.5 % of noise is not
+/// believed of few groups.
+const LEAST_NOISE: f64 = 0.015;
+
+/// Degrees of freedom from which on the noise is believed.
+const FEWEST_FREEDOM: f64 = 8.0;
+
 /// From this difference on, in standard deviations of one measurement, more groups are measured.
 const POSSIBLE: f64 = 1.5;
 
@@ -74,7 +81,8 @@ impl Fault {
         }
         let count = |level: &[&Values]| level.iter().map(|group| group.logs.len() as f64).sum::<f64>();
         let (noise, freedom) = noise(&[slow, sound]);
-        let error = noise * (1.0 / count(slow) + 1.0 / count(sound)).sqrt();
+        let believed = if freedom < FEWEST_FREEDOM { noise.max(LEAST_NOISE) } else { noise };
+        let error = believed * (1.0 / count(slow) + 1.0 / count(sound)).sqrt();
         let reach = |share: f64| student_quantile(share, freedom.max(1.0)) * error;
         Some(Self {
             place,
@@ -85,7 +93,7 @@ impl Fault {
             sound: sound.len(),
             holding,
             level: centre(sound),
-            least: FLOOR.max(SEPARATION * noise).max(reach(CONFIDENCE)),
+            least: FLOOR.max(SEPARATION * believed).max(reach(CONFIDENCE)),
         })
     }
 

@@ -208,6 +208,8 @@ fn a_benchmark_whose_slowest_node_decides_no_metric_is_refused() {
         Plan::new(std::slice::from_ref(test), registry, PlanInputs::of(&site(4))).map(|plan| plan.cases.len())
     };
     assert_eq!(about(&test(), &REGISTRY), Ok(1));
+    let with_partner = Test { partner: Some("any".to_owned()), ..test() };
+    assert!(about(&with_partner, &REGISTRY).is_err());
     let test = Test { id: "net.rr".to_owned(), bench: "net.rr".to_owned(), ..test() };
     let refused = about(&test, &seatrial_registry::REGISTRY).expect_err("pairs only").to_string();
     assert_eq!(

@@ -47,7 +47,8 @@ pub struct BenchmarkOptions {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Vec<String>>,
     /// How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
-    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time
+    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time; bisect measures all nodes
+    /// in one case, and then finds the node that holds them back
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
