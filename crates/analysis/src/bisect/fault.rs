@@ -3,7 +3,9 @@
 use seatrial_stats::student_quantile;
 
 use super::scale::{FLOOR, SEPARATION, Values, centre, noise};
-use super::search::Group;
+
+/// Positions of nodes in the list of all nodes, ascending.
+pub type Group = Vec<usize>;
 
 /// The chance of a difference as large as that of a named node by noise alone is below 0.1 %.
 const CONFIDENCE: f64 = 0.999;

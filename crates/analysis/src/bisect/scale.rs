@@ -32,8 +32,10 @@ impl Values {
         f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2])
     }
 
-    pub fn highest(&self) -> f64 {
-        self.logs.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    /// The higher of two measurements, the median of more.
+    pub fn undisturbed(&self) -> f64 {
+        let highest = self.logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if self.logs.len() > 2 { self.median() } else { highest }
     }
 
     fn count(&self) -> f64 {

@@ -6,11 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::fault::{Fault, Place};
+use super::fault::{Fault, Group, Place};
 use super::scale::{FLOOR, Level, MARGIN, MOST_REPEATS, OPEN, SEPARATION, Scale, Values};
-
-/// Positions of nodes in the list of all nodes, ascending.
-pub type Group = Vec<usize>;
 
 /// One measurement of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -260,7 +257,7 @@ impl<'a> Walk<'a> {
             self.ask_times(&groups, times)?;
             let [alone, reference] = groups.each_ref().map(|group| &self.values[group.as_slice()]);
             // Other load only slows down: a disturbed reference would clear the suspects.
-            let above = alone.median() - reference.highest() + (sound - below) / 2.0;
+            let above = alone.median() - reference.undisturbed() + (sound - below) / 2.0;
             times = alone.logs.len().min(reference.logs.len());
             if times >= MOST_REPEATS || above.abs() >= MARGIN * noise * (2.0 / times as f64).sqrt() {
                 return Ok(above > 0.0);
