@@ -4,5 +4,5 @@ mod fault;
 mod scale;
 mod search;
 
-pub use fault::{Fault, Place};
-pub use search::{FEWEST_NODES, Group, GroupResult, Isolation, Next, Search};
+pub use fault::{Fault, Group, Place};
+pub use search::{FEWEST_NODES, GroupResult, Isolation, Next, Search};

@@ -25,8 +25,17 @@ pub struct Values {
 }
 
 impl Values {
-    pub fn mean(&self) -> f64 {
-        self.logs.iter().sum::<f64>() / self.count()
+    /// The median, so that one disturbed measurement of three does not count.
+    pub fn median(&self) -> f64 {
+        let mut logs = self.logs.clone();
+        logs.sort_by(f64::total_cmp);
+        f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2])
+    }
+
+    /// The higher of two measurements, the median of more.
+    pub fn undisturbed(&self) -> f64 {
+        let highest = self.logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if self.logs.len() > 2 { self.median() } else { highest }
     }
 
     fn count(&self) -> f64 {
@@ -52,10 +61,10 @@ pub fn noise(levels: &[&[&Values]]) -> (f64, f64) {
     (f64::max(scatter, stated / f64::max(count, 1.0)).sqrt(), freedom)
 }
 
-/// The mean of all measurements of `level`.
+/// The mean over all groups of `level`, each with the weight of its measurements.
 pub fn centre(level: &[&Values]) -> f64 {
     let count: f64 = level.iter().map(|group| group.count()).sum();
-    level.iter().map(|group| group.logs.iter().sum::<f64>()).sum::<f64>() / count
+    level.iter().map(|group| group.count() * group.median()).sum::<f64>() / count
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +93,7 @@ impl Scale {
     /// unknown.
     pub fn of(groups: &[&Values], known: f64) -> Self {
         let mut sorted = groups.to_vec();
-        sorted.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
+        sorted.sort_by(|one, other| other.median().total_cmp(&one.median()));
         let mut levels: Vec<&[&Values]> = Vec::new();
         let is_open = divide(&sorted, FLOOR, known, &mut levels);
         let (noise, _) = noise(&levels);
@@ -101,8 +110,11 @@ impl Scale {
         let Some(below) = self.below else {
             return if self.is_open && may_repeat { Level::Open } else { Level::Sound };
         };
-        let above = group.mean() - f64::midpoint(self.sound, below);
-        if may_repeat && above.abs() < MARGIN * self.noise / group.count().sqrt() {
+        let above = group.median() - f64::midpoint(self.sound, below);
+        // Of two measurements on both sides of the cut, one was disturbed.
+        let is_split =
+            group.logs.len() == 2 && (group.logs[0] - group.logs[1]).abs() > (self.sound - below) / 2.0;
+        if may_repeat && (is_split || above.abs() < MARGIN * self.noise / group.count().sqrt()) {
             Level::Open
         } else if above < 0.0 {
             Level::Slow

@@ -6,11 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::fault::{Fault, Place};
+use super::fault::{Fault, Group, Place};
 use super::scale::{FLOOR, Level, MARGIN, MOST_REPEATS, OPEN, SEPARATION, Scale, Values};
-
-/// Positions of nodes in the list of all nodes, ascending.
-pub type Group = Vec<usize>;
 
 /// One measurement of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,7 +190,7 @@ impl<'a> Walk<'a> {
         let (Some(values), Some(scale)) = (self.values.get(whole.as_slice()), self.scale(self.size)) else {
             return Ok(None);
         };
-        let deficit = scale.sound - values.mean();
+        let deficit = scale.sound - values.median();
         let deviation = scale.noise / (values.logs.len() as f64).sqrt();
         if deficit >= FLOOR.max(OPEN * deviation) && deficit < SEPARATION * deviation {
             self.ask_times(&[whole], MOST_REPEATS.min(values.logs.len() + 1))?;
@@ -212,7 +209,7 @@ impl<'a> Walk<'a> {
         let (one, other) = self.halves(suspects);
         let groups = self.filled(&[&one, &other]);
         let [with_one, with_other] = groups.as_slice() else { return Ok(()) };
-        let is_slow = self.slow(&groups)?;
+        let is_slow = self.slow_twice(&groups, |slow| slow.len() == 2)?;
         match (is_slow[0], is_slow[1]) {
             (true, false) => {
                 self.proven.extend(other);
@@ -255,11 +252,12 @@ impl<'a> Walk<'a> {
             return Ok(false);
         };
         let groups = [sorted(suspects), sorted(&others[..suspects.len()])];
-        let mut times = 1;
+        let mut times = 2;
         loop {
             self.ask_times(&groups, times)?;
             let [alone, reference] = groups.each_ref().map(|group| &self.values[group.as_slice()]);
-            let above = alone.mean() - reference.mean() + (sound - below) / 2.0;
+            // Other load only slows down: a disturbed reference would clear the suspects.
+            let above = alone.median() - reference.undisturbed() + (sound - below) / 2.0;
             times = alone.logs.len().min(reference.logs.len());
             if times >= MOST_REPEATS || above.abs() >= MARGIN * noise * (2.0 / times as f64).sqrt() {
                 return Ok(above > 0.0);
@@ -282,7 +280,7 @@ impl<'a> Walk<'a> {
         let used = [one, other].concat();
         let groups: Vec<Group> =
             blocks.iter().map(|(row, column)| self.block(&rows[*row], &columns[*column], &used)).collect();
-        let is_slow = self.slow(&groups)?;
+        let is_slow = self.slow_twice(&groups, |slow| slow.len() > 1 && slow.len() < blocks.len())?;
         let slow: Vec<(usize, usize)> =
             blocks.iter().zip(&is_slow).filter(|(_, slow)| **slow).map(|(block, _)| *block).collect();
         let is_all = slow.len() == blocks.len() || slow.len() == 3;
@@ -337,14 +335,19 @@ impl<'a> Walk<'a> {
         if others.len() < needed || needed == 0 {
             return Ok(());
         }
-        for _ in 0..MOST_CONFIRMATIONS {
+        for round in 0..MOST_CONFIRMATIONS {
             let (fill, control) = others.split_at(needed);
             let group = sorted(&[suspects, fill].concat());
             let mut asked = vec![group.clone()];
             asked.extend(control.get(..self.size).map(sorted));
-            self.ask(&asked)?;
-            groups.push(group);
-            others.rotate_left(needed);
+            // Few nodes make few different groups.
+            let is_known = groups.contains(&group);
+            self.ask_times(&asked, if is_known { 2 } else { 1 })?;
+            if !is_known {
+                groups.push(group);
+            }
+            let shift = (needed + round) % others.len();
+            others.rotate_left(shift);
             match self.fault(&place, &groups) {
                 Some(fault) if fault.is_certain() => {
                     self.faults.push(fault);
@@ -375,15 +378,18 @@ impl<'a> Walk<'a> {
     /// `place` as the fault of the groups `slow`, against all sound groups of the same size.
     fn fault(&self, place: &Place, slow: &[Group]) -> Option<Fault> {
         let scale = self.scale(self.size)?;
-        let sound =
-            self.groups(self.size).into_iter().filter(|(_, values)| scale.level(values) == Level::Sound);
-        let sound: Vec<&Values> = sound
-            .filter(|(group, _)| slow.iter().all(|slow| slow != group))
-            .map(|(_, values)| values)
-            .collect();
+        let (mut sound, mut holding) = (Vec::new(), 0);
+        for (group, values) in self.groups(self.size) {
+            match scale.level(values) {
+                _ if slow.iter().any(|slow| slow == group) => holding += values.logs.len(),
+                Level::Sound => sound.push(values),
+                Level::Slow if without(&place.nodes(), group).is_empty() => holding += values.logs.len(),
+                Level::Slow | Level::Open => {}
+            }
+        }
         let values: Vec<&Values> =
             slow.iter().filter_map(|group| self.values.get(group.as_slice())).collect();
-        Fault::of(place.clone(), slow, &values, &sound)
+        Fault::of(place.clone(), slow, &values, &sound, holding)
     }
 
     /// Each of `parts` filled up with proven nodes: different nodes as far as there are enough. Empty when there are too
@@ -442,6 +448,17 @@ impl<'a> Walk<'a> {
             return Err(Wanted(groups.to_vec()));
         }
         Ok(levels.into_iter().map(|level| level == Level::Slow).collect())
+    }
+
+    /// The same, measured twice where the slow groups are of a kind that noise often makes.
+    fn slow_twice(&self, groups: &[Group], is_doubtful: impl Fn(&[&Group]) -> bool) -> Answer<Vec<bool>> {
+        let is_slow = self.slow(groups)?;
+        let slow: Vec<&Group> =
+            groups.iter().zip(&is_slow).filter(|(_, slow)| **slow).map(|it| it.0).collect();
+        if is_doubtful(&slow) {
+            self.ask_times(groups, 2)?;
+        }
+        Ok(is_slow)
     }
 
     fn groups(&self, size: usize) -> Vec<(&[usize], &Values)> {

@@ -75,8 +75,7 @@ impl<'a> Bisection<'a> {
                 None => without_value.push(group),
             }
         }
-        let mut suspects: Vec<usize> =
-            suspects(whole, records).iter().filter_map(|node| place(node)).collect();
+        let mut suspects: Vec<usize> = suspects(whole, records).iter().filter_map(place).collect();
         if suspects.len() > MOST_SUSPECTS {
             suspects.clear();
         }

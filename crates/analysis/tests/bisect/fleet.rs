@@ -25,6 +25,8 @@ pub struct Fleet {
     /// Standard deviation of a case's value from case to case, of which the trials show `shown` as variance.
     pub noise: f64,
     pub shown: f64,
+    /// Share of the cases that other load slows down, by up to [`DISTURBANCE`].
+    pub disturbed: f64,
     pub random: Random,
 }
 
@@ -39,6 +41,9 @@ pub enum Outcome {
 }
 
 const TRIALS: usize = 3;
+
+/// As a difference of logarithms.
+const DISTURBANCE: f64 = 0.2;
 
 impl Fleet {
     /// Searches, and returns what was found with the number of cases.
@@ -62,7 +67,9 @@ impl Fleet {
     fn measure(&mut self, group: &Group, beside: &[Group]) -> GroupResult {
         let between = self.noise * (1.0 - self.shown).sqrt();
         let within = self.noise * (self.shown * TRIALS as f64).sqrt();
-        let offset = self.rate(group, beside).ln() + between * self.normal();
+        let is_disturbed = self.random.uniform() < self.disturbed;
+        let lost = if is_disturbed { DISTURBANCE * self.random.uniform() } else { 0.0 };
+        let offset = self.rate(group, beside).ln() - lost + between * self.normal();
         let trials: Vec<f64> = (0..TRIALS).map(|_| within * self.normal()).collect();
         let mean = trials.iter().sum::<f64>() / TRIALS as f64;
         let squares: f64 = trials.iter().map(|trial| (trial - mean).powi(2)).sum();

@@ -215,6 +215,7 @@ fn a_benchmark_whose_slowest_node_decides_no_metric_is_refused() {
     let planned =
         |test: Test| Plan::new(&[test], &REGISTRY, PlanInputs::of(&site(4))).map(|plan| plan.cases.len());
     assert_eq!(planned(test()), Ok(1));
+    assert!(planned(Test { partner: Some("any".to_owned()), ..test() }).is_err());
     let refused = planned(Test { bench: "toy.sum".to_owned(), ..test() }).expect_err("a sum").to_string();
     assert_eq!(
         refused,
