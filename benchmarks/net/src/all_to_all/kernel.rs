@@ -89,9 +89,7 @@ pub fn receive(
             compared.fill(false);
         }
     }
-    if bytes > 0 {
-        slices.push((start, now_ns(), bytes));
-    }
+    slices.push((start, now_ns(), bytes));
     Left::Ordered
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Better, Outcome, Verdict};
+use seatrial_model::{Better, Outcome, Verdict, node_names};
 use seatrial_stats::Sorted;
 
 use super::cases::{Verdicts, verdicts};
@@ -295,7 +295,7 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
             .numbers("measured", |part| has_numbers.then(|| part.cases.len().to_string()))
             .numbers("median", Part::median)
             .numbers("worst", Part::measured)
-            .column(Column::words("on").unbroken(), |part| part.worst.nodes.join("+"));
+            .column(Column::words("on").unbroken(), |part| node_names(&part.worst.nodes));
     } else {
         table = table.numbers("measured", Part::measured);
     }

@@ -1,5 +1,6 @@
 //! The results of a run by the part that they are about.
 
+use seatrial_model::node_names;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -62,6 +63,6 @@ fn result(part: &Part<'_>, has_nodes: bool) -> MapResult {
         shade: Shade::of(part),
         badge: part.badge(),
         case: part.worst.case.to_string(),
-        node: has_nodes.then(|| part.worst.nodes.join("+")),
+        node: has_nodes.then(|| node_names(&part.worst.nodes)),
     }
 }
