@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 
-use super::ends::Flows;
+use super::flows::Flows;
 use crate::byte_stream::pattern::{Check, PERIOD};
 
 /// How a loop ended; a flow by its position.

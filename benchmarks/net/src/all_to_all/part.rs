@@ -15,8 +15,9 @@ use seatrial_sys::process::{Resource, limit, set_soft_limit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::ends::{Flows, Lap, Side};
+use super::ends::{Lap, Side};
 use super::exchange::Exchange;
+use super::flows::Flows;
 use super::plan::THREADS;
 use crate::byte_stream::pattern::{self, Check, PERIOD};
 
