@@ -27,7 +27,7 @@ const SHAPE: &str = "tc qdisc replace dev eth0 root tbf rate 20mbit burst 128kb 
 fn rows(result: &Value, series: &str, axes: [&str; 2]) -> Vec<([String; 2], f64)> {
     let rows = result["series"][series]["rows"].as_array().unwrap_or_else(|| panic!("{result}"));
     let at = |row: &Value| axes.map(|axis| row["at"][axis].as_str().expect("a name").to_owned());
-    rows.iter().map(|row| (at(row), row["median"].as_f64().expect("a rate"))).collect()
+    rows.iter().map(|row| (at(row), row["summary"]["median"].as_f64().expect("a rate"))).collect()
 }
 
 fn shaped() {
@@ -37,12 +37,12 @@ fn shaped() {
             let document = rig.run(&[EXCHANGE, nodes]).document(0);
             let result = &document["results"][0];
             assert_eq!(result["nodes"].as_array().map(Vec::len), Some(16), "{nodes:?}");
-            let findings = document["findings"].as_array().into_iter().flatten();
+            let findings = result["findings"].as_array().into_iter().flatten();
             let slowest: Vec<&str> = findings
                 .filter(|finding| finding["kind"] == "slowest-node")
                 .filter_map(|finding| finding["node"].as_str())
                 .collect();
-            assert_eq!(slowest, ["n11"], "{nodes:?}: {}", document["findings"]);
+            assert_eq!(slowest, ["n11"], "{nodes:?}: {}", result["findings"]);
             let by_node = rows(result, "by_node", ["node", "direction"]);
             let least = by_node.iter().min_by(|(_, one), (_, other)| one.total_cmp(other)).expect("rows");
             assert_eq!(least.0, ["n11", "send"], "{nodes:?}: {by_node:?}");
