@@ -7,13 +7,13 @@ use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
 use super::flows::Flows;
-use super::kernel::{self, Left};
+use super::kernel::{self, LoopEnd};
 use crate::byte_stream::closing;
 use crate::byte_stream::pattern::Check;
 
 /// What a thread moved while an order held.
 #[derive(Clone, Debug, Default)]
-pub struct Lap {
+pub struct Transfer {
     /// Start and end in nanoseconds of the monotonic clock, and the bytes received in between.
     pub slices: Vec<(u64, u64, u64)>,
     /// The bytes of each flow that is received here.
@@ -29,9 +29,9 @@ pub enum Side {
 
 impl Side {
     /// Moves data until an order follows the one of number `order`.
-    pub fn lap(&mut self, orders: &AtomicU32, order: u32) -> Result<Lap, Reason> {
+    pub fn lap(&mut self, orders: &AtomicU32, order: u32) -> Result<Transfer, Reason> {
         let start_ns = now_ns();
-        let mut lap = Lap::default();
+        let mut lap = Transfer::default();
         let (flows, left) = match self {
             Self::Sends { flows, source, message } => {
                 let left = kernel::send(flows, source, *message, orders, order);
@@ -47,12 +47,12 @@ impl Side {
         };
         lap.window_ns = now_ns() - start_ns;
         match left {
-            Left::Ordered => Ok(lap),
-            Left::Ended(flow) => {
+            LoopEnd::Ordered => Ok(lap),
+            LoopEnd::Ended(flow) => {
                 let text = format!("{}: the peer closed the connection", flows.name(flow));
                 Err(Reason::new(Cause::PartnerLost, text))
             }
-            Left::Failed(flow, error) => {
+            LoopEnd::Failed(flow, error) => {
                 Err(Reason::new(Cause::IoError, format!("{}: {error}", flows.name(flow))))
             }
         }

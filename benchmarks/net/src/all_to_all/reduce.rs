@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::Exchange;
-use super::part::{RECEIVED, Received};
+use super::part::{RECEIVED, ReceivedBytes};
 use crate::fairness::fairness;
 
 /// Least time of a throughput sample, in nanoseconds.
@@ -120,10 +120,10 @@ fn flows(case: &Case, part: &PartRecord) -> Vec<(Flow, f64)> {
     let parts = u32::try_from(case.places.len()).unwrap_or(u32::MAX);
     let sources =
         Exchange::of(&case.params, parts).map(|exchange| exchange.sources(part.index)).unwrap_or_default();
-    let threads = part.evidence.get(RECEIVED).map(Vec::<Received>::deserialize);
+    let threads = part.evidence.get(RECEIVED).map(Vec::<ReceivedBytes>::deserialize);
     let threads = threads.and_then(Result::ok).unwrap_or_default();
     let mut flows = Vec::with_capacity(sources.len());
-    for (thread, Received { window_ns, bytes }) in threads.iter().enumerate() {
+    for (thread, ReceivedBytes { window_ns, bytes }) in threads.iter().enumerate() {
         let sources = sources.iter().skip(thread).step_by(threads.len());
         for (source, bytes) in sources.zip(bytes) {
             let rate = *bytes as f64 / Nanos((*window_ns).max(1)).as_secs() * GBIT;
