@@ -64,7 +64,7 @@ impl Label {
         let texts = params.iter().map(|(name, value)| (clean(name), clean(&value.to_string())));
         Self {
             test: String::new(),
-            node: clean(&node_names(&nodes)),
+            node: clean(&node_names(nodes)),
             subject: clean(subject.as_str()),
             params: texts.collect(),
         }
