@@ -25,7 +25,7 @@ use crate::byte_stream::pattern::{self, Check, PERIOD};
 const MESSAGE: usize = 128 << 10;
 
 /// Slices of a trial.
-const SLICES: u64 = 100;
+const SLICES: u64 = 40;
 
 /// Shortest slice in nanoseconds.
 const SLICE_NS: u64 = 10_000_000;
