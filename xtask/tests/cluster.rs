@@ -15,6 +15,8 @@ mod disks;
 mod flows;
 #[path = "cluster/four.rs"]
 mod four;
+#[path = "cluster/groups.rs"]
+mod groups;
 #[path = "cluster/jobs.rs"]
 mod jobs;
 #[path = "cluster/killed.rs"]
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
     trials.extend(killed::trials());
     trials.extend(links::trials());
     trials.extend(strangers::trials());
+    trials.extend(groups::trials());
     trials.extend(disks::trials());
     trials.extend(jobs::trials());
     trials.extend(clocks::trials());

@@ -61,7 +61,7 @@ pub fn group_case(
         let told: Option<Vec<&Value>> = ends.iter().map(|planned| planned.get(name)).collect();
         match told.as_deref() {
             Some([one, others @ ..]) if others.iter().all(|other| other == one) => {
-                case.planned.set(name, (*one).clone())
+                case.planned.set(name, (*one).clone());
             }
             Some(_) if name != INTERFACE.name => case.planned.set(name, Value::Flag(false)),
             _ => {}

@@ -123,7 +123,7 @@ impl About {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// The metric by which pattern `bisect` compares groups of nodes.
+    /// The metric by which pattern `isolate` compares groups of nodes.
     pub fn isolating(&self) -> Option<&'static MetricSpec> {
         self.metrics.iter().find(|metric| metric.isolates)
     }

@@ -206,6 +206,14 @@ impl Case {
     pub const MOST_REPEATS: u32 = 2;
 }
 
+/// The nodes of a case: `n1+n2`, of more than two `n[1-16]`.
+pub fn node_names(nodes: &[String]) -> String {
+    match nodes {
+        [] | [_] | [_, _] => nodes.join("+"),
+        many => fold(&many.iter().map(String::as_str).collect::<Vec<_>>()),
+    }
+}
+
 /// Id of a case: `mem.bandwidth@node[kernel=triad,store=nt]`; parameters at their default are left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId(String);
@@ -220,11 +228,7 @@ impl CaseId {
             .collect();
         let group = if group == about.id { String::new() } else { format!("{group}:") };
         let changed = if changed.is_empty() { String::new() } else { format!("[{changed}]") };
-        let nodes = if nodes.len() > 2 {
-            fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
-        } else {
-            nodes.join("+")
-        };
+        let nodes = node_names(nodes);
         Self(format!("{group}{}@{nodes}/{subject}{changed}", about.id))
     }
 

@@ -31,7 +31,7 @@ mod verdict;
 
 pub use about::{About, Cost, Interaction, Need, Parts, Planned};
 pub use alias::Alias;
-pub use case::{Budget, Case, CaseId, Writes};
+pub use case::{Budget, Case, CaseId, Writes, node_names};
 pub use event::{Event, Phase};
 pub use fact::{
     CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, LastFlows, LogLine,

@@ -37,7 +37,7 @@ pub struct MetricSpec {
     pub unit: Unit,
     /// The direction that is better.
     pub better: Better,
-    /// Whether the slowest node of a group decides the value, so that pattern `bisect` compares groups by it.
+    /// Whether the slowest node of a group decides the value, so that pattern `isolate` compares groups by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub isolates: bool,
 }

@@ -1,9 +1,10 @@
 //! What every benchmark owes: walked over the registry, so that a new one is held to it without a line here.
 
+use seatrial_bench::Benchmark;
 use seatrial_model::machine::{
     Cpu, CpuThread, Device, Disk, DiskBus, Gpu, Hca, HcaPort, Known, Machine, Memory, NumaNode,
 };
-use seatrial_model::{Case, Site, SiteNode};
+use seatrial_model::{Case, Parts, Site, SiteNode};
 use seatrial_registry::REGISTRY;
 
 /// A plain machine of two cores, a disk, an RDMA port and two GPUs, of which enough is known to plan on.
@@ -40,6 +41,15 @@ fn machine() -> Machine {
 
 fn site(machine: Machine) -> Site {
     Site { nodes: vec![SiteNode::new("n1", machine)] }
+}
+
+/// A site on which `bench` has a case.
+fn site_of(bench: &Benchmark) -> Site {
+    let mut site = site(machine());
+    if matches!(bench.about.parts, Parts::TwoOrMore(_)) {
+        site.nodes.push(SiteNode::new("n2", machine()));
+    }
+    site
 }
 
 #[test]
@@ -135,9 +145,8 @@ fn every_plan_refuses_a_scheduling_class_that_does_not_exist() {
 
 #[test]
 fn every_case_survives_the_wire_and_has_a_limit_or_a_reason_for_every_metric() {
-    let site = site(machine());
     for bench in REGISTRY.benchmarks() {
-        let about = bench.about;
+        let (about, site) = (bench.about, site_of(bench));
         let cases = bench
             .plan(&bench.about.defaults(), &site)
             .unwrap_or_else(|reason| panic!("{}: {reason}", about.id));
@@ -175,9 +184,8 @@ fn an_empty_machine_is_told_with_a_reason_and_never_panics() {
 
 #[test]
 fn no_samples_make_no_number() {
-    let site = site(machine());
     for bench in REGISTRY.benchmarks() {
-        for case in bench.plan(&bench.about.defaults(), &site).expect("a plan") {
+        for case in bench.plan(&bench.about.defaults(), &site_of(bench)).expect("a plan") {
             assert!(bench.reduce(&case, &[]).is_err(), "{}: numbers from nothing", bench.about.id);
         }
     }

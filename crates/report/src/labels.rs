@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Params, Subject, Value};
+use seatrial_model::{Params, Subject, Value, node_names};
 
 use crate::grid::{GridColumn, Side};
 use crate::words::clean;
@@ -32,7 +32,7 @@ impl Label {
         let beside = case.origin.beside.as_ref().map(|beside| ("beside".to_owned(), beside.to_string()));
         Self {
             test: clean(&case.group),
-            node: clean(&case.nodes.join("+")),
+            node: clean(&node_names(&case.nodes)),
             subject: clean(case.subject.as_str()),
             params: case.params.iter().map(chosen).chain(step).chain(beside).collect(),
         }
@@ -65,7 +65,7 @@ impl Label {
         let texts = params.iter().map(|(name, value)| (clean(name), clean(&value.to_string())));
         Self {
             test: String::new(),
-            node: clean(&nodes.join("+")),
+            node: clean(&node_names(nodes)),
             subject: clean(subject.as_str()),
             params: texts.collect(),
         }

@@ -92,7 +92,7 @@ fn facts(about: &About) -> String {
     let needs = listed(unnamed, about.needs.iter().map(need).collect());
     let probes = listed("none", about.probes.iter().map(|id| format!("`{id}`")).collect());
     let isolating = about.isolating().map_or_else(String::new, |metric| {
-        format!("- `--pattern bisect` compares groups of nodes by `{}`.\n", metric.name)
+        format!("- `--pattern isolate` compares groups of nodes by `{}`.\n", metric.name)
     });
     format!(
         "- Needs: {needs}.\n- Cost: about {} s a case with defaults{}.\n- Effect on the machine: {}.\n\

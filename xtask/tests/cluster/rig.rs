@@ -19,6 +19,9 @@ use crate::started::{Ended, Started, TooLate, wait_until};
 static SHARED: Mutex<Option<Rig>> = Mutex::new(None);
 static WIDE: Mutex<Option<Rig>> = Mutex::new(None);
 
+/// The one of sixteen, for groups.
+static SIXTEEN: Mutex<Option<Rig>> = Mutex::new(None);
+
 /// The one of two nodes with two links each.
 static RAILS: Mutex<Option<Rig>> = Mutex::new(None);
 
@@ -83,6 +86,11 @@ pub fn wide(test: impl FnOnce(&Rig)) {
     on(&WIDE, "cluster-wide", 4, &[], test);
 }
 
+/// The same on the lab of sixteen nodes.
+pub fn sixteen(test: impl FnOnce(&Rig)) {
+    on(&SIXTEEN, "cluster-sixteen", 16, &[], test);
+}
+
 /// The same on the lab of two nodes with two links each.
 pub fn on_rails(test: impl FnOnce(&Rig)) {
     on(&RAILS, "cluster-rails", 2, &["--rails", "2"], test);
@@ -120,7 +128,7 @@ pub fn with_more_time(rig: &Rig, test: impl Fn(&str)) {
 }
 
 pub fn end_shared() {
-    for lab in [&SHARED, &WIDE, &RAILS] {
+    for lab in [&SHARED, &WIDE, &SIXTEEN, &RAILS] {
         drop(lab.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }

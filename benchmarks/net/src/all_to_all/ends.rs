@@ -1,30 +1,19 @@
 //! The two sides of a part: a thread that sends on several flows, and one that receives from several.
 
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::time::Duration;
 
 use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
-use super::kernel::{self, Left};
+use super::flows::Flows;
+use super::kernel::{self, LoopEnd};
 use crate::byte_stream::closing;
 use crate::byte_stream::pattern::Check;
 
-/// The flows of a thread, each at one of its ends.
-#[derive(Debug, Default)]
-pub struct Flows {
-    pub streams: Vec<TcpStream>,
-    /// Bytes of each stream so far.
-    pub totals: Vec<u64>,
-    /// The parts at the other ends, with their nodes.
-    pub peers: Vec<(u32, String)>,
-}
-
 /// What a thread moved while an order held.
 #[derive(Clone, Debug, Default)]
-pub struct Lap {
+pub struct Transfer {
     /// Start and end in nanoseconds of the monotonic clock, and the bytes received in between.
     pub slices: Vec<(u64, u64, u64)>,
     /// The bytes of each flow that is received here.
@@ -40,9 +29,9 @@ pub enum Side {
 
 impl Side {
     /// Moves data until an order follows the one of number `order`.
-    pub fn lap(&mut self, orders: &AtomicU32, order: u32) -> Result<Lap, Reason> {
+    pub fn lap(&mut self, orders: &AtomicU32, order: u32) -> Result<Transfer, Reason> {
         let start_ns = now_ns();
-        let mut lap = Lap::default();
+        let mut lap = Transfer::default();
         let (flows, left) = match self {
             Self::Sends { flows, source, message } => {
                 let left = kernel::send(flows, source, *message, orders, order);
@@ -58,12 +47,12 @@ impl Side {
         };
         lap.window_ns = now_ns() - start_ns;
         match left {
-            Left::Ordered => Ok(lap),
-            Left::Ended(flow) => {
+            LoopEnd::Ordered => Ok(lap),
+            LoopEnd::Ended(flow) => {
                 let text = format!("{}: the peer closed the connection", flows.name(flow));
                 Err(Reason::new(Cause::PartnerLost, text))
             }
-            Left::Failed(flow, error) => {
+            LoopEnd::Failed(flow, error) => {
                 Err(Reason::new(Cause::IoError, format!("{}: {error}", flows.name(flow))))
             }
         }
@@ -83,34 +72,5 @@ impl Side {
                 Ok(vec![check.integrity()])
             }
         }
-    }
-}
-
-impl Flows {
-    pub fn add(&mut self, stream: TcpStream, peer: u32, node: &str) -> Result<(), Reason> {
-        stream.set_nonblocking(true).map_err(seatrial_bench::setting_up)?;
-        self.streams.push(stream);
-        self.totals.push(0);
-        self.peers.push((peer, node.to_owned()));
-        Ok(())
-    }
-
-    fn name(&self, flow: usize) -> String {
-        let (peer, node) = &self.peers[flow];
-        format!("flow with part {peer} on {node}")
-    }
-
-    /// Each flow with its name and its bytes. Calls block from now on, but so shortly that a silent peer is noticed.
-    fn ends(&self) -> Result<impl Iterator<Item = (String, &TcpStream, u64)>, Reason> {
-        for stream in &self.streams {
-            let set = || {
-                stream.set_nonblocking(false)?;
-                stream.set_read_timeout(Some(Duration::from_millis(10)))?;
-                stream.set_write_timeout(Some(Duration::from_millis(10)))
-            };
-            set().map_err(seatrial_bench::setting_up)?;
-        }
-        let each = self.streams.iter().zip(&self.totals).enumerate();
-        Ok(each.map(|(flow, (stream, total))| (self.name(flow), stream, *total)))
     }
 }

@@ -7,12 +7,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 
-use super::ends::Flows;
+use super::flows::Flows;
 use crate::byte_stream::pattern::{Check, PERIOD};
 
 /// How a loop ended; a flow by its position.
 #[derive(Debug)]
-pub enum Left {
+pub enum LoopEnd {
     Ordered,
     Ended(usize),
     Failed(usize, std::io::Error),
@@ -28,13 +28,13 @@ const ROOM: usize = 256 << 10;
 const COMPARED: usize = 4096;
 
 /// Sends a message on each flow that takes data, until an order follows the one of number `order`.
-pub fn send(flows: &mut Flows, source: &[u8], message: usize, orders: &AtomicU32, order: u32) -> Left {
+pub fn send(flows: &mut Flows, source: &[u8], message: usize, orders: &AtomicU32, order: u32) -> LoopEnd {
     let Flows { streams, totals, .. } = flows;
     let mut ready: Vec<PollFd<'_>> =
         streams.iter().map(|stream| PollFd::new(stream, PollFlags::OUT)).collect();
     while orders.load(Ordering::Relaxed) <= order {
         if let Err(error) = wait(&mut ready) {
-            return Left::Failed(0, error.into());
+            return LoopEnd::Failed(0, error.into());
         }
         for (at, total) in totals.iter_mut().enumerate().filter(|(at, _)| !ready[*at].revents().is_empty()) {
             // The value of a byte depends on its position alone.
@@ -42,11 +42,11 @@ pub fn send(flows: &mut Flows, source: &[u8], message: usize, orders: &AtomicU32
             match (&streams[at]).write(&source[from..from + message]) {
                 Ok(bytes) => *total += bytes as u64,
                 Err(error) if is_passing(&error) => {}
-                Err(error) => return Left::of(at, error),
+                Err(error) => return LoopEnd::of(at, error),
             }
         }
     }
-    Left::Ordered
+    LoopEnd::Ordered
 }
 
 /// Receives what has come on each flow, until the next order. The bytes of all flows go into `slices` of `slice_ns` or
@@ -58,7 +58,7 @@ pub fn receive(
     slices: &mut Vec<(u64, u64, u64)>,
     orders: &AtomicU32,
     order: u32,
-) -> Left {
+) -> LoopEnd {
     let Flows { streams, totals, .. } = flows;
     let mut ready: Vec<PollFd<'_>> =
         streams.iter().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
@@ -66,11 +66,11 @@ pub fn receive(
     let (mut start, mut bytes) = (now_ns(), 0);
     while orders.load(Ordering::Relaxed) <= order {
         if let Err(error) = wait(&mut ready) {
-            return Left::Failed(0, error.into());
+            return LoopEnd::Failed(0, error.into());
         }
         for (at, total) in totals.iter_mut().enumerate().filter(|(at, _)| !ready[*at].revents().is_empty()) {
             match (&streams[at]).read(&mut room) {
-                Ok(0) => return Left::Ended(at),
+                Ok(0) => return LoopEnd::Ended(at),
                 Ok(came) => {
                     if !std::mem::replace(&mut compared[at], true) {
                         check.check_bytes(&room[..came.min(COMPARED)], *total);
@@ -79,7 +79,7 @@ pub fn receive(
                     bytes += came as u64;
                 }
                 Err(error) if is_passing(&error) => {}
-                Err(error) => return Left::of(at, error),
+                Err(error) => return LoopEnd::of(at, error),
             }
         }
         let now = now_ns();
@@ -89,10 +89,8 @@ pub fn receive(
             compared.fill(false);
         }
     }
-    if bytes > 0 {
-        slices.push((start, now_ns(), bytes));
-    }
-    Left::Ordered
+    slices.push((start, now_ns(), bytes));
+    LoopEnd::Ordered
 }
 
 /// Waits until a flow can move data. An error of a connection is told by the call on it.
@@ -107,7 +105,7 @@ fn is_passing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-impl Left {
+impl LoopEnd {
     fn of(flow: usize, error: std::io::Error) -> Self {
         match error.kind() {
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Self::Ended(flow),

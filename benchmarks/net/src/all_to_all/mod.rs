@@ -2,6 +2,7 @@
 
 mod ends;
 mod exchange;
+mod flows;
 mod kernel;
 mod part;
 mod plan;

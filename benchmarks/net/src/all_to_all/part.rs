@@ -15,8 +15,9 @@ use seatrial_sys::process::{Resource, limit, set_soft_limit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::ends::{Flows, Lap, Side};
+use super::ends::{Side, Transfer};
 use super::exchange::Exchange;
+use super::flows::Flows;
 use super::plan::THREADS;
 use crate::byte_stream::pattern::{self, Check, PERIOD};
 
@@ -24,7 +25,7 @@ use crate::byte_stream::pattern::{self, Check, PERIOD};
 const MESSAGE: usize = 128 << 10;
 
 /// Slices of a trial.
-const SLICES: u64 = 100;
+const SLICES: u64 = 40;
 
 /// Shortest slice in nanoseconds.
 const SLICE_NS: u64 = 10_000_000;
@@ -107,7 +108,7 @@ struct Mesh {
     /// Number of orders so far, which the loops read.
     orders: Arc<AtomicU32>,
     /// Laps of the present order, which arrive when it is over.
-    laps: Option<Answers<Lap>>,
+    laps: Option<Answers<Transfer>>,
     verify: Duration,
     interface: Option<String>,
     strangers: usize,
@@ -152,7 +153,7 @@ impl Mesh {
     }
 
     /// Lets all threads move data, and returns the laps of the previous order; empty the first time.
-    fn turn(&mut self) -> Result<Vec<Lap>, Reason> {
+    fn turn(&mut self) -> Result<Vec<Transfer>, Reason> {
         let orders = Arc::clone(&self.orders);
         let laps = self.order(move |side, order| side.lap(&orders, order));
         self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
@@ -196,7 +197,7 @@ impl Running for Mesh {
                 out.sample(Sample::new(RECEIVED, at, span, Quantity::bytes(*bytes)));
             }
             if !lap.received.is_empty() {
-                received.push(Received { window_ns: lap.window_ns, bytes: lap.received.clone() });
+                received.push(ReceivedBytes { window_ns: lap.window_ns, bytes: lap.received.clone() });
             }
         }
         out.evidence(RECEIVED, json!(received));
@@ -224,7 +225,7 @@ pub const RECEIVED: &str = "received";
 
 /// What a thread received in the measuring time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Received {
+pub struct ReceivedBytes {
     pub window_ns: u64,
     /// Of each flow of the thread: with n threads those of every nth round.
     pub bytes: Vec<u64>,

@@ -1,5 +1,6 @@
 //! The case over all nodes, and what their ports let through.
 
+use seatrial_bench::WARM_UP;
 use seatrial_bench::group::{PARTS, PER_NODE, group_case, send_limits};
 use seatrial_model::{About, Bound, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site};
 
@@ -13,6 +14,9 @@ const MOST_THREADS: usize = 4;
 
 /// Parts of an exchange of all with all: each flow takes a connection, and a number in the record.
 const MOST_OF_ALL: u32 = 1024;
+
+/// Flows that start at one moment lose packets to each other before they share the ports.
+const AUTO_WARM_UP: Nanos = Nanos::millis(500);
 
 /// Under what name `chosen` has the threads of a part in each direction.
 pub const THREADS: &str = "threads";
@@ -31,7 +35,10 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let flows = if site.nodes.len() < 2 { 1 } else { Exchange::of(params, parts)?.flows() };
     let auto = flows.div_ceil(FLOWS_OF_A_THREAD).clamp(1, MOST_THREADS);
     let threads = params.count(THREADS).map_or(auto, |threads| threads as usize).min(flows);
-    let budget = seatrial_bench::budget(params)?;
+    let mut budget = seatrial_bench::budget(params)?;
+    if params.nanos(WARM_UP.name).is_err() {
+        budget.warm_up = AUTO_WARM_UP;
+    }
     let mut case = group_case(about, params, site, budget, 2 * threads)?;
     case.budget.overhead = Nanos::millis(250 + flows as u64);
     // The ends of its flows are compared one after the other.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::Exchange;
-use super::part::{RECEIVED, Received};
+use super::part::{RECEIVED, ReceivedBytes};
 use crate::fairness::fairness;
 
 /// Least time of a throughput sample, in nanoseconds.
@@ -28,21 +28,22 @@ const MOST_IN_MATRIX: usize = 64;
 /// A node is slow below this share of the median of all.
 const SLOW: f64 = 0.9;
 
-type Flow<'a> = (&'a str, &'a str);
+/// Nodes by their positions in the case, which is their order in the record.
+type Flow = (usize, usize);
 
 #[derive(Default)]
-struct Trial<'a> {
+struct Trial {
     /// By node, of each thread.
-    curves: BTreeMap<&'a str, Vec<Curve>>,
+    curves: BTreeMap<usize, Vec<Curve>>,
     /// Gbit/s of every flow from part to part, by the nodes of both.
-    flows: Vec<(Flow<'a>, f64)>,
+    flows: Vec<(Flow, f64)>,
 }
 
 #[derive(Default)]
-struct Collected<'a> {
+struct Collected {
     metrics: BTreeMap<&'static str, Vec<Vec<f64>>>,
-    by_node: BTreeMap<(&'a str, &'static str), Vec<Vec<f64>>>,
-    by_flow: BTreeMap<Flow<'a>, Vec<Vec<f64>>>,
+    by_node: BTreeMap<(usize, Way), Vec<Vec<f64>>>,
+    by_flow: BTreeMap<Flow, Vec<Vec<f64>>>,
 }
 
 /// Each trial gives the throughput of its intervals, and one value of each other metric.
@@ -64,23 +65,21 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !by_time.is_empty() {
         measures.series.insert(BY_TIME.name.to_owned(), by_time);
     }
-    let slow = slow_node(&found.by_node);
+    let slow = slow_node(case, &found.by_node);
     for (name, trials) in found.metrics {
         let unit = if name == "fairness" { Unit::Ratio } else { Unit::GigabitsPerSecond };
         measures.metric_of_all(name, unit, trials);
     }
-    let rows = |name: &str, rows: Vec<Row>, measures: &mut Measures| {
-        _ = measures.series.insert(name.to_owned(), rows)
-    };
-    let by_node = found
-        .by_node
-        .into_iter()
-        .map(|((node, way), trials)| row([("node", node), ("direction", way)], trials));
-    rows("by_node", by_node.collect(), &mut measures);
+    let name = |node: usize| case.nodes[node].as_str();
+    let by_node = found.by_node.into_iter();
+    let by_node =
+        by_node.map(|((node, way), trials)| row([("node", name(node)), ("direction", way.word())], trials));
+    measures.series.insert("by_node".to_owned(), by_node.collect());
     if case.nodes.len() <= MOST_IN_MATRIX {
+        let by_flow = found.by_flow.into_iter();
         let by_flow =
-            found.by_flow.into_iter().map(|((from, to), trials)| row([("from", from), ("to", to)], trials));
-        rows("by_flow", by_flow.collect(), &mut measures);
+            by_flow.map(|((from, to), trials)| row([("from", name(from)), ("to", name(to))], trials));
+        measures.series.insert("by_flow".to_owned(), by_flow.collect());
     }
     let of = |name: &str| parts.iter().filter_map(|part| part.evidence.get(name)).collect::<Vec<_>>();
     let mut interfaces = of("interface");
@@ -98,8 +97,9 @@ fn row(at: [(&str, &str); 2], trials: Vec<Vec<f64>>) -> Row {
 }
 
 /// The trials of which the records of all parts are there.
-fn trials<'a>(case: &'a Case, parts: &'a [PartRecord]) -> Vec<Trial<'a>> {
-    let mut trials: BTreeMap<u32, (usize, Trial<'a>)> = BTreeMap::new();
+fn trials(case: &Case, parts: &[PartRecord]) -> Vec<Trial> {
+    let per_node = per_node(case);
+    let mut trials: BTreeMap<u32, (usize, Trial)> = BTreeMap::new();
     for part in parts {
         let (count, trial) = trials.entry(part.trial).or_default();
         *count += 1;
@@ -107,27 +107,27 @@ fn trials<'a>(case: &'a Case, parts: &'a [PartRecord]) -> Vec<Trial<'a>> {
         for sample in part.samples.iter().filter(|sample| sample.channel == RECEIVED) {
             threads.entry(sample.at.count("thread").unwrap_or(0)).or_default().push(sample);
         }
-        trial.curves.entry(&part.node).or_default().extend(threads.into_values());
+        trial.curves.entry(part.index as usize / per_node).or_default().extend(threads.into_values());
         trial.flows.extend(flows(case, part));
     }
-    let is_whole = |(count, trial): (usize, Trial<'a>)| (count == case.places.len()).then_some(trial);
+    let is_whole = |(count, trial): (usize, Trial)| (count == case.places.len()).then_some(trial);
     trials.into_values().filter_map(is_whole).collect()
 }
 
 /// The rate of each flow that a part received.
-fn flows<'a>(case: &'a Case, part: &'a PartRecord) -> Vec<(Flow<'a>, f64)> {
+fn flows(case: &Case, part: &PartRecord) -> Vec<(Flow, f64)> {
+    let node = |part: u32| part as usize / per_node(case);
     let parts = u32::try_from(case.places.len()).unwrap_or(u32::MAX);
     let sources =
         Exchange::of(&case.params, parts).map(|exchange| exchange.sources(part.index)).unwrap_or_default();
-    let threads = part.evidence.get(RECEIVED).map(Vec::<Received>::deserialize);
+    let threads = part.evidence.get(RECEIVED).map(Vec::<ReceivedBytes>::deserialize);
     let threads = threads.and_then(Result::ok).unwrap_or_default();
     let mut flows = Vec::with_capacity(sources.len());
-    for (thread, Received { window_ns, bytes }) in threads.iter().enumerate() {
+    for (thread, ReceivedBytes { window_ns, bytes }) in threads.iter().enumerate() {
         let sources = sources.iter().skip(thread).step_by(threads.len());
         for (source, bytes) in sources.zip(bytes) {
-            let Some(source) = case.places.get(*source as usize) else { continue };
             let rate = *bytes as f64 / Nanos((*window_ns).max(1)).as_secs() * GBIT;
-            flows.push(((source.node.as_str(), part.node.as_str()), rate));
+            flows.push(((node(*source), node(part.index)), rate));
         }
     }
     flows
@@ -135,7 +135,7 @@ fn flows<'a>(case: &'a Case, part: &'a PartRecord) -> Vec<(Flow<'a>, f64)> {
 
 /// Sum of all nodes, interval by interval. The nodes have separate clocks, but they begin at one moment: each cuts the
 /// time that its flows have in common into the same number of intervals.
-fn throughput(trial: &Trial<'_>) -> Option<Vec<f64>> {
+fn throughput(trial: &Trial) -> Option<Vec<f64>> {
     let window = |curves: &Vec<Curve>| common_window(&curves.iter().collect::<Vec<_>>());
     let windows: Vec<(u64, u64)> = trial.curves.values().map(window).collect::<Option<_>>()?;
     let intervals = windows.iter().map(|(start, end)| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
@@ -151,25 +151,24 @@ fn throughput(trial: &Trial<'_>) -> Option<Vec<f64>> {
     Some(sums)
 }
 
-impl<'a> Collected<'a> {
-    fn trial(&mut self, case: &'a Case, trial: &Trial<'a>, throughput: Vec<f64>) {
+impl Collected {
+    fn trial(&mut self, case: &Case, trial: &Trial, throughput: Vec<f64>) {
         let mut add =
             |name: &'static str, values: Vec<f64>| self.metrics.entry(name).or_default().push(values);
         add("throughput", throughput);
         let rates: Vec<f64> = trial.flows.iter().map(|(_, rate)| *rate).collect();
         add("slowest_flow", least(rates.iter().copied()));
         add("fairness", fairness(&rates).into_iter().collect());
-        let mut nodes: BTreeMap<&str, [f64; 2]> =
-            case.nodes.iter().map(|node| (node.as_str(), [0.0; 2])).collect();
-        let mut flows: BTreeMap<Flow<'a>, f64> = BTreeMap::new();
+        let mut nodes = vec![[0.0; 2]; case.nodes.len()];
+        let mut flows: BTreeMap<Flow, f64> = BTreeMap::new();
         for ((from, to), rate) in &trial.flows {
-            nodes.entry(from).or_default()[0] += rate;
-            nodes.entry(to).or_default()[1] += rate;
-            *flows.entry((from, to)).or_default() += rate;
+            nodes[*from][0] += rate;
+            nodes[*to][1] += rate;
+            *flows.entry((*from, *to)).or_default() += rate;
         }
-        add("slowest_node", least(nodes.values().flatten().copied()));
-        for (node, ways) in nodes {
-            for (way, rate) in WAYS.into_iter().zip(ways) {
+        add("slowest_node", least(nodes.iter().flatten().copied()));
+        for (node, ways) in nodes.into_iter().enumerate() {
+            for (way, rate) in [Way::Send, Way::Receive].into_iter().zip(ways) {
                 self.by_node.entry((node, way)).or_default().push(vec![rate]);
             }
         }
@@ -179,16 +178,33 @@ impl<'a> Collected<'a> {
     }
 }
 
-const WAYS: [&str; 2] = ["send", "receive"];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Send,
+    Receive,
+}
+
+impl Way {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Receive => "receive",
+        }
+    }
+}
+
+fn per_node(case: &Case) -> usize {
+    (case.places.len() / case.nodes.len().max(1)).max(1)
+}
 
 fn least(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.reduce(f64::min).into_iter().collect()
 }
 
 /// The node with the lowest median rate in one direction, if that is far below the median of all nodes.
-fn slow_node(by_node: &BTreeMap<(&str, &'static str), Vec<Vec<f64>>>) -> Option<Finding> {
+fn slow_node(case: &Case, by_node: &BTreeMap<(usize, Way), Vec<Vec<f64>>>) -> Option<Finding> {
     let median = |values: Vec<f64>| Sorted::new(&values).ok().map(|sorted| sorted.median());
-    let rates: Vec<(&str, &str, f64)> = by_node
+    let rates: Vec<(usize, Way, f64)> = by_node
         .iter()
         .filter_map(|((node, way), trials)| Some((*node, *way, median(trials.concat())?)))
         .collect();
@@ -197,10 +213,10 @@ fn slow_node(by_node: &BTreeMap<(&str, &'static str), Vec<Vec<f64>>>) -> Option<
     if rates.len() < 2 * FEWEST_NODES || *rate >= SLOW * usual {
         return None;
     }
-    let does = if *way == WAYS[0] { "sends" } else { "receives" };
-    let text = format!("{node} {does} {rate:.3} Gbit/s, and half of the nodes {usual:.3} Gbit/s or more");
+    let (node, way) = (&case.nodes[*node], way.word());
+    let text = format!("{node} {way}s {rate:.3} Gbit/s, and half of the nodes {usual:.3} Gbit/s or more");
     let finding = Finding::new("slowest-node", Severity::Warning, Subject::node(), text);
-    Some(Finding { node: Some((*node).to_owned()), evidence: vec!["by_node".to_owned()], ..finding })
+    Some(Finding { node: Some(node.clone()), evidence: vec!["by_node".to_owned()], ..finding })
 }
 
 /// Of two nodes nobody knows which one is slow.

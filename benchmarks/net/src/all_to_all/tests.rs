@@ -46,9 +46,10 @@ fn all_parts_move_verified_data_at_the_same_time() {
             })
         });
         let mut meshes = connect_all(parts, &[]).expect("connected");
+        // Long enough that a busy machine gives every thread a turn.
         let run = |mesh: &mut Box<dyn Running>, phase| {
             let mut kept = Kept::default();
-            mesh.run(phase, &Stop::after(Duration::from_millis(300)), &mut kept).expect("runs");
+            mesh.run(phase, &Stop::after(Duration::from_secs(1)), &mut kept).expect("runs");
             kept
         };
         at_once(&mut meshes, &[], |mesh| run(mesh, Phase::WarmUp));
@@ -116,8 +117,7 @@ fn rates_follow_from_the_bytes_and_the_slow_node_is_named() {
 #[test]
 fn nodes_that_are_alike_have_no_slow_one_and_a_missing_part_makes_no_number() {
     let case = case(3, &[]);
-    let even =
-        |index: u32| record(index, &[((index + 1) % 3, 100 + u64::from(index)), ((index + 2) % 3, 100)]);
+    let even = |index: u32| record(index, &[100_000 + u64::from(index), 100_000]);
     let measures = BENCHMARK.reduce(&case, &[even(0), even(1), even(2)]).expect("numbers");
     assert_eq!(measures.findings, []);
     let short = BENCHMARK.reduce(&case, &[even(0), even(1)]).expect_err("a part is missing");

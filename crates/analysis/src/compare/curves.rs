@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
-use seatrial_model::{Params, Subject, Unit, Value};
+use seatrial_model::{Params, Subject, Unit, Value, node_names};
 
 use super::ComparedCases;
 use crate::finding::is_number;
@@ -90,7 +90,7 @@ fn key(
     Key {
         bench: case.bench.clone(),
         version: case.version,
-        nodes: if is_by_node { case.nodes.join("+") } else { String::new() },
+        nodes: if is_by_node { node_names(&case.nodes) } else { String::new() },
         subject: class_of(case),
         params: params.to_string(),
         name: name.to_owned(),
@@ -170,8 +170,12 @@ fn over_params<'a>(asked: &[Asked<'a>]) -> Vec<(&'a CaseRecord, Curves)> {
             };
             let mut rest = question.params.clone();
             rest.remove(&axis);
-            let key =
-                [question.nodes.join("+"), question.subject.to_string(), rest.to_string(), name.to_owned()];
+            let key = [
+                node_names(&question.nodes),
+                question.subject.to_string(),
+                rest.to_string(),
+                name.to_owned(),
+            ];
             let place = *places.entry(key).or_insert(found.len());
             if let Some((_, curve)) = found.get_mut(place) {
                 curve.of_sides[0].1.rows.push(row);

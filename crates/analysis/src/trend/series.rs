@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Params, Subject, Unit};
+use seatrial_model::{Better, Params, Subject, Unit, node_names};
 
 use super::TrendStep;
 use super::step::steps;
@@ -62,7 +62,7 @@ pub fn trends(runs: &[TrendRun<'_>]) -> Vec<Trend> {
     for run in runs {
         let is_regular = |case: &&CaseRecord| !case.origin.is_added();
         for case in run.results.iter().filter(is_regular).filter(|case| !case.metrics.is_empty()) {
-            let bucket = (case.bench.clone(), case.version, case.params.to_string(), case.nodes.join("+"));
+            let bucket = (case.bench.clone(), case.version, case.params.to_string(), node_names(&case.nodes));
             let known = buckets.entry(bucket).or_default();
             let same = |at: &&usize| {
                 let last = asked[**at].last;

@@ -84,7 +84,7 @@ fn site(count: usize) -> Site {
 
 fn test() -> Test {
     let id = ABOUT.id.to_owned();
-    Test { id: id.clone(), bench: id, pattern: Some("bisect".to_owned()), ..Test::default() }
+    Test { id: id.clone(), bench: id, pattern: Some("isolate".to_owned()), ..Test::default() }
 }
 
 fn plan(site: &Site) -> Vec<Case> {
@@ -152,8 +152,8 @@ fn groups_of_half_the_nodes_follow_the_whole_until_the_slow_node_is_named() {
     assert_eq!(sizes, [vec![8], vec![4, 4], vec![4, 4], vec![4, 4], vec![4, 4]]);
     assert_eq!(ran.notes[0], "looking for what holds toy.all back: n[1-4] and n[5-8]");
     let second = &ran.rounds[1];
-    assert_eq!(second[1].id.as_str(), "toy.all@n[5-8]/node#bisect.1");
-    assert_eq!(second[1].origin.to_string(), "pattern=bisect, step=1");
+    assert_eq!(second[1].id.as_str(), "toy.all@n[5-8]/node#isolate.1");
+    assert_eq!(second[1].origin.to_string(), "pattern=isolate, step=1");
     for record in &ran.records[1..] {
         assert_eq!(record.evidence["together"]["cases"], serde_json::json!([2, 2, 2]), "{}", record.case);
     }
@@ -219,6 +219,6 @@ fn a_benchmark_whose_slowest_node_decides_no_metric_is_refused() {
     let refused = planned(Test { bench: "toy.sum".to_owned(), ..test() }).expect_err("a sum").to_string();
     assert_eq!(
         refused,
-        "pattern bisect compares groups of nodes by a metric that their slowest node decides; toy.sum has none"
+        "pattern isolate compares groups of nodes by a metric that their slowest node decides; toy.sum has none"
     );
 }

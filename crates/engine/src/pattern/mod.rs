@@ -107,7 +107,7 @@ const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
 pub const ALONE: &str = "alone";
 
 /// The pattern of one case over all nodes and of the study [`Bisect`](crate::Bisect).
-pub const BISECT: &str = "bisect";
+pub const BISECT: &str = "isolate";
 /// The default of benchmarks of two parts or more.
 pub const ALL: &str = "all";
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use seatrial_model::record::{CaseRecord, Document, MetricRecord, RunInfo, SeriesRow, Summary};
-use seatrial_model::{Better, Unit, Verdict};
+use seatrial_model::{Better, Unit, Verdict, node_names};
 
 use crate::view::cases::verdicts;
 
@@ -105,7 +105,7 @@ pub const COLUMNS: [ExportColumn; 37] = [
     ("version", Source::Int(|row| Some(row.case.version.into()))),
     ("subject", Source::Text(|row| Some(row.case.subject.to_string()))),
     ("key", Source::Text(|row| row.case.key.clone())),
-    ("nodes", Source::Text(|row| Some(row.case.nodes.join("+")))),
+    ("nodes", Source::Text(|row| Some(node_names(&row.case.nodes)))),
     ("params", Source::Text(|row| Some(row.case.params.to_string()))),
     ("outcome", Source::Text(|row| word(row.case.outcome))),
     ("cause", Source::Text(|row| word(row.case.cause))),

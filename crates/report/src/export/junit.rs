@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Outcome, Verdict, VerdictRecord};
+use seatrial_model::{node_names, Outcome, Verdict, VerdictRecord};
 
 use super::{About, Export, Material, judged, nodes_of};
 use crate::view::cases::by_id;
@@ -63,7 +63,7 @@ fn report(run: &Material<'_>) -> Report {
     }
     if document.verdicts.is_empty() {
         for record in &document.results {
-            add(suite_name(&record.nodes.join("+")), Some(of_case(record)));
+            add(suite_name(&node_names(&record.nodes)), Some(of_case(record)));
         }
         // Measured cases are not criteria that are met.
         if let Some(profile) = &info.profile {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Site, VerdictRecord};
+use seatrial_model::{Site, VerdictRecord, node_names};
 
 pub use file::put;
 
@@ -84,7 +84,8 @@ pub fn find(flag: &str) -> Option<&'static dyn Export> {
 
 /// The nodes that a verdict is about, joined by `+`; empty when it is about no node in particular.
 fn nodes_of(verdict: &VerdictRecord, records: &HashMap<&str, &CaseRecord>) -> String {
-    let case = || verdict.case.as_deref().and_then(|id| records.get(id)).map(|record| record.nodes.join("+"));
+    let case =
+        || verdict.case.as_deref().and_then(|id| records.get(id)).map(|record| node_names(&record.nodes));
     verdict.node.clone().or_else(case).unwrap_or_default()
 }
 

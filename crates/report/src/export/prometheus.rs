@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use seatrial_analysis::Assignment;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Dimension, Outcome, Unit, Verdict, VerdictRecord};
+use seatrial_model::{node_names, Dimension, Outcome, Unit, Verdict, VerdictRecord};
 
 use super::columns::{ExportRow, Source, called, rows};
 use super::{About, Export, Material, judged, nodes_of};
@@ -79,7 +79,7 @@ fn of_nodes(nodes: &str, roles: &Assignment) -> Labels {
 }
 
 fn labels_of(record: &CaseRecord, roles: &Assignment) -> Labels {
-    let mut of = of_nodes(&record.nodes.join("+"), roles);
+    let mut of = of_nodes(&node_names(&record.nodes), roles);
     of.extend(labels(&[
         ("subject", record.subject.as_str()),
         ("device", record.key.as_deref().unwrap_or_default()),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_analysis::Table as Sweep;
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Value};
+use seatrial_model::{Finding, Value, node_names};
 
 use super::curve::{FEWEST_POINTS, Figure, MOST_CURVES, height, place, scale};
 use super::lines;
@@ -156,7 +156,7 @@ fn over_one(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
             .collect();
         let key = format!("{:?}{rest:?}", (&case.nodes, case.subject.as_str()));
         let position = curves.iter().position(|(known, ..)| *known == key).unwrap_or_else(|| {
-            let name = [case.nodes.join("+"), rest.join(" ")].join(" ");
+            let name = [node_names(&case.nodes), rest.join(" ")].join(" ");
             curves.push((key, Curve { name: name.trim().to_owned(), points: Vec::new() }, BTreeSet::new()));
             curves.len() - 1
         });

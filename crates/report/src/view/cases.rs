@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use seatrial_analysis::is_of_factors;
 use seatrial_model::record::{CaseRecord, Document, MetricRecord};
-use seatrial_model::{Outcome, Verdict};
+use seatrial_model::{Outcome, Verdict, node_names};
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::{self, Label};
@@ -177,7 +177,7 @@ fn title(cases: &[&CaseRecord]) -> String {
         cases.iter().all(|case| text(case) == first).then_some(first)
     };
     let subject = shared(|case| case.subject.to_string());
-    let nodes = shared(|case| case.nodes.join("+"));
+    let nodes = shared(|case| node_names(&case.nodes));
     let place = match (subject, nodes) {
         (Some(subject), Some(nodes)) => Some(format!("{subject} of {nodes}")),
         (subject, nodes) => subject.or(nodes),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Verdict, VerdictRecord};
+use seatrial_model::{Verdict, VerdictRecord, node_names};
 
 use super::cases::by_id;
 use super::nodes::{MARGIN, shortfall};
@@ -43,6 +43,7 @@ impl<'a> Places<'a> {
             (Some(node), _) => format!("{node} {part}"),
             (None, _) => match self.nodes(record) {
                 [] => part,
+                nodes @ [_, _, _, ..] => node_names(nodes),
                 nodes if subject == "node" || subject.contains("->") => nodes.join("->"),
                 nodes => format!("{} {part}", nodes.join("->")),
             },

@@ -1,14 +1,14 @@
 //! The gain of each factor of a study: a row per factor, below the baseline.
 
 use seatrial_analysis::{Factors, Worth};
-use seatrial_model::{Better, Params};
+use seatrial_model::{Better, Params, node_names};
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::decimals;
 use crate::words::{Badge, count};
 
 pub fn title(study: &Factors) -> String {
-    let place = format!("{} of {}", study.subject, study.nodes.join("+"));
+    let place = format!("{} of {}", study.subject, node_names(&study.nodes));
     format!("{} · {place} · {} · gain of each factor", study.bench, study.metric)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Better, Outcome, Unit};
+use seatrial_model::{Better, Outcome, Unit, node_names};
 use seatrial_stats::Sorted;
 
 use super::table::{Builder, Cell, CellPlot, Column, Table};
@@ -68,7 +68,7 @@ pub fn table(cases: &[&CaseRecord]) -> Table {
     };
     let on = |spread: &Spread<'_>| {
         let case = spread.worst().map(|(_, case)| case);
-        Cell::from(case.map(|case| case.nodes.join("+"))).case(case.map(|case| case.case.as_str()))
+        Cell::from(case.map(|case| node_names(&case.nodes))).case(case.map(|case| case.case.as_str()))
     };
     let table = Builder::new(title, &spreads)
         .column(Column::words("metric").of_title(), |spread| spread.metric)

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_model::record::{CaseRecord, Document};
-use seatrial_model::{Outcome, Verdict};
+use seatrial_model::{Outcome, Verdict, node_names};
 use seatrial_stats::Sorted;
 
 use super::nodes::{is_fleet, spoken_of};
@@ -306,7 +306,7 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
             .numbers("measured", |part| has_numbers.then(|| part.numbers.len().to_string()))
             .numbers("median", Part::median)
             .numbers("worst", Part::measured)
-            .column(Column::words("on").unbroken(), |part| part.worst.case.nodes.join("+"));
+            .column(Column::words("on").unbroken(), |part| node_names(&part.worst.case.nodes));
     } else {
         table = table.numbers("measured", Part::measured);
     }

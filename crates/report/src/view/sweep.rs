@@ -2,7 +2,7 @@
 //! parameters.
 
 use seatrial_analysis::{Cell as SweepCell, Table as Sweep};
-use seatrial_model::Outcome;
+use seatrial_model::{Outcome, node_names};
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::{decimals, half_width, plus_minus};
@@ -10,7 +10,7 @@ use crate::words::{Badge, count, in_unit};
 
 pub fn title(sweep: &Sweep) -> String {
     let fixed = sweep.fixed.iter().map(|(name, value)| format!(" · {name}={value}")).collect::<String>();
-    let place = format!("{} of {}", sweep.subject, sweep.nodes.join("+"));
+    let place = format!("{} of {}", sweep.subject, node_names(&sweep.nodes));
     format!("{} · {place}{fixed} · {} over {}", sweep.bench, sweep.metric, sweep.down.0)
 }
 

@@ -68,7 +68,7 @@ fn rows() -> Vec<Row> {
 fn alone() -> Result<String> {
     let mut text = String::from("The controller's own cost, medians of five runs:\n\n");
     text += &controller::table(&SIZES)?;
-    text += "\n\nSimulated nodes (hidden option `--script`), 10 cases each, medians of three runs:\n\n";
+    text += "\n\nSimulated nodes (hidden option `--script`), medians of three runs:\n\n";
     text += &scale::table()?;
     Ok(text)
 }

@@ -41,8 +41,42 @@ struct Stages {
 /// Ten cases a node: five kernels with two kinds of stores.
 const BENCH: &str = "run mem.bandwidth -p kernel=copy,scale,add,triad,write -p store=regular,nt -o json";
 
+/// One case over all nodes: a flow from each to the next, and flows from each to each.
+const EXCHANGES: [(&str, &str, bool); 2] = [
+    ("net.all_to_all, shift=1", "run net.all_to_all -p shift=1 -o json", true),
+    ("net.all_to_all, shift=all", "run net.all_to_all -o json", false),
+];
+
+/// The most nodes that exchange all with all.
+const MOST_OF_ALL: u32 = 1024;
+
+/// What is run on the simulated nodes.
+struct Work {
+    words: &'static str,
+    script: Value,
+    /// Cases that the journal must have.
+    cases: usize,
+}
+
 /// A cluster of nodes of two cores on which every loop measures 60 GB/s.
 fn script(count: u32) -> Value {
+    let slices = |threads: u32, start: &str| {
+        json!({ "channel": "slice", "at": { "threads": threads }, "unit": "GB", "span": "100 ms", "start": start,
+                "amounts": [3.0 * f64::from(threads)], "repeat": 6, "noise_percent": 0.5 })
+    };
+    of_nodes(count, &json!([{ "samples": [slices(1, "0 ms"), slices(2, "600 ms")] }]))
+}
+
+/// A cluster of nodes that each receive 1 GB/s in so many flows.
+fn exchange(count: u32, flows: u32) -> Value {
+    let slices = json!({ "channel": "received", "at": { "thread": 0 }, "unit": "MB", "span": "25 ms", "start": "0 ms",
+                         "amounts": [25.0], "repeat": 40, "noise_percent": 0.5 });
+    let bytes = vec![1_000_000_000 / u64::from(flows); flows as usize];
+    let received = json!([{ "window_ns": 1_000_000_000_u64, "bytes": bytes }]);
+    of_nodes(count, &json!([{ "samples": [slices], "evidence": { "received": received } }]))
+}
+
+fn of_nodes(count: u32, rules: &Value) -> Value {
     let (gib, free) = (64_u64 << 30, json!({ "known": 60_000_000_000_u64 }));
     let thread =
         |id: u32| json!({ "id": id, "core": id, "node": 0, "l3": 0, "online": true, "allowed": true });
@@ -52,11 +86,6 @@ fn script(count: u32) -> Value {
         "numa": [{ "id": 0, "cpus": [0, 1], "total_bytes": { "known": gib }, "available_bytes": free }],
         "memory": { "effective_available_bytes": free },
     });
-    let slices = |threads: u32, start: &str| {
-        json!({ "channel": "slice", "at": { "threads": threads }, "unit": "GB", "span": "100 ms", "start": start,
-                "amounts": [3.0 * f64::from(threads)], "repeat": 6, "noise_percent": 0.5 })
-    };
-    let rules = json!([{ "samples": [slices(1, "0 ms"), slices(2, "600 ms")] }]);
     json!({ "schema": 1, "nodes": [{ "name": "n", "count": count, "machine": machine }], "rules": rules })
 }
 
@@ -65,6 +94,7 @@ pub fn table() -> Result<String> {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN);
     table.set_header([
+        "work",
         "nodes",
         "run folder in",
         "plan",
@@ -78,11 +108,12 @@ pub fn table() -> Result<String> {
         "peak memory",
         "goal",
     ]);
-    for size in SIZES {
+    for (name, size, work) in works() {
         for (place, folder) in HOMES.into_iter().filter(|(place, _)| size == GOAL.0 || *place == "memory") {
             let mut runs = Vec::new();
             for _ in 0..RUNS {
-                runs.push(one(size, Path::new(folder)).with_context(|| format!("{size} nodes, {place}"))?);
+                let run = one(&work, Path::new(folder));
+                runs.push(run.with_context(|| format!("{name}, {size} nodes, {place}"))?);
             }
             let of = |value: fn(&(Cost, Stages)) -> f64| median(runs.iter().map(value).collect());
             let (total, peak) = (of(|run| run.0.seconds), of(|run| run.0.peak_mb));
@@ -96,6 +127,7 @@ pub fn table() -> Result<String> {
             };
             let seconds = |value: f64| format!("{value:.2} s");
             table.add_row([
+                name.to_owned(),
                 size.to_string(),
                 place.to_owned(),
                 seconds(of(|run| run.1.plan)),
@@ -114,30 +146,46 @@ pub fn table() -> Result<String> {
     Ok(table.to_string())
 }
 
-fn one(size: u32, folder: &Path) -> Result<(Cost, Stages)> {
+/// What is run, with a name and the number of nodes.
+fn works() -> Vec<(&'static str, u32, Work)> {
+    let mut works = Vec::new();
+    for size in SIZES {
+        let many = Work { words: BENCH, script: script(size), cases: 10 * size as usize };
+        works.push(("10 cases a node", size, many));
+        for (name, words, is_permutation) in EXCHANGES {
+            if is_permutation || size <= MOST_OF_ALL {
+                let script = exchange(size, if is_permutation { 1 } else { size - 1 });
+                works.push((name, size, Work { words, script, cases: 1 }));
+            }
+        }
+    }
+    works
+}
+
+fn one(work: &Work, folder: &Path) -> Result<(Cost, Stages)> {
     let home = folder.join(format!("seatrial-versus-{}", std::process::id()));
     fs::create_dir_all(&home)?;
-    let done = measured(size, &home);
+    let done = measured(work, &home);
     let removed = fs::remove_dir_all(&home);
     let done = done?;
     removed.context("cannot remove the run folder of a round")?;
     Ok(done)
 }
 
-fn measured(size: u32, home: &Path) -> Result<(Cost, Stages)> {
+fn measured(work: &Work, home: &Path) -> Result<(Cost, Stages)> {
     let file = home.join("script.json");
-    fs::write(&file, script(size).to_string())?;
+    fs::write(&file, work.script.to_string())?;
     let mut command = Command::new(binary());
-    command.args(BENCH.split(' ')).arg("--script").arg(&file).env("SEATRIAL_HOME", home);
+    command.args(work.words.split(' ')).arg("--script").arg(&file).env("SEATRIAL_HOME", home);
     command.stdout(fs::File::create(home.join("out"))?).stderr(fs::File::create(home.join("err"))?);
     let start = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64();
     let cost =
         cost_of(&mut command).with_context(|| fs::read_to_string(home.join("err")).unwrap_or_default())?;
-    Ok((cost, stages(home, start, start + cost.seconds)?))
+    Ok((cost, stages(home, start, start + cost.seconds, work.cases)?))
 }
 
 /// What the journal says of when each stage ended.
-fn stages(home: &Path, start: f64, end: f64) -> Result<Stages> {
+fn stages(home: &Path, start: f64, end: f64, wanted: usize) -> Result<Stages> {
     let run = fs::read_dir(home.join("runs"))?.next().context("no run")??.path();
     let info: Value = serde_json::from_slice(&fs::read(run.join("run.json"))?)?;
     let info = if info["run"].is_object() { &info["run"] } else { &info };
@@ -148,7 +196,7 @@ fn stages(home: &Path, start: f64, end: f64) -> Result<Stages> {
     let planned = at(events.lines().find(|line| line.contains("round_planned"))).context("no plan")?;
     let last = at(events.lines().rfind(|line| line.contains("case_ended"))).context("no case")?;
     let cases = events.lines().filter(|line| line.contains("case_ended")).count();
-    ensure!(cases > 0 && cases % 10 == 0, "{cases} cases");
+    ensure!(cases == wanted, "{cases} cases, not {wanted}");
     let started = info["started"].as_str().and_then(time_of_day).context("no start")?;
     let ended = info["ended"]["at"].as_str().and_then(time_of_day).context("no end")?;
     // Midnight may lie between two of them.
@@ -192,7 +240,7 @@ mod tests {
         let mut events = event("2026-01-01T23:59:59Z", "round_planned");
         (0..10).for_each(|_| events += &event("2026-01-02T00:00:03Z", "case_ended"));
         fs::write(run.join("events.jsonl"), events).unwrap();
-        let stages = stages(&home, 86397.0, 86405.0);
+        let stages = stages(&home, 86397.0, 86405.0, 10);
         fs::remove_dir_all(&home).unwrap();
         let stages = stages.unwrap();
         let all = [stages.plan, stages.site, stages.cases, stages.judge, stages.print];

@@ -14,7 +14,7 @@ fn group(
     case.nodes = nodes.to_vec();
     case.origin.step = step;
     case.origin.isolates_by = Some("slowest_node".to_owned());
-    let Ok(id) = format!("all@{}#bisect.{}", nodes.join("+"), step.unwrap_or(0)).parse();
+    let Ok(id) = format!("all@{}#isolate.{}", nodes.join("+"), step.unwrap_or(0)).parse();
     case.case = id;
     let worse = if better == Better::Lower { 10.0 / 0.9 } else { 9.0 };
     let value = if is_slow(nodes) { worse } else { 10.0 };
@@ -41,7 +41,7 @@ fn searched(is_slow: &dyn Fn(&[String]) -> bool, better: Better) -> Vec<CaseReco
 fn found(records: &[CaseRecord]) -> Vec<Finding> {
     let all = crate::findings(records);
     all.into_iter()
-        .filter(|finding| finding.case.as_deref() == Some("all@n1+n2+n3+n4+n5+n6+n7+n8#bisect.0"))
+        .filter(|finding| finding.case.as_deref() == Some("all@n1+n2+n3+n4+n5+n6+n7+n8#isolate.0"))
         .collect()
 }
 

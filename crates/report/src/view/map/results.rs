@@ -1,5 +1,6 @@
 //! The results of a run by the part that they are about.
 
+use seatrial_model::node_names;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -78,7 +79,7 @@ fn result(part: &Part<'_>, run: &MapRun<'_>) -> MapResult {
         usual: shade(&part.usual()),
         badge: part.badge(),
         case: part.worst.case.case.to_string(),
-        node: has_nodes.then(|| part.worst.case.nodes.join("+")),
+        node: has_nodes.then(|| node_names(&part.worst.case.nodes)),
         over_nodes: has_nodes.then(over_nodes),
     }
 }
