@@ -17,14 +17,21 @@ const PERCENTS: [u32; 3] = [25, 50, 100];
 /// How much longer the load runs than what is measured beside it, so that the load covers the end too.
 const MARGIN: Nanos = Nanos::millis(500);
 
+#[derive(Debug)]
+pub struct WithLoads {
+    pub cases: Vec<Case>,
+    /// Cases that do not run, each with the reason.
+    pub settled: Vec<(Case, Reason)>,
+}
+
 /// Replaces the `cases` of every test with `beside` by those that run at the same time as its load. The cases of the load
-/// test stay: that test is measured by itself too. The second list has cases that do not run.
+/// test stay: that test is measured by itself too.
 pub fn with_loads(
     tests: &[Test],
     cases: Vec<Case>,
     registry: &Registry,
     site: &Site,
-) -> Result<(Vec<Case>, Vec<(Case, Reason)>), PlanError> {
+) -> Result<WithLoads, PlanError> {
     let (mut kept, mut settled) = (cases, Vec::new());
     for test in tests {
         let Some(load) = test.beside.as_deref().and_then(|id| tests.iter().find(|of| of.id == id)) else {
@@ -62,7 +69,7 @@ pub fn with_loads(
             }
         }
     }
-    Ok((kept, settled))
+    Ok(WithLoads { cases: kept, settled })
 }
 
 fn beside(test: &Test, load: &Test) -> Beside {

@@ -1,6 +1,6 @@
 //! The cases of a test.
 
-use crate::beside::with_loads;
+use crate::beside::{WithLoads, with_loads};
 use crate::crowded::crowded;
 use crate::every_device::{TestPlan, UnmeasuredDevice};
 use crate::guarded;
@@ -75,8 +75,8 @@ impl Plan {
                 plan.settle_devices(test, bench.about, &sweep, &placements, inputs);
             }
         }
-        let (cases, missing) = with_loads(tests, plan.cases, registry, inputs.site)?;
-        plan.settled.extend(missing);
+        let WithLoads { cases, settled } = with_loads(tests, plan.cases, registry, inputs.site)?;
+        plan.settled.extend(settled);
         let (cases, crowded) = crowded(cases);
         plan.cases = cases;
         plan.settled.extend(crowded);

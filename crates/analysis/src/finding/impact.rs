@@ -68,43 +68,56 @@ fn percent(case: &CaseRecord) -> u32 {
     case.origin.beside.as_ref().map_or(0, |beside| beside.percent)
 }
 
+/// A number of a subject beside the load, and alone.
+struct Pair {
+    beside: Figure,
+    alone: f64,
+    subject: String,
+}
+
+impl Pair {
+    fn slowdown(&self) -> f64 {
+        let (_, _, better, beside) = &self.beside;
+        match better {
+            Better::Lower => beside / self.alone,
+            Better::Higher | Better::None => self.alone / beside,
+        }
+    }
+}
+
 fn rows(cases: &[&CaseRecord]) -> Vec<ImpactRow> {
-    // By number and part of the load: each subject with its values alone and beside the load.
-    let mut found: BTreeMap<(String, u32), Vec<(Figure, f64, String)>> = BTreeMap::new();
+    // By number and part of the load.
+    let mut found: BTreeMap<(String, u32), Vec<Pair>> = BTreeMap::new();
     for case in cases.iter().filter(|case| percent(case) > 0) {
         let is_same = |other: &&&CaseRecord| {
             percent(other) == 0 && other.nodes == case.nodes && other.subject == case.subject
         };
         let Some(alone) = cases.iter().find(is_same) else { continue };
-        for figure in figures(case) {
-            let before = figures(alone).into_iter().find(|(what, ..)| *what == figure.0);
-            if let Some((.., alone)) = before.filter(|(.., alone)| *alone > 0.0 && figure.3 > 0.0) {
-                let key = (figure.0.clone(), percent(case));
-                found.entry(key).or_default().push((figure, alone, case.subject.to_string()));
+        for beside in figures(case) {
+            let before = figures(alone).into_iter().find(|(what, ..)| *what == beside.0);
+            if let Some((.., alone)) = before.filter(|(.., alone)| *alone > 0.0 && beside.3 > 0.0) {
+                let key = (beside.0.clone(), percent(case));
+                found.entry(key).or_default().push(Pair { beside, alone, subject: case.subject.to_string() });
             }
         }
     }
-    found.into_iter().filter_map(|((what, percent), subjects)| row(what, percent, &subjects)).collect()
+    found.into_iter().filter_map(|((what, percent), pairs)| row(what, percent, &pairs)).collect()
 }
 
-fn row(what: String, percent: u32, subjects: &[(Figure, f64, String)]) -> Option<ImpactRow> {
-    let times = |((_, _, better, beside), alone, _): &(Figure, f64, String)| match better {
-        Better::Lower => beside / alone,
-        Better::Higher | Better::None => alone / beside,
-    };
-    let median = |of: &dyn Fn(&(Figure, f64, String)) -> f64| {
-        let values: Vec<f64> = subjects.iter().map(of).collect();
+fn row(what: String, percent: u32, pairs: &[Pair]) -> Option<ImpactRow> {
+    let median = |of: fn(&Pair) -> f64| {
+        let values: Vec<f64> = pairs.iter().map(of).collect();
         Sorted::new(&values).ok().map(|sorted| sorted.median())
     };
-    let worst = subjects.iter().max_by(|one, other| times(one).total_cmp(&times(other)))?;
+    let worst = pairs.iter().max_by(|one, other| one.slowdown().total_cmp(&other.slowdown()))?;
     Some(ImpactRow {
         what,
-        unit: worst.0.1,
+        unit: worst.beside.1,
         percent,
-        alone: median(&|(_, alone, _)| *alone)?,
-        beside: median(&|(figure, ..)| figure.3)?,
-        slowdown: median(&times)?,
-        worst: (worst.2.clone(), times(worst)),
+        alone: median(|pair| pair.alone)?,
+        beside: median(|pair| pair.beside.3)?,
+        slowdown: median(Pair::slowdown)?,
+        worst: (worst.subject.clone(), worst.slowdown()),
     })
 }
 
