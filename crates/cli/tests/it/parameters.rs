@@ -81,7 +81,7 @@ fn typos_suggest_the_nearest_name() {
     home.seatrial("run mem.bandwidth --pattern ring")
         .run()
         .exits(2)
-        .says("leave out --pattern: it is for benchmarks between two nodes, and mem.bandwidth");
+        .says("leave out --pattern: it is for benchmarks between nodes, and mem.bandwidth");
     home.seatrial("run net.rr storage.file --pattern ring")
         .run()
         .exits(2)
