@@ -24,7 +24,7 @@ const ABOUT: About = About {
     title: "effective clock of one core and of all cores",
     doc: include_str!("doc.md"),
     checks: &[
-        Remedy::new(Actor::Root, "set the governor to performance and boost on: compare `seatrial settings` with a good node"),
+        Remedy::new(Actor::Root, "set the governor to performance and boost on: compare `seatrial settings` with a node that passes"),
         Remedy::new(Actor::Administrator, "check fans, heat sinks, the air at the inlet and the power limit of the firmware"),
         Remedy::new(Actor::User, "measure again while nothing else runs on the machine"),
     ],

@@ -24,9 +24,12 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "compare the memory modules with those of a good node (`dmidecode -t memory`): number, size, speed, slots",
+            "compare the memory modules (`dmidecode -t memory`) with the order, or with a node that passes: number, size, speed, slots",
         ),
-        Remedy::new(Actor::Root, "compare the memory settings of the firmware with those of a good node"),
+        Remedy::new(
+            Actor::Root,
+            "compare the memory settings of the firmware with those of a node that passes",
+        ),
     ],
     params: &[
         ParamSpec::new("load", Kind::Choice(&["read", "copy"]), "read").doc(
