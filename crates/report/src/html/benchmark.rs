@@ -20,7 +20,7 @@ use super::{factors, lines, series, sweep};
 use crate::labels::family;
 use crate::labels::{self, Label};
 use crate::number::plus_minus;
-use crate::view::cases::{self as view, groups, headline, without_factors};
+use crate::view::cases::{self as view, groups, headline, without_added};
 use crate::view::impact;
 use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
@@ -65,7 +65,7 @@ struct Found<'a> {
 /// The benchmarks that ran, by what they measure, in the order of the run.
 pub fn families(shown: &Shown<'_>, left: &mut usize) -> Vec<(String, Vec<Benchmark>)> {
     let results = &shown.document.results;
-    let others = without_factors(results);
+    let others = without_added(results);
     let found = Found {
         studies: seatrial_analysis::factors(results),
         at_once: seatrial_analysis::at_once(&others),

@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::shown::Shown;
 use super::words::{fixed, text};
-use crate::view::cases::without_factors;
+use crate::view::cases::without_added;
 use crate::view::matrix::{Matrix, MatrixValue};
 use crate::view::pairs::{matrices, matrix};
 
@@ -60,7 +60,7 @@ impl Heat {
 }
 
 pub fn of_pairs(shown: &Shown<'_>) -> Vec<Heat> {
-    let results = without_factors(&shown.document.results);
+    let results = without_added(&shown.document.results);
     let found = matrices(&results);
     let heat = |pairs| Heat::new(&matrix(&results, pairs, MOST), |case| shown.place(case));
     found.iter().map(heat).collect()

@@ -25,7 +25,7 @@ use crate::ink::render_colors;
 use crate::notes::Notes;
 use crate::view;
 use crate::view::actions::{self as to_act_on, with_warnings};
-use crate::view::cases::without_factors;
+use crate::view::cases::without_added;
 
 /// Lines that every terminal shows at once.
 const ONE_SCREEN: usize = 45;
@@ -68,7 +68,7 @@ pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextSty
 fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
     let (mut blocks, in_sweeps) = sweep::blocks(document, notes, width);
     let in_sweeps: HashSet<&str> = in_sweeps.iter().map(String::as_str).collect();
-    let others = without_factors(&document.results);
+    let others = without_added(&document.results);
     let rows: Vec<&CaseRecord> =
         others.iter().filter(|case| !in_sweeps.contains(case.case.as_str())).collect();
     blocks.extend(measured::blocks(document, &rows, notes, width));

@@ -9,7 +9,7 @@ use crate::ink::is_mark;
 use crate::labels::named;
 use crate::notes::Notes;
 use crate::view::actions::{Action, with_warnings};
-use crate::view::cases::without_factors;
+use crate::view::cases::without_added;
 use crate::view::criteria::{Criterion, Judgement, Places, table as criteria_table};
 use crate::view::headline::listed;
 use crate::view::nodes::{is_fleet, shortfall};
@@ -105,7 +105,7 @@ fn in_room(
         blocks.push(table::block(parts, room.parts, &mut notes, width));
     }
     if body == Body::PartsAndPairs {
-        let pairs = pairs::blocks(&without_factors(&document.results), width);
+        let pairs = pairs::blocks(&without_added(&document.results), width);
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));

@@ -33,7 +33,7 @@ pub fn by_id(document: &Document) -> HashMap<&str, &CaseRecord> {
 }
 
 /// The cases without those of a study of factors, which have their own table, and those that load another test.
-pub fn without_factors(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
+pub fn without_added(results: &[CaseRecord]) -> Cow<'_, [CaseRecord]> {
     let is_other = |case: &CaseRecord| is_of_factors(case) || case.origin.is_load();
     if results.iter().any(is_other) {
         results.iter().filter(|case| !is_other(case)).cloned().collect()
