@@ -45,8 +45,15 @@ pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout]
     }
     for profile in profiles {
         let nodes = Assignment::new(profile, &names, &BTreeMap::new());
-        let inputs =
-            JudgeInputs { nodes: &nodes, records: &[], reference: None, site, settings: abouts, today };
+        let inputs = JudgeInputs {
+            typed: &profile.id,
+            nodes: &nodes,
+            records: &[],
+            reference: None,
+            site,
+            settings: abouts,
+            today,
+        };
         for ruling in judge_settings(profile, &inputs) {
             audit.add(ruling, &profile.id, &places);
         }

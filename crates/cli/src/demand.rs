@@ -41,6 +41,7 @@ impl Demand for Demanded<'_> {
         let mut records = [record.clone()];
         seatrial_analysis::state_limits(self.profile, &mut records);
         let inputs = JudgeInputs {
+            typed: &self.profile.id,
             nodes: &self.nodes,
             records: &records,
             reference: self.reference,

@@ -40,10 +40,10 @@ pub fn judge(
     document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let demanded = demanded(&document.results);
-    let inputs =
-        JudgeInputs { nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
-    let judgement = seatrial_analysis::judge(profile, &inputs);
     let typed = document.run.profile.as_ref().map_or("", ProfileRef::typed);
+    let inputs =
+        JudgeInputs { typed, nodes: &nodes, records: &demanded, reference, site, settings: &settings, today };
+    let judgement = seatrial_analysis::judge(profile, &inputs);
     let advice = judgement.advice(profile, typed);
     document.verdicts = judgement.verdicts;
     document.verdict = judgement.verdict;

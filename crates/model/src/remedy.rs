@@ -51,6 +51,10 @@ impl Remedy {
     /// For numbers that other programs disturbed.
     pub const ON_A_QUIET_MACHINE: Self = Self::new(Actor::User, "measure again on a quiet machine");
 
+    /// For numbers whose interval has the wanted value inside.
+    pub const MORE_TRIALS: Self =
+        Self::new(Actor::User, "measure again with more trials (parameter `trials`)");
+
     /// A remedy with a fixed action.
     pub const fn new(actor: Actor, action: &'static str) -> Self {
         Self { actor, action: Cow::Borrowed(action) }

@@ -111,6 +111,7 @@ fn several_runs_make_one_spread_and_the_profile_passes_on_each() {
         let judged = crate::judge(
             &found.profile,
             &crate::JudgeInputs {
+                typed: "draft",
                 nodes: &assigned,
                 records: run.results,
                 reference: None,

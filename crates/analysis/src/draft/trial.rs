@@ -21,6 +21,7 @@ pub(super) fn keep_what_passes(draft: &mut Draft, runs: &[DraftRun<'_>], groups:
         let names: Vec<String> = run.site.nodes.iter().map(|node| node.name.clone()).collect();
         let nodes = Assignment::new(&draft.profile, &names, &BTreeMap::new());
         let inputs = JudgeInputs {
+            typed: &draft.profile.id,
             nodes: &nodes,
             records: &records,
             reference: None,

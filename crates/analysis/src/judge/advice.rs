@@ -15,8 +15,8 @@ pub struct MissingLimit {
     pub reason: String,
 }
 
-/// The line of a profile that states the limits whose absence made criteria unknown.
-pub(super) fn state_limits(missing: &[MissingLimit]) -> Remedy {
+/// The file that states the limits whose absence made criteria unknown, beside the profile `typed`.
+pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
     let entry = |(test, metric, unit): &(&String, &String, Unit)| {
         format!(
             "{{ test = \"{test}\", metric = \"{metric}\", value = \"... {unit}\", source = \"data sheet\" }}"
@@ -26,7 +26,8 @@ pub(super) fn state_limits(missing: &[MissingLimit]) -> Remedy {
     Remedy::of(
         Actor::User,
         format!(
-            "state the limit from the data sheet in a profile that extends this one, above its tables: `limit = [{}]`",
+            "write the limit from the data sheet into a file `my.toml`, then run `seatrial check ./my.toml`; the lines \
+             of the file: `extends = [\"{typed}\"]` and `limit = [{}]`",
             entries.join(", ")
         ),
     )

@@ -3,7 +3,7 @@
 use seatrial_model::disturbance::Disturber;
 use seatrial_model::profile::{Absence, Bar, Bounds, Missed, Statistic, Test};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord};
+use seatrial_model::{Outcome, Remedy, Severity, Unit, Verdict, VerdictRecord};
 
 use super::advice::MissingLimit;
 use super::disturbed::disturbed_by;
@@ -14,9 +14,6 @@ use super::range::Range;
 use crate::believable::is_beyond;
 use crate::finding::path;
 use crate::number::{in_unit, quantity, significant};
-
-const MORE_TRIALS: Remedy =
-    Remedy::new(Actor::User, "measure again with more trials: raise the parameters trials and max_trials");
 
 /// The verdict on a case, and the limit that was missing for it.
 pub(super) struct Ruling {
@@ -181,7 +178,7 @@ fn judge_number(test: &Test, matter: &CriterionContext<'_>, found: &Measured<'_>
     let mut reasons: Vec<String> = place.into_iter().collect();
     if decision.is_noise {
         reasons.push(noise_words(decision.verdict, found));
-        record.remedy = Some(MORE_TRIALS);
+        record.remedy = Some(Remedy::MORE_TRIALS);
     }
     if decision.verdict == Verdict::Fail {
         // CPU or GPU time that others took is missing here: a sound part may be as slow.
@@ -241,11 +238,13 @@ fn explaining(case: &CaseRecord) -> Option<String> {
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
     let met = if verdict == Verdict::Warn { "the median meets it" } else { "the median misses it" };
     match found.summary.ci95 {
-        Some(_) => format!("within noise: the bound lies inside the 95 % interval, {met}"),
+        Some(_) => format!(
+            "too close to tell: the wanted value lies inside the 95 % interval of the measurement; {met}"
+        ),
         None => {
             let n = found.summary.n;
             format!(
-                "within noise: {n} values are too few for an interval, and the bound lies among them, {met}"
+                "too close to tell: {n} values are too few for an interval, and the wanted value lies among them; {met}"
             )
         }
     }

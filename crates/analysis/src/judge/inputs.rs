@@ -9,6 +9,8 @@ use super::Assignment;
 
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeInputs<'a> {
+    /// The profile as named after `check`.
+    pub typed: &'a str,
     pub nodes: &'a Assignment,
     pub records: &'a [CaseRecord],
     /// The cases of the reference run, if one was named.

@@ -60,7 +60,7 @@ pub fn judge(profile: &Profile, inputs: &JudgeInputs<'_>) -> Judgement {
     judgement.missing_limits.sort();
     judgement.missing_limits.dedup();
     for at in without_limit {
-        judgement.verdicts[at].remedy = Some(state_limits(&judgement.missing_limits));
+        judgement.verdicts[at].remedy = Some(state_limits(&judgement.missing_limits, inputs.typed));
     }
     for record in &mut judgement.verdicts {
         waiver::apply(record, &profile.waivers, inputs.today);

@@ -53,7 +53,7 @@ fn a_criterion_not_met_outweighs_one_that_could_not_be_judged() {
 fn a_warning_exits_0_and_with_strict_1() {
     let noisy = Script::measuring(60.0).spread("*", 60.0, &[1.0, 0.98, 1.02]);
     let text = bound("at_least = \"59.5 GB/s\"");
-    check(&text, &noisy).exits(0).shows("! WARN").shows("within noise");
+    check(&text, &noisy).exits(0).shows("! WARN").shows("too close to tell");
     check_with("--strict", &text, &noisy).exits(1).shows("! WARN");
     check_with("--strict", &text, &Script::measuring(60.0)).exits(0);
 }

@@ -5,7 +5,7 @@ use seatrial_model::Remedy;
 
 use super::filter::Filter;
 use super::shown::Shown;
-use super::words::text;
+use super::words::{text, with_code};
 use crate::view::actions as view;
 use crate::view::nodes::is_fleet;
 use crate::words::{Badge, set_of};
@@ -40,9 +40,9 @@ pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
     (all.iter().take(MOST).map(action).collect(), all.len().saturating_sub(MOST))
 }
 
-/// What to do, and who does it; empty if nothing is known.
+/// What to do, and who does it, as HTML; empty if nothing is known.
 pub fn remedy(remedy: Option<&Remedy>) -> String {
-    remedy.map(|remedy| text(&remedy.to_string())).unwrap_or_default()
+    remedy.map(|remedy| with_code(&text(&remedy.to_string()))).unwrap_or_default()
 }
 
 /// The nodes, with their role in a fleet.

@@ -2,6 +2,7 @@
 
 use seatrial_model::Unit;
 
+use super::plot::escaped;
 use crate::number::decimals;
 use crate::words::{self, clean};
 
@@ -11,6 +12,18 @@ pub fn text(text: &str) -> String {
     let turns =
         |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
     clean(text).chars().map(|c| if turns(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// `text` as HTML, with what stands between two backticks as code.
+pub fn with_code(text: &str) -> String {
+    let (mut html, mut rest) = (String::new(), text);
+    while let Some((before, (code, after))) =
+        rest.split_once('`').and_then(|(before, rest)| Some((before, rest.split_once('`')?)))
+    {
+        html += &format!("{}<code>{}</code>", escaped(before), escaped(code));
+        rest = after;
+    }
+    html + &escaped(rest)
 }
 
 /// A subject with arrows that do not break lines: `n1/eth0→n2/eth0`.

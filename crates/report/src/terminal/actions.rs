@@ -1,5 +1,6 @@
 //! What to act on, the worst first: the problem, and what to do.
 
+use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 
 use crate::grid;
@@ -33,8 +34,7 @@ pub fn block(document: &Document, all: &[Action<'_>], most: usize, lines: usize,
         (action.badge.marked(), text)
     };
     let rows: Vec<_> = all.iter().take(most).map(row).collect();
-    let title = Ink::Strong.on(&format!("To act on: {}", counted(all)));
-    let mut text = format!("{title}\n{}", grid::paragraphs(&rows, width));
+    let mut text = format!("{}\n{}", Ink::Strong.on("To act on"), grid::paragraphs(&rows, width));
     if all.len() > most {
         text += &format!("{}\n", Ink::Faint.on(&format!(" {} more with --details", all.len() - most)));
     }
@@ -50,13 +50,17 @@ fn said(action: &Action<'_>, is_fleet: bool) -> String {
     }
 }
 
-/// `1 problem, 2 warnings, the worst: memory-copy on n[13,41]`; `None` if nothing is to be done.
+/// `the worst: memory-copy on n[13,41]`, else the warnings; `None` if nothing is to be done.
 pub fn in_short(document: &Document, all: &[Action<'_>]) -> Option<String> {
     let worst = all.first()?;
     let on = match worst.nodes.as_slice() {
         nodes if nodes.is_empty() || !is_fleet(document) => String::new(),
         nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
     };
-    let of = if all.len() == 1 { ": " } else { ", the worst: " };
-    Some(format!("{}{of}{}{on}", counted(all), worst.name))
+    let of = match worst.badge.tone {
+        Verdict::Fail | Verdict::Unknown => "the worst".to_owned(),
+        _ if all.len() == 1 => "1 warning".to_owned(),
+        _ => format!("{}, the first", counted(all)),
+    };
+    Some(format!("{of}: {}{on}", worst.name))
 }

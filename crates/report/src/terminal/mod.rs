@@ -87,7 +87,10 @@ fn source_tables(
     let mut blocks = vec![headline::block(document, width)];
     let tables = view::source_tables::tables(document, profile);
     blocks.extend(tables.into_iter().map(|of| table::block(of, usize::MAX, &mut notes, width)));
-    blocks.push(next::block(document, context, &to_act_on::actions(document, context.abouts), width));
+    blocks.push(
+        next::repeats(document, &to_act_on::actions(document, context.abouts))
+            + &next::block(document, context),
+    );
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
@@ -96,12 +99,15 @@ fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> St
     let mut notes = Notes::default();
     let to_act_on = with_warnings(document, context.abouts);
     let mut blocks = vec![headline::block(document, width)];
-    blocks.push(actions::block(document, &to_act_on, usize::MAX, usize::MAX, width));
+    blocks.push(
+        actions::block(document, &to_act_on, usize::MAX, usize::MAX, width)
+            + &next::repeats(document, &to_act_on),
+    );
     blocks.push(nodes::block(document, nodes::MOST_ROWS, &mut notes, width));
     blocks.push(verdicts::block(document, &mut notes, width));
     blocks.extend(tables(document, &mut notes, width));
     blocks.push(findings::block(document, width));
-    blocks.push(next::block(document, context, &to_act_on, width));
+    blocks.push(next::block(document, context));
     blocks.retain(|block| !block.is_empty());
     let mut text = blocks.join("\n");
     if text.lines().count() > ONE_SCREEN {

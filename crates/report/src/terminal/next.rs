@@ -1,36 +1,36 @@
 //! Next steps: the commands that measure again what failed, and the run folder.
 
 use seatrial_model::Verdict;
-use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::record::Document;
 
 use super::{Content, TerminalContext};
 use crate::grid;
 use crate::ink::Ink;
-use crate::repeat_command::repeats;
-use crate::view::actions::Action;
+use crate::view::actions::{Action, commands};
 use crate::words::clean;
 
 /// Commands that measure again.
-const MOST_REPEATS: usize = 3;
+const MOST_REPEATS: usize = 4;
 
-/// What to type next about `actions`.
-pub fn block(
-    document: &Document,
-    context: &TerminalContext<'_>,
-    actions: &[Action<'_>],
-    width: u16,
-) -> String {
-    let bad = actions.iter().filter(|action| action.badge.tone > Verdict::Warn);
-    let cases: Vec<&CaseRecord> = bad.flat_map(|action| action.repeats.iter().copied()).collect();
-    let commands = repeats(&cases, &document.run).into_iter().take(MOST_REPEATS);
+/// The commands that measure again what `actions` are about, and the one that lists all checks of the worst.
+pub fn repeats(document: &Document, actions: &[Action<'_>]) -> String {
+    let all: Vec<&Action<'_>> = actions.iter().collect();
+    let repeats = commands(document, &all).into_iter().take(MOST_REPEATS);
     let mut rows: Vec<(String, String)> =
-        commands.map(|(label, command)| (label.to_owned(), command)).collect();
+        repeats.map(|(label, command)| (label.to_owned(), command)).collect();
+    let bad = actions.iter().filter(|action| action.badge.tone > Verdict::Warn);
     if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail)
-        && let Some(case) = cases.first()
+        && let Some(case) = bad.flat_map(|action| &action.repeats).next()
     {
         rows.push(("all checks".to_owned(), format!("seatrial list {}", clean(&case.bench))));
     }
-    rows.extend(context.next.iter().map(|(label, text)| (clean(label), clean(text))));
+    unbroken(rows)
+}
+
+/// What to type next.
+pub fn block(document: &Document, context: &TerminalContext<'_>) -> String {
+    let mut rows: Vec<(String, String)> =
+        context.next.iter().map(|(label, text)| (clean(label), clean(text))).collect();
     let is_all = matches!(context.content, Content::Details);
     if !is_all && context.folder.is_some() {
         let command = format!("seatrial report {} --details", clean(&document.run.id));
@@ -39,9 +39,12 @@ pub fn block(
     if let Some(folder) = context.folder.filter(|_| is_all) {
         rows.push(("kept in".to_owned(), clean(&folder.display().to_string())));
     }
-    let label = |(label, text): (String, String)| (Ink::Faint.on(&label), text);
-    let rows: Vec<_> = rows.into_iter().map(label).collect();
-    // Commands and paths are for copying, so they are never wrapped.
-    let unbroken = rows.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
-    grid::paragraphs(&rows, width.max(u16::try_from(unbroken).unwrap_or(u16::MAX).saturating_add(32)))
+    unbroken(rows)
+}
+
+/// Commands and paths are for copying, so they are never wrapped.
+fn unbroken(rows: Vec<(String, String)>) -> String {
+    let rows: Vec<_> = rows.into_iter().map(|(label, text)| (Ink::Faint.on(&label), text)).collect();
+    let longest = rows.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    grid::paragraphs(&rows, u16::try_from(longest).unwrap_or(u16::MAX).saturating_add(32))
 }

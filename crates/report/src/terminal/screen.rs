@@ -11,7 +11,7 @@ use crate::notes::Notes;
 use crate::view::actions::{Action, with_warnings};
 use crate::view::cases::without_added;
 use crate::view::criteria::{Criterion, Judgement, Places, table as criteria_table};
-use crate::view::headline::listed;
+use crate::view::headline::{listed, said};
 use crate::view::nodes::{is_fleet, shortfall};
 use crate::view::parts::{self, Extent};
 use crate::view::table::Cell;
@@ -92,7 +92,8 @@ fn in_room(
 ) -> String {
     let mut notes = Notes::default();
     let mut blocks = vec![
-        actions::block(document, actions, room.actions, room.lines, width),
+        actions::block(document, actions, room.actions, room.lines, width)
+            + &next::repeats(document, actions),
         nodes::block(document, room.nodes, &mut notes, width),
     ];
     if body == Body::Tables {
@@ -109,17 +110,21 @@ fn in_room(
         blocks.extend(pairs.into_iter().filter(|text| is_within(text, width)));
     }
     blocks.push(judged(document, room.criteria, &mut notes, width));
-    blocks.push(next::block(document, context, actions, width) + &last_line(document, context, actions));
+    blocks.push(next::block(document, context) + &last_line(document, context, actions));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
-/// The number of things to act on, the worst of them, and the page of the run.
+/// The result, the worst to act on, and the page of the run.
 fn last_line(document: &Document, context: &TerminalContext<'_>, all: &[Action<'_>]) -> String {
-    let page = context.folder.map(|folder| format!("page: {}", folder.join("report.html").display()));
-    let parts: Vec<String> =
-        actions::in_short(document, all).into_iter().chain(page).map(|part| clean(&part)).collect();
-    if parts.is_empty() { String::new() } else { format!(" {}\n", parts.join(" · ")) }
+    let result = match document.verdict {
+        Some(verdict) => format!("{}, {}", verdict.word().to_uppercase(), said(document)),
+        None => said(document),
+    };
+    let result = [Some(result), actions::in_short(document, all)];
+    let result = result.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let page = context.folder.map(|folder| format!(" · page: {}", folder.join("report.html").display()));
+    format!(" {}\n", clean(&(result + &page.unwrap_or_default())))
 }
 
 /// A row per criterion, the worst first; those about parts that do not exist are left out.
@@ -145,7 +150,7 @@ fn judged<'a>(document: &'a Document, most: usize, notes: &mut Notes, width: u16
         let part = named(subject, "");
         let place = if row.place == "all" || subject != "node" { row.place } else { String::new() };
         let place = if !part.is_empty() && place.ends_with(&part) { part } else { place };
-        Judgement { met: Cell::default(), place, ..row }
+        Judgement { met: Cell::default(), unknown: 0, place, ..row }
     };
     let rows: Vec<Judgement<'_>> = all.iter().map(row).collect();
     let mut table = criteria_table("", &rows, is_fleet, is_fleet);

@@ -39,7 +39,7 @@ pub fn block(document: &Document, notes: &mut Notes, width: u16) -> String {
     }
     let open: Vec<Judgement<'_>> = records
         .into_iter()
-        .map(|record| Judgement { record, place: places.place(record), met: Cell::default() })
+        .map(|record| Judgement { record, place: places.place(record), met: Cell::default(), unknown: 0 })
         .collect();
     let met = criteria(document, &places, |record| is_met(record) && record.verdict == Verdict::Pass);
     let folded: Vec<Judgement<'_>> =

@@ -13,6 +13,7 @@ use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
+use crate::repeat_command::{Trials, repeats};
 use crate::words::{Badge, count, cut};
 
 const LONGEST_REASON: usize = 1000;
@@ -50,6 +51,24 @@ pub fn counted(actions: &[Action<'_>]) -> String {
         (warnings, count(warnings, "warning")),
     ];
     told.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect::<Vec<_>>().join(", ")
+}
+
+/// The commands that measure again what `actions` are about, each with its label: first for what is bad, then, with more
+/// trials, for what is too close to tell.
+pub fn commands(document: &Document, actions: &[&Action<'_>]) -> Vec<(&'static str, String)> {
+    let is_close = |action: &&&Action<'_>| action.remedy == Some(Remedy::MORE_TRIALS);
+    let is_bad = |action: &&&Action<'_>| action.badge.tone > Verdict::Warn && !is_close(action);
+    let again = |actions: Vec<&&Action<'_>>, trials| {
+        // In the order of the run.
+        let of: BTreeSet<&str> =
+            actions.iter().flat_map(|action| &action.repeats).map(|case| case.case.as_str()).collect();
+        let cases: Vec<&CaseRecord> =
+            document.results.iter().filter(|case| of.contains(case.case.as_str())).collect();
+        repeats(&cases, &document.run, trials)
+    };
+    let mut commands = again(actions.iter().filter(is_bad).collect(), Trials::Same);
+    commands.extend(again(actions.iter().filter(is_close).collect(), Trials::More));
+    commands
 }
 
 /// Verdicts that are not a pass, problems among the findings, and, for a run without a profile, cases that failed.

@@ -15,7 +15,7 @@ use super::values::value_of;
 use crate::inventory::{Node, system};
 use crate::labels::named as part_name;
 use crate::number::change;
-use crate::repeat_command::{line, repeats};
+use crate::repeat_command::line;
 use crate::words::{count, time};
 
 /// Steps that are told in full.
@@ -121,7 +121,7 @@ pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<Next
 }
 
 fn step<'a>(document: &'a Document, action: Action<'a>) -> NextStep<'a> {
-    let mut commands = repeats(&action.repeats, &document.run);
+    let mut commands = actions::commands(document, &[&action]);
     commands.truncate(MOST_COMMANDS);
     let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
     let is_low = action.badge.tone == Verdict::Fail;

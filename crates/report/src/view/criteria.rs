@@ -19,6 +19,7 @@ pub struct Criterion<'a> {
     pub worst: &'a VerdictRecord,
     /// Places in which it is met, including warnings, of all in which it applies.
     pub met: usize,
+    unknown: usize,
     pub all: usize,
     /// The kind of the places: nodes, pairs, or others.
     noun: &'static str,
@@ -101,6 +102,7 @@ fn of_group<'a>(
     Some(Criterion {
         worst,
         met: applies().filter(is_met).count(),
+        unknown: applies().filter(|record| record.verdict == Verdict::Unknown).count(),
         all: applies().count(),
         noun: match (has_nodes, has_pairs) {
             (true, _) => "node",
@@ -120,6 +122,7 @@ impl<'a> Criterion<'a> {
             record: self.worst,
             place: if is_all { "all".to_owned() } else { places.place(self.worst) },
             met: Cell::from(format!("{} of {}", self.met, self.all)).detail(noun),
+            unknown: self.unknown,
         }
     }
 }
@@ -135,6 +138,8 @@ pub struct Judgement<'a> {
     pub record: &'a VerdictRecord,
     pub place: String,
     pub met: Cell,
+    /// In how many places it could not be judged.
+    pub unknown: usize,
 }
 
 pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bool) -> Table {
@@ -148,6 +153,7 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .column(Column::words("verdict").unbroken(), |row| Badge::from(row.record.verdict))
         .column(Column::words("criterion").unbroken(), |row| row.record.criterion.as_str())
         .numbers("met", |row| row.met.clone())
+        .numbers("unknown", |row| (row.unknown > 0).then(|| row.unknown.to_string()))
         .column(Column::words(on).unbroken(), place)
         .numbers(MEASURED, |row| measured(row.record))
         .words(WANTED, |row| short(&row.record.bound))

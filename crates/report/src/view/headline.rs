@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
-use seatrial_model::{Finding, Outcome, Severity, Verdict};
+use seatrial_model::{Finding, Outcome, Severity, Verdict, VerdictRecord};
 
+use super::cases::by_id;
 use super::criteria::{Criterion, Places, criteria};
 use super::findings::{self, Found};
 use super::nodes::{is_fleet, summaries, with_verdict};
+use crate::labels::named;
 use crate::words::{count, counted, set_of, span};
 
 /// Characters of the first line after the verdict: they fit a terminal of 80 columns.
@@ -48,8 +50,60 @@ fn judged(document: &Document, verdict: Verdict) -> String {
         Verdict::Fail => "not accepted",
         Verdict::Unknown | Verdict::Skip => "not decided",
     };
-    let nodes = held_back(document, verdict).filter(|_| verdict >= Verdict::Unknown);
-    format!("{decision}: {}", nodes.unwrap_or_else(|| by_verdict(document)))
+    if verdict < Verdict::Unknown {
+        return format!("{decision}: {}", by_verdict(document));
+    }
+    match (held_back(document, verdict), parts_short(document)) {
+        (Some(nodes), _) => format!("{decision}: {nodes}"),
+        (None, Some(parts)) => {
+            // What is unknown is said already.
+            let criteria = by_verdict(document).replace(" could not be judged", "");
+            format!("{decision}: {parts} ({criteria})")
+        }
+        (None, None) => format!("{decision}: {}", by_verdict(document)),
+    }
+}
+
+/// Of one machine, `memory and GPU 1 fail, eth0 could not be judged`; `None` for a fleet.
+fn parts_short(document: &Document) -> Option<String> {
+    if is_fleet(document) {
+        return None;
+    }
+    let cases = by_id(document);
+    let part = |record: &VerdictRecord| match record.case.as_deref().and_then(|case| cases.get(case)) {
+        Some(case) => named(record.subject.as_str(), &case.bench),
+        None => "settings".to_owned(),
+    };
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut parts = |verdict: Verdict| {
+        let mut names: Vec<String> = Vec::new();
+        for name in document.verdicts.iter().filter(|record| record.verdict == verdict).map(part) {
+            if told.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+        names
+    };
+    let groups = [
+        (parts(Verdict::Fail), "fails", "fail"),
+        (parts(Verdict::Unknown), "could not be judged", "could not be judged"),
+    ];
+    let told = groups.iter().filter(|(names, ..)| !names.is_empty()).map(|(names, one, many)| {
+        let is_one = names.len() == 1 && names[0] != "settings";
+        format!("{} {}", some_of(names), if is_one { one } else { many })
+    });
+    Some(told.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+}
+
+/// `memory`, `memory and eth0`, `memory, eth0 and 3 others`.
+fn some_of(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [one, other, third] => format!("{one}, {other} and {third}"),
+        [one, other, rest @ ..] => format!("{one}, {other} and {} others", rest.len()),
+        [] => String::new(),
+    }
 }
 
 /// `n[13,41] fail, n57 was not reached`; `None` for one machine, and where no node is the reason of `verdict`.

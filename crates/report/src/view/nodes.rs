@@ -15,7 +15,7 @@ use crate::number::signed_percent;
 use crate::words::{Badge, count, tone};
 
 /// The column of the distances from the bounds.
-pub const MARGIN: &str = "vs bound";
+pub const MARGIN: &str = "vs wanted";
 
 pub fn is_fleet(document: &Document) -> bool {
     document.run.nodes.len() > 1
@@ -262,7 +262,7 @@ fn worst(node: &NodeSummary<'_>) -> Cell {
         "node" => name.to_owned(),
         subject => format!("{name} {}", named(subject, "")),
     };
-    match node.worst() {
+    match node.worst().filter(|_| !node.is_unreached()) {
         None => Cell::default(),
         Some(Worst::Judged(record)) => {
             Cell::from(on(&record.criterion, &record.subject)).case(record.case.as_deref())

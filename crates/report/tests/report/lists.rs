@@ -57,7 +57,7 @@ static SETTING: SettingAbout = SettingAbout {
 fn the_list_of_benchmarks() {
     let planned = [Planned { id: "net.tcp_stream", metrics: &[RATE] }];
     let profiles =
-        [ProfileLine { id: "host".to_owned(), title: "this machine against its own limits".to_owned() }];
+        [ProfileLine { id: "host".to_owned(), title: "each machine against its own limits".to_owned() }];
     let everything = Everything {
         benchmarks: &[&ECHO],
         aliases: &[ALIAS],

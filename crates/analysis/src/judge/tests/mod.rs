@@ -78,7 +78,7 @@ fn inputs<'a>(
     reference: Option<&'a [CaseRecord]>,
 ) -> JudgeInputs<'a> {
     const NOWHERE: &Site = &Site { nodes: Vec::new() };
-    JudgeInputs { nodes, records, reference, site: NOWHERE, settings: &[], today: TODAY }
+    JudgeInputs { typed: "site", nodes, records, reference, site: NOWHERE, settings: &[], today: TODAY }
 }
 
 /// Judges `records` of the nodes that occur in them, and of `n1` at least.

@@ -161,6 +161,7 @@ fn judged(profile: &Profile, (records, settings): &(Vec<CaseRecord>, Vec<Setting
     let names = ["n1".to_owned()];
     let node = SiteNode { settings: settings.clone(), ..SiteNode::new("n1", Machine::default()) };
     let inputs = JudgeInputs {
+        typed: &profile.id,
         nodes: &Assignment::new(profile, &names, &BTreeMap::new()),
         records,
         reference: None,

@@ -61,7 +61,13 @@ fn write_result(line: &Line<'_>, result: &MapResult, below: &[String], target: T
     let room = characters(line.width, TEXT_SIZE).saturating_sub(percent.chars().count() + 5);
     let on = result.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
     let value = grouped(&result.value) + &on;
-    let test = cut(&result.test, room.saturating_sub(value.chars().count() + 1).max(6));
+    let most = room.saturating_sub(value.chars().count() + 1).max(6);
+    // Where the box has no room for the family of the benchmark, the box says it.
+    let test = match result.test.split_once('.') {
+        Some((_, name)) if result.test.chars().count() > most => name,
+        _ => &result.test,
+    };
+    let test = cut(test, most);
     let (x, y, right) = (line.x, line.y, line.x + line.width);
     let _ = write!(
         out,
