@@ -41,10 +41,10 @@ const ROOMS: [Room; 11] = [
     Room { nodes: 10, parts: 14, criteria: 8, actions: 7, lines: 2 },
     Room { nodes: 8, parts: 10, criteria: 6, actions: 7, lines: 2 },
     Room { nodes: 6, parts: 8, criteria: 5, actions: 6, lines: 2 },
-    Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 2 },
-    Room { nodes: 4, parts: 5, criteria: 3, actions: 4, lines: 2 },
-    Room { nodes: 5, parts: 6, criteria: 4, actions: 5, lines: 1 },
-    Room { nodes: 4, parts: 5, criteria: 3, actions: 4, lines: 1 },
+    Room { nodes: 5, parts: 8, criteria: 4, actions: 5, lines: 2 },
+    Room { nodes: 4, parts: 8, criteria: 3, actions: 4, lines: 2 },
+    Room { nodes: 4, parts: 7, criteria: 3, actions: 4, lines: 1 },
+    Room { nodes: 4, parts: 6, criteria: 3, actions: 3, lines: 1 },
     Room { nodes: 3, parts: 4, criteria: 3, actions: 3, lines: 1 },
 ];
 

@@ -53,12 +53,15 @@ pub fn table(document: &Document, most: usize, extent: Extent) -> Table {
     if parts.len() > most {
         parts = group(&numbers, |number| number.case.bench.clone());
     }
+    if parts.len() > most && extent != Extent::Page {
+        parts = of_kinds(&numbers);
+    }
     parts.iter_mut().for_each(|part| part.test = named_test(&part.worst, &values));
     let hidden = if extent == Extent::Page { 0 } else { parts.len().saturating_sub(most) };
     if hidden > 0 {
-        // The worst stay, in the order of the run.
+        // The worst stay, then those with a limit, in the order of the run.
         let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|at| Reverse(parts[*at].tone()));
+        order.sort_by_key(|at| (Reverse(parts[*at].tone()), parts[*at].limit().is_none()));
         let kept: BTreeSet<usize> = order.into_iter().take(most).collect();
         let mut at = 0..;
         parts.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
@@ -184,6 +187,27 @@ pub fn of_each_node(document: &Document) -> Vec<Part<'_>> {
 fn group<'a>(numbers: &[JudgedNumber<'a>], test: impl Fn(&JudgedNumber<'a>) -> String) -> Vec<Part<'a>> {
     grouped(numbers.iter().map(|number| (name(number.case), test(number), *number)))
 }
+
+/// A row per kind of device and benchmark, named by the worst device.
+fn of_kinds<'a>(numbers: &[JudgedNumber<'a>]) -> Vec<Part<'a>> {
+    let kind = |number: &JudgedNumber<'a>| {
+        let kind = number.case.subject.as_str().split_once(':').map_or("", |(kind, _)| kind);
+        let kind = KINDS.iter().find(|(known, _)| *known == kind);
+        kind.map_or_else(|| name(number.case), |(_, kinds)| (*kinds).to_owned())
+    };
+    let row = |number: &JudgedNumber<'a>| (kind(number), number.case.bench.clone(), *number);
+    let mut parts = grouped(numbers.iter().map(row));
+    for part in &mut parts {
+        let own = name(part.worst.case);
+        let is_one = part.numbers.iter().all(|number| name(number.case) == own);
+        part.name = if is_one { own } else { format!("{}, worst {own}", part.name) };
+    }
+    parts
+}
+
+/// Several devices of a kind.
+const KINDS: [(&str, &str); 5] =
+    [("gpu", "GPUs"), ("nic", "interfaces"), ("hca", "HCAs"), ("disk", "disks"), ("fs", "file systems")];
 
 /// The numbers by name of the part and by test.
 fn grouped<'a>(numbers: impl Iterator<Item = (String, String, JudgedNumber<'a>)>) -> Vec<Part<'a>> {

@@ -499,6 +499,11 @@ pub fn with_slow_node() -> Document {
 
 /// `check` of a node with two GPUs, of which the second copies from and to the host too slowly.
 pub fn two_gpus() -> Document {
+    gpus(2)
+}
+
+/// The same with `count` GPUs.
+pub fn gpus(count: usize) -> Document {
     let link = limit_from(
         58.4,
         "63.015 GB/s x 256 / (256 + 20) B of a packet at most",
@@ -507,7 +512,7 @@ pub fn two_gpus() -> Document {
     let memory = limit_from(3939.0, "2619 MHz x 2 transfers x 6016 bit / 8", "nvml");
     let mut results = Vec::new();
     let mut verdicts = Vec::new();
-    for gpu in 0..2 {
+    for gpu in 0..count {
         let (h2d, d2h) = if gpu == 1 { (27.7, 27.9) } else { (55.4, 55.8) };
         let copies = on_gpu("gpu.host_copy", gpu, &[("h2d", h2d), ("d2h", d2h)], &link);
         let kernels =

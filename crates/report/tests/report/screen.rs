@@ -71,6 +71,18 @@ fn a_row_shows_the_number_that_fails_although_the_headline_passes() {
 }
 
 #[test]
+fn many_devices_of_a_kind_have_one_row_that_names_the_worst() {
+    let text = screen(&fixture::gpus(16), 100, 40);
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("GPUs, worst ")).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(
+        rows[0].contains("✗ fail") && rows[0].contains("GPUs, worst GPU 1  gpu.host_copy h2d"),
+        "{rows:?}"
+    );
+    assert!(!text.contains("more rows"), "{text}");
+}
+
+#[test]
 fn what_to_do_is_never_cut() {
     let mut document = fixture::host();
     let action = "replace every part of the chain from the first to the last, as the vendor describes it in the \
