@@ -120,6 +120,34 @@ pub const IBVERBS_DEV: Package = Package {
     reason: "a test compares our structures of libibverbs with its header",
 };
 
+/// The other MPI library of Debian; its programs have names of their own beside those of Open MPI.
+const MPICH: Package = Package {
+    name: "mpich",
+    program: "mpiexec.mpich",
+    reason: "the tests of MPI start ranks with every library",
+};
+const MPICH_DEV: Package = Package {
+    name: "libmpich-dev",
+    program: if cfg!(target_arch = "aarch64") {
+        "../include/aarch64-linux-gnu/mpich/mpi.h"
+    } else {
+        "../include/x86_64-linux-gnu/mpich/mpi.h"
+    },
+    reason: "a test compares our constants of MPICH with its header",
+};
+const OPENMPI_DEV: Package = Package {
+    name: "libopenmpi-dev",
+    program: if cfg!(target_arch = "aarch64") {
+        "../lib/aarch64-linux-gnu/openmpi/include/mpi.h"
+    } else {
+        "../lib/x86_64-linux-gnu/openmpi/include/mpi.h"
+    },
+    reason: "a test compares our constants of Open MPI with its header",
+};
+
+/// What the tests of MPI need; further libraries come from PyPI.
+pub const MPI: &[Package] = &[OPENMPI, OPENMPI_DEV, MPICH, MPICH_DEV, PIP];
+
 /// What the stage `emulated` of `cargo xtask ci` needs.
 pub const EMULATED: &[Package] = &[Package {
     name: "qemu-user",

@@ -48,7 +48,7 @@ pub fn during(gpu: &str, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_sys::gpu::LibraryError;
+    use seatrial_sys::library::LibraryError;
 
     fn refused(fault: GpuFault) -> GpuError {
         GpuError::Refused { call: "cuCall", code: 1, name: "NAME".to_owned(), text: String::new(), fault }

@@ -36,6 +36,7 @@ const GROUPS: &[Group] = &[
         needs_root: false,
         packages: &[&[packages::CHROMIUM, packages::NPM]],
     },
+    Group { name: "MPI libraries", needs_root: false, packages: &[packages::MPI] },
     Group { name: "exports in other programs", needs_root: false, packages: &[&[packages::PIP]] },
     Group {
         name: "machine code, system calls, compression, headers",
@@ -116,6 +117,7 @@ These groups of tests cannot run here and are skipped:
   networks in namespaces: UDP, lost packets, shapers      needs root nftables
   file systems that are full, frozen or throttled         needs root
   real-time priorities and the kernel's log               needs root
+  MPI libraries                                           needs python3-pip
   exports in other programs                               needs python3-pip
   sudo -E env \"PATH=$PATH\" cargo xtask test
 runs them too: as root it installs what is missing, and starts no daemon.";

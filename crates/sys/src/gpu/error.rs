@@ -1,6 +1,6 @@
 //! Errors of GPU drivers.
 
-use super::LibraryError;
+use crate::library::LibraryError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuFault {

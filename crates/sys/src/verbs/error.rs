@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Status;
 use crate::Errno;
-use crate::gpu::LibraryError;
+use crate::library::LibraryError;
 use crate::root::ReadError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::VerbsError;
 use super::abi::{
     AhAttr, AsyncEvent, CompChannel, Context, Cq, DeviceAttr, Mr, Opaque, PortAttr, Qp, QpAttr, QpInitAttr,
 };
-use crate::gpu::Library;
+use crate::library::Library;
 
 /// The name of every version since 2006.
 const NAME: &str = "libibverbs.so.1";

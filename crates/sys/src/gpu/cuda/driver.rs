@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::code::{self, attribute};
 use super::table::{Address, Handle, Table};
 use crate::gpu::driver::Context;
-use crate::gpu::library::text;
-use crate::gpu::{Driver, GpuError, GpuFault, Library, Properties};
+use crate::gpu::{Driver, GpuError, GpuFault, Properties};
+use crate::library::{Library, text};
 
 /// Size of the JIT error log: enough for the first messages.
 const LOG_BYTES: usize = 4096;

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::gpu::library::table;
+use crate::library::table;
 
 pub(super) type CuDevice = c_int;
 /// `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction`: opaque pointers.

@@ -7,8 +7,8 @@ use std::ptr;
 
 use super::layout::{Memory, PciInfo};
 use super::table::{NvmlDevice, Table};
-use crate::gpu::library::text;
-use crate::gpu::{Library, LibraryError};
+use crate::library::text;
+use crate::library::{Library, LibraryError};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NvmlError {

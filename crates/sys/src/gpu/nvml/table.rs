@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::layout::{EventData, FieldValue, Memory, PciInfo, ProcessInfo};
-use crate::gpu::library::table;
+use crate::library::table;
 
 pub(super) type NvmlDevice = *mut c_void;
 pub(super) type EventSet = *mut c_void;

@@ -1,12 +1,12 @@
 //! Shared libraries that may or may not be installed.
 #![expect(unsafe_code, reason = "libraries are loaded and their symbols looked up")]
 
-use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr::NonNull;
 
-use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
@@ -26,16 +26,21 @@ pub struct Library {
 impl Library {
     /// Loads the library called `name` from where the dynamic linker looks (dlopen(3)).
     pub fn open(name: &str) -> Result<Self, LibraryError> {
-        Self::load(name.as_ref())
+        Self::load(name.as_ref(), RTLD_LOCAL)
     }
 
     pub fn open_at(path: &Path) -> Result<Self, LibraryError> {
-        Self::load(path.as_os_str())
+        Self::load(path.as_os_str(), RTLD_LOCAL)
     }
 
-    fn load(file: &OsStr) -> Result<Self, LibraryError> {
+    /// As [`Self::open_at`]; libraries that are loaded later, such as its own plugins, find its symbols.
+    pub fn open_global(path: &Path) -> Result<Self, LibraryError> {
+        Self::load(path.as_os_str(), RTLD_GLOBAL)
+    }
+
+    fn load(file: &OsStr, scope: c_int) -> Result<Self, LibraryError> {
         // SAFETY: loading runs the library's initialisers, which is what a driver's library is loaded for.
-        let loaded = unsafe { Handle::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
+        let loaded = unsafe { Handle::open(Some(file), RTLD_NOW | scope) };
         loaded.map(|handle| Self { handle: ManuallyDrop::new(handle) }).map_err(|error| {
             let name = file.to_string_lossy().into_owned();
             let why = match error {
@@ -60,13 +65,13 @@ impl Library {
 
 /// A function of a library, if the library has it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<F> {
+pub(crate) struct Entry<F> {
     pub symbol: &'static str,
     pub function: Option<F>,
 }
 
 /// The name of a function without its version suffix.
-pub(super) fn plain(symbol: &'static CStr) -> &'static str {
+pub(crate) fn plain(symbol: &'static CStr) -> &'static str {
     let symbol = symbol.to_str().unwrap_or("a function");
     symbol.strip_suffix("_v2").or(symbol.strip_suffix("_v3")).unwrap_or(symbol)
 }
@@ -76,15 +81,15 @@ macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($field:ident($($arg:ty),* $(,)?) = $first:literal $(, $older:literal)*;)* }) => {
         $(#[$doc])*
         #[derive(Debug)]
-        pub(super) struct $name {
-            $(pub $field: $crate::gpu::library::Entry<unsafe extern "C" fn($($arg),*) -> std::ffi::c_int>,)*
+        pub(crate) struct $name {
+            $(pub $field: $crate::library::Entry<unsafe extern "C" fn($($arg),*) -> std::ffi::c_int>,)*
         }
 
         impl $name {
-            pub fn load(library: &$crate::gpu::Library) -> Self {
+            pub fn load(library: &$crate::library::Library) -> Self {
                 Self {
-                    $($field: $crate::gpu::library::Entry {
-                        symbol: $crate::gpu::library::plain($first),
+                    $($field: $crate::library::Entry {
+                        symbol: $crate::library::plain($first),
                         // SAFETY: the address is that of the function of this name, whose type is written here as its
                         // header declares it.
                         function: library.first(&[$first $(, $older)*]).map(|address| unsafe {
@@ -99,9 +104,9 @@ macro_rules! table {
         }
     };
 }
-pub(super) use table;
+pub(crate) use table;
 
-pub(super) fn text(written: &[c_char]) -> String {
+pub(crate) fn text(written: &[c_char]) -> String {
     // `c_char` is signed on x86-64 and unsigned on Arm.
     let bytes = written.iter().map(|character| character.to_ne_bytes()[0]);
     String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<_>>()).into_owned()

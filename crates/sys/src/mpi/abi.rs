@@ -1,0 +1,179 @@
+//! The three binary interfaces of MPI libraries: how handles are laid out, and the numbers of constants.
+//!
+//! Sources: mpi.h of MPICH 4.0 and 5.0, mpi_abi.h of MPICH 5.0 (the standard's ABI 1.0), mpi.h of Open MPI 4.1 and 5.0.
+//! A test compiles these headers, where they are installed, and compares.
+
+use std::ffi::CStr;
+
+use crate::library::Library;
+
+/// A binary interface. MPI libraries of one interface can stand in for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Abi {
+    /// The ABI of the MPI 5.0 standard.
+    Standard,
+    /// MPICH, Intel MPI, MVAPICH, Cray MPICH.
+    Mpich,
+    /// Open MPI and what is derived from it.
+    OpenMpi,
+}
+
+impl Abi {
+    /// The name that users know.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Standard => "MPI standard ABI",
+            Self::Mpich => "MPICH",
+            Self::OpenMpi => "Open MPI",
+        }
+    }
+
+    /// Bytes of a handle in memory.
+    pub(super) const fn handle_bytes(self) -> usize {
+        match self {
+            Self::Mpich => 4,
+            Self::Standard | Self::OpenMpi => 8,
+        }
+    }
+}
+
+/// A communicator, type, operation, request or error handler as a register holds it: a 32-bit handle is extended by its
+/// sign.
+pub(super) type Handle = u64;
+
+/// The constants of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Constants {
+    pub world: Handle,
+    pub byte: Handle,
+    pub double: Handle,
+    pub int64: Handle,
+    pub sum: Handle,
+    pub max: Handle,
+    pub errors_return: Handle,
+    pub request_null: Handle,
+    /// The status argument of who wants no status.
+    pub no_status: usize,
+    /// The send buffer of a collective that works in the receive buffer.
+    pub in_place: usize,
+    pub thread_funneled: i32,
+}
+
+impl Constants {
+    /// Of a library of `abi`; `Err` names the symbol that a library of that interface must have.
+    pub(super) fn of(abi: Abi, library: &Library) -> Result<Self, &'static str> {
+        match abi {
+            Abi::Standard => Ok(STANDARD),
+            Abi::Mpich => Ok(MPICH),
+            Abi::OpenMpi => {
+                let address = |symbol: &'static CStr| {
+                    let name = symbol.to_str().unwrap_or("a symbol");
+                    library.first(&[symbol]).map(|at| at.as_ptr().addr() as Handle).ok_or(name)
+                };
+                let [world, byte, double, int64, sum, max, errors_return, request_null] =
+                    OPEN_MPI_HANDLES.map(address);
+                Ok(Self {
+                    world: world?,
+                    byte: byte?,
+                    double: double?,
+                    int64: int64?,
+                    sum: sum?,
+                    max: max?,
+                    errors_return: errors_return?,
+                    request_null: request_null?,
+                    ..OPEN_MPI
+                })
+            }
+        }
+    }
+}
+
+/// The names of the handles in a header, in the order of [`Constants`].
+const HANDLES: [&str; 8] = [
+    "MPI_COMM_WORLD",
+    "MPI_BYTE",
+    "MPI_DOUBLE",
+    "MPI_INT64_T",
+    "MPI_SUM",
+    "MPI_MAX",
+    "MPI_ERRORS_RETURN",
+    "MPI_REQUEST_NULL",
+];
+
+/// The objects of Open MPI whose addresses are the handles.
+const OPEN_MPI_HANDLES: [&CStr; 8] = [
+    c"ompi_mpi_comm_world",
+    c"ompi_mpi_byte",
+    c"ompi_mpi_double",
+    c"ompi_mpi_int64_t",
+    c"ompi_mpi_op_sum",
+    c"ompi_mpi_op_max",
+    c"ompi_mpi_errors_return",
+    c"ompi_request_null",
+];
+
+/// For the test that compares with a header: names, and the value that the header must give, or the object that it must
+/// name.
+#[doc(hidden)]
+pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
+    let of = match abi {
+        Abi::Standard => STANDARD,
+        Abi::Mpich => MPICH,
+        Abi::OpenMpi => OPEN_MPI,
+    };
+    let numbers = [of.world, of.byte, of.double, of.int64, of.sum, of.max, of.errors_return, of.request_null];
+    let handles: Vec<Result<i64, &'static CStr>> = match abi {
+        Abi::OpenMpi => OPEN_MPI_HANDLES.map(Err).into(),
+        _ => numbers.map(|number| Ok(number as i64)).into(),
+    };
+    let others = [
+        ("MPI_STATUS_IGNORE", of.no_status as i64),
+        ("MPI_STATUSES_IGNORE", of.no_status as i64),
+        ("MPI_IN_PLACE", of.in_place as i64),
+        ("MPI_THREAD_FUNNELED", of.thread_funneled.into()),
+    ];
+    HANDLES.into_iter().zip(handles).chain(others.map(|(name, value)| (name, Ok(value)))).collect()
+}
+
+/// Without the handles, which are addresses.
+const OPEN_MPI: Constants = Constants {
+    world: 0,
+    byte: 0,
+    double: 0,
+    int64: 0,
+    sum: 0,
+    max: 0,
+    errors_return: 0,
+    request_null: 0,
+    no_status: 0,
+    in_place: 1,
+    thread_funneled: 1,
+};
+
+const STANDARD: Constants = Constants {
+    world: 0x101,
+    byte: 0x247,
+    double: 0x214,
+    int64: 0x258,
+    sum: 0x21,
+    max: 0x23,
+    errors_return: 0x143,
+    request_null: 0x180,
+    no_status: 0,
+    in_place: 1,
+    thread_funneled: 1024,
+};
+
+const MPICH: Constants = Constants {
+    world: 0x4400_0000,
+    byte: 0x4c00_010d,
+    double: 0x4c00_080b,
+    int64: 0x4c00_083a,
+    sum: 0x5800_0003,
+    max: 0x5800_0001,
+    errors_return: 0x5400_0001,
+    request_null: 0x2c00_0000,
+    no_status: 1,
+    in_place: usize::MAX,
+    thread_funneled: 1,
+};

@@ -1,0 +1,283 @@
+//! Messages and collective operations among the ranks of a communicator.
+#![expect(unsafe_code, reason = "the handle of a new communicator is read as its library lays it out")]
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+
+use super::abi::Handle;
+use super::error::MpiError;
+use super::library::{Mpi, call};
+
+/// How the elements of an operation become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Sum,
+    Max,
+}
+
+/// A group of ranks that exchange messages. Ranks count from 0.
+#[derive(Debug)]
+pub struct Communicator<'a> {
+    mpi: &'a Mpi,
+    handle: Handle,
+    rank: usize,
+    size: usize,
+    /// Only the thread that started MPI may call it.
+    thread: PhantomData<*const ()>,
+}
+
+impl<'a> Communicator<'a> {
+    pub(super) fn new(mpi: &'a Mpi, handle: Handle) -> Result<Self, MpiError> {
+        let (mut rank, mut size): (c_int, c_int) = (0, 0);
+        call!(mpi, rank(handle, &raw mut rank))?;
+        call!(mpi, size(handle, &raw mut size))?;
+        let number = |count: c_int| usize::try_from(count).unwrap_or(0);
+        Ok(Self { mpi, handle, rank: number(rank), size: number(size), thread: PhantomData })
+    }
+
+    pub const fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The communicator of all ranks that give the same `color`, in the order of their ranks. Every rank has to call
+    /// it.
+    pub fn split(&self, color: u16) -> Result<Self, MpiError> {
+        let mut made = [0_u8; 8];
+        let key = rank_of(self.rank);
+        call!(self.mpi, split(self.handle, color.into(), key, made.as_mut_ptr().cast()))?;
+        let handle = self.read_handle(made);
+        call!(self.mpi, set_error_handler(handle, self.mpi.constants.errors_return))?;
+        Self::new(self.mpi, handle)
+    }
+
+    pub fn send(&self, bytes: &[u8], to: usize, tag: u16) -> Result<(), MpiError> {
+        let (count, byte) = (length(bytes.len())?, self.mpi.constants.byte);
+        call!(self.mpi, send(bytes.as_ptr().cast(), count, byte, rank_of(to), tag.into(), self.handle))
+    }
+
+    /// Waits for a message with `tag` of rank `from`, of at most the length of `bytes`.
+    pub fn receive(&self, bytes: &mut [u8], from: usize, tag: u16) -> Result<(), MpiError> {
+        let (count, constants) = (length(bytes.len())?, &self.mpi.constants);
+        call!(
+            self.mpi,
+            receive(
+                bytes.as_mut_ptr().cast(),
+                count,
+                constants.byte,
+                rank_of(from),
+                tag.into(),
+                self.handle,
+                constants.no_status
+            )
+        )
+    }
+
+    /// Sends the messages of `out` to rank `to` and receives into all of `into` from rank `from`, all at once; returns when
+    /// all are done. A message may stand in `out` many times.
+    pub fn exchange(
+        &self,
+        out: &[&[u8]],
+        to: usize,
+        into: &mut [&mut [u8]],
+        from: usize,
+        tag: u16,
+    ) -> Result<(), MpiError> {
+        let mut requests = Requests::new(self.mpi, out.len() + into.len());
+        let byte = self.mpi.constants.byte;
+        let mut start = || -> Result<(), MpiError> {
+            for bytes in into.iter_mut() {
+                let (count, at) = (length(bytes.len())?, bytes.as_mut_ptr().cast());
+                let request = requests.next();
+                call!(
+                    self.mpi,
+                    start_receive(at, count, byte, rank_of(from), tag.into(), self.handle, request)
+                )?;
+                requests.started += 1;
+            }
+            for bytes in out {
+                let (count, at) = (length(bytes.len())?, bytes.as_ptr().cast());
+                let request = requests.next();
+                call!(self.mpi, start_send(at, count, byte, rank_of(to), tag.into(), self.handle, request))?;
+                requests.started += 1;
+            }
+            Ok(())
+        };
+        let started = start();
+        // What was started has to end before the buffers may go.
+        requests.wait()?;
+        started
+    }
+
+    pub fn barrier(&self) -> Result<(), MpiError> {
+        call!(self.mpi, barrier(self.handle))
+    }
+
+    /// Gives every rank the bytes of rank `root`.
+    pub fn broadcast(&self, bytes: &mut [u8], root: usize) -> Result<(), MpiError> {
+        let (count, byte) = (length(bytes.len())?, self.mpi.constants.byte);
+        call!(self.mpi, broadcast(bytes.as_mut_ptr().cast(), count, byte, rank_of(root), self.handle))
+    }
+
+    /// Puts the result over all ranks into `into` of every rank.
+    pub fn all_reduce(&self, own: &[f64], into: &mut [f64], operation: Operation) -> Result<(), MpiError> {
+        let count = elements(own.len(), into.len())?;
+        let (double, operation) = (self.mpi.constants.double, self.operation(operation));
+        call!(
+            self.mpi,
+            all_reduce(own.as_ptr().cast(), into.as_mut_ptr().cast(), count, double, operation, self.handle)
+        )
+    }
+
+    /// As [`Self::all_reduce`], with the elements of this rank in `both`, where the result comes.
+    pub fn all_reduce_in_place(&self, both: &mut [f64], operation: Operation) -> Result<(), MpiError> {
+        let (count, constants) = (elements(both.len(), both.len())?, &self.mpi.constants);
+        let in_place: *const c_void = ptr::without_provenance(constants.in_place);
+        let operation = self.operation(operation);
+        call!(
+            self.mpi,
+            all_reduce(in_place, both.as_mut_ptr().cast(), count, constants.double, operation, self.handle)
+        )
+    }
+
+    /// Puts the result over all ranks into `into` of rank `root`.
+    pub fn reduce(
+        &self,
+        own: &[f64],
+        into: &mut [f64],
+        operation: Operation,
+        root: usize,
+    ) -> Result<(), MpiError> {
+        let count = elements(own.len(), into.len())?;
+        let (double, operation) = (self.mpi.constants.double, self.operation(operation));
+        let (own, into) = (own.as_ptr().cast(), into.as_mut_ptr().cast());
+        call!(self.mpi, reduce(own, into, count, double, operation, rank_of(root), self.handle))
+    }
+
+    /// Puts the bytes of all ranks into `all` of every rank, in the order of the ranks.
+    pub fn all_gather(&self, own: &[u8], all: &mut [u8]) -> Result<(), MpiError> {
+        let count = self.piece(own.len(), all.len())?;
+        let byte = self.mpi.constants.byte;
+        call!(
+            self.mpi,
+            all_gather(own.as_ptr().cast(), count, byte, all.as_mut_ptr().cast(), count, byte, self.handle)
+        )
+    }
+
+    /// Puts the bytes of all ranks into `all` of rank `root`, in the order of the ranks.
+    pub fn gather(&self, own: &[u8], all: &mut [u8], root: usize) -> Result<(), MpiError> {
+        let count = self.piece(own.len(), all.len())?;
+        let (byte, root) = (self.mpi.constants.byte, rank_of(root));
+        let (own, all) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
+        call!(self.mpi, gather(own, count, byte, all, count, byte, root, self.handle))
+    }
+
+    /// Gives every rank its piece of the bytes in `all` of rank `root`.
+    pub fn scatter(&self, all: &[u8], own: &mut [u8], root: usize) -> Result<(), MpiError> {
+        let count = self.piece(own.len(), all.len())?;
+        let (byte, root) = (self.mpi.constants.byte, rank_of(root));
+        let (all, own) = (all.as_ptr().cast(), own.as_mut_ptr().cast());
+        call!(self.mpi, scatter(all, count, byte, own, count, byte, root, self.handle))
+    }
+
+    /// Gives rank i the piece i of `out`, and puts the piece that rank i has for this rank at place i of `into`.
+    pub fn all_to_all(&self, out: &[u8], into: &mut [u8]) -> Result<(), MpiError> {
+        let count = self.piece(out.len() / self.size.max(1), into.len().min(out.len()))?;
+        let byte = self.mpi.constants.byte;
+        let (out, into) = (out.as_ptr().cast(), into.as_mut_ptr().cast());
+        call!(self.mpi, all_to_all(out, count, byte, into, count, byte, self.handle))
+    }
+
+    const fn operation(&self, operation: Operation) -> Handle {
+        match operation {
+            Operation::Sum => self.mpi.constants.sum,
+            Operation::Max => self.mpi.constants.max,
+        }
+    }
+
+    /// The length of the piece of a rank, of which `all` has one for each.
+    fn piece(&self, own: usize, all: usize) -> Result<c_int, MpiError> {
+        assert!(all >= own * self.size, "{all} bytes for {} pieces of {own}", self.size);
+        length(own)
+    }
+
+    fn read_handle(&self, bytes: [u8; 8]) -> Handle {
+        handle_of(bytes, self.mpi.abi().handle_bytes())
+    }
+}
+
+/// The handle that a library wrote in its first `width` bytes; one of 32 bits is an `int`.
+fn handle_of(bytes: [u8; 8], width: usize) -> Handle {
+    match width {
+        4 => i64::from(i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])) as Handle,
+        _ => Handle::from_ne_bytes(bytes),
+    }
+}
+
+/// The requests of one exchange, as wide as the library's handles.
+struct Requests<'a> {
+    mpi: &'a Mpi,
+    bytes: Vec<u64>,
+    started: usize,
+}
+
+impl<'a> Requests<'a> {
+    fn new(mpi: &'a Mpi, most: usize) -> Self {
+        Self { mpi, bytes: vec![0; most], started: 0 }
+    }
+
+    /// The place of the next request.
+    fn next(&mut self) -> *mut c_void {
+        let at = self.started * self.mpi.abi().handle_bytes();
+        // SAFETY: `started` is below the number that there is room for, and no handle is wider than 8 bytes.
+        unsafe { self.bytes.as_mut_ptr().cast::<u8>().add(at).cast() }
+    }
+
+    fn wait(&mut self) -> Result<(), MpiError> {
+        let count = length(self.started)?;
+        call!(self.mpi, wait_all(count, self.bytes.as_mut_ptr().cast(), self.mpi.constants.no_status))
+    }
+}
+
+fn rank_of(rank: usize) -> c_int {
+    c_int::try_from(rank).unwrap_or(c_int::MAX)
+}
+
+fn elements(own: usize, into: usize) -> Result<c_int, MpiError> {
+    assert!(into >= own, "{own} elements into {into}");
+    length(own)
+}
+
+/// A count as MPI takes it.
+fn length(bytes: usize) -> Result<c_int, MpiError> {
+    let most = c_int::MAX as usize;
+    c_int::try_from(bytes).map_err(|_| MpiError::TooLong { what: "a message", bytes, most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_handle_keeps_its_sign_and_a_wide_one_its_bits() {
+        let narrow = |handle: i32| {
+            let mut bytes = [0xff; 8];
+            bytes[..4].copy_from_slice(&handle.to_ne_bytes());
+            handle_of(bytes, 4)
+        };
+        assert_eq!(narrow(0x4400_0000), 0x4400_0000);
+        assert_eq!(narrow(i32::MIN + 2) as i64, i64::from(i32::MIN + 2));
+        assert_eq!(handle_of(0x7fff_1234_5678_9abc_u64.to_ne_bytes(), 8), 0x7fff_1234_5678_9abc);
+    }
+
+    #[test]
+    fn a_message_longer_than_two_gibibytes_is_refused() {
+        assert_eq!(length(i32::MAX as usize), Ok(i32::MAX));
+        let error = length(1 << 31).expect_err("too long");
+        assert!(error.to_string().contains("2147483648 bytes, 2147483647 at most"), "{error}");
+    }
+}

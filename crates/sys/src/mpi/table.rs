@@ -1,0 +1,37 @@
+//! The MPI functions that Seatrial uses. Handles are passed as 64-bit integers, see [`Handle`].
+#![expect(unsafe_code, reason = "makes functions of addresses")]
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::abi::Handle;
+use crate::library::table;
+
+table! {
+    /// Functions of an MPI library.
+    Table {
+        abi_version(*mut c_int, *mut c_int) = c"MPI_Abi_get_version";
+        library_version(*mut c_char, *mut c_int) = c"MPI_Get_library_version";
+        version(*mut c_int, *mut c_int) = c"MPI_Get_version";
+        error_string(c_int, *mut c_char, *mut c_int) = c"MPI_Error_string";
+        init(*mut c_int, *mut c_void, c_int, *mut c_int) = c"MPI_Init_thread";
+        finalize() = c"MPI_Finalize";
+        abort(Handle, c_int) = c"MPI_Abort";
+        set_error_handler(Handle, Handle) = c"MPI_Comm_set_errhandler";
+        rank(Handle, *mut c_int) = c"MPI_Comm_rank";
+        size(Handle, *mut c_int) = c"MPI_Comm_size";
+        split(Handle, c_int, c_int, *mut Handle) = c"MPI_Comm_split";
+        send(*const c_void, c_int, Handle, c_int, c_int, Handle) = c"MPI_Send";
+        receive(*mut c_void, c_int, Handle, c_int, c_int, Handle, usize) = c"MPI_Recv";
+        start_send(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void) = c"MPI_Isend";
+        start_receive(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void) = c"MPI_Irecv";
+        wait_all(c_int, *mut c_void, usize) = c"MPI_Waitall";
+        barrier(Handle) = c"MPI_Barrier";
+        broadcast(*mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Bcast";
+        reduce(*const c_void, *mut c_void, c_int, Handle, Handle, c_int, Handle) = c"MPI_Reduce";
+        all_reduce(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Allreduce";
+        all_gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle) = c"MPI_Allgather";
+        all_to_all(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle) = c"MPI_Alltoall";
+        gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Gather";
+        scatter(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Scatter";
+    }
+}

@@ -1,0 +1,146 @@
+//! Real jobs: this test program, started again by the launcher of each library.
+
+use std::path::Path;
+use std::process::Command;
+
+use seatrial_sys::mpi::{Abi, Mpi, MpiError, Operation};
+
+use crate::libraries::{Installed, installed};
+
+/// Names the library to a rank.
+const LIBRARY: &str = "SEATRIAL_TEST_MPI_LIBRARY";
+
+/// Runs the test `program` of this file as `ranks` ranks; returns what they print.
+fn job(of: &Installed, ranks: usize, program: &str) -> String {
+    let mut command = Command::new(&of.launcher);
+    command.arg("-n").arg(ranks.to_string());
+    if of.library.ends_with("libmpi.so.40") {
+        command
+            .arg("--oversubscribe")
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.env("PRTE_ALLOW_RUN_AS_ROOT", "1").env("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    command.arg(std::env::current_exe().expect("its path"));
+    command.args(["--ignored", "--nocapture", "--test-threads", "1", "--exact", program]);
+    let ended = command.env(LIBRARY, &of.library).output().expect("the launcher runs");
+    let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert!(ended.status.success(), "{of:?}: {}\n{out}\n{err}", ended.status);
+    out.into_owned()
+}
+
+fn library() -> Mpi {
+    let path = std::env::var_os(LIBRARY).expect("is run by another test");
+    Mpi::open(Path::new(&path)).expect("the library")
+}
+
+#[test]
+fn ranks_exchange_messages_and_sums_with_every_library() {
+    for of in installed() {
+        let told = job(of, 3, "ranks::as_a_rank");
+        let ok = told.matches("rank is right").count();
+        assert_eq!(ok, 3, "{of:?}: {told}");
+    }
+}
+
+#[test]
+fn the_interface_of_a_library_is_found_out_without_a_launcher() {
+    for of in installed() {
+        let program = std::env::current_exe().expect("its path");
+        let mut alone = Command::new(program);
+        alone.args(["--ignored", "--nocapture", "--exact", "ranks::as_a_reader"]).env(LIBRARY, &of.library);
+        let ended = alone.output().expect("started");
+        let told = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && told.contains("library is right"), "{of:?}: {told}");
+    }
+}
+
+/// A process loads one library: the symbols of two would mix.
+#[test]
+#[ignore = "is a process of another test"]
+fn as_a_reader() {
+    let mpi = library();
+    let path = std::env::var(LIBRARY).expect("named");
+    let (abi, says) = (mpi.abi(), mpi.says().expect("a text"));
+    let (wanted, maker) = match path.rsplit('/').next() {
+        Some("libmpi_abi.so.1") => (Abi::Standard, "MPICH"),
+        Some("libmpi.so.40") => (Abi::OpenMpi, "Open MPI"),
+        _ => (Abi::Mpich, "MPICH"),
+    };
+    assert_eq!(abi, wanted, "{path}: {says}");
+    assert!(says.contains(maker), "{says}");
+    assert!(mpi.standard().expect("a version").0 >= 3);
+    println!("library is right");
+}
+
+#[test]
+fn a_library_that_is_none_of_mpi_says_what_it_lacks() {
+    let mpi = Mpi::open(Path::new("libc.so.6")).expect("the C library");
+    let error = mpi.says().expect_err("it has no MPI");
+    assert_eq!(
+        error,
+        MpiError::Missing { library: "libc.so.6".to_owned(), symbol: "MPI_Get_library_version" }
+    );
+    assert!(matches!(Mpi::open(Path::new("libmpi-of-nobody.so")), Err(MpiError::Library(_))));
+}
+
+#[test]
+#[ignore = "is a rank of a job"]
+fn as_a_rank() {
+    let mpi = library();
+    let world = mpi.start().expect("started");
+    let (rank, size) = (world.rank(), world.size());
+    assert_eq!(size, 3);
+    // A ring: to the next, from the one before.
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    let mut got = [0_u8; 1024];
+    world.exchange(&[&[rank as u8; 1024]], next, &mut [&mut got], before, 7).expect("exchanged");
+    assert_eq!(got, [before as u8; 1024]);
+    // A window: one buffer many times, many buffers each once.
+    let mut into = [[0_u8; 64]; 5];
+    let mut places: Vec<&mut [u8]> = into.iter_mut().map(|buffer| &mut buffer[..]).collect();
+    world.exchange(&[&[rank as u8; 64][..]; 5], next, &mut places, before, 8).expect("exchanged");
+    assert_eq!(into, [[before as u8; 64]; 5]);
+    if rank == 0 {
+        world.send(b"to the last", size - 1, 9).expect("sent");
+    } else if rank == size - 1 {
+        let mut text = [0_u8; 11];
+        world.receive(&mut text, 0, 9).expect("received");
+        assert_eq!(&text, b"to the last");
+    }
+    let mine = [rank as f64, 1.0];
+    let mut all = [0.0; 2];
+    world.all_reduce(&mine, &mut all, Operation::Sum).expect("summed");
+    assert_eq!(all, [3.0, 3.0]);
+    let mut both = mine;
+    world.all_reduce_in_place(&mut both, Operation::Max).expect("compared");
+    assert_eq!(both, [2.0, 1.0]);
+    let mut at_root = [0.0; 2];
+    world.reduce(&mine, &mut at_root, Operation::Sum, 1).expect("summed");
+    assert_eq!(at_root, if rank == 1 { [3.0, 3.0] } else { [0.0, 0.0] });
+    let mut text = if rank == 2 { *b"two" } else { *b"???" };
+    world.broadcast(&mut text, 2).expect("told");
+    assert_eq!(&text, b"two");
+    let mut pieces = [9_u8; 6];
+    world.all_gather(&[rank as u8; 2], &mut pieces).expect("gathered");
+    assert_eq!(pieces, [0, 0, 1, 1, 2, 2]);
+    let mut crossed = [9_u8; 3];
+    let own: Vec<u8> = (0..3).map(|to| (10 * rank + to) as u8).collect();
+    world.all_to_all(&own, &mut crossed).expect("crossed");
+    assert_eq!(crossed, [rank as u8, 10 + rank as u8, 20 + rank as u8]);
+    let mut gathered = [9_u8; 3];
+    world.gather(&[rank as u8], &mut gathered, 0).expect("gathered");
+    assert_eq!(gathered, if rank == 0 { [0, 1, 2] } else { [9; 3] });
+    let mut piece = [9_u8; 2];
+    world.scatter(&[0, 1, 2, 3, 4, 5], &mut piece, 0).expect("scattered");
+    assert_eq!(piece, [2 * rank as u8, 2 * rank as u8 + 1]);
+    let part = world.split(u16::from(rank == 0)).expect("split");
+    assert_eq!((part.size(), part.rank()), if rank == 0 { (1, 0) } else { (2, rank - 1) });
+    part.barrier().expect("all came");
+    // An error is returned, in the library's words, and does not end the process.
+    let error = world.send(b"", size + 5, 1).expect_err("there is no such rank");
+    assert!(error.to_string().to_lowercase().contains("rank"), "{error}");
+    world.barrier().expect("all came");
+    mpi.finish().expect("ended");
+    println!("rank is right");
+}
