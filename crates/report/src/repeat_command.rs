@@ -38,7 +38,7 @@ fn command(bench: &str, params: impl Iterator<Item = String>, nodes: &[String], 
 
 /// The commands that measure `cases` again, each with its label: one for each benchmark, with all nodes, devices and
 /// values of its cases; one of its own for nodes that were not reached, and for each pair of nodes.
-pub fn repeats(cases: &[&CaseRecord], run: &RunInfo, trials: Trials) -> Vec<(&'static str, String)> {
+pub fn repeats(cases: &[&CaseRecord], run: &RunInfo, trials: Repeat) -> Vec<(&'static str, String)> {
     let Some(first) = cases.first() else { return Vec::new() };
     if run.options.is_none() {
         return vec![("repeat", repeat(first, run))];
@@ -59,25 +59,25 @@ pub fn repeats(cases: &[&CaseRecord], run: &RunInfo, trials: Trials) -> Vec<(&'s
     }
     let label = |group: &[&CaseRecord]| match trials {
         _ if is_unreached(group[0]) => "repeat when up",
-        Trials::Same => "repeat",
-        Trials::More => "repeat, more trials",
+        Repeat::Same => "repeat",
+        Repeat::MoreTrials => "repeat, more trials",
     };
     groups.iter().map(|group| (label(group), repeat_alike(group, run, trials))).collect()
 }
 
 /// The number of trials of a command that measures again.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Trials {
+pub enum Repeat {
     /// As many as before.
     Same,
     /// Four times as many as were measured: the interval becomes half as wide.
-    More,
+    MoreTrials,
 }
 
-impl Trials {
+impl Repeat {
     fn of(self, cases: &[&CaseRecord]) -> Option<String> {
         let made = cases.iter().filter_map(|case| Some(case.headline()?.1.trials)).max();
-        made.filter(|made| self == Self::More && *made > 0).map(|made| format!("trials={}", 4 * made))
+        made.filter(|made| self == Self::MoreTrials && *made > 0).map(|made| format!("trials={}", 4 * made))
     }
 }
 
@@ -86,7 +86,7 @@ const SELECTORS: [(&str, &str); 4] =
     [("gpu", "gpu"), ("nic", "interface"), ("hca", "device"), ("disk", "disk")];
 
 /// One command for cases of one benchmark. Several values of a parameter make a sweep, which measures each of the cases.
-fn repeat_alike(cases: &[&CaseRecord], run: &RunInfo, trials: Trials) -> String {
+fn repeat_alike(cases: &[&CaseRecord], run: &RunInfo, trials: Repeat) -> String {
     let mut params: Vec<(String, Vec<String>)> = Vec::new();
     let mut add = |name: &str, value: String| match params.iter_mut().find(|(known, _)| known == name) {
         Some((_, values)) if values.contains(&value) => {}
@@ -284,7 +284,7 @@ mod tests {
         ];
         let run = run(Some(by(Ssh, listed("n[1-9]"))), &["n1", "n2", "n3", "n9"]);
         assert_eq!(
-            repeats(&cases.iter().collect::<Vec<_>>(), &run, Trials::Same),
+            repeats(&cases.iter().collect::<Vec<_>>(), &run, Repeat::Same),
             [
                 ("repeat", "seatrial run gpu.memory -p kernel=triad,copy -p gpu=1,3 -w 'n[1-3]'".to_owned()),
                 ("repeat when up", "seatrial run gpu.memory -p kernel=read -p gpu=0 -w n9".to_owned()),

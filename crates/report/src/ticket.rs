@@ -11,7 +11,7 @@ use seatrial_model::{Finding, Severity, Subject, Verdict, VerdictRecord};
 use crate::inventory::{Node, parts, system};
 use crate::notes::Notes;
 use crate::number::signed_percent;
-use crate::repeat_command::{self, Trials};
+use crate::repeat_command::{self, Repeat};
 use crate::view::cases::by_id;
 use crate::view::criteria::Places;
 use crate::view::findings::{by_cause, found};
@@ -83,7 +83,7 @@ pub fn render(document: &Document, name: &str, context: TicketContext<'_>) -> St
         if let Some(case) = case_of(record) {
             let metric = metrics.get(&record.criterion).and_then(|name| case.metrics.get_key_value(name));
             about_limit(&mut text, metric);
-            let repeats = repeat_command::repeats(&[case], run, Trials::Same);
+            let repeats = repeat_command::repeats(&[case], run, Repeat::Same);
             let _ = repeats.iter().try_for_each(|(_, command)| writeln!(text, "    to repeat: {command}"));
         }
     }

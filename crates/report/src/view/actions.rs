@@ -13,7 +13,7 @@ use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
-use crate::repeat_command::{Trials, repeats};
+use crate::repeat_command::{Repeat, repeats};
 use crate::words::{Badge, count, cut};
 
 const LONGEST_REASON: usize = 1000;
@@ -66,8 +66,8 @@ pub fn commands(document: &Document, actions: &[&Action<'_>]) -> Vec<(&'static s
             document.results.iter().filter(|case| of.contains(case.case.as_str())).collect();
         repeats(&cases, &document.run, trials)
     };
-    let mut commands = again(actions.iter().filter(is_bad).collect(), Trials::Same);
-    commands.extend(again(actions.iter().filter(is_close).collect(), Trials::More));
+    let mut commands = again(actions.iter().filter(is_bad).collect(), Repeat::Same);
+    commands.extend(again(actions.iter().filter(is_close).collect(), Repeat::MoreTrials));
     commands
 }
 

@@ -11,7 +11,7 @@ use super::library::{Mpi, call};
 
 /// How the elements of an operation become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum Reduction {
     Sum,
     Max,
 }
@@ -28,7 +28,20 @@ pub struct Communicator<'a> {
 }
 
 impl<'a> Communicator<'a> {
-    pub(super) fn new(mpi: &'a Mpi, handle: Handle) -> Result<Self, MpiError> {
+    /// Joins the job that a launcher started, waits for its other ranks and returns all of them. Without a launcher this
+    /// process is a job of one rank. Can be called once in the life of a process, by the thread that makes all further
+    /// calls.
+    pub fn start(mpi: &'a Mpi) -> Result<Self, MpiError> {
+        let mut given: c_int = 0;
+        let level = mpi.constants.thread_funneled;
+        call!(mpi, init(ptr::null_mut(), ptr::null_mut(), level, &raw mut given))?;
+        let world = mpi.constants.world;
+        // Without this an error ends the process before it can be told.
+        call!(mpi, set_error_handler(world, mpi.constants.errors_return))?;
+        Self::new(mpi, world)
+    }
+
+    fn new(mpi: &'a Mpi, handle: Handle) -> Result<Self, MpiError> {
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
         call!(mpi, rank(handle, &raw mut rank))?;
         call!(mpi, size(handle, &raw mut size))?;
@@ -124,9 +137,9 @@ impl<'a> Communicator<'a> {
     }
 
     /// Puts the result over all ranks into `into` of every rank.
-    pub fn all_reduce(&self, own: &[f64], into: &mut [f64], operation: Operation) -> Result<(), MpiError> {
+    pub fn all_reduce(&self, own: &[f64], into: &mut [f64], operation: Reduction) -> Result<(), MpiError> {
         let count = elements(own.len(), into.len())?;
-        let (double, operation) = (self.mpi.constants.double, self.operation(operation));
+        let (double, operation) = (self.mpi.constants.double, self.reduction(operation));
         call!(
             self.mpi,
             all_reduce(own.as_ptr().cast(), into.as_mut_ptr().cast(), count, double, operation, self.handle)
@@ -134,10 +147,10 @@ impl<'a> Communicator<'a> {
     }
 
     /// As [`Self::all_reduce`], with the elements of this rank in `both`, where the result comes.
-    pub fn all_reduce_in_place(&self, both: &mut [f64], operation: Operation) -> Result<(), MpiError> {
+    pub fn all_reduce_in_place(&self, both: &mut [f64], operation: Reduction) -> Result<(), MpiError> {
         let (count, constants) = (elements(both.len(), both.len())?, &self.mpi.constants);
         let in_place: *const c_void = ptr::without_provenance(constants.in_place);
-        let operation = self.operation(operation);
+        let operation = self.reduction(operation);
         call!(
             self.mpi,
             all_reduce(in_place, both.as_mut_ptr().cast(), count, constants.double, operation, self.handle)
@@ -149,11 +162,11 @@ impl<'a> Communicator<'a> {
         &self,
         own: &[f64],
         into: &mut [f64],
-        operation: Operation,
+        operation: Reduction,
         root: usize,
     ) -> Result<(), MpiError> {
         let count = elements(own.len(), into.len())?;
-        let (double, operation) = (self.mpi.constants.double, self.operation(operation));
+        let (double, operation) = (self.mpi.constants.double, self.reduction(operation));
         let (own, into) = (own.as_ptr().cast(), into.as_mut_ptr().cast());
         call!(self.mpi, reduce(own, into, count, double, operation, rank_of(root), self.handle))
     }
@@ -192,10 +205,10 @@ impl<'a> Communicator<'a> {
         call!(self.mpi, all_to_all(out, count, byte, into, count, byte, self.handle))
     }
 
-    const fn operation(&self, operation: Operation) -> Handle {
+    const fn reduction(&self, operation: Reduction) -> Handle {
         match operation {
-            Operation::Sum => self.mpi.constants.sum,
-            Operation::Max => self.mpi.constants.max,
+            Reduction::Sum => self.mpi.constants.sum,
+            Reduction::Max => self.mpi.constants.max,
         }
     }
 

@@ -1,12 +1,10 @@
-//! A loaded MPI library, and how a process becomes a rank of its job.
+//! A loaded MPI library.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::{c_char, c_int};
 use std::path::Path;
-use std::ptr;
 
 use super::abi::{Abi, Constants};
-use super::communicator::Communicator;
 use super::error::MpiError;
 use super::table::Table;
 use crate::library::{Library, text};
@@ -69,17 +67,6 @@ impl Mpi {
         let (mut major, mut minor): (c_int, c_int) = (0, 0);
         call!(self, version(&raw mut major, &raw mut minor))?;
         Ok((major.unsigned_abs(), minor.unsigned_abs()))
-    }
-
-    /// Joins the job that a launcher started and waits for its other ranks. Without a launcher this process is a job of
-    /// one rank. Can be called once in the life of a process, by the thread that makes all further calls.
-    pub fn start(&self) -> Result<Communicator<'_>, MpiError> {
-        let mut given: c_int = 0;
-        call!(self, init(ptr::null_mut(), ptr::null_mut(), self.constants.thread_funneled, &raw mut given))?;
-        let world = self.constants.world;
-        // Without this an error ends the process before it can be told.
-        call!(self, set_error_handler(world, self.constants.errors_return))?;
-        Communicator::new(self, world)
     }
 
     /// Leaves the job, after all its ranks have come so far.

@@ -1,8 +1,8 @@
 //! MPI libraries, loaded at run time: one program for the three binary interfaces that libraries have.
 //!
 //! Building needs no MPI. [`candidates`] says where a library may be, [`Mpi::open`] loads one and finds out its
-//! interface, [`Mpi::start`] joins the job that a launcher started, and [`Communicator`] sends and receives. Errors are
-//! returned: the library is asked not to end the process.
+//! interface, and a [`Communicator`] joins the job that a launcher started, sends and receives. Errors are returned: the
+//! library is asked not to end the process.
 
 mod abi;
 mod communicator;
@@ -14,7 +14,7 @@ mod table;
 pub use abi::Abi;
 #[doc(hidden)]
 pub use abi::constants;
-pub use communicator::{Communicator, Operation};
+pub use communicator::{Communicator, Reduction};
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
 pub use library::Mpi;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use seatrial_sys::mpi::{Abi, Mpi, MpiError, Operation};
+use seatrial_sys::mpi::{Abi, Communicator, Mpi, MpiError, Reduction};
 
 use crate::libraries::{Installed, installed};
 
@@ -88,7 +88,7 @@ fn a_library_that_is_none_of_mpi_says_what_it_lacks() {
 #[ignore = "is a rank of a job"]
 fn as_a_rank() {
     let mpi = library();
-    let world = mpi.start().expect("started");
+    let world = Communicator::start(&mpi).expect("started");
     let (rank, size) = (world.rank(), world.size());
     assert_eq!(size, 3);
     // A ring: to the next, from the one before.
@@ -110,13 +110,13 @@ fn as_a_rank() {
     }
     let mine = [rank as f64, 1.0];
     let mut all = [0.0; 2];
-    world.all_reduce(&mine, &mut all, Operation::Sum).expect("summed");
+    world.all_reduce(&mine, &mut all, Reduction::Sum).expect("summed");
     assert_eq!(all, [3.0, 3.0]);
     let mut both = mine;
-    world.all_reduce_in_place(&mut both, Operation::Max).expect("compared");
+    world.all_reduce_in_place(&mut both, Reduction::Max).expect("compared");
     assert_eq!(both, [2.0, 1.0]);
     let mut at_root = [0.0; 2];
-    world.reduce(&mine, &mut at_root, Operation::Sum, 1).expect("summed");
+    world.reduce(&mine, &mut at_root, Reduction::Sum, 1).expect("summed");
     assert_eq!(at_root, if rank == 1 { [3.0, 3.0] } else { [0.0, 0.0] });
     let mut text = if rank == 2 { *b"two" } else { *b"???" };
     world.broadcast(&mut text, 2).expect("told");
