@@ -10,6 +10,8 @@ use crate::trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("of_sixteen_nodes_the_one_with_a_shaped_link_is_named_over_ssh_and_slurm", shaped),
+        trial("isolate_names_the_node_with_a_shaped_link_and_verify_finds_the_same", isolated),
+        trial("isolate_names_the_narrow_link_between_two_switches", boundary),
         trial("a_node_killed_inside_a_case_of_sixteen_is_the_culprit_and_fifteen_are_measured", killed),
     ]
 }
@@ -49,6 +51,81 @@ fn shaped() {
             assert_eq!(rows(result, "by_flow", ["from", "to"]).len(), 16 * 15);
         }
         rig.lab.node("n11", "tc qdisc delete dev eth0 root");
+    });
+}
+
+/// The findings of `document` of one kind.
+fn found<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let findings = document["findings"].as_array().into_iter().flatten();
+    findings.filter(|finding| finding["kind"] == kind).collect()
+}
+
+/// A search measures a dozen groups or more.
+const ISOLATE: &[&str] = &[
+    "run",
+    "net.all_to_all",
+    "--share-hosts",
+    "--pattern",
+    "isolate",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-p",
+    "time=500ms",
+    "-o",
+    "json",
+];
+
+fn isolated() {
+    sixteen(|rig| {
+        rig.lab.node("n11", SHAPE);
+        let ended = rig.run(&[ISOLATE, SSH]);
+        let document = ended.document(0);
+        let slow = found(&document, "slow-node");
+        let nodes: Vec<&Value> = slow.iter().map(|finding| &finding["node"]).collect();
+        assert_eq!(nodes, ["n11"], "{}", document["findings"]);
+        // The whole, and 2 log2(16) + 3 groups at most.
+        let cases = document["results"].as_array().map_or(0, Vec::len);
+        assert!((5..=12).contains(&cases), "{cases} cases");
+        rig.lab.node("n11", "tc qdisc delete dev eth0 root");
+        // The same conclusion from the evidence alone.
+        let run = document["run"]["id"].as_str().expect("an id");
+        let evidence = rig.lab.folder().join("isolate.tar.gz");
+        let evidence = evidence.to_str().expect("a path");
+        let exported =
+            ended.then(rig.command(&[], &rig.program, &[&["export", run, "--evidence", evidence]])).end();
+        assert_eq!(exported.code, Some(0), "{}", exported.complaint);
+        let verified = rig.run(&[&["verify", evidence]]);
+        assert_eq!(verified.code, Some(0), "{}{}", verified.out, verified.complaint);
+    });
+}
+
+/// A second switch for the last eight nodes, behind a link that carries much less than they do.
+const SECOND_SWITCH: &str = "\
+mtu=$(cat /sys/class/net/br0/mtu)
+ip link add br9 mtu $mtu type bridge && ip link set br9 up
+ip link add up0 mtu $mtu type veth peer name up9 mtu $mtu
+ip link set up0 master br0 && ip link set up9 master br9
+for node in n9 n10 n11 n12 n13 n14 n15 n16; do ip link set $node master br9; done
+for end in up0 up9; do tc qdisc replace dev $end root tbf rate 200mbit burst 256kb limit 4mb; ip link set $end up; done";
+
+const ONE_SWITCH: &str = "\
+for node in n9 n10 n11 n12 n13 n14 n15 n16; do ip link set $node master br0; done
+ip link delete up0 && ip link delete br9";
+
+fn boundary() {
+    sixteen(|rig| {
+        // The copy of the binary is not to take the narrow link.
+        rig.run(&[&["inventory", "--share-hosts"], SSH]);
+        rig.lab.head(SECOND_SWITCH);
+        let document = rig.run(&[ISOLATE, SSH]).document(0);
+        rig.lab.head(ONE_SWITCH);
+        let slow = found(&document, "slow-boundary");
+        assert_eq!(slow.len(), 1, "{}", document["findings"]);
+        let text = slow[0]["text"].as_str().expect("a text");
+        assert!(text.contains("n[1-8]") && text.contains("n[9-16]"), "{text}");
+        assert_eq!(found(&document, "slow-node").len(), 0, "{}", document["findings"]);
     });
 }
 

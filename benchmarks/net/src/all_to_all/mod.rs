@@ -64,7 +64,13 @@ const ABOUT: About = About {
             "Jain's index of the flows' rates: 1 if all are equal, 1 over the number of flows if one flow \
              has everything.",
         ),
-        rate("slowest_node", "Payload that the slowest node sent or received, whichever is less.").isolates(),
+        rate("slowest_node", "Payload that the slowest node sent or received, whichever is less."),
+        rate(
+            "slowest_exchange",
+            "Median over the flows that a node sends or receives, times their number and at most their sum, of the node where it is least: \
+             flows that are fast do not make up for others that are slow.",
+        )
+        .isolates(),
     ],
     series: &[
         series(

@@ -11,6 +11,7 @@ use seatrial_bench::{
     ends, interface_of,
 };
 use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_sys::net::set_not_sent_low_water;
 use seatrial_sys::process::{Resource, limit, set_soft_limit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -133,6 +134,9 @@ impl Mesh {
             let stream = address.connect(&config.endpoint, round).map_err(|why| {
                 Reason::new(why.cause, format!("part {target} on {}: {}", offer.node, why.text))
             })?;
+            // More waits for the end of the flow on a slow link, and is not needed: the congestion window is TCP's own.
+            set_not_sent_low_water(&stream, config.message as u32)
+                .map_err(|errno| seatrial_bench::setting_up(errno.into()))?;
             sends[round as usize % config.threads].add(stream, *target, &offer.node)?;
         }
         let accepted =

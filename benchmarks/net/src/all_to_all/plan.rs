@@ -54,9 +54,11 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let ports = send_limits(case, site);
     about.limits(|metric| match (metric, &ports) {
         ("throughput", Ok((all, _))) => Limit::Chain(vec![all.clone()]),
-        ("slowest_node", Ok((_, slowest))) => Limit::Chain(vec![slowest.clone()]),
+        ("slowest_node" | "slowest_exchange", Ok((_, slowest))) => Limit::Chain(vec![slowest.clone()]),
         ("slowest_flow", Ok((_, slowest))) => Limit::Chain(vec![share(slowest, flows as u64 * per_node)]),
-        ("throughput" | "slowest_node" | "slowest_flow", Err(why)) => Limit::unknown(why.clone()),
+        ("throughput" | "slowest_node" | "slowest_exchange" | "slowest_flow", Err(why)) => {
+            Limit::unknown(why.clone())
+        }
         ("fairness", _) => Limit::unknown("1 by definition, so no limit of the hardware"),
         _ => seatrial_bench::no_limit(),
     })

@@ -159,18 +159,18 @@ impl Collected {
         let rates: Vec<f64> = trial.flows.iter().map(|(_, rate)| *rate).collect();
         add("slowest_flow", least(rates.iter().copied()));
         add("fairness", fairness(&rates).into_iter().collect());
-        let mut nodes = vec![[0.0; 2]; case.nodes.len()];
+        let mut nodes: BTreeMap<(usize, Way), Vec<f64>> = BTreeMap::new();
         let mut flows: BTreeMap<Flow, f64> = BTreeMap::new();
         for ((from, to), rate) in &trial.flows {
-            nodes[*from][0] += rate;
-            nodes[*to][1] += rate;
+            nodes.entry((*from, Way::Send)).or_default().push(*rate);
+            nodes.entry((*to, Way::Receive)).or_default().push(*rate);
             *flows.entry((*from, *to)).or_default() += rate;
         }
-        add("slowest_node", least(nodes.iter().flatten().copied()));
-        for (node, ways) in nodes.into_iter().enumerate() {
-            for (way, rate) in [Way::Send, Way::Receive].into_iter().zip(ways) {
-                self.by_node.entry((node, way)).or_default().push(vec![rate]);
-            }
+        let sum = |rates: &Vec<f64>| rates.iter().sum::<f64>();
+        add("slowest_node", least(nodes.values().map(sum)));
+        add("slowest_exchange", least(nodes.values().filter_map(exchange)));
+        for (place, rates) in &nodes {
+            self.by_node.entry(*place).or_default().push(vec![sum(rates)]);
         }
         if case.nodes.len() <= MOST_IN_MATRIX {
             flows.into_iter().for_each(|(flow, rate)| self.by_flow.entry(flow).or_default().push(vec![rate]));
@@ -191,6 +191,12 @@ impl Way {
             Self::Receive => "receive",
         }
     }
+}
+
+/// The median of flows times their number; of a skewed distribution not more than their sum.
+fn exchange(rates: &Vec<f64>) -> Option<f64> {
+    let even = Sorted::new(rates).ok()?.median() * rates.len() as f64;
+    Some(even.min(rates.iter().sum()))
 }
 
 fn per_node(case: &Case) -> usize {

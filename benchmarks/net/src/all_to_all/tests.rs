@@ -106,12 +106,27 @@ fn rates_follow_from_the_bytes_and_the_slow_node_is_named() {
     metric("throughput").into_iter().for_each(|rate| close(rate, 4.2));
     close(metric("slowest_flow")[0], 0.1);
     close(metric("slowest_node")[0], 0.2);
+    close(metric("slowest_exchange")[0], 0.2);
     close(metric("fairness")[0], 4.2 * 4.2 / (6.0 * (4.0 + 2.0 * 0.01)));
     let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
     assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("slowest-node", Some("n2")));
     assert_eq!(finding.text, "n2 sends 0.200 Gbit/s, and half of the nodes 2.000 Gbit/s or more");
     let flows: Vec<String> = measures.series["by_flow"].iter().map(|row| row.at.to_string()).collect();
     assert_eq!(flows[..2], ["from=n1,to=n2", "from=n1,to=n3"]);
+}
+
+#[test]
+fn a_narrow_link_between_two_halves_shows_in_the_exchange_and_not_in_the_sum_of_a_node() {
+    let case = case(4, &[]);
+    // n1 and n2 on one side, n3 and n4 on the other; the flow within a side takes what the link leaves.
+    let (within, across) = (225_000_000, 12_500_000);
+    // Each node receives from the nodes before it in the list, the nearest first.
+    let (first, last) = ([within, across, across], [across, across, within]);
+    let records = [record(0, &last), record(1, &first), record(2, &last), record(3, &first)];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let metric = |name: &str| measures.metrics[name].trials[0][0];
+    assert!((metric("slowest_node") - 2.0).abs() < 1e-9, "{}", metric("slowest_node"));
+    assert!((metric("slowest_exchange") - 0.3).abs() < 1e-9, "{}", metric("slowest_exchange"));
 }
 
 #[test]

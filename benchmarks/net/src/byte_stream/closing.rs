@@ -5,7 +5,7 @@
 //! The receiver checks every byte up to there and answers with its own count.
 
 use std::fmt::Display;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,10 @@ use seatrial_bench::is_timeout;
 /// Longest silence: a lossy connection is silent for seconds whenever a retransmitted packet is lost too (RFC 6298,
 /// 5.5), and a slow link has a queue of seconds. The phase has a deadline of its own.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a sender waits for its turn: a receiver of many flows ends them one after the other. The phase has a deadline
+/// of its own.
+const TURN: Duration = Duration::from_secs(3600);
 
 const READY: u8 = 0x52;
 
@@ -35,7 +39,7 @@ pub fn send_end(
     half_close: bool,
 ) -> Result<Integrity, Reason> {
     let mut ready = [0];
-    hear(name, stream, &mut ready, PATIENCE, "waiting for the receiver's ready message")?;
+    hear(name, stream, &mut ready, TURN, "waiting for the receiver's ready message")?;
     let from = (total % PERIOD as u64) as usize;
     let stream_bytes = bytes(from + TAIL);
     let mut last = stream_bytes[from..].to_vec();
@@ -142,10 +146,7 @@ fn hear(
     let mut got = 0;
     while got < room.len() {
         match stream.read(&mut room[got..]) {
-            Ok(0) => {
-                let text = format!("{name}: {doing}: the peer closed the connection");
-                return Err(Reason::new(Cause::PartnerLost, text));
-            }
+            Ok(0) => return Err(closed(name, doing)),
             Ok(came) => got += came,
             Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
             Err(error) => return Err(failed(name, doing, patience, &error)),
@@ -160,7 +161,15 @@ fn failed(name: &dyn Display, doing: &str, patience: Duration, error: &std::io::
         let text = format!("{name}: {doing}: no data moved for {} s", patience.as_secs_f64());
         return Reason::new(Cause::PartnerLost, text);
     }
+    if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) {
+        return closed(name, doing);
+    }
     Reason::new(Cause::IoError, format!("{name}: {doing}: {error}"))
+}
+
+/// The peer has its own reason, which is the one that counts.
+fn closed(name: &dyn Display, doing: &str) -> Reason {
+    Reason::new(Cause::PartnerLost, format!("{name}: {doing}: the peer closed the connection"))
 }
 
 #[cfg(test)]

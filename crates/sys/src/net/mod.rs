@@ -17,8 +17,8 @@ mod zero_copied;
 
 pub use effort::{HostTime, ThreadTime, host_time};
 pub use option::{
-    available_congestion_controls, max_pacing_rate, set_max_pacing_rate, set_receive_low_water,
-    set_sctp_nodelay, unread,
+    available_congestion_controls, max_pacing_rate, set_max_pacing_rate, set_not_sent_low_water,
+    set_receive_low_water, set_sctp_nodelay, unread,
 };
 pub use receive::{Pull, ReadMapped, ReadPlain, ReadRing, ReadTruncated};
 pub use send::{Push, SendFile, SendPinned, SendPlain, SendRing};

@@ -1,8 +1,5 @@
 //! Stream socket options that rustix lacks.
-#![expect(
-    unsafe_code,
-    reason = "setsockopt and getsockopt of SO_MAX_PACING_RATE, SO_RCVLOWAT and SCTP_NODELAY"
-)]
+#![expect(unsafe_code, reason = "setsockopt and getsockopt of options that rustix lacks")]
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -15,33 +12,12 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Limits the sending rate (socket(7), `SO_MAX_PACING_RATE`). TCP paces by itself since Linux 4.13, without the
 /// queueing discipline `fq`.
 pub fn set_max_pacing_rate(socket: impl AsFd, bytes_per_second: u64) -> Result<(), Errno> {
-    // SAFETY: the pointer is to a number of the length that is told.
-    let rc = unsafe {
-        libc::setsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MAX_PACING_RATE,
-            (&raw const bytes_per_second).cast(),
-            size_of::<u64>() as libc::socklen_t,
-        )
-    };
-    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+    set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_second)
 }
 
 /// Disables Nagle's algorithm of an SCTP socket, or enables it (sctp(7), `SCTP_NODELAY`).
 pub fn set_sctp_nodelay(socket: impl AsFd, nodelay: bool) -> Result<(), Errno> {
-    let value = libc::c_int::from(nodelay);
-    // SAFETY: the pointer is to a number of the length that is told.
-    let rc = unsafe {
-        libc::setsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::IPPROTO_SCTP,
-            SCTP_NODELAY,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+    set(socket, libc::IPPROTO_SCTP, SCTP_NODELAY, libc::c_int::from(nodelay))
 }
 
 /// `SCTP_NODELAY` of linux/sctp.h.
@@ -72,15 +48,25 @@ pub fn max_pacing_rate(socket: impl AsFd) -> Result<Option<u64>, Errno> {
 /// Lets a blocked receiver sleep until `bytes` have come, or its deadline (socket(7), `SO_RCVLOWAT`; the kernel
 /// treats 0 as 1). Waking the receiver for every packet also costs the sender CPU time.
 pub fn set_receive_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno> {
-    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX))
+}
+
+/// Lets a sender wait, and poll(2) say so, while `bytes` or more are queued that TCP has not sent (tcp(7),
+/// `TCP_NOTSENT_LOWAT`). Without it a slow connection may queue megabytes, which the end of a flow has to wait for.
+pub fn set_not_sent_low_water(socket: impl AsFd, bytes: u32) -> Result<(), Errno> {
+    set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes)
+}
+
+/// Sets an option whose value is a number.
+fn set<T: Copy>(socket: impl AsFd, level: libc::c_int, name: libc::c_int, value: T) -> Result<(), Errno> {
     // SAFETY: the pointer is to a number of the length that is told.
     let rc = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVLOWAT,
-            (&raw const bytes).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<T>() as libc::socklen_t,
         )
     };
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
