@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
@@ -58,12 +59,12 @@ impl Side {
         }
     }
 
-    /// Compares what was sent with what came, flow by flow.
-    pub fn end(&mut self) -> Result<Vec<Integrity>, Reason> {
+    /// Compares what was sent with what came, flow by flow, each within `turn`.
+    pub fn end(&mut self, turn: Duration) -> Result<Vec<Integrity>, Reason> {
         match self {
             Self::Sends { flows, .. } => flows
                 .ends()?
-                .map(|(name, stream, total)| closing::send_end(&name, stream, total, true))
+                .map(|(name, stream, total)| closing::send_end(&name, stream, total, true, turn))
                 .collect(),
             Self::Receives { flows, check, .. } => {
                 for (name, stream, total) in flows.ends()? {

@@ -211,7 +211,8 @@ impl Running for Mesh {
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        let ended = self.order(|side, _| side.end());
+        let turn = self.verify;
+        let ended = self.order(move |side, _| side.end(turn));
         // Laps of the previous order, which only matter if one failed.
         self.laps.take().map_or(Ok(Vec::new()), |laps| laps.collect(OBEYED_WITHIN))?;
         Ok(Integrity::of_all(ended.collect(self.verify)?.into_iter().flatten()))

@@ -16,11 +16,7 @@ use seatrial_bench::is_timeout;
 
 /// Longest silence: a lossy connection is silent for seconds whenever a retransmitted packet is lost too (RFC 6298,
 /// 5.5), and a slow link has a queue of seconds. The phase has a deadline of its own.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// How long a sender waits for its turn: a receiver of many flows ends them one after the other. The phase has a deadline
-/// of its own.
-const TURN: Duration = Duration::from_secs(3600);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 const READY: u8 = 0x52;
 
@@ -31,15 +27,17 @@ pub const TAIL: usize = 8 << 10;
 const CLOSING: [u8; 8] = *b"\xffsea\xfeend";
 const CLOSING_LEN: usize = 16;
 
-/// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone.
+/// The sender's side; `total` bytes were sent. `half_close` is for protocols that can close one side alone. The receiver
+/// is ready within `turn`, which is longer where it ends many flows one after the other.
 pub fn send_end(
     name: &dyn Display,
     stream: &TcpStream,
     total: u64,
     half_close: bool,
+    turn: Duration,
 ) -> Result<Integrity, Reason> {
     let mut ready = [0];
-    hear(name, stream, &mut ready, TURN, "waiting for the receiver's ready message")?;
+    hear(name, stream, &mut ready, turn, "waiting for the receiver's ready message")?;
     let from = (total % PERIOD as u64) as usize;
     let stream_bytes = bytes(from + TAIL);
     let mut last = stream_bytes[from..].to_vec();

@@ -17,7 +17,7 @@ use super::method::{Method, Receiving, Sending};
 use super::moderation::Moderation;
 use super::record::{End, Socket, TcpCounts};
 use super::rest::Resting;
-use crate::byte_stream::closing;
+use crate::byte_stream::closing::{self, PATIENCE};
 use crate::byte_stream::pattern::{Check, PERIOD};
 
 #[derive(Debug)]
@@ -148,7 +148,9 @@ impl Flow {
         self.side.settle().map_err(|error| failed(self.name, error))?;
         let half_close = self.protocol != "sctp";
         match &mut self.side {
-            Side::Sender { total, .. } => closing::send_end(&self.name, &self.stream, *total, half_close),
+            Side::Sender { total, .. } => {
+                closing::send_end(&self.name, &self.stream, *total, half_close, PATIENCE)
+            }
             Side::Receiver { meter, check, .. } => {
                 closing::receive_end(&self.name, &self.stream, meter.total, check, half_close)?;
                 Ok(check.integrity())

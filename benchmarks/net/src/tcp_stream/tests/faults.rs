@@ -8,7 +8,7 @@ use seatrial_model::{Cause, Integrity, Phase};
 
 use super::super::config::Name;
 use super::rig::{Both, Kept, alone, metrics};
-use crate::byte_stream::closing::{TAIL, receive_end, send_end};
+use crate::byte_stream::closing::{PATIENCE, TAIL, receive_end, send_end};
 use crate::byte_stream::pattern::{Check, PERIOD, bytes};
 use seatrial_bench::Direction;
 use seatrial_bench::Stop;
@@ -92,7 +92,7 @@ const NAME: Name = Name { direction: Direction::Forward, flow: 0 };
 fn ending(meddle: impl Fn(Vec<u8>) -> Vec<u8> + Sync) -> (Integrity, Integrity) {
     let ((sender, mut from_sender), (mut to_receiver, receiver)) = (pair(), pair());
     std::thread::scope(|scope| {
-        let sent = scope.spawn(|| send_end(&NAME, &sender, 100, true).expect("ends"));
+        let sent = scope.spawn(|| send_end(&NAME, &sender, 100, true, PATIENCE).expect("ends"));
         let received = scope.spawn(|| {
             let mut check = Check::new();
             receive_end(&NAME, &receiver, 100, &mut check, true).expect("ends");
