@@ -5,7 +5,6 @@ mod byte_stream;
 mod connect;
 mod datagrams;
 mod eth_receive;
-mod fairness;
 mod max_segment;
 mod metrics;
 mod mtu;

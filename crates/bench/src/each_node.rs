@@ -1,8 +1,12 @@
 //! A plan per node, for benchmarks that measure each node alone.
 
-use seatrial_model::{About, Binding, Case, Cause, Params, PartPlacement, Reason, Site, SiteNode, Subject};
+use seatrial_model::{
+    About, Binding, Budget, Bytes, Case, Cause, Params, PartPlacement, Reason, Site, SiteNode, Subject,
+    Writes,
+};
 
 use crate::budget;
+use crate::group::PARTS;
 
 /// The cases of all nodes. Nodes without a plan are left out; an error, with the first node's reason, when no node
 /// has a plan.
@@ -25,6 +29,58 @@ pub fn each_node(
             .unwrap_or_else(|| Reason::new(Cause::Inapplicable, "there is no node to measure on")));
     }
     Ok(cases)
+}
+
+/// One case of all nodes of `site`, each with the part that `plan` gives it alone. Facts and planned values that differ
+/// between the nodes are left out; the budget is the largest.
+///
+/// # Errors
+/// Why a node has no plan, or several.
+pub fn one_of_all(
+    about: &About,
+    site: &Site,
+    plan: impl Fn(&SiteNode) -> Result<Vec<Case>, Reason>,
+) -> Result<Case, Reason> {
+    let of_node = |node: &SiteNode| match plan(node)?.as_mut_slice() {
+        [one] => Ok(one.clone()),
+        several => {
+            let text =
+                format!("{} has {} places to measure; name one for all nodes", node.name, several.len());
+            Err(Reason::new(Cause::Contradiction, text))
+        }
+    };
+    let own = site.nodes.iter().map(of_node).collect::<Result<Vec<Case>, Reason>>()?;
+    let Some(first) = own.first() else {
+        return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on"));
+    };
+    let mut all = first.clone();
+    all.nodes = own.iter().flat_map(|case| case.nodes.clone()).collect();
+    all.places = own.iter().flat_map(|case| case.places.clone()).collect();
+    for (place, index) in all.places.iter_mut().zip(0..) {
+        place.index = index;
+    }
+    let shared = |of: fn(&Case) -> &Params| -> Params {
+        let pairs = of(first)
+            .iter()
+            .filter(|(name, value)| own.iter().all(|case| of(case).get(name) == Some(*value)));
+        pairs.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    };
+    (all.facts, all.planned) = (shared(|case| &case.facts), shared(|case| &case.planned));
+    all.facts.set("nodes", own.len() as u64);
+    all.planned.set(PARTS, own.len() as u64);
+    all.key = first.key.clone().filter(|key| own.iter().all(|case| case.key.as_ref() == Some(key)));
+    for case in &own[1..] {
+        let budget = &mut all.budget;
+        budget.prepare = budget.prepare.max(case.budget.prepare);
+        budget.overhead = budget.overhead.max(case.budget.overhead);
+        budget.measure = budget.measure.max(case.budget.measure);
+        all.findings
+            .extend(case.findings.iter().filter(|finding| !first.findings.contains(finding)).cloned());
+    }
+    all.budget.connect = Budget::connect_of(own.len());
+    let times = |bytes: Bytes| Bytes(bytes.get().saturating_mul(own.len() as u64));
+    all.writes = Writes { files: times(all.writes.files), total: times(all.writes.total), ..all.writes };
+    Ok(all.in_group(about, about.id))
 }
 
 /// The case of one worker on `node`, with a thread on each of `bindings`, or unpinned.

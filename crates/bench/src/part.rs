@@ -28,7 +28,7 @@ impl Part {
         }))
     }
 
-    /// The only part of `case`, which has no peers to connect to.
+    /// A part of `case` that has no peers to connect to.
     pub fn alone<R: Running + 'static>(
         case: &Case,
         place: &PartPlacement,
@@ -36,7 +36,7 @@ impl Part {
     ) -> Self {
         Self::new(case, place, |case, place| {
             let running = prepare(case, place)?;
-            Prepared::new(place, Value::Null, |_| Ok(running))
+            Ok(Prepared::new(place, Value::Null, |_| Ok(running))?.with_peers(Vec::new()))
         })
     }
 

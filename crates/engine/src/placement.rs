@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Groups, Test};
-use seatrial_model::{About, Case, CaseId, Cause, Origin, Parts, Reason, Site, SiteNode, Value};
+use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
 
 use crate::inputs::{PlanError, PlanInputs};
 use crate::pattern::{ALL, ALONE, BISECT, Division, Ends, GROUPS, PATTERNS, Partners, Pattern, Step};
@@ -65,7 +65,7 @@ pub struct Placements {
 pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result<Placements, PlanError> {
     let nodes = Nodes::of(test, inputs);
     let mut found = Placements::default();
-    if let Parts::One(_) = about.parts {
+    if about.parts.is_alone() && test.pattern.is_none() && test.groups.is_none() {
         for player in &nodes.players {
             match nodes.why_not(*player) {
                 None => found.sites.push(nodes.placement(&[*player], None)),
@@ -212,7 +212,7 @@ const ANY: &str = "any";
 
 fn pattern_of(about: &About, test: &Test) -> Result<&'static Pattern, PlanError> {
     let contradiction = |text: String| Err(PlanError::Contradiction(text));
-    let takes_groups = matches!(about.parts, Parts::TwoOrMore(_));
+    let takes_groups = about.parts.takes_groups();
     let default = match (takes_groups, &test.groups) {
         (_, Some(_)) => GROUPS,
         (true, None) => ALL,
@@ -231,6 +231,12 @@ fn pattern_of(about: &About, test: &Test) -> Result<&'static Pattern, PlanError>
     if pattern.has_groups && !takes_groups {
         return contradiction(format!(
             "pattern {id} makes cases of many nodes, and a case of {} has two parts; leave it out, or use another pattern",
+            about.id
+        ));
+    }
+    if about.parts.is_alone() && !pattern.has_groups {
+        return contradiction(format!(
+            "pattern {id} pairs nodes, and {} measures each node by itself, or all of a group at once: leave it out, or use {ALL}",
             about.id
         ));
     }

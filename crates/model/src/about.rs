@@ -44,6 +44,8 @@ pub struct About {
 pub enum Parts {
     /// One process.
     One(&'static str),
+    /// One process; with a pattern for groups of nodes one on each node, at one moment.
+    OneOrMore(&'static str),
     /// Two processes, on two nodes or on one.
     Two([&'static str; 2]),
     /// Two or more processes of one name, on two or more nodes.
@@ -54,9 +56,19 @@ impl Parts {
     /// Each name once, in the order of the parts.
     pub const fn names(&self) -> &[&'static str] {
         match self {
-            Self::One(name) | Self::TwoOrMore(name) => std::slice::from_ref(name),
+            Self::One(name) | Self::OneOrMore(name) | Self::TwoOrMore(name) => std::slice::from_ref(name),
             Self::Two(names) => names,
         }
+    }
+
+    /// Whether a case can have all nodes of a group.
+    pub const fn takes_groups(&self) -> bool {
+        matches!(self, Self::OneOrMore(_) | Self::TwoOrMore(_))
+    }
+
+    /// Whether each node is measured by itself unless a pattern says otherwise.
+    pub const fn is_alone(&self) -> bool {
+        matches!(self, Self::One(_) | Self::OneOrMore(_))
     }
 }
 

@@ -2,14 +2,16 @@
 
 use libtest_mimic::Trial;
 
-use crate::rig::{BOTH, CHASE, Rig, shared};
-use crate::started::{outcome, reason, record};
+use crate::rig::{BOTH, CHASE, Rig, shared, wide, with_more_time};
+use crate::started::{outcome, reason, record, wait_until};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_node_that_has_no_room_for_the_binary_is_named_and_the_other_is_measured", no_room_over_ssh),
         trial("a_node_that_has_no_room_for_slurm_s_copy_is_named", no_room_for_slurm),
+        trial("four_nodes_write_at_one_moment_and_their_sum_is_one_case", all_at_once),
+        trial("a_node_killed_while_all_write_is_the_culprit_and_the_others_are_measured", killed_client),
         trial("what_one_node_wrote_the_other_reads_and_nothing_of_it_stays", read_from_the_other),
     ]
 }
@@ -66,6 +68,78 @@ fn no_room_for_slurm() {
         }
         // The other node has its copy: no agent came to remove it.
         rig.lab.node("n1", "rm -f /tmp/seatrial-*");
+    });
+}
+
+/// A folder of the lab, which is the same on all of its hosts.
+fn in_a_folder(rig: &Rig, test: impl FnOnce(&str)) {
+    let folder = rig.lab.folder().join("clients");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).unwrap();
+    test(&format!("directory={}", folder.display()));
+    wait_until("the folder to be empty", || std::fs::read_dir(&folder).unwrap().count() == 0);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Buffered, as not every file system below a lab can do otherwise.
+const WRITES: &[&str] = &[
+    "run",
+    "storage.file",
+    "--pattern",
+    "all",
+    "--share-hosts",
+    "-w",
+    "n[1-4]",
+    "-p",
+    "operation=write",
+    "-p",
+    "access=buffered",
+    "-p",
+    "size=8MiB",
+    "-p",
+    "block=64KiB",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+];
+
+fn all_at_once() {
+    wide(|rig| {
+        in_a_folder(rig, |directory| {
+            let document = rig.run(&[WRITES, &["-p", directory, "-p", "time=500ms"], JSON]).document(0);
+            let case = "storage.file@n[1-4]";
+            assert_eq!(outcome(&document, case), ("measured", ""), "{document}");
+            let record = record(&document, case);
+            let rows = record["series"]["by_node"]["rows"].as_array().expect("rows");
+            let rates: Vec<f64> =
+                rows.iter().map(|row| row["summary"]["median"].as_f64().expect("a rate")).collect();
+            assert_eq!(rates.len(), 4, "{rows:?}");
+            let of = |metric: &str| record["metrics"][metric]["median"].as_f64().expect(metric);
+            let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!((of("slowest_node") - least).abs() <= 1e-6 * least, "{record}");
+            assert!(of("durable") > 0.0 && of("fairness") <= 1.0, "{record}");
+            let integrity = &record["evidence"]["integrity"];
+            assert!(integrity.to_string().contains("verified"), "{integrity}");
+        });
+    });
+}
+
+fn killed_client() {
+    wide(|rig| {
+        in_a_folder(rig, |directory| {
+            with_more_time(rig, |time| {
+                let all = "storage.file@n[1-4]";
+                let mut run = rig.start(&[WRITES, &["-p", directory, "-p", time], JSON]);
+                run.wait_for_measuring(all);
+                rig.lab.node("n3", "pkill -KILL -x seatrial-agent");
+                run.still_measures(all);
+                let document = run.end().document(1);
+                assert_eq!(outcome(&document, all), ("failed", "vanished"));
+                assert_eq!(record(&document, all)["lost"], serde_json::json!(["n3"]));
+                assert_eq!(outcome(&document, "storage.file@n[1-2,4]"), ("measured", ""));
+            });
+        });
     });
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::exchange::Exchange;
 use super::part::{RECEIVED, ReceivedBytes};
-use crate::fairness::fairness;
+use seatrial_bench::fairness;
 
 /// Least time of a throughput sample, in nanoseconds.
 const INTERVAL_NS: u64 = 100_000_000;

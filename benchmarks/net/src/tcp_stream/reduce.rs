@@ -11,9 +11,9 @@ use super::advice::advice;
 use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
 use super::record::End;
-use crate::fairness::fairness;
 use crate::rails;
 use seatrial_bench::Direction;
+use seatrial_bench::fairness;
 use seatrial_bench::{BY_TIME, Curve, Transferred, by_time, common_window, still_rising};
 
 /// Least time of a throughput sample, in nanoseconds.

@@ -3,7 +3,7 @@
 use seatrial_model::{About, Actor, Cost, Interaction, Need, Parts, Remedy};
 
 use crate::io::specs::{self, latency, rate};
-use crate::io::{job, limit, part, plan, reduce, rounds};
+use crate::io::{clients, job, limit, part, plan, reduce, rounds};
 use seatrial_bench::{Benchmark, Part};
 
 pub(crate) const ABOUT: About = About {
@@ -33,10 +33,14 @@ pub(crate) const ABOUT: About = About {
         specs::SLOWEST,
         latency("flush", "Time of fdatasync at the end, in the slowest thread."),
         specs::CPU_PER_IO,
-        specs::FAIRNESS,
+        specs::FAIRNESS.doc(
+            "Jain's fairness index of the rates of the threads, or of the nodes of a case of many: 1 when all are equal, \
+             1 / number when one has everything.",
+        ),
+        specs::SLOWEST_NODE,
     ],
-    series: specs::SERIES,
-    parts: Parts::One("worker"),
+    series: specs::SERIES_OF_NODES,
+    parts: Parts::OneOrMore("worker"),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },
@@ -53,7 +57,9 @@ pub const BENCHMARK: Benchmark = Benchmark {
         Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
     },
     reduce: |case, parts| {
-        if job::JobSpec::of(&case.params)?.rounds > 1 {
+        if case.places.len() > 1 {
+            clients::reduce(case, parts)
+        } else if job::JobSpec::of(&case.params)?.rounds > 1 {
             rounds::reduce(case, parts)
         } else {
             reduce::reduce(case, parts)

@@ -49,6 +49,10 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
         return unknown("the node is not known".to_owned());
     };
+    if case.places.len() > 1 {
+        let text = "many clients share servers that the inventory does not see: state what these deliver with [[limit]]";
+        return unknown(text.to_owned());
+    }
     let (Ok(path), Ok(job)) = (case.planned.text("directory"), JobSpec::of(&case.params)) else {
         return unknown("the directory is not known".to_owned());
     };

@@ -4,6 +4,7 @@
 //! count, `reduce` makes metrics of the samples; with `steady=true` `rounds` does, a round as a trial.
 
 mod access_pattern;
+pub mod clients;
 pub mod directory;
 mod evidence;
 pub mod files;

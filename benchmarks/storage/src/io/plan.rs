@@ -5,6 +5,7 @@ use seatrial_model::{
     About, Binding, Bytes, Case, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Writes,
 };
 
+use super::clients;
 use super::directory::Directory;
 use super::job::{JobSpec, Operation};
 use super::work::slots;
@@ -20,7 +21,11 @@ const USUAL: u64 = 500_000_000;
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let job = JobSpec::of(params)?;
     let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
-    each_node(site, |node| plan_node(about, params, &job, wanted, node))
+    let of_node = |node: &SiteNode| plan_node(about, params, &job, wanted, node);
+    if site.nodes.len() < 2 {
+        return each_node(site, of_node);
+    }
+    clients::plan(about, site, &job, of_node)
 }
 
 pub fn plan_node(

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::job::{JobSpec, Operation};
 use crate::metrics::{MEGA, MICRO, add_latencies};
-use seatrial_bench::Curve;
+use seatrial_bench::{Curve, fairness};
 
 /// Length of the interval of a sample, in nanoseconds.
-const INTERVAL: u64 = 100_000_000;
+pub(super) const INTERVAL: u64 = 100_000_000;
 
 /// Most intervals per trial, far above any real trial: times in foreign evidence may be arbitrary.
-const MOST_INTERVALS: u64 = 1 << 20;
+pub(super) const MOST_INTERVALS: u64 = 1 << 20;
 
 /// Ratio from which two rates count as different.
 const APART: f64 = 1.1;
@@ -26,12 +26,12 @@ const BUSY: f64 = 0.85;
 /// A device that reads less than this part of the requested bytes causes a finding.
 const FROM_ELSEWHERE: f64 = 0.9;
 
-struct Trial<'a> {
-    part: &'a PartRecord,
+pub(super) struct Trial<'a> {
+    pub part: &'a PartRecord,
     /// By thread: bytes read, bytes written.
     threads: Vec<[Curve; 2]>,
     /// The time in which all threads worked, as start and end.
-    window: (u64, u64),
+    pub window: (u64, u64),
 }
 
 /// Rate of a trial in MB/s; `None` without a time in which all threads worked.
@@ -85,7 +85,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 impl<'a> Trial<'a> {
-    fn of(part: &'a PartRecord) -> Option<Self> {
+    pub fn of(part: &'a PartRecord) -> Option<Self> {
         let mut threads: Vec<[Curve; 2]> = Vec::new();
         for sample in &part.samples {
             // Bounds the thread number, which foreign evidence may set to anything: every thread has samples.
@@ -112,7 +112,7 @@ impl<'a> Trial<'a> {
         (window.0 < window.1 && !threads.is_empty()).then_some(Self { part, threads, window })
     }
 
-    fn bytes(&self, operations: &[usize], from: u64, to: u64) -> f64 {
+    pub fn bytes(&self, operations: &[usize], from: u64, to: u64) -> f64 {
         self.threads
             .iter()
             .flat_map(|one| operations.iter().map(|operation| one[*operation].between(from, to)))
@@ -133,11 +133,11 @@ impl<'a> Trial<'a> {
             .collect()
     }
 
-    fn ends(&self) -> impl Iterator<Item = u64> + '_ {
+    pub fn ends(&self) -> impl Iterator<Item = u64> + '_ {
         self.threads.iter().filter_map(|[read, _]| read.end())
     }
 
-    fn start(&self) -> u64 {
+    pub fn start(&self) -> u64 {
         self.threads.iter().filter_map(|[read, _]| read.start()).min().unwrap_or(self.window.0)
     }
 
@@ -156,21 +156,20 @@ impl<'a> Trial<'a> {
         Some(self.bytes(&[1], start, last) / MEGA / ((end - start).max(1) as f64 / 1e9))
     }
 
-    fn flushes(&self) -> Option<Vec<f64>> {
+    pub fn flushes(&self) -> Option<Vec<f64>> {
         let threads = self.part.evidence.get("threads")?.as_array()?;
         threads.iter().map(|one| one.get("flush_ns")?.as_f64()).collect()
     }
 
-    fn flush(&self) -> Option<f64> {
+    pub fn flush(&self) -> Option<f64> {
         self.flushes()?.into_iter().reduce(f64::max)
     }
 
-    fn cpu_per_io(&self) -> Option<f64> {
+    pub fn cpu_per_io(&self) -> Option<f64> {
         let number = |name: &str| self.part.evidence.get(name).and_then(Value::as_f64);
         Some(number("cpu_ns")? / number("requests").filter(|count| *count > 0.0)? / MICRO)
     }
 
-    /// Jain's index (Jain, Chiu and Hawe, "A quantitative measure of fairness", DEC-TR-301, 1984).
     fn fairness(&self) -> f64 {
         let (from, to) = self.window;
         let rates: Vec<f64> = self
@@ -178,8 +177,7 @@ impl<'a> Trial<'a> {
             .iter()
             .map(|[read, written]| read.between(from, to) + written.between(from, to))
             .collect();
-        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
-        if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 }
+        fairness(&rates).unwrap_or(1.0)
     }
 }
 
@@ -201,7 +199,7 @@ fn by_thread(trials: &[Trial<'_>]) -> Vec<Row> {
 }
 
 /// Finding: where `directory=auto` put the files.
-fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
+pub(super) fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
     let files = part.evidence.get("files").filter(|_| case.planned.text("directory") == Ok("auto"))?;
     let device = files.get("device").and_then(Value::as_str).unwrap_or("no block device");
     let text =
@@ -210,7 +208,7 @@ fn found_itself(case: &Case, part: &PartRecord) -> Option<Finding> {
 }
 
 /// Finding: a control group limits the device, so the number is the group's and not the storage's.
-fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
+pub(super) fn throttled(case: &Case, part: &PartRecord) -> Option<Finding> {
     let limits = part.evidence.get("throttle")?.as_object()?;
     let told: Vec<String> = limits
         .iter()

@@ -79,6 +79,13 @@ pub const FAIRNESS: MetricSpec = MetricSpec::higher_is_better("fairness", Unit::
      the work.",
 );
 
+/// Of a case on many nodes.
+pub const SLOWEST_NODE: MetricSpec = rate(
+    "slowest_node",
+    "Of a case of many nodes: bytes read and written by the slowest, in the time in which all of them worked.",
+)
+.isolates();
+
 pub const JOB: &[ParamSpec] = &[
     DIRECTORY,
     ParamSpec::new("operation", Kind::Choice(&["read", "write", "mixed"]), "read")
@@ -114,17 +121,19 @@ pub const JOB: &[ParamSpec] = &[
     seatrial_bench::SCHED,
 ];
 
-pub const SERIES: &[SeriesSpec] = &[
-    SeriesSpec::higher_is_better(
-        "by_thread",
-        Unit::MegabytesPerSecond,
-        &[AxisSpec { name: "thread", unit: Unit::Count }],
-    )
-    .doc("Bytes read and written per second by each thread, while all threads work."),
-    SeriesSpec::higher_is_better(
-        "by_round",
-        Unit::MegabytesPerSecond,
-        &[AxisSpec { name: "round", unit: Unit::Count }],
-    )
-    .doc("With steady=true: bytes read and written per second in every round, steady or not."),
-];
+const fn series(name: &'static str, axes: &'static [AxisSpec]) -> SeriesSpec {
+    SeriesSpec::higher_is_better(name, Unit::MegabytesPerSecond, axes)
+}
+
+const BY_THREAD: SeriesSpec = series("by_thread", &[AxisSpec { name: "thread", unit: Unit::Count }])
+    .doc("Bytes read and written per second by each thread, while all threads work.");
+
+const BY_ROUND: SeriesSpec = series("by_round", &[AxisSpec { name: "round", unit: Unit::Count }])
+    .doc("With steady=true: bytes read and written per second in every round, steady or not.");
+
+const BY_NODE: SeriesSpec = series("by_node", &[AxisSpec { name: "node", unit: Unit::Count }])
+    .doc("Of a case of many nodes: bytes read and written per second by each, in the time in which all of them worked.");
+
+pub const SERIES: &[SeriesSpec] = &[BY_THREAD, BY_ROUND];
+
+pub const SERIES_OF_NODES: &[SeriesSpec] = &[BY_THREAD, BY_ROUND, BY_NODE];

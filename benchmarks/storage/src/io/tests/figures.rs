@@ -6,7 +6,7 @@ use serde_json::json;
 use super::rig::case;
 use crate::file::BENCHMARK;
 
-fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
+pub fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
     let mut at = Params::default();
     at.set("thread", thread);
     let sample = |channel: &str, start, end, megabytes: u64| Sample {
@@ -22,7 +22,7 @@ fn samples(thread: u64, slices: &[(u64, u64, u64, u64)]) -> Vec<Sample> {
     slices.iter().flat_map(both).collect()
 }
 
-fn record(samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
+pub fn record(samples: Vec<Sample>, evidence: serde_json::Value) -> PartRecord {
     PartRecord {
         part: "worker".to_owned(),
         index: 0,

@@ -1,0 +1,90 @@
+//! Many nodes in one case: its plan, and its sums from invented samples.
+
+use seatrial_model::machine::{FileSystem, Known, Medium};
+use seatrial_model::{Case, Cause, PartRecord, Reason, Site, SiteNode};
+use serde_json::json;
+
+use super::figures::{record, samples};
+use super::rig::{machine, params};
+use crate::file::BENCHMARK;
+
+const GIB: u64 = 1 << 30;
+
+/// A case of `nodes` nodes with `/scratch`, of which so much is free.
+fn planned(nodes: usize, medium: Medium, free: u64, changed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let mut params = params(changed);
+    params.set("directory", "/scratch");
+    let found = FileSystem {
+        mount: "/scratch".to_owned(),
+        source: "server:/export".to_owned(),
+        medium,
+        size_bytes: Known::Known(100 * GIB),
+        available_bytes: Known::Known(free),
+        ..FileSystem::default()
+    };
+    let mut machine = machine();
+    machine.file_systems = Known::Known(vec![found]);
+    let nodes = (1..=nodes).map(|number| SiteNode::new(&format!("n{number}"), machine.clone()));
+    BENCHMARK.plan(&params, &Site { nodes: nodes.collect() }).map(|mut cases| cases.remove(0))
+}
+
+#[test]
+fn all_nodes_are_one_case_with_a_part_on_each() {
+    let case = planned(3, Medium::Network, 50 * GIB, &[]).expect("a plan");
+    assert_eq!(case.nodes, ["n1", "n2", "n3"]);
+    let places: Vec<(u32, &str)> = case.places.iter().map(|place| (place.index, &*place.node)).collect();
+    assert_eq!(places, [(0, "n1"), (1, "n2"), (2, "n3")]);
+    assert_eq!(case.planned.text("directory"), Ok("/scratch"));
+    assert_eq!(case.writes.files.get(), 3 * GIB);
+}
+
+#[test]
+fn the_files_of_all_clients_have_to_fit_into_what_they_share() {
+    let shared = planned(3, Medium::Network, 6 * GIB, &[]).expect_err("3 GiB beside 4 GiB that stay free");
+    assert_eq!(shared.cause, Cause::NoSpace);
+    planned(3, Medium::Disk, 6 * GIB, &[]).expect("each has a file system of its own");
+    let steady = planned(2, Medium::Network, 50 * GIB, &[("steady", "true")]).expect_err("no common rounds");
+    assert_eq!(steady.cause, Cause::Contradiction);
+}
+
+/// A client whose clock began at `zero`, with MB of reads in each 100 ms.
+fn client(index: u32, trial: u32, zero: u64, megabytes: &[u64]) -> PartRecord {
+    let slices: Vec<(u64, u64, u64, u64)> =
+        (zero..).step_by(100).zip(megabytes).map(|(start, read)| (start, start + 100, *read, 0)).collect();
+    let end = (zero + 100 * megabytes.len() as u64) * 1_000_000;
+    let threads = json!([{ "stopped_ns": end - zero * 1_000_000, "flush_ns": null }]);
+    let evidence = json!({ "threads": threads, "start_ns": zero * 1_000_000 });
+    PartRecord { index, trial, node: format!("n{}", index + 1), ..record(samples(0, &slices), evidence) }
+}
+
+#[test]
+fn the_sum_is_of_the_time_in_which_all_nodes_worked_and_the_slowest_is_told() {
+    let case = planned(2, Medium::Network, 50 * GIB, &[]).expect("a plan");
+    // The second stops a slice earlier, by a clock of its own.
+    let records =
+        [client(0, 0, 1000, &[30, 30, 30]), client(1, 0, 900_000, &[10, 10]), client(0, 1, 0, &[9])];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let of = |name: &str| measures.metrics[name].trials.clone();
+    let near = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-6, "{value} is not {wanted}");
+    assert_eq!(of("throughput").len(), 1, "a trial without all of its parts does not count");
+    of("throughput")[0].iter().for_each(|rate| near(*rate, 400.0));
+    near(of("slowest_node")[0][0], 100.0);
+    near(of("fairness")[0][0], 400.0 * 400.0 / (2.0 * (9e4 + 1e4)));
+    let nodes: Vec<String> = measures.series["by_node"].iter().map(|row| row.at.to_string()).collect();
+    assert_eq!(nodes, ["node=n1", "node=n2"]);
+    assert!(measures.findings.iter().all(|finding| finding.kind != "own-file-systems"));
+    let own = planned(2, Medium::Disk, 50 * GIB, &[]).expect("a plan");
+    let measures = BENCHMARK.reduce(&own, &records).expect("numbers");
+    assert!(measures.findings.iter().any(|finding| finding.kind == "own-file-systems"));
+}
+
+#[test]
+fn with_work_once_the_first_and_the_last_of_all_threads_are_told() {
+    let case = planned(2, Medium::Network, 50 * GIB, &[("work", "once")]).expect("a plan");
+    let records = [client(0, 0, 0, &[40, 40]), client(1, 0, 500, &[20, 20, 20, 20])];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let of = |name: &str| measures.metrics[name].trials[0][0];
+    // 120 MB in 0.2 s, 160 MB in 0.4 s.
+    assert!((of("first_done") - 600.0).abs() < 1e-6, "{}", of("first_done"));
+    assert!((of("last_done") - 400.0).abs() < 1e-6, "{}", of("last_done"));
+}
