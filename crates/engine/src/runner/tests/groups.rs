@@ -157,6 +157,41 @@ fn a_part_that_dies_is_named_and_not_those_that_lost_it() {
     assert!(record.reason.as_deref().is_some_and(|why| why.contains("node 3 on n4")), "{:?}", record.reason);
 }
 
+#[test]
+fn in_every_phase_a_part_that_is_killed_frozen_stuck_or_cut_off_is_named_and_the_next_case_is_measured() {
+    let phases = [Phase::Prepare, Phase::Connect, Phase::WarmUp, Phase::Measure, Phase::Verify];
+    let faults: [(fn(Phase) -> Fault, Cause); 5] = [
+        (|phase| Fault::Crashes { phase, signal: 9 }, Cause::Crash),
+        (|phase| Fault::Exits { phase, code: 0 }, Cause::Crash),
+        (|phase| Fault::Hangs { phase }, Cause::Hang),
+        (|phase| Fault::Sticks { phase }, Cause::Hang),
+        (|phase| Fault::AgentLost { phase, why: "power cut".to_owned() }, Cause::Vanished),
+    ];
+    let site = site(5);
+    let cases = planned(&site, &exchange(&[("shift", &["1", "2"])], None));
+    let first = cases[0].id.clone();
+    for (fault, cause) in faults {
+        for phase in phases {
+            let first = first.clone();
+            let mut fleet = ScriptedFleet::new(site.nodes.clone(), move |case, place, _| {
+                let is_hit = case.id == first && place.node == "n3";
+                if is_hit { Script::faulty(fault(phase)) } else { received(case, place) }
+            });
+            let records = with_regroup(&site, cases.clone(), &mut fleet);
+            let what = format!("{:?}", fault(phase));
+            let hit = records.iter().find(|record| record.case == cases[0].id).expect("a record");
+            assert_eq!((hit.outcome, hit.cause), (Outcome::Failed, Some(cause)), "{what}: {hit:?}");
+            let told = hit.reason.as_deref().unwrap_or_default();
+            assert!(told.contains("n3"), "{what}: {told}");
+            let measured = records.iter().filter(|record| record.outcome == Outcome::Measured);
+            let nodes: Vec<usize> = measured.map(|record| record.nodes.len()).collect();
+            // Nodes that are lost are left out of what is repeated and of what comes.
+            let wanted: &[usize] = if cause == Cause::Vanished { &[4, 4] } else { &[5] };
+            assert_eq!(nodes, wanted, "{what}: {records:?}");
+        }
+    }
+}
+
 /// What a fleet was sent.
 #[derive(Default)]
 struct Sent {
