@@ -32,7 +32,15 @@ fn typed_as_it_stands() {
         assert!(commands.len() >= 5, "{commands:#?}");
         let bin = rig.bin();
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-        for command in commands {
+        // The commands on groups work the same with nodes from Slurm.
+        let is_of_groups = |command: &&String| command.contains("all_to_all") || command.contains("--beside");
+        let by_slurm: Vec<String> = commands
+            .iter()
+            .filter(is_of_groups)
+            .map(|command| command.replace("-w n[1-4]", "-N 4"))
+            .collect();
+        assert_eq!(by_slurm.len(), 4, "{commands:#?}");
+        for command in commands.into_iter().chain(by_slurm) {
             // A whole check takes a minute and more on each node, and the nodes of the lab take turns: it is planned, and
             // what is measured, is measured once.
             let shorter = match () {
