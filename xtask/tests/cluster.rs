@@ -13,6 +13,8 @@ mod clocks;
 mod disks;
 #[path = "cluster/flows.rs"]
 mod flows;
+#[path = "cluster/foreign.rs"]
+mod foreign;
 #[path = "cluster/four.rs"]
 mod four;
 #[path = "cluster/groups.rs"]
@@ -38,8 +40,6 @@ mod refused;
 mod rig;
 #[path = "cluster/started.rs"]
 mod started;
-#[path = "cluster/strangers.rs"]
-mod strangers;
 #[path = "cluster/tree.rs"]
 mod tree;
 #[path = "lab/trial.rs"]
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     trials.extend(refused::trials());
     trials.extend(killed::trials());
     trials.extend(links::trials());
-    trials.extend(strangers::trials());
+    trials.extend(foreign::trials());
     trials.extend(groups::trials());
     trials.extend(disks::trials());
     trials.extend(jobs::trials());

@@ -174,7 +174,7 @@ impl Kernels {
             }
         };
         if shape.op != arrays.op() {
-            return Err(GpuError::Stranger { what: "the kernel's form" });
+            return Err(GpuError::Foreign { what: "the kernel's form" });
         }
         let arguments = [a, b, c, x, y, tiles, first, step, most];
         // SAFETY: a streaming kernel takes nine numbers. It touches `tiles` tiles of the arrays of its operation, which

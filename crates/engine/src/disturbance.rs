@@ -49,13 +49,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_kernel_are_no_strangers() {
+    fn threads_of_the_kernel_are_not_foreign() {
         let load = json!({ "busy_ns": 1000, "own_ns": 250, "kernel_ns": 700 });
         assert_eq!(disturbance(&[part("n1", json!({ "load": { "counts": load } }))]), None);
     }
 
     #[test]
-    fn two_workers_of_one_node_are_no_strangers_to_each_other() {
+    fn two_workers_of_one_node_are_not_foreign_to_each_other() {
         assert_eq!(disturbance(&[part("n1", probes(0, 1000, 500)), part("n1", probes(0, 1001, 490))]), None);
     }
 

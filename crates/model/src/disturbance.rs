@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_partner_on_a_node_of_the_same_kernel_is_no_stranger() {
+    fn the_partner_on_a_node_of_the_same_kernel_is_not_foreign() {
         let used = [("busy_ns", 1000), ("own_ns", 400), ("ours_ns", 950), ("elapsed_ns", 1000)];
         assert_eq!(told(&used), None);
     }

@@ -55,7 +55,7 @@ mod tests {
     use super::guarded;
 
     #[test]
-    fn texts_of_strangers_are_no_formulas_and_numbers_stay_numbers() {
+    fn texts_from_outside_are_no_formulas_and_numbers_stay_numbers() {
         for (field, written) in
             [("=cmd()", "'=cmd()"), ("@a", "'@a"), ("\t=a", "'\t=a"), ("-1.5", "-1.5"), ("a", "a")]
         {

@@ -1,7 +1,7 @@
 //! Connections whose peer has not yet proved that it knows the key: a bounded number, in total and from each address.
 //!
 //! Beyond the bound the connection that has waited longest is closed, not the new one: a peer with the key proves it
-//! within milliseconds, so the oldest connection is most likely from a stranger.
+//! within milliseconds, so the oldest connection is most likely from another program.
 
 use std::collections::VecDeque;
 use std::io;

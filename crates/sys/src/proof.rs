@@ -1,7 +1,7 @@
 //! Proof of a shared key over an unauthenticated stream, without sending the key.
 //!
 //! Each side sends a random nonce and proves that it knows the key by a keyed BLAKE3 hash over both nonces and its
-//! own role, so that neither old answers nor the peer's own answer can be replayed. This keeps out strangers and
+//! own role, so that neither old answers nor the peer's own answer can be replayed. This keeps out other programs and
 //! accidents (two runs on one port, a scanner). It neither encrypts nor stops a man in the middle: cluster networks
 //! carry MPI and NFS in the open as well.
 

@@ -139,7 +139,7 @@ fn run_lane(lane: &[Vec<String>], digest: &mut Digest) -> Result<bool> {
 
 /// Runs what failed since `before` again, with nothing beside it. Whether all passed in the end.
 ///
-/// Tests share the machine with each other and with strangers. One that passes by itself is told as flaky: it has to be
+/// Tests share the machine with each other and with other programs. One that passes by itself is told as flaky: it has to be
 /// mended, but it does not hold up a change that has nothing to do with it.
 fn again(given: &[String], passed: bool, before: usize, digest: &mut Digest) -> Result<bool> {
     let failed = digest.failures[before..].to_vec();

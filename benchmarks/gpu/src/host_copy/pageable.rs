@@ -82,7 +82,7 @@ impl Copier for Pageable {
             (true, true) => thread::scope(|scope| {
                 let other = scope.spawn(out_of);
                 let ins = into();
-                (ins, other.join().unwrap_or(Err(GpuError::Stranger { what: "a thread that broke" })))
+                (ins, other.join().unwrap_or(Err(GpuError::Foreign { what: "a thread that broke" })))
             }),
             (true, false) => (into(), Ok(Vec::new())),
             _ => (Ok(Vec::new()), out_of()),

@@ -120,7 +120,7 @@ impl CopyCells for PeerCopyCells {
         let (group, size, by_kernel, split) = (&*group, *size, *by_kernel, Split::of(run.copies, PIECES));
         let CopyPath { operation, transfers, .. } = &cells[cell];
         let find =
-            |gpu| group.find(gpu).ok_or(CopyError { gpu, error: GpuError::Stranger { what: "the flow" } });
+            |gpu| group.find(gpu).ok_or(CopyError { gpu, error: GpuError::Foreign { what: "the flow" } });
         let key = |transfer: &Transfer| (transfer.from, transfer.to, transfer.reads);
         // In the order of the streams' keys, so that each transfer gets its stream.
         let mut transfers = transfers.clone();
@@ -206,19 +206,19 @@ impl PeerCopyCells {
     /// else after that cache was flushed.
     fn chase(&mut self, by: usize, of: usize, cached: bool) -> Result<(Nanos, Nanos), CopyError> {
         let Self { group, streams, starter, turn, .. } = self;
-        let stranger = || CopyError { gpu: by, error: GpuError::Stranger { what: "the ring" } };
-        let find = |number: usize| group.find(number).ok_or_else(stranger);
+        let foreign = || CopyError { gpu: by, error: GpuError::Foreign { what: "the ring" } };
+        let find = |number: usize| group.find(number).ok_or_else(foreign);
         let (worker, holder) = (&find(by)?.device, find(of)?);
         if !cached {
             let flush = &holder.memory.flush;
             holder.device.overwrite(flush, flush.len()).map_err(CopyError::of(of))?;
         }
-        let timed = streams.get_mut(&(by, of, false)).ok_or_else(stranger)?;
+        let timed = streams.get_mut(&(by, of, false)).ok_or_else(foreign)?;
         let laps = if cached { 2 } else { 1 };
         let flow = Flow::new(by, timed, (laps, RING), |stream, _| {
             worker.kernels.chase(stream, &holder.memory.ring, LOADS, &worker.tally, (*turn, PROCESSORS))
         });
         let times = starter.run(vec![flow], Split { pieces: laps, each: 1 }, || ())?;
-        times.pieces.last().map(|piece| piece.span).ok_or_else(stranger)
+        times.pieces.last().map(|piece| piece.span).ok_or_else(foreign)
     }
 }

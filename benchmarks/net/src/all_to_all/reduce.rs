@@ -85,8 +85,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let mut interfaces = of("interface");
     interfaces.dedup();
     measures.evidence.insert("interface".to_owned(), json!(interfaces));
-    let strangers: u64 = of("strangers").into_iter().filter_map(Value::as_u64).sum();
-    measures.evidence.insert("strangers".to_owned(), json!(strangers));
+    let foreign: u64 = of("foreign").into_iter().filter_map(Value::as_u64).sum();
+    measures.evidence.insert("foreign".to_owned(), json!(foreign));
     measures.findings.extend(slow);
     Ok(measures)
 }

@@ -8,7 +8,7 @@ use seatrial_model::{Case, Integrity, Nanos, PartRecord, Phase, Quantity, Sample
 use serde_json::json;
 
 use super::BENCHMARK;
-use super::part::{Config, prepare_with};
+use super::part::{Config, ReceivedBytes, prepare_with};
 use crate::rig::{anywhere, node, params};
 
 fn case(nodes: usize, changed: &[(&str, &str)]) -> Case {
@@ -88,8 +88,11 @@ fn record(index: u32, received: &[u64]) -> PartRecord {
         trial: 0,
         samples: vec![Sample::new("received", at, span, Quantity::bytes(received.iter().sum()))],
         integrity: Integrity::Verified { checked: 1 },
-        evidence: [("received".to_owned(), json!([{ "window_ns": 1_000_000_000_u64, "bytes": received }]))]
-            .into(),
+        evidence: [(
+            "received".to_owned(),
+            json!([ReceivedBytes { window_ns: 1_000_000_000, bytes: received.to_vec() }]),
+        )]
+        .into(),
     }
 }
 

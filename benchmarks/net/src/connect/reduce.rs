@@ -16,7 +16,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     let rates = by_part(clients.iter().copied(), slices, Sample::per_second);
     measures.metric_of_all("rate", Unit::PerSecond, rates);
-    measures.keep_evidence(parts, &["connection", "strangers"]);
+    measures.keep_evidence(parts, &["connection", "foreign"]);
     transferred(case, &counted).tell(case, &mut measures);
     Ok(measures)
 }

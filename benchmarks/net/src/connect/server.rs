@@ -22,7 +22,7 @@ pub struct ConnectServer(Arc<Counts>);
 #[derive(Default)]
 struct Counts {
     accepted: AtomicU64,
-    strangers: AtomicU64,
+    foreign: AtomicU64,
 }
 
 pub fn begin(mut streams: Vec<TcpStream>, cpu: Option<u32>) -> Result<Serving<ConnectServer>, Reason> {
@@ -44,7 +44,7 @@ impl ServerEnd for ConnectServer {
 
     fn tell(&self, _: &ServerThread, out: &mut dyn Sink) {
         out.evidence("accepted", json!(self.0.accepted.load(Ordering::Relaxed)));
-        out.evidence("strangers", json!(self.0.strangers.load(Ordering::Relaxed)));
+        out.evidence("foreign", json!(self.0.foreign.load(Ordering::Relaxed)));
     }
 
     fn verify(&mut self, _: &mut ServerThread) -> Result<Integrity, Reason> {
@@ -72,7 +72,7 @@ fn serve(listener: &TcpListener, client: IpAddr, counts: &Counts, over: &AtomicB
                 counts.accepted.fetch_add(1, Ordering::Relaxed);
                 send_back(stream, over);
             }
-            Ok(_) => _ = counts.strangers.fetch_add(1, Ordering::Relaxed),
+            Ok(_) => _ = counts.foreign.fetch_add(1, Ordering::Relaxed),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&at_most)) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}

@@ -55,7 +55,7 @@ fn connections_are_made_timed_and_counted() {
 }
 
 #[test]
-fn strangers_are_closed_and_counted() {
+fn connections_of_others_are_closed_and_counted() {
     let case = planned("true");
     let (mut client, mut server) = ends(&case);
     let mut facts = Kept::until(8);
@@ -66,10 +66,10 @@ fn strangers_are_closed_and_counted() {
     // Another address of the loopback is another host to the server.
     from.bind(&std::net::SocketAddr::from(([127, 0, 0, 2], 0)).into()).expect("bound");
     from.connect(&at.into()).expect("connected");
-    let mut stranger: TcpStream = from.into();
-    let closed = std::io::Read::read(&mut stranger, &mut [0]);
+    let mut foreign: TcpStream = from.into();
+    let closed = std::io::Read::read(&mut foreign, &mut [0]);
     assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
-    assert_eq!(counted(&mut server, "strangers", 1), 1);
+    assert_eq!(counted(&mut server, "foreign", 1), 1);
 }
 
 #[test]

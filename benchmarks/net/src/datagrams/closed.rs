@@ -37,17 +37,17 @@ pub fn nothing(found: &Received, peer: IpAddr) -> Result<(), Reason> {
         _ => "no port".to_owned(),
     };
     let interface = found.interface.as_deref().map_or(String::new(), |name| format!(" of {name}"));
-    let (drops, strangers) =
-        (found.total(|flow| flow.socket_drops.unwrap_or(0)), found.total(|flow| flow.strangers));
+    let (drops, foreign) =
+        (found.total(|flow| flow.socket_drops.unwrap_or(0)), found.total(|flow| flow.foreign));
     let mut text = format!(
         "none of {sent} datagrams of {} B from {peer} arrived at {ports}{interface}: a firewall lets the control \
          connection through and drops UDP, or the path drops packets of {} B",
         found.message,
         found.message + if peer.is_ipv4() { 28 } else { 48 },
     );
-    if drops + strangers > 0 {
+    if drops + foreign > 0 {
         text = format!(
-            "{text}; {strangers} datagrams came from other programs, {drops} found the receive buffer full"
+            "{text}; {foreign} datagrams came from other programs, {drops} found the receive buffer full"
         );
     }
     Err(Reason::new(Cause::IoError, text))

@@ -1,4 +1,4 @@
-//! Findings from the counters: where datagrams were lost, fragments, strangers, bursts of the sender.
+//! Findings from the counters: where datagrams were lost, fragments, foreign datagrams, bursts of the sender.
 
 use seatrial_model::{Case, Finding, Quantity, Severity, Unit};
 use seatrial_sys::net::datagram::most_segments;
@@ -43,13 +43,13 @@ pub fn findings(case: &Case, trials: &[Trial<'_>]) -> Vec<Finding> {
         );
         found.push(make("rejected", Severity::Warning, text, rejected, "trials"));
     }
-    let strangers = sum(|flow| flow.strangers);
-    if strangers > 0 {
+    let foreign = sum(|flow| flow.foreign);
+    if foreign > 0 {
         let text = format!(
-            "{strangers} datagrams from other programs arrived at the ports of the measurement; they are not \
+            "{foreign} datagrams from other programs arrived at the ports of the measurement; they are not \
              counted, but took CPU time and buffer space of the receiver"
         );
-        found.push(make("strangers", Severity::Warning, text, strangers, "trials"));
+        found.push(make("foreign-datagrams", Severity::Warning, text, foreign, "trials"));
     }
     let late = sum(|flow| flow.late);
     if late > 0 {

@@ -5,7 +5,7 @@ use super::config::HEADER;
 /// The first bytes of every datagram, in little-endian order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A secret of the trial; datagrams without it are from strangers.
+    /// A secret of the trial; datagrams without it are foreign.
     pub cookie: u64,
     /// Counts the datagrams of a flow in a phase, from 0.
     pub sequence: u64,

@@ -68,7 +68,7 @@ fn socket(config: &UdpStreamConfig, port: u16) -> std::io::Result<UdpSocket> {
         if at.is_ipv6() {
             socket.set_only_v6(false)?;
         }
-        // Without it strangers arrive through other interfaces as well.
+        // Without it foreign datagrams arrive through other interfaces as well.
         config.endpoint.bind_device(&socket);
         socket.bind(&at.into())?;
         Ok(UdpSocket::from(socket))
@@ -204,7 +204,7 @@ impl Inbound {
                     && !datagram.truncated
             });
             match header {
-                None => self.tally.strangers += 1,
+                None => self.tally.foreign += 1,
                 Some(header) if header.phase != rules.phase => self.tally.stale += 1,
                 Some(header) => {
                     self.window.note(header.sequence);

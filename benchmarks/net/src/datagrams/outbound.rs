@@ -199,7 +199,7 @@ fn filled(layout: Layout, pattern: &Pattern) -> Outgoing {
     out
 }
 
-/// A random number that strangers cannot guess.
+/// A random number that other programs cannot guess.
 fn cookie() -> Result<u64, Reason> {
     let failed = |why: String| Reason::new(Cause::Missing, format!("reading a random number: {why}"));
     let key = Key::random().map_err(|error| failed(error.to_string()))?.to_hex();

@@ -117,7 +117,7 @@ pub struct Tally {
     pub burst_count: u64,
     pub longest_burst: u64,
     /// Datagrams with a wrong cookie, or from no flow of this trial.
-    pub strangers: u64,
+    pub foreign: u64,
     /// Datagrams of an earlier phase.
     pub stale: u64,
     /// Datagrams that were compared byte by byte, how many of these differ, and the first difference.

@@ -268,15 +268,15 @@ fn counts_that_did_not_come_over_make_no_number() {
 }
 
 #[test]
-fn fragments_strangers_and_late_ones_are_findings() {
+fn fragments_foreign_and_late_ones_are_findings() {
     let mut made = Made::whole();
     made.sent.path_mtu = Some(1000);
     made.sent.counters.counts.insert("fragments_made".to_owned(), 4000);
-    made.received.flows[1].strangers = 7;
+    made.received.flows[1].foreign = 7;
     made.received.flows[0].late = 3;
     let text = made.finding("fragmented").expect("told");
     assert!(text.contains("path MTU of 1000 B") && text.contains("4000 made"), "{text}");
-    assert!(made.finding("strangers").is_some_and(|text| text.starts_with("7 datagrams")));
+    assert!(made.finding("foreign-datagrams").is_some_and(|text| text.starts_with("7 datagrams")));
     assert!(made.finding("datagrams-late").is_some_and(|text| text.starts_with("3 datagrams")));
     made.sent.path_mtu = Some(1500);
     made.received.counters.counts.insert("fragments_come".to_owned(), 5);

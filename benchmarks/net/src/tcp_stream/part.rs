@@ -42,7 +42,7 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
     let addresses = listeners.as_ref().map(Listeners::addresses).transpose()?.unwrap_or_default();
     Prepared::new(place, addresses, move |peers| {
         let accepted = listeners.map(Listeners::accept).transpose()?;
-        let strangers = accepted.iter().flatten().map(|path| path.strangers).sum();
+        let foreign = accepted.iter().flatten().map(|path| path.foreign).sum();
         let streams = match accepted {
             Some(accepted) => accepted.into_iter().map(|path| path.streams).collect(),
             None => connect_over(&config.paths(), &Offer::of_other::<Vec<PeerAddress>>(peers, 0)?)
@@ -54,13 +54,13 @@ pub(super) fn prepare_with(config: TcpStreamConfig, place: &PartPlacement) -> Re
         }
         let team = FlowTeam::start(&config, streams)?;
         let methods = (config.send.unwrap_or(Sending::ALL[0]), config.receive.unwrap_or(Receiving::ALL[0]));
-        Ok(TcpEnd { config, strangers, team, methods })
+        Ok(TcpEnd { config, foreign, team, methods })
     })
 }
 
 struct TcpEnd {
     config: TcpStreamConfig,
-    strangers: usize,
+    foreign: usize,
     team: FlowTeam,
     methods: (Sending, Receiving),
 }
@@ -117,7 +117,7 @@ impl TcpEnd {
         out.evidence("host", tell_host(host.as_ref().ok(), window_ns));
         out.evidence("interface", json!(interfaces.join("+")));
         out.evidence("queues", json!(queues));
-        out.evidence("strangers", json!(self.strangers));
+        out.evidence("foreign", json!(self.foreign));
         Ok(())
     }
 }

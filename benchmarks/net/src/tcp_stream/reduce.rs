@@ -292,7 +292,7 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     // Only the last trial: all trials would be most of the record.
     measures.evidence.insert(LastFlows::NAME.to_owned(), json!(last));
     for part in trials.last().iter().flat_map(|trial| &trial.parts) {
-        let facts = ["methods", "host", "interface", "queues", "strangers"];
+        let facts = ["methods", "host", "interface", "queues", "foreign"];
         let facts: BTreeMap<&str, _> =
             facts.into_iter().filter_map(|name| Some((name, part.evidence.get(name)?))).collect();
         measures.evidence.insert(part.part.clone(), json!(facts));

@@ -1,4 +1,4 @@
-//! Strangers, ends that leave or freeze, ports that are taken.
+//! Foreign datagrams, ends that leave or freeze, ports that are taken.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use seatrial_net::udp_stream::BENCHMARK;
 use crate::rig::{Ends, Kept, case};
 
 #[test]
-fn strangers_are_counted_by_themselves_and_are_in_no_number() {
+fn foreign_datagrams_are_counted_by_themselves_and_are_in_no_number() {
     let case = case(&["n1"], &[]);
     let mut port = 0;
     let mut ends = Ends::of(&case, [&|| {}, &|| {}], |offers| {
@@ -18,10 +18,10 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
     })
     .expect("connected");
     // Before and during the measurement: too short for a header, as long as the real datagrams, and longer.
-    let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let foreign = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let shout = || {
         for length in [0, 5, 100, 5000] {
-            stranger.send_to(&vec![7; length], (Ipv4Addr::LOCALHOST, port)).expect("sent");
+            foreign.send_to(&vec![7; length], (Ipv4Addr::LOCALHOST, port)).expect("sent");
         }
     };
     shout();
@@ -31,7 +31,7 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
         std::thread::sleep(Duration::from_millis(150));
     });
     let sent = kept[0].facts["sent"]["flows"][0]["datagrams"].as_u64().expect("a count");
-    assert_eq!(kept[1].flow(0, "strangers"), 8);
+    assert_eq!(kept[1].flow(0, "foreign"), 8);
     assert_eq!((kept[1].flow(0, "received"), kept[1].flow(0, "lost")), (sent, 0));
     let [sender, receiver] = kept;
     let parts = [
@@ -39,7 +39,7 @@ fn strangers_are_counted_by_themselves_and_are_in_no_number() {
         receiver.record("receiver", 1, Integrity::Verified { checked: 1 }),
     ];
     match BENCHMARK.reduce(&case, &parts) {
-        Ok(measures) => assert!(measures.findings.iter().any(|finding| finding.kind == "strangers")),
+        Ok(measures) => assert!(measures.findings.iter().any(|finding| finding.kind == "foreign-datagrams")),
         Err(reason) => assert_eq!(reason.cause, Cause::Underloaded, "{reason}"),
     }
 }

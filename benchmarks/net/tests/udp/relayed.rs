@@ -55,7 +55,7 @@ fn hold_against(kept: &Kept, order: &[u64], sent: u64) {
         ("reordered", reordered),
         ("extent", extent),
         ("late", 0),
-        ("strangers", 0),
+        ("foreign", 0),
         ("stale", 0),
     ];
     for (name, count) in truth {

@@ -112,7 +112,7 @@ fn a_changed_byte_and_a_file_too_many_are_found() {
     }
     assert_eq!((files.checked, files.wrong), (11, 0));
     files.spoil(3).expect("changed");
-    fs::write(directory.path().join("stranger"), "").expect("made");
+    fs::write(directory.path().join("foreign"), "").expect("made");
     for operation in [FileOperation::Read, FileOperation::List] {
         files.pass(operation, 5, far, &stop).expect("done");
     }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn two_single_machines_are_held_against_each_other_and_strangers_are_not() {
+    fn two_single_machines_are_held_against_each_other_and_others_are_not() {
         let (one, other) = (node("n1", "1500", "6.1"), node("laptop", "9000", "6.1"));
         let alone = (std::slice::from_ref(&one), std::slice::from_ref(&other));
         assert_eq!(told(alone.0, alone.1), ["nic.mtu of nic:eth0: 1500 -> 9000 on laptop"]);

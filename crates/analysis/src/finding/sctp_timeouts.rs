@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn timeouts_of_sctp_are_told_where_sctp_was_measured() {
         let mut streams = case("snmp", &json!({ "counts": { "sctp_timeouts": 4 } }));
-        assert_eq!(find(std::slice::from_ref(&streams)), [], "a stranger's SCTP");
+        assert_eq!(find(std::slice::from_ref(&streams)), [], "SCTP of another program");
         streams.params.set("protocol", "sctp");
         let found = find(std::slice::from_ref(&streams));
         let [finding] = found.as_slice() else { panic!("{found:?}") };

@@ -162,8 +162,8 @@ fn what_no_test_makes_keeps_the_whole_folder() {
             if undo.is_dir() && !undo.is_symlink() { fs::remove_dir(undo) } else { fs::remove_file(undo) };
         undone.expect("undone");
     };
-    let stranger = path.join("notes.txt");
-    refused(&|| fs::write(&stranger, "mine").unwrap(), &stranger, "notes.txt, which no test makes");
+    let foreign = path.join("notes.txt");
+    refused(&|| fs::write(&foreign, "mine").unwrap(), &foreign, "notes.txt, which no test makes");
     let link = path.join("thread.1");
     refused(&|| symlink(&elsewhere, &link).unwrap(), &link, "thread.1, which no test makes");
     let link = path.join("part.7");

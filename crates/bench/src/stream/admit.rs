@@ -63,9 +63,9 @@ pub(super) fn admit(
             }
         }
     }
-    // All peers are connected, so all callers still in authentication are strangers.
-    let strangers = callers - count;
-    Ok(Accepted { streams: streams.into_iter().flatten().collect(), strangers })
+    // All peers are connected, so all callers still in authentication are foreign.
+    let foreign = callers - count;
+    Ok(Accepted { streams: streams.into_iter().flatten().collect(), foreign })
 }
 
 fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
@@ -76,10 +76,10 @@ fn prove(stream: TcpStream, key: &Key) -> io::Result<(u32, TcpStream)> {
 }
 
 fn late(streams: &[Option<TcpStream>], callers: usize, within: Duration) -> Reason {
-    let strangers = callers - streams.iter().flatten().count();
+    let foreign = callers - streams.iter().flatten().count();
     let missing = streams.iter().filter(|stream| stream.is_none()).count();
     let others =
-        if strangers == 0 { String::new() } else { format!("; {strangers} others did, without the key") };
+        if foreign == 0 { String::new() } else { format!("; {foreign} others did, without the key") };
     let of =
         if streams.len() == 1 { String::new() } else { format!(" {missing} of {} times", streams.len()) };
     let text = format!("the peer did not connect{of} within {} s{others}", within.as_secs());

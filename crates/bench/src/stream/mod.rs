@@ -118,7 +118,7 @@ impl Listener {
         Ok(PeerAddress::new(self.addresses.clone(), port, &self.key))
     }
 
-    /// The peer's `count` connections, ordered by number. Strangers are rejected without delay; the port is closed
+    /// The peer's `count` connections, ordered by number. Other callers are rejected without delay; the port is closed
     /// afterwards.
     pub fn accept(self, count: usize) -> Result<Accepted, Reason> {
         self.accept_within(count, WITHIN)
@@ -170,7 +170,7 @@ pub fn connect_over(
 pub struct Accepted {
     pub streams: Vec<TcpStream>,
     /// Callers without the key, or too many at once.
-    pub strangers: usize,
+    pub foreign: usize,
 }
 
 impl Accepted {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_who_say_nothing_or_nonsense_hold_up_nobody() {
+    fn callers_who_say_nothing_or_nonsense_hold_up_nobody() {
         let listener = Listener::open(&here()).expect("a port");
         let address = listener.address().expect("told");
         let at = SocketAddr::new(address.addresses()[0], address.port());
@@ -342,12 +342,12 @@ mod tests {
         while loud.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
         let ours = address.connect(&here(), 0).expect("connected");
         let accepted = accepting.join().expect("joined").expect("accepted");
-        assert_eq!((accepted.streams.len(), accepted.strangers), (1, 21));
+        assert_eq!((accepted.streams.len(), accepted.foreign), (1, 21));
         drop((silent, ours));
     }
 
     #[test]
-    fn a_peer_gets_through_when_more_strangers_call_than_are_asked() {
+    fn a_peer_gets_through_when_more_others_call_than_are_asked() {
         let listener = Listener::open(&here()).expect("a port");
         let address = listener.address().expect("told");
         let at = SocketAddr::new(address.addresses()[0], address.port());
@@ -357,7 +357,7 @@ mod tests {
         let calling = thread::spawn(move || address.connect(&here(), 0));
         drop(silent);
         let accepted = accepting.join().expect("joined").expect("accepted");
-        assert!(calling.join().expect("joined").is_ok() && accepted.strangers > 0);
+        assert!(calling.join().expect("joined").is_ok() && accepted.foreign > 0);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::{ANSWER_WITHIN, Endpoint, WITHIN, addresses_of};
 /// How long a rejected caller waits before the next attempt.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Where a process listens and the key to it, as it stands in an offer or another message that strangers do not see.
+/// Where a process listens and the key to it, as it stands in an offer or another message that other programs do not see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerAddress {
     /// In the order of connection attempts.

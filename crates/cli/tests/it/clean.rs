@@ -63,7 +63,7 @@ fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
 }
 
 #[test]
-fn a_folder_with_a_strangers_file_in_it_stays_and_says_so() {
+fn a_folder_with_a_foreign_file_in_it_stays_and_says_so() {
     let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
     let folder = place.path().join(".seatrial-metadata-0123456789abcdef");
     fs::create_dir(&folder).expect("made");

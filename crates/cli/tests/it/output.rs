@@ -156,7 +156,7 @@ fn a_reader_that_has_seen_enough_turns_no_finding_into_a_pass() {
 }
 
 #[test]
-fn what_strangers_wrote_cannot_steer_the_terminal() {
+fn what_others_wrote_cannot_steer_the_terminal() {
     let home = Home::new();
     home.seatrial("run mem.bandwidth").script(&Script::measuring(60.0)).run().exits(0);
     let results = home.run().join("results.jsonl");

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_strangers_are_no_further_fields() {
+    fn names_from_outside_are_no_further_fields() {
         assert_eq!(url(b"\"a,\",1\n"), "data:text/csv;charset=utf-8,%22a,%22,1%0A");
     }
 }

@@ -77,7 +77,7 @@ fn runs_without_a_common_case_are_a_page_that_says_so() {
 }
 
 #[test]
-fn names_of_strangers_stay_text_when_they_are_compared() {
+fn names_from_outside_stay_text_when_they_are_compared() {
     let page = hostile();
     assert_eq!(page.matches("<script").count(), 1, "only our own script");
     assert_eq!(page.matches("<style").count(), 1, "only our own style");

@@ -279,7 +279,7 @@ fn what_is_said_of_many_nodes_is_said_once_of_the_worst() {
 }
 
 #[test]
-fn names_of_strangers_stay_text() {
+fn names_from_outside_stay_text() {
     let page = page_of(&scripted::hostile());
     assert_eq!(page.matches("<script").count(), 1, "only our own script");
     assert_eq!(page.matches("<style").count(), 1, "only our own style");

@@ -28,7 +28,7 @@ pub enum GpuError {
     #[error("{bytes} bytes from {offset} on are beyond the end of {size} bytes of memory")]
     Beyond { offset: usize, bytes: usize, size: usize },
     #[error("{what} belongs to another device")]
-    Stranger { what: &'static str },
+    Foreign { what: &'static str },
 }
 
 impl GpuError {
@@ -37,7 +37,7 @@ impl GpuError {
             Self::Library(_) => GpuFault::NoDevice,
             Self::TooOld { .. } => GpuFault::NotSupported,
             Self::Refused { fault, .. } => *fault,
-            Self::Beyond { .. } | Self::Stranger { .. } => GpuFault::Other,
+            Self::Beyond { .. } | Self::Foreign { .. } => GpuFault::Other,
         }
     }
 }

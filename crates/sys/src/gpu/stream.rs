@@ -113,7 +113,7 @@ impl Stream {
         spans: &[Span<'_>],
     ) -> Result<(), GpuError> {
         if !function.gpu().is(&self.gpu) {
-            return Err(GpuError::Stranger { what: "the kernel" });
+            return Err(GpuError::Foreign { what: "the kernel" });
         }
         let driver = self.gpu.entered()?;
         spans.iter().for_each(|span| self.keep(*span));
@@ -181,7 +181,7 @@ impl Event {
 
     pub fn record(&self, stream: &Stream) -> Result<(), GpuError> {
         if !self.gpu.is(&stream.gpu) {
-            return Err(GpuError::Stranger { what: "the event" });
+            return Err(GpuError::Foreign { what: "the event" });
         }
         // SAFETY: both belong to this device.
         unsafe { self.gpu.entered()?.record(self.raw, stream.raw) }
@@ -190,7 +190,7 @@ impl Event {
     /// Nanoseconds of the device's clock from `self` to `later`. Both streams must be finished.
     pub fn until_ns(&self, later: &Self) -> Result<f64, GpuError> {
         if !self.gpu.is(&later.gpu) {
-            return Err(GpuError::Stranger { what: "the event" });
+            return Err(GpuError::Foreign { what: "the event" });
         }
         // SAFETY: both are events of this device.
         unsafe { self.gpu.entered()?.elapsed_ns(self.raw, later.raw) }

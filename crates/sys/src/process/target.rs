@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn a_process_of_another_start_time_is_not_signalled() {
         let (mut child, pid) = sleeper();
-        let stranger = Target { pid, identity: Identity::StartTime(1) };
-        assert_eq!(stranger.signal(Signal::KILL), Err(TargetError::Gone(pid)));
-        assert_eq!(stranger.wait(Duration::ZERO), Ok(true));
+        let foreign = Target { pid, identity: Identity::StartTime(1) };
+        assert_eq!(foreign.signal(Signal::KILL), Err(TargetError::Gone(pid)));
+        assert_eq!(foreign.wait(Duration::ZERO), Ok(true));
         Target::open(pid).and_then(|target| target.signal_group(Signal::KILL)).expect("sent");
         assert_eq!(child.wait().expect("reaped").signal(), Some(Signal::KILL.as_raw()));
     }

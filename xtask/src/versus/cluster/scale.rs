@@ -71,7 +71,7 @@ fn script(count: u32) -> Value {
 fn exchange(count: u32, flows: u32) -> Value {
     let slices = json!({ "channel": "received", "at": { "thread": 0 }, "unit": "MB", "span": "25 ms", "start": "0 ms",
                          "amounts": [25.0], "repeat": 40, "noise_percent": 0.5 });
-    let bytes = vec![1_000_000_000 / u64::from(flows); flows as usize];
+    let bytes = vec![(1_000_000_000 / u64::from(flows)).to_string(); flows as usize].join(" ");
     let received = json!([{ "window_ns": 1_000_000_000_u64, "bytes": bytes }]);
     of_nodes(count, &json!([{ "samples": [slices], "evidence": { "received": received } }]))
 }

@@ -1,4 +1,4 @@
-//! Faults of the path between two namespaces, and connections from strangers.
+//! Faults of the path between two namespaces, and connections of other programs.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -83,21 +83,21 @@ fn nodes_that_speak_only_version_6_are_measured_as_any_others() {
 }
 
 #[test]
-fn a_stranger_at_the_port_is_refused_counted_and_in_no_number() {
-    // Strangers connect as soon as the port is known, before the peer does.
+fn a_foreign_program_at_the_port_is_refused_counted_and_in_no_number() {
+    // Other programs connect as soon as the port is known, before the peer does.
     let case = alone(&PLAIN[..2]);
     let called = std::sync::Mutex::new(Vec::new());
     let both = Both::connected_after(case, |offer| {
         for _ in 0..3 {
             let port = offer.data[0]["port"].as_u64().expect("a port") as u16;
-            let mut stranger = TcpStream::connect(("127.0.0.1", port)).expect("connected");
-            stranger.write_all(&[7; 4096]).expect("written");
-            called.lock().expect("held").push(stranger);
+            let mut foreign = TcpStream::connect(("127.0.0.1", port)).expect("connected");
+            foreign.write_all(&[7; 4096]).expect("written");
+            called.lock().expect("held").push(foreign);
         }
     });
     let records = both.measured(Duration::from_millis(150));
-    assert_verified(&records, "strangers");
-    assert_eq!(records[1].evidence["strangers"], 3);
+    assert_verified(&records, "foreign");
+    assert_eq!(records[1].evidence["foreign"], 3);
     let received = super::super::record::End::all(&records[1].evidence)[0].bytes;
     let sent = super::super::record::End::all(&records[0].evidence)[0].bytes;
     assert!(received > 0 && sent > 0);

@@ -71,7 +71,7 @@ fn only_the_time_that_all_threads_work_counts() {
 }
 
 #[test]
-fn samples_of_strangers_cost_no_more_memory_than_they_have_themselves() {
+fn samples_from_outside_cost_no_more_memory_than_they_have_themselves() {
     let case = case(std::path::Path::new("/x"), &[]);
     let mut far = samples(0, &[(1000, 1100, 10, 0), (1100, 1200, 10, 0)]);
     far.extend(samples((1 << 60) - 1, &[(1000, 1100, 10, 0)]));

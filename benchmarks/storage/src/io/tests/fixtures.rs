@@ -79,8 +79,8 @@ fn files_that_went_bad_are_told_and_not_found_again() {
 #[test]
 fn what_is_no_label_of_ours_is_not_taken_for_one() {
     let (folder, fd_store) = (folder(), fd_store());
-    let stranger = tempfile::tempfile().expect("a file");
-    fd_store.put(b"{}", &[&stranger]).and_then(|()| fd_store.put(&[0xff], &[&stranger])).expect("put");
+    let foreign = tempfile::tempfile().expect("a file");
+    fd_store.put(b"{}", &[&foreign]).and_then(|()| fd_store.put(&[0xff], &[&foreign])).expect("put");
     let (word, integrity) = trial(folder.path(), fd_store, &[("size", "1 MiB")]);
     assert_eq!(word.as_deref(), Some("filled"));
     assert!(matches!(integrity, Integrity::Verified { .. }), "{integrity:?}");

@@ -116,7 +116,7 @@ pub fn datagrams(message: u64) -> [Value; 2] {
         "message": message, "buffer": 400_000, "forced": false, "coalesced": false, "effort": effort,
         "counters": counters,
         "flows": [{ "port": 1, "sent": 1000, "received": 1000, "lost": 0, "duplicates": 0, "reordered": 0,
-                    "extent": 0, "late": 0, "bursts": [], "burst_count": 0, "longest_burst": 0, "strangers": 0,
+                    "extent": 0, "late": 0, "bursts": [], "burst_count": 0, "longest_burst": 0, "foreign": 0,
                     "stale": 0, "checked": 0, "wrong": 0, "reads": 0 }],
     });
     [json!({ "sent": sent }), json!({ "received": received })]

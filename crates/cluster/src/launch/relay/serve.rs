@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn each_child_gets_its_own_commands_and_those_of_strangers_go_nowhere() {
+    fn each_child_gets_its_own_commands_and_those_of_others_go_nowhere() {
         let children = Children::default();
         let queues: Vec<_> = (0..2).map(|_| Outgoing::new(9, |why| panic!("{why}"))).collect();
         for (child, (queue, _)) in (0..).zip(&queues) {

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_turned_away_and_hold_up_nobody() {
+    fn other_callers_are_turned_away_and_hold_up_nobody() {
         let listener = RendezvousListener::open().expect("a port");
         let at = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.port));
         // Some callers say nothing, some send wrong data, more than are authenticated at once.

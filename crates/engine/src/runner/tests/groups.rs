@@ -33,7 +33,7 @@ fn received(_: &Case, _: &PartPlacement) -> Script {
         end: Nanos::secs(1),
         amount: Quantity::bytes(1_000_000_000),
     };
-    let flows = json!([{ "window_ns": 1_000_000_000_u64, "bytes": [1_000_000_000_u64] }]);
+    let flows = json!([{ "window_ns": 1_000_000_000_u64, "bytes": "1000000000" }]);
     Script { evidence: [("received".to_owned(), flows)].into(), ..Script::of(vec![sample]) }
 }
 

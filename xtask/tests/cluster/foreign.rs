@@ -136,7 +136,7 @@ fn callers_without_the_key() {
     });
 }
 
-/// The strangers that it says it turned away.
+/// The foreign connections that it says it turned away.
 #[track_caller]
 fn turned_away(ended: &Ended) -> usize {
     let told = " connections without the key of this run were refused while agents started";
@@ -224,7 +224,7 @@ fn a_flood_while(rig: &Rig, time: &str) {
     };
     let (asked, served) = (checked("client"), checked("server"));
     assert!(asked > 0 && asked.abs_diff(served) <= 1, "{asked} asked, {served} served");
-    // What it talked to is its peer, and none of the strangers.
+    // What it talked to is its peer, and none of the others.
     let from = |end: &Value| end.as_str().unwrap().split_once(':').unwrap().0.to_owned();
     let ends = case["evidence"]["connection"]["ends"].as_array().unwrap();
     assert_eq!(ends.iter().map(from).collect::<Vec<_>>(), ["10.77.0.1", "10.77.0.2"]);
