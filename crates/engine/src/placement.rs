@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Groups, Test};
-use seatrial_model::{About, Case, CaseId, Cause, Origin, Reason, Site, SiteNode, Value};
+use seatrial_model::{About, Case, CaseId, Cause, Origin, Parts, Reason, Site, SiteNode, Value};
 
 use crate::inputs::{PlanError, PlanInputs};
 use crate::pattern::{ALL, ALONE, BISECT, Division, Ends, GROUPS, PATTERNS, Partners, Pattern, Step};
@@ -93,7 +93,10 @@ pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result
         ANY => Partners::Any(&everybody),
         _ => Partners::Role(&of_role),
     });
-    let steps = pattern.steps(&Ends { players: &nodes.players, partners, rounds: test.rounds, division });
+    let mut steps = pattern.steps(&Ends { players: &nodes.players, partners, rounds: test.rounds, division });
+    if pattern.tells_nodes && is_one_way(about, test) {
+        steps.iter_mut().for_each(Step::both_ways);
+    }
     let mut placed: BTreeSet<usize> = BTreeSet::new();
     for Step { number, groups } in &steps {
         let tag = (pattern.at_once || pattern.has_rounds || pattern.has_groups).then_some(Tag {
@@ -205,6 +208,14 @@ fn too_few(test: &Test) -> Reason {
         test.id
     );
     Reason::new(Cause::Missing, text)
+}
+
+/// Whether a pair of nodes says something about one direction only, and both nodes are measured.
+fn is_one_way(about: &About, test: &Test) -> bool {
+    let direction = test.params.get("direction").map_or(&[][..], Vec::as_slice);
+    matches!(about.parts, Parts::OneWay(_))
+        && test.partner.is_none()
+        && direction.iter().all(|way| way == "forward")
 }
 
 /// Any node may be the partner.

@@ -48,6 +48,9 @@ pub enum Parts {
     OneOrMore(&'static str),
     /// Two processes, on two nodes or on one.
     Two([&'static str; 2]),
+    /// Two processes, of which the first sends and the second receives, unless the parameter `direction` says otherwise. All
+    /// pairs and random pairs of nodes are measured in both directions.
+    OneWay([&'static str; 2]),
     /// Two or more processes of one name, on two or more nodes.
     TwoOrMore(&'static str),
 }
@@ -57,7 +60,7 @@ impl Parts {
     pub const fn names(&self) -> &[&'static str] {
         match self {
             Self::One(name) | Self::OneOrMore(name) | Self::TwoOrMore(name) => std::slice::from_ref(name),
-            Self::Two(names) => names,
+            Self::Two(names) | Self::OneWay(names) => names,
         }
     }
 

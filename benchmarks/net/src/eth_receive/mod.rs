@@ -44,7 +44,7 @@ const ABOUT: About = About {
     ],
     metrics: METRICS,
     series: SERIES,
-    parts: Parts::Two(["sender", "receiver"]),
+    parts: Parts::OneWay(["sender", "receiver"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 22, written: 0 },

@@ -140,7 +140,7 @@ const ABOUT: About = About {
         .doc("With rails: payload received by all flows of each rail; rails are numbered as in the list."),
         seatrial_bench::BY_TIME,
     ],
-    parts: Parts::Two(["client", "server"]),
+    parts: Parts::OneWay(["client", "server"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 7, written: 0 },

@@ -43,7 +43,7 @@ const ABOUT: About = About {
     ],
     metrics: METRICS,
     series: SERIES,
-    parts: Parts::Two(["sender", "receiver"]),
+    parts: Parts::OneWay(["sender", "receiver"]),
     needs: &[],
     probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
     cost: Cost { seconds: 6, written: 0 },

@@ -34,7 +34,7 @@ pub const ABOUT: About = About {
         Remedy::new(Actor::NetworkTeam, "on RoCE check flow control (PFC, ECN)"),
     ],
     series: &[BY_SIZE, BY_PORT],
-    parts: Parts::Two(["client", "server"]),
+    parts: Parts::OneWay(["client", "server"]),
     probes: &["steal", "load", "throttle", "ib_port", "nic"],
     cost: Cost { seconds: 6, written: 0 },
     interaction: Interaction::Loads("the link between two RDMA ports, and a core for each thread"),

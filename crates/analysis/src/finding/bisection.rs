@@ -6,7 +6,7 @@ use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome};
 use seatrial_stats::student_quantile;
 
-use super::matrix::allowed;
+use super::matrix::{allowed, shortfall};
 use super::speeds::{FEWEST_PARTNERS, speeds};
 use crate::bisect::{Group, GroupResult, Next, Search};
 
@@ -153,10 +153,6 @@ fn suspects(whole: &CaseRecord, records: &[CaseRecord]) -> BTreeSet<String> {
 fn behind(values: &[(String, f64)], better: Better) -> Vec<String> {
     let numbers: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     let Some((centre, allowed)) = allowed(&numbers) else { return Vec::new() };
-    let by = |value: f64| match better {
-        Better::Higher => centre - value,
-        Better::Lower => value - centre,
-        Better::None => 0.0,
-    };
-    values.iter().filter(|(_, value)| by(*value) > allowed).map(|(node, _)| node.clone()).collect()
+    let is_behind = |value: f64| better != Better::None && shortfall(better, value, centre) > allowed;
+    values.iter().filter(|(_, value)| is_behind(*value)).map(|(node, _)| node.clone()).collect()
 }

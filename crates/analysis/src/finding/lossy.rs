@@ -140,12 +140,12 @@ mod tests {
         one == 3 || other == 3
     }
 
-    /// As measured with 300 ms per trial on two CPUs: 1.19, 3.22 and 1.11 Gbit/s against 5.2 to 8.0.
+    /// A loss that costs less than the rates scatter.
     fn noisy(one: u32, other: u32) -> f64 {
         match (one, other) {
-            (1, 3) => 1.19,
-            (2, 3) => 3.22,
-            (3, 4) => 1.11,
+            (1, 3) => 3.9,
+            (2, 3) => 5.22,
+            (3, 4) => 3.0,
             (1, 2) => 8.0,
             (1, 4) => 6.6,
             _ => 5.2,

@@ -1,9 +1,10 @@
 //! Pairs of nodes as a matrix, and the slow nodes and links in it.
 //!
-//! The speed of a node is the median of its row and its column: of all its pairs. The node is slow if its speed is
-//! worse than the median of all nodes by more than [`K`] median absolute deviations and [`FLOOR_PERCENT`], as in
-//! `outlier`. The slowest node is named first and its pairs are left out for the next search, so that the partners of
-//! a slow node do not look slow themselves.
+//! The speed of a node is the median of its row and its column: of all its pairs. Where pairs were measured in both
+//! directions, a node has a speed of sending, of its row, and one of receiving, of its column. The node is slow if its
+//! speed is worse than the median of all nodes by more than [`most_deviations`] and [`FLOOR_PERCENT`]. The slowest node is
+//! named first and its pairs are left out for the next search, so that the partners of a slow node do not look slow
+//! themselves.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,21 @@ use seatrial_stats::Sorted;
 
 use crate::same::is_same_question;
 
-/// Median absolute deviations that a sound node or pair stays within.
-const K: f64 = 6.0;
+/// Median absolute deviations that a sound node or pair stays within, among so many: with many, one is far off by chance;
+/// of few, the deviation itself is uncertain. The square root is a bound of the normal distribution's quantile, and
+/// [`FALSE_NAMES`] the share of sound groups in which something is named.
+fn most_deviations(values: usize) -> f64 {
+    let number = values.max(1) as f64;
+    1.4826 * (2.0 * (number / (2.5 * FALSE_NAMES)).ln()).sqrt() * (1.0 + FEW / number)
+}
+
+/// Median absolute deviations from which a node is measured again: that costs two cases, and clears a sound one.
+const SUSPECT: f64 = 6.0;
+
+const FALSE_NAMES: f64 = 1e-3;
+
+/// Number of values of which the deviation counts twice.
+const FEW: f64 = 12.0;
 
 /// Smallest distance from the median of a slow node or pair, in percent of the median.
 const FLOOR_PERCENT: f64 = 3.0;
@@ -36,10 +50,23 @@ pub struct Matrix {
     pub cells: BTreeMap<(usize, usize), f64>,
 }
 
+/// The cells that a number of a node is the median of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Its row and its column.
+    Both,
+    /// Its row: what it sends.
+    Sends,
+    /// Its column: what it receives.
+    Receives,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slow {
     /// The position of the node, or of both nodes of a pair.
     pub nodes: Vec<usize>,
+    /// Where the node is slow; a side of its own only where pairs were measured in both directions.
+    pub side: Side,
     pub value: f64,
     pub median: f64,
     pub partners: usize,
@@ -93,58 +120,82 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
 
 impl Matrix {
     pub fn of_node(&self, node: usize) -> Option<(f64, usize)> {
-        self.without(&[]).of(node)
+        self.without(&[]).of(node, Side::Both)
     }
 
-    /// The slow nodes with at least `partners` partners, the slowest first.
+    /// The slow nodes with at least `partners` partners, the slowest first. A node whose two sides are slow is so as a
+    /// whole.
     pub fn slow_nodes(&self, partners: usize) -> Vec<Slow> {
-        let mut named: Vec<usize> = Vec::new();
-        let mut found = Vec::new();
+        self.beyond(partners, most_deviations)
+    }
+
+    fn beyond(&self, partners: usize, most: impl Fn(usize) -> f64) -> Vec<Slow> {
+        let mut named: Vec<(usize, Side)> = Vec::new();
+        let mut found: Vec<Slow> = Vec::new();
         while let Some(slow) =
-            self.without(&named).behind().into_iter().find(|slow| slow.partners >= partners)
+            self.without(&named).behind(&most).into_iter().find(|slow| slow.partners >= partners)
         {
-            named.extend(&slow.nodes);
-            found.push(slow);
+            named.push((slow.nodes[0], slow.side));
+            match found.iter_mut().find(|known| known.nodes == slow.nodes) {
+                Some(other) => {
+                    *other = Slow {
+                        side: Side::Both,
+                        value: f64::midpoint(other.value, slow.value),
+                        ..other.clone()
+                    };
+                }
+                None => found.push(slow),
+            }
         }
         found
     }
 
-    /// Every node that looks slow at first or after the slowest are named, in the order of the nodes.
-    pub fn suspects(&self) -> Vec<usize> {
-        let mut found: Vec<usize> = self
-            .without(&[])
-            .behind()
-            .into_iter()
-            .chain(self.slow_nodes(1))
-            .flat_map(|slow| slow.nodes)
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+    /// Every node that looks slow at first or after the slowest are named, with the side, in the order of the nodes.
+    pub fn suspects(&self) -> Vec<(usize, Side)> {
+        let all = self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(1, |_| SUSPECT));
+        let mut sides: BTreeMap<usize, Side> = BTreeMap::new();
+        for slow in all {
+            let side = sides.entry(slow.nodes[0]).or_insert(slow.side);
+            if *side != slow.side {
+                *side = Side::Both;
+            }
+        }
+        sides.into_iter().collect()
     }
 
-    /// Slow pairs whose nodes are both sound with the rest of their partners, two or more each.
+    /// Slow pairs whose nodes are both sound with the rest of their partners, two or more each. Of pairs in both
+    /// directions the first node is sound where it sends, the second where it receives.
     pub fn slow_links(&self) -> Vec<Slow> {
-        let named: Vec<usize> = self.slow_nodes(2).into_iter().flat_map(|slow| slow.nodes).collect();
-        let left = self.without(&named);
+        let whole = self.slow_nodes(2).into_iter().flat_map(|slow| match slow.side {
+            Side::Both if self.has_both_ways() => {
+                vec![(slow.nodes[0], Side::Sends), (slow.nodes[0], Side::Receives)]
+            }
+            side => vec![(slow.nodes[0], side)],
+        });
+        let left = self.without(&whole.collect::<Vec<_>>());
         let values: Vec<f64> = left.cells.iter().map(|(_, value)| *value).collect();
         let Some((centre, allowed)) = allowed(&values).filter(|_| self.nodes.len() >= FEWEST_NODES) else {
             return Vec::new();
         };
         let is_slow = |value: f64| self.behind(value, centre) > allowed;
-        let is_good_elsewhere = |node: usize, pair: (usize, usize)| {
-            let others = left.cells.iter().filter(|(at, _)| {
-                (at.0 == node || at.1 == node) && (at.0, at.1) != pair && (at.1, at.0) != pair
-            });
+        let sides = if self.has_both_ways() { [Side::Sends, Side::Receives] } else { [Side::Both; 2] };
+        let is_good_elsewhere = |node: usize, side: Side, pair: (usize, usize)| {
+            let others = left
+                .cells
+                .iter()
+                .filter(|(at, _)| side.has(node, *at) && (at.0, at.1) != pair && (at.1, at.0) != pair);
             let others: Vec<f64> = others.map(|(_, value)| *value).collect();
             others.len() >= 2 && median(&others).is_some_and(|median| !is_slow(median))
         };
         let pairs = left.cells.iter().filter(|(pair, value)| {
-            is_slow(*value) && is_good_elsewhere(pair.0, *pair) && is_good_elsewhere(pair.1, *pair)
+            is_slow(*value)
+                && is_good_elsewhere(pair.0, sides[0], *pair)
+                && is_good_elsewhere(pair.1, sides[1], *pair)
         });
         pairs
             .map(|(pair, value)| Slow {
                 nodes: vec![pair.0, pair.1],
+                side: Side::Both,
                 value: *value,
                 median: centre,
                 partners: 1,
@@ -152,19 +203,34 @@ impl Matrix {
             .collect()
     }
 
-    /// How much worse than `median` the `value` is.
-    fn behind(&self, value: f64, median: f64) -> f64 {
-        match self.better {
-            Better::Lower => value - median,
-            Better::Higher | Better::None => median - value,
-        }
+    /// Whether most pairs were measured in both directions.
+    pub fn has_both_ways(&self) -> bool {
+        let turned =
+            self.cells.keys().filter(|(one, other)| self.cells.contains_key(&(*other, *one))).count();
+        2 * turned > self.cells.len()
     }
 
-    fn without(&self, named: &[usize]) -> Left<'_> {
-        let is_left = |at: &(usize, usize)| !named.contains(&at.0) && !named.contains(&at.1);
+    /// How much worse than `median` the `value` is.
+    fn behind(&self, value: f64, median: f64) -> f64 {
+        shortfall(self.better, value, median)
+    }
+
+    fn without(&self, named: &[(usize, Side)]) -> Left<'_> {
+        let is_left = |at: &(usize, usize)| !named.iter().any(|(node, side)| side.has(*node, *at));
         let cells =
             self.cells.iter().filter(|(at, _)| is_left(at)).map(|(at, value)| (*at, *value)).collect();
         Left { matrix: self, cells }
+    }
+}
+
+impl Side {
+    /// Whether a cell is of this side of `node`.
+    const fn has(self, node: usize, (row, column): (usize, usize)) -> bool {
+        match self {
+            Self::Both => row == node || column == node,
+            Self::Sends => row == node,
+            Self::Receives => column == node,
+        }
     }
 }
 
@@ -174,8 +240,8 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
-    fn of(&self, node: usize) -> Option<(f64, usize)> {
-        let own = self.cells.iter().filter(|(at, _)| at.0 == node || at.1 == node);
+    fn of(&self, node: usize, side: Side) -> Option<(f64, usize)> {
+        let own = self.cells.iter().filter(|(at, _)| side.has(node, *at));
         let (mut values, mut partners) = (Vec::new(), Vec::new());
         for (at, value) in own {
             values.push(*value);
@@ -186,18 +252,25 @@ impl Left<'_> {
         Some((median(&values)?, partners.len()))
     }
 
-    fn behind(&self) -> Vec<Slow> {
-        let scores: Vec<(usize, f64, usize)> = (0..self.matrix.nodes.len())
-            .filter_map(|node| self.of(node).map(|(score, partners)| (node, score, partners)))
+    fn behind(&self, most: impl Fn(usize) -> f64) -> Vec<Slow> {
+        let sides: &[Side] =
+            if self.matrix.has_both_ways() { &[Side::Sends, Side::Receives] } else { &[Side::Both] };
+        let places =
+            (0..self.matrix.nodes.len()).flat_map(|node| sides.iter().map(move |side| (node, *side)));
+        let scores: Vec<(usize, Side, f64, usize)> = places
+            .filter_map(|(node, side)| {
+                self.of(node, side).map(|(score, partners)| (node, side, score, partners))
+            })
             .collect();
-        let values: Vec<f64> = scores.iter().map(|(_, score, _)| *score).collect();
-        let Some((median, allowed)) = allowed(&values).filter(|_| values.len() >= FEWEST_NODES) else {
+        let values: Vec<f64> = scores.iter().map(|(_, _, score, _)| *score).collect();
+        let enough = FEWEST_NODES * sides.len() - (sides.len() - 1);
+        let Some((median, allowed)) = allowed_by(&values, most).filter(|_| values.len() >= enough) else {
             return Vec::new();
         };
         let mut found: Vec<Slow> = scores
             .into_iter()
-            .filter(|(_, score, _)| self.matrix.behind(*score, median) > allowed)
-            .map(|(node, value, partners)| Slow { nodes: vec![node], value, median, partners })
+            .filter(|(_, _, score, _)| self.matrix.behind(*score, median) > allowed)
+            .map(|(node, side, value, partners)| Slow { nodes: vec![node], side, value, median, partners })
             .collect();
         let by = |slow: &Slow| self.matrix.behind(slow.value, median);
         found.sort_by(|one, other| by(other).total_cmp(&by(one)));
@@ -205,11 +278,34 @@ impl Left<'_> {
     }
 }
 
-/// The median of `values`, and the distance from it that is still sound.
+/// How much worse than `centre` the `value` is, as a [`distance`].
+pub(super) fn shortfall(better: Better, value: f64, centre: f64) -> f64 {
+    match better {
+        Better::Lower => distance(value, centre),
+        Better::Higher | Better::None => -distance(value, centre),
+    }
+}
+
+/// How far `value` is from `centre`, as a share of it. Rates and times scatter in proportion, so the logarithm of their
+/// ratio is taken: a hundredth is farther from the centre than half of it.
+fn distance(value: f64, centre: f64) -> f64 {
+    if value > 0.0 && centre > 0.0 {
+        (value / centre).ln()
+    } else {
+        (value - centre) / centre.abs().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The median of `values`, and the [`distance`] from it that is still sound.
 pub(super) fn allowed(values: &[f64]) -> Option<(f64, f64)> {
+    allowed_by(values, most_deviations)
+}
+
+/// The same with as many median absolute deviations as `most` says of the number of values.
+fn allowed_by(values: &[f64], most: impl Fn(usize) -> f64) -> Option<(f64, f64)> {
     let centre = median(values)?;
-    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    Some((centre, (K * median(&distances)?).max(FLOOR_PERCENT / 100.0 * centre.abs())))
+    let distances: Vec<f64> = values.iter().map(|value| distance(*value, centre).abs()).collect();
+    Some((centre, (most(values.len()) * median(&distances)?).max(FLOOR_PERCENT / 100.0)))
 }
 
 fn median(values: &[f64]) -> Option<f64> {
@@ -308,8 +404,43 @@ mod tests {
         let records: Vec<CaseRecord> =
             (1..=6).map(|at| pair(2 * at - 1, 2 * at, if at == 3 { 60.0 } else { 100.0 })).collect();
         let matrix = &matrices(&records)[0];
-        assert_eq!(matrix.suspects(), [4, 5]);
+        assert_eq!(matrix.suspects(), [(4, Side::Both), (5, Side::Both)]);
         assert!(matrix.slow_nodes(2).is_empty());
+    }
+
+    /// All ordered pairs of `count` nodes, except where `slow` says otherwise.
+    fn both_ways(count: usize, slow: impl Fn(usize, usize) -> Option<f64>) -> Matrix {
+        let pairs = (1..=count).flat_map(|one| (1..=count).map(move |other| (one, other)));
+        let pairs = pairs.filter(|(one, other)| one != other);
+        let records: Vec<CaseRecord> = pairs
+            .map(|(one, other)| {
+                pair(one, other, slow(one, other).unwrap_or(99.5 + 0.5 * ((one + other) % 3) as f64))
+            })
+            .collect();
+        matrices(&records).remove(0)
+    }
+
+    #[test]
+    fn of_pairs_in_both_directions_the_side_is_told_that_is_slow() {
+        let told = |found: &Matrix| -> Vec<(String, Side)> {
+            let slow = found.slow_nodes(2).into_iter();
+            slow.map(|slow| (found.nodes[slow.nodes[0]].clone(), slow.side)).collect()
+        };
+        for count in [4, 8] {
+            let sends = both_ways(count, |one, _| (one == 3).then_some(8.0));
+            assert_eq!(told(&sends), [("n3".to_owned(), Side::Sends)]);
+            assert_eq!((sends.slow_nodes(2)[0].value, sends.slow_links()), (8.0, Vec::new()));
+            let receives = both_ways(count, |_, other| (other == 3).then_some(80.0));
+            assert_eq!(told(&receives), [("n3".to_owned(), Side::Receives)]);
+            assert!(receives.slow_links().is_empty());
+            let whole = both_ways(count, |one, other| (one == 3 || other == 3).then_some(80.0));
+            assert_eq!(told(&whole), [("n3".to_owned(), Side::Both)]);
+            assert!(whole.slow_links().is_empty());
+            let link = both_ways(count, |one, other| ((one, other) == (3, 4)).then_some(8.0));
+            assert_eq!(told(&link), []);
+            assert_eq!(names(&link, &link.slow_links()), ["n3->n4"]);
+            assert_eq!(told(&both_ways(count, |_, _| None)), []);
+        }
     }
 
     /// Normal deviate of mean 0 and deviation 1 (Box and Muller).
@@ -343,8 +474,8 @@ mod tests {
             }
             let matrix = Matrix { cells, nodes: vec![String::new(); NODES], ..all_pairs(4, |_, _| None) };
             let suspects = matrix.suspects();
-            hits += u32::from(suspects.contains(&0));
-            others += suspects.iter().filter(|node| **node != 0).count();
+            hits += u32::from(suspects.iter().any(|(node, _)| *node == 0));
+            others += suspects.iter().filter(|(node, _)| *node != 0).count();
         }
         (hits, others)
     }
@@ -355,17 +486,110 @@ mod tests {
     fn a_slow_node_is_suspected_as_often_as_the_documentation_says() {
         for (rounds, sigma, slow, expected) in [
             (3, 0.005, 0.04, 200),
-            (3, 0.01, 0.04, 182),
+            (3, 0.01, 0.04, 183),
             (3, 0.01, 0.05, 200),
-            (3, 0.02, 0.06, 140),
-            (3, 0.02, 0.08, 186),
-            (3, 0.03, 0.10, 164),
-            (5, 0.02, 0.06, 168),
-            (5, 0.03, 0.10, 188),
+            (3, 0.02, 0.06, 147),
+            (3, 0.02, 0.08, 189),
+            (3, 0.03, 0.10, 176),
+            (5, 0.02, 0.06, 176),
+            (5, 0.03, 0.10, 191),
         ] {
             let (hits, others) = found(rounds, sigma, slow);
             assert!(hits.abs_diff(expected) <= 3, "{rounds} {sigma} {slow}: {hits} of 200");
             assert!(others <= 25, "{rounds} {sigma} {slow}: {others} of 12600 sound nodes");
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Planted {
+        Nothing,
+        Node(Side),
+        Link,
+    }
+
+    /// Of `fleets` fleets of `count` nodes, all ordered pairs measured: in how many the first node and its side, or the
+    /// first pair, is named and nothing else, and in how many something else is named. Each pair scatters by `sigma`.
+    fn attributed(count: usize, planted: Planted, slow: f64, sigma: f64, fleets: u32) -> (u32, u32) {
+        let mut random = Random::of(11);
+        let (mut right, mut wrong) = (0, 0);
+        for _ in 0..fleets {
+            let mut cells = BTreeMap::new();
+            for pair in (0..count).flat_map(|one| (0..count).map(move |other| (one, other))) {
+                let is_slow = match planted {
+                    Planted::Nothing => false,
+                    Planted::Node(side) => side.has(0, pair),
+                    Planted::Link => pair == (0, 1),
+                };
+                let rate = if is_slow { 100.0 * (1.0 - slow) } else { 100.0 };
+                if pair.0 != pair.1 {
+                    cells.insert(pair, rate * (1.0 + sigma * normal(&mut random)).max(0.01));
+                }
+            }
+            let matrix = Matrix { cells, nodes: vec![String::new(); count], ..all_pairs(4, |_, _| None) };
+            let nodes: Vec<Option<Planted>> = matrix
+                .slow_nodes(2)
+                .iter()
+                .map(|found| (found.nodes == [0]).then_some(Planted::Node(found.side)))
+                .collect();
+            let links = matrix.slow_links();
+            let is_first = |found: &Slow| found.nodes == [0, 1];
+            let named: Vec<Option<Planted>> = nodes
+                .into_iter()
+                .chain(links.iter().map(|found| is_first(found).then_some(Planted::Link)))
+                .collect();
+            right += u32::from(named == [Some(planted)] || (planted == Planted::Nothing && named.is_empty()));
+            wrong += u32::from(named.iter().any(|found| *found != Some(planted)));
+        }
+        (right, wrong)
+    }
+
+    /// Some cells of the table in docs/architecture.md, which [`tables`] prints.
+    #[test]
+    fn the_fault_is_named_and_nothing_else_as_often_as_the_documentation_says() {
+        for (count, planted, slow, sigma, least) in [
+            (8, Planted::Nothing, 0.0, 0.05, 199),
+            (8, Planted::Node(Side::Sends), 0.5, 0.02, 197),
+            (8, Planted::Node(Side::Receives), 0.1, 0.005, 199),
+            (8, Planted::Node(Side::Both), 0.5, 0.02, 197),
+            (8, Planted::Link, 0.5, 0.05, 197),
+        ] {
+            let (right, wrong) = attributed(count, planted, slow, sigma, 200);
+            assert!(right >= least && wrong <= 200 - least, "{planted:?} {slow} {sigma}: {right}, {wrong}");
+        }
+    }
+
+    #[test]
+    #[ignore = "prints the tables of docs/architecture.md"]
+    fn tables() {
+        for (rounds, sigma) in [(3, 0.005), (3, 0.01), (3, 0.02), (3, 0.03), (5, 0.01), (5, 0.02), (5, 0.03)]
+        {
+            let hits = [0.04, 0.05, 0.06, 0.08, 0.10, 0.15].map(|slow| found(rounds, sigma, slow).0 / 2);
+            println!("| {rounds} | {} % | {} |", 100.0 * sigma, hits.map(|it| it.to_string()).join(" | "));
+        }
+        for count in [4, 8, 16] {
+            for (name, planted) in [
+                ("none", Planted::Nothing),
+                ("it sends slowly", Planted::Node(Side::Sends)),
+                ("it receives slowly", Planted::Node(Side::Receives)),
+                ("both", Planted::Node(Side::Both)),
+                ("one way of a link", Planted::Link),
+            ] {
+                let cells = [
+                    (0.5, 0.005),
+                    (0.5, 0.02),
+                    (0.5, 0.05),
+                    (0.1, 0.005),
+                    (0.1, 0.02),
+                    (0.1, 0.05),
+                    (0.05, 0.005),
+                    (0.05, 0.02),
+                ]
+                .map(|(slow, sigma)| {
+                    let (right, wrong) = attributed(count, planted, slow, sigma, 200);
+                    format!("{}, {}", right as f64 / 2.0, wrong as f64 / 2.0)
+                });
+                println!("| {count} | {name} | {} |", cells.join(" | "));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Site, SiteNode, S
 use seatrial_stats::Sorted;
 
 use super::Rule;
-use super::matrix::{Matrix, Slow};
+use super::matrix::{Matrix, Side, Slow};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use super::{group_faults, lossy};
 use crate::number::{in_unit, quantity, significant};
@@ -40,9 +40,15 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     let rounds: Vec<CaseRecord> = rounds.cloned().collect();
     let mut found = Vec::new();
     for matrix in speeds(&rounds) {
-        for at in matrix.suspects() {
+        for (at, side) in matrix.suspects() {
             let node = &matrix.nodes[at];
-            let own = rounds.iter().filter(|case| is_of(case, &matrix) && case.nodes.contains(node));
+            // The direction in which it was slow.
+            let is_there = |case: &&CaseRecord| match side {
+                Side::Both => case.nodes.contains(node),
+                Side::Sends => case.nodes.first() == Some(node),
+                Side::Receives => case.nodes.last() == Some(node),
+            };
+            let own = rounds.iter().filter(|case| is_of(case, &matrix)).filter(is_there);
             let case = own.map(|case| case.case.clone()).min();
             found.extend(case.map(|case| Suspect { node: node.clone(), case }));
         }
@@ -66,8 +72,17 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
             let cause = lossy.iter().find(|lossy| lossy.group == matrix.group && lossy.node == node);
             let remedy = if cause.is_some() { lossy::FIND_LOSS } else { CHECK_CABLE };
             let cause = cause.map(|lossy| format!("; {}", lossy.cause())).unwrap_or_default();
+            let (how, but) = match slow.side {
+                Side::Both => ("is slow with its partners", String::new()),
+                Side::Sends => {
+                    ("sends slowly to its partners", format!("; {node} receives as fast as the others"))
+                }
+                Side::Receives => {
+                    ("receives slowly from its partners", format!("; {node} sends as fast as the others"))
+                }
+            };
             let text = format!(
-                "{node} is slow with its partners: {} {}, median over {} of them, {}{cause}",
+                "{node} {how}: {} {}, median over {} of them, {}{but}{cause}",
                 matrix.metric,
                 in_unit(slow.value, matrix.unit),
                 slow.partners,
@@ -167,9 +182,18 @@ fn of_links(records: &[CaseRecord]) -> Vec<Finding> {
 fn links(matrix: &Matrix) -> Vec<Finding> {
     let finding = |slow: &Slow| {
         let [one, other] = [slow.nodes[0], slow.nodes[1]].map(|at| matrix.nodes[at].as_str());
+        let (what, but) = if matrix.has_both_ways() {
+            let turned = matrix.cells.get(&(slow.nodes[1], slow.nodes[0]));
+            let back =
+                turned.map(|value| format!(", and {} from {other} to {one}", in_unit(*value, matrix.unit)));
+            let sound = format!("{one} sends to others and {other} receives from others as fast as the rest");
+            (format!("{one} is slow to {other}"), format!("{sound}{}", back.unwrap_or_default()))
+        } else {
+            let sound = "both are as fast as others with the rest".to_owned();
+            (format!("{one} and {other} are slow with each other"), sound)
+        };
         let text = format!(
-            "{one} and {other} are slow with each other: {} {}, {}; both are as fast as others with the \
-             rest",
+            "{what}: {} {}, {}; {but}",
             matrix.metric,
             in_unit(slow.value, matrix.unit),
             against(slow, "all pairs"),

@@ -21,6 +21,8 @@ pub struct Pattern {
     /// Whether a case of it may have more than two nodes.
     pub has_groups: bool,
     pub has_rounds: bool,
+    /// Whether its pairs are to tell which node is slow: pairs of one direction are then measured in the other, too.
+    pub tells_nodes: bool,
     steps: fn(&Ends<'_>) -> Vec<Step>,
 }
 
@@ -46,15 +48,17 @@ pub const PATTERNS: &[Pattern] = &[
     },
     Pattern {
         id: "all-pairs",
-        doc: "Every node with every other, in rounds in which no node is in two pairs.",
+        doc: "Every node with every other, in rounds in which no node is in two pairs; in both directions, if data goes one way.",
         steps: turns::all_pairs,
+        tells_nodes: true,
         ..TURNS
     },
     Pattern {
         id: "matchings",
-        doc: "A few rounds of random pairs (--rounds, 3 if not given); then nodes that were slow, each with two partners \
-              that were good.",
+        doc: "A few rounds of random pairs (--rounds, 3 if not given), in both directions, if data goes one way; then nodes \
+              that were slow, each with two partners that were good.",
         has_rounds: true,
+        tells_nodes: true,
         steps: turns::matchings,
         ..TURNS
     },
@@ -97,8 +101,15 @@ const ALL_NODES: Pattern =
     Pattern { has_groups: true, steps: |ends| one_step(vec![ends.players.to_vec()]), ..TURNS };
 
 /// Pairs without a common node run side by side, the others one after the other.
-const TURNS: Pattern =
-    Pattern { id: "", doc: "", at_once: false, has_groups: false, has_rounds: false, steps: |_| Vec::new() };
+const TURNS: Pattern = Pattern {
+    id: "",
+    doc: "",
+    at_once: false,
+    has_groups: false,
+    has_rounds: false,
+    tells_nodes: false,
+    steps: |_| Vec::new(),
+};
 
 /// All pairs of a step run at the same time, also pairs with a common node.
 const AT_ONCE: Pattern = Pattern { at_once: true, ..TURNS };
@@ -140,6 +151,24 @@ pub struct Step {
     pub number: u64,
     /// The nodes of each case by position, each once; the first node runs the first part.
     pub groups: Vec<Vec<usize>>,
+}
+
+impl Step {
+    /// Adds each pair in the other direction, after its round.
+    pub fn both_ways(&mut self) {
+        let mut turned: Vec<Vec<usize>> = Vec::new();
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        for group in std::mem::take(&mut self.groups) {
+            // A node comes again: the next round begins.
+            if all.iter().rev().take(turned.len()).any(|one| one.iter().any(|node| group.contains(node))) {
+                all.append(&mut turned);
+            }
+            turned.push(group.iter().rev().copied().collect());
+            all.push(group);
+        }
+        all.append(&mut turned);
+        self.groups = all;
+    }
 }
 
 impl Pattern {

@@ -24,7 +24,7 @@ pub fn test(bench: &str, params: &[&str]) -> Test {
     };
     let params: BTreeMap<String, Vec<String>> = params.iter().map(split).collect();
     let about = REGISTRY.find(bench).expect("a toy").about;
-    let is_pair = matches!(about.parts, Parts::Two(_));
+    let is_pair = matches!(about.parts, Parts::Two(_) | Parts::OneWay(_));
     Test {
         id: bench.to_owned(),
         bench: bench.to_owned(),
