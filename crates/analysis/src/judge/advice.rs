@@ -1,6 +1,7 @@
 //! Advice when nothing could be judged.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use seatrial_model::profile::Profile;
 use seatrial_model::{Actor, Remedy, Unit};
@@ -23,12 +24,19 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
         )
     };
     let entries: Vec<String> = places(missing).iter().map(entry).collect();
+    let entries = entries.join(", ");
+    let file = Path::new(typed).file_name().filter(|_| typed.contains('/'));
+    let (how, typed) = match file {
+        Some(file) => {
+            (" beside this profile, then run `seatrial check` with it", format!("./{}", file.display()))
+        }
+        None => (", then run `seatrial check ./my.toml`", typed.to_owned()),
+    };
     Remedy::of(
         Actor::User,
         format!(
-            "write the limit from the data sheet into a file `my.toml`, then run `seatrial check ./my.toml`; the lines \
-             of the file: `extends = [\"{typed}\"]` and `limit = [{}]`",
-            entries.join(", ")
+            "write the limit from the data sheet into a file `my.toml`{how}; the lines of the file: `extends = \
+             [\"{typed}\"]` and `limit = [{entries}]`"
         ),
     )
 }

@@ -35,7 +35,9 @@ fn a_criterion_that_cannot_be_judged_exits_3() {
     ]);
     let script = Script::measuring(60.0);
     check(&text, &script).exits(0);
-    check(&text, &script.without_limit()).exits(3).shows("1 of 2 criteria could not be judged, 1 met");
+    check(&text, &script.without_limit())
+        .exits(3)
+        .shows("memory could not be judged (1 of 2 criteria, 1 met)");
 }
 
 #[test]

@@ -82,10 +82,14 @@ fn typos_suggest_the_nearest_name() {
         .run()
         .exits(2)
         .says("leave out --pattern: it is for benchmarks between nodes, and mem.bandwidth");
-    home.seatrial("run net.rr storage.file --pattern ring")
+    home.seatrial("run net.rr storage.raw --pattern ring")
         .run()
         .exits(2)
-        .says("storage.file measures each node by itself, or run storage.file without the others");
+        .says("storage.raw measures each node by itself, or run storage.raw without the others");
+    home.seatrial("run storage.file --pattern ring")
+        .run()
+        .exits(2)
+        .says("pattern ring pairs nodes, and storage.file measures each node by itself, or all of a group");
     home.seatrial("run net.tcp_stream --pattern allpairs").run().exits(2).says("did you mean 'all-pairs'?");
     home.seatrial("list mem.bandwith").run().exits(2).says("did you mean 'mem.bandwidth'?");
 }

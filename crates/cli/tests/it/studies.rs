@@ -215,7 +215,7 @@ fn a_profile_places_tests_by_name_pattern_rounds_and_links() {
     let document = home.seatrial("check -o json").word(&file).script(&script).run().exits(0).document();
     let of = |group: &str| document.results.iter().filter(|it| it.group == group).count();
     assert_eq!((of("uplink"), of("fabric"), of("lots")), (3, 12, 8));
-    assert_eq!(document.verdicts.len(), 6);
+    assert_eq!(document.verdicts.len(), 12);
     let found = findings(&document, "missing-link");
     let [finding] = found.as_slice() else { panic!("{:?}", document.findings) };
     assert!(

@@ -56,8 +56,11 @@ fn judged(document: &Document, verdict: Verdict) -> String {
     match (held_back(document, verdict), parts_short(document)) {
         (Some(nodes), _) => format!("{decision}: {nodes}"),
         (None, Some(parts)) => {
-            // What is unknown is said already.
-            let criteria = by_verdict(document).replace(" could not be judged", "");
+            // What is unknown is said already, if nothing else is wrong.
+            let criteria = match verdict {
+                Verdict::Fail => by_verdict(document),
+                _ => by_verdict(document).replace(" could not be judged", ""),
+            };
             format!("{decision}: {parts} ({criteria})")
         }
         (None, None) => format!("{decision}: {}", by_verdict(document)),
