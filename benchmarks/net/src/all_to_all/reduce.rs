@@ -168,7 +168,7 @@ impl Collected {
         }
         let sum = |rates: &Vec<f64>| rates.iter().sum::<f64>();
         add("slowest_node", least(nodes.values().map(sum)));
-        add("slowest_exchange", least(nodes.values().filter_map(exchange)));
+        add("slowest_exchange", least(nodes.values().filter_map(|rates| exchange(rates))));
         for (place, rates) in &nodes {
             self.by_node.entry(*place).or_default().push(vec![sum(rates)]);
         }
@@ -194,7 +194,7 @@ impl Way {
 }
 
 /// The median of flows times their number; of a skewed distribution not more than their sum.
-fn exchange(rates: &Vec<f64>) -> Option<f64> {
+fn exchange(rates: &[f64]) -> Option<f64> {
     let even = Sorted::new(rates).ok()?.median() * rates.len() as f64;
     Some(even.min(rates.iter().sum()))
 }

@@ -54,7 +54,7 @@ impl Mpi {
         self.abi
     }
 
-    /// What the library says of itself, which may be many lines; works before [`Self::start`].
+    /// What the library says of itself, which may be many lines; works before the process is a rank.
     pub fn says(&self) -> Result<String, MpiError> {
         let mut written: Vec<c_char> = vec![0; TEXT_BYTES];
         let mut length: c_int = 0;

@@ -159,8 +159,9 @@ fn a_part_that_dies_is_named_and_not_those_that_lost_it() {
 
 #[test]
 fn in_every_phase_a_part_that_is_killed_frozen_stuck_or_cut_off_is_named_and_the_next_case_is_measured() {
+    type InPhase = fn(Phase) -> Fault;
     let phases = [Phase::Prepare, Phase::Connect, Phase::WarmUp, Phase::Measure, Phase::Verify];
-    let faults: [(fn(Phase) -> Fault, Cause); 5] = [
+    let faults: [(InPhase, Cause); 5] = [
         (|phase| Fault::Crashes { phase, signal: 9 }, Cause::Crash),
         (|phase| Fault::Exits { phase, code: 0 }, Cause::Crash),
         (|phase| Fault::Hangs { phase }, Cause::Hang),
