@@ -24,7 +24,7 @@ fn planned(nodes: usize, medium: Medium, free: u64, changed: &[(&str, &str)]) ->
     };
     let mut machine = machine();
     machine.file_systems = Known::Known(vec![found]);
-    let nodes = (1..=nodes).map(|number| SiteNode::new(&format!("n{number}"), machine.clone()));
+    let nodes = (1..=nodes).map(|number| SiteNode::new(format!("n{number}"), machine.clone()));
     BENCHMARK.plan(&params, &Site { nodes: nodes.collect() }).map(|mut cases| cases.remove(0))
 }
 
