@@ -560,6 +560,7 @@ mod tests {
 
     #[test]
     #[ignore = "prints the tables of docs/architecture.md"]
+    #[expect(clippy::print_stdout, reason = "prints the tables")]
     fn tables() {
         for (rounds, sigma) in [(3, 0.005), (3, 0.01), (3, 0.02), (3, 0.03), (5, 0.01), (5, 0.02), (5, 0.03)]
         {
