@@ -25,9 +25,10 @@ fn most_deviations(values: usize) -> f64 {
 /// Median absolute deviations from which a node is measured again: that costs two cases, and clears a sound one.
 const SUSPECT: f64 = 6.0;
 
+/// See [`most_deviations`].
 const FALSE_NAMES: f64 = 1e-3;
 
-/// Number of values of which the deviation counts twice.
+/// So many values have a deviation that counts twice; half as many, three times.
 const FEW: f64 = 12.0;
 
 /// Smallest distance from the median of a slow node or pair, in percent of the median.

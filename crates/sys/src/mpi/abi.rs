@@ -47,11 +47,9 @@ pub(super) struct Constants {
     pub world: Handle,
     pub byte: Handle,
     pub double: Handle,
-    pub int64: Handle,
     pub sum: Handle,
     pub max: Handle,
     pub errors_return: Handle,
-    pub request_null: Handle,
     /// The status argument of who wants no status.
     pub no_status: usize,
     /// The send buffer of a collective that works in the receive buffer.
@@ -70,17 +68,14 @@ impl Constants {
                     let name = symbol.to_str().unwrap_or("a symbol");
                     library.first(&[symbol]).map(|at| at.as_ptr().addr() as Handle).ok_or(name)
                 };
-                let [world, byte, double, int64, sum, max, errors_return, request_null] =
-                    OPEN_MPI_HANDLES.map(address);
+                let [world, byte, double, sum, max, errors_return] = OPEN_MPI_HANDLES.map(address);
                 Ok(Self {
                     world: world?,
                     byte: byte?,
                     double: double?,
-                    int64: int64?,
                     sum: sum?,
                     max: max?,
                     errors_return: errors_return?,
-                    request_null: request_null?,
                     ..OPEN_MPI
                 })
             }
@@ -89,27 +84,17 @@ impl Constants {
 }
 
 /// The names of the handles in a header, in the order of [`Constants`].
-const HANDLES: [&str; 8] = [
-    "MPI_COMM_WORLD",
-    "MPI_BYTE",
-    "MPI_DOUBLE",
-    "MPI_INT64_T",
-    "MPI_SUM",
-    "MPI_MAX",
-    "MPI_ERRORS_RETURN",
-    "MPI_REQUEST_NULL",
-];
+const HANDLES: [&str; 6] =
+    ["MPI_COMM_WORLD", "MPI_BYTE", "MPI_DOUBLE", "MPI_SUM", "MPI_MAX", "MPI_ERRORS_RETURN"];
 
 /// The objects of Open MPI whose addresses are the handles.
-const OPEN_MPI_HANDLES: [&CStr; 8] = [
+const OPEN_MPI_HANDLES: [&CStr; 6] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_byte",
     c"ompi_mpi_double",
-    c"ompi_mpi_int64_t",
     c"ompi_mpi_op_sum",
     c"ompi_mpi_op_max",
     c"ompi_mpi_errors_return",
-    c"ompi_request_null",
 ];
 
 /// For the test that compares with a header: names, and the value that the header must give, or the object that it must
@@ -121,7 +106,7 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
         Abi::Mpich => MPICH,
         Abi::OpenMpi => OPEN_MPI,
     };
-    let numbers = [of.world, of.byte, of.double, of.int64, of.sum, of.max, of.errors_return, of.request_null];
+    let numbers = [of.world, of.byte, of.double, of.sum, of.max, of.errors_return];
     let handles: Vec<Result<i64, &'static CStr>> = match abi {
         Abi::OpenMpi => OPEN_MPI_HANDLES.map(Err).into(),
         _ => numbers.map(|number| Ok(number as i64)).into(),
@@ -140,11 +125,9 @@ const OPEN_MPI: Constants = Constants {
     world: 0,
     byte: 0,
     double: 0,
-    int64: 0,
     sum: 0,
     max: 0,
     errors_return: 0,
-    request_null: 0,
     no_status: 0,
     in_place: 1,
     thread_funneled: 1,
@@ -154,11 +137,9 @@ const STANDARD: Constants = Constants {
     world: 0x101,
     byte: 0x247,
     double: 0x214,
-    int64: 0x258,
     sum: 0x21,
     max: 0x23,
     errors_return: 0x143,
-    request_null: 0x180,
     no_status: 0,
     in_place: 1,
     thread_funneled: 1024,
@@ -168,11 +149,9 @@ const MPICH: Constants = Constants {
     world: 0x4400_0000,
     byte: 0x4c00_010d,
     double: 0x4c00_080b,
-    int64: 0x4c00_083a,
     sum: 0x5800_0003,
     max: 0x5800_0001,
     errors_return: 0x5400_0001,
-    request_null: 0x2c00_0000,
     no_status: 1,
     in_place: usize::MAX,
     thread_funneled: 1,
