@@ -1,13 +1,15 @@
 //! Many nodes on one file system, or each on its own, at one moment: a case of all, and its sums.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{fairness, one_of_all};
 use seatrial_model::{
-    About, Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Site, SiteNode, Unit,
-    Value, Values,
+    About, Case, Cause, Finding, Integrity, Measures, Params, PartRecord, Reason, Row, Severity, Site,
+    SiteNode, Unit, Value, Values,
 };
+
+use serde_json::json;
 
 use super::job::JobSpec;
 use super::reduce::{INTERVAL, MOST_INTERVALS, Trial, found_itself, throttled};
@@ -28,16 +30,28 @@ pub fn plan(
         let text = "steady=true is for one node: many nodes have no common rounds; leave it out";
         return Err(Reason::new(Cause::Contradiction, text));
     }
-    let case = one_of_all(about, site, of_node)?;
-    if is_shared(&case) {
+    let mut case = one_of_all(about, site, of_node)?;
+    let is_shared = has_one_source(&case) || is_one_kernel(site);
+    case.planned.set(SHARED, Value::Flag(is_shared));
+    if is_shared {
         require_room(&case, site, job.total_bytes().saturating_mul(site.nodes.len() as u64))?;
     }
     Ok(vec![case])
 }
 
-/// Whether the nodes have the directory on one file system: on a network, from one source.
-fn is_shared(case: &Case) -> bool {
+/// Planned value: whether the nodes have the directory on one file system.
+const SHARED: &str = "shared";
+
+/// Whether the directory of all nodes is on a network, from one source.
+fn has_one_source(case: &Case) -> bool {
     case.facts.get("network") == Some(&Value::Flag(true)) && case.facts.text("source").is_ok()
+}
+
+/// Whether the nodes are containers or namespaces of one host, which usually see one directory.
+fn is_one_kernel(site: &Site) -> bool {
+    let boots: BTreeSet<Option<&String>> =
+        site.nodes.iter().map(|node| node.machine.boot_id.known()).collect();
+    boots.len() == 1 && !boots.contains(&None)
 }
 
 fn require_room(case: &Case, site: &Site, wanted: u64) -> Result<(), Reason> {
@@ -101,9 +115,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         own.iter().copied(),
         &["files", "fixture", "engine", "cache", "moved", "throttle", "bytes"],
     );
-    measures.keep_integrity(own.last().copied());
+    let integrity = Integrity::of_all(own.iter().map(|part| part.integrity.clone()));
+    measures.evidence.insert("integrity".to_owned(), json!(integrity));
     measures.findings.extend(own.first().and_then(|part| found_itself(case, part)));
-    measures.findings.extend(own.iter().find_map(|part| throttled(case, part)));
+    measures.findings.extend(
+        own.iter().find_map(|part| Some(Finding { node: Some(part.node.clone()), ..throttled(case, part)? })),
+    );
     measures.findings.extend(own_file_systems(case));
     Ok(measures)
 }
@@ -175,7 +192,7 @@ fn by_node(case: &Case, trials: &[Clients<'_>]) -> Vec<Row> {
 
 /// Finding: the sum is that of several file systems.
 fn own_file_systems(case: &Case) -> Option<Finding> {
-    (!is_shared(case)).then(|| {
+    (case.planned.get(SHARED) == Some(&Value::Flag(false))).then(|| {
         let text = format!(
             "the {} nodes have the directory on file systems of their own: the sum is that of {0} storage systems, and \
              says nothing about a shared one",

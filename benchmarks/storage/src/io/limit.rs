@@ -18,7 +18,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
         (rate(case, site, [true, true]), rate(case, site, [true, false]), rate(case, site, [false, true]));
     let unbounded = |what: &str| Limit::unknown(format!("no hardware fact bounds {what}"));
     let of = |name: &str| match name {
-        "throughput" | "first_done" | "last_done" => sum.clone(),
+        "throughput" | "first_done" | "last_done" | "slowest_node" => sum.clone(),
         "read" => read.clone(),
         "written" | "durable" => written.clone(),
         "iops" => in_blocks(&sum, block),

@@ -12,6 +12,17 @@ const GIB: u64 = 1 << 30;
 
 /// A case of `nodes` nodes with `/scratch`, of which so much is free.
 fn planned(nodes: usize, medium: Medium, free: u64, changed: &[(&str, &str)]) -> Result<Case, Reason> {
+    planned_on(None, nodes, medium, free, changed)
+}
+
+/// The same on one kernel, if its boot is named.
+fn planned_on(
+    boot_id: Option<&str>,
+    nodes: usize,
+    medium: Medium,
+    free: u64,
+    changed: &[(&str, &str)],
+) -> Result<Case, Reason> {
     let mut params = params(changed);
     params.set("directory", "/scratch");
     let found = FileSystem {
@@ -23,6 +34,7 @@ fn planned(nodes: usize, medium: Medium, free: u64, changed: &[(&str, &str)]) ->
         ..FileSystem::default()
     };
     let mut machine = machine();
+    machine.boot_id = boot_id.map_or_else(Known::default, |id| Known::Known(id.to_owned()));
     machine.file_systems = Known::Known(vec![found]);
     let nodes = (1..=nodes).map(|number| SiteNode::new(format!("n{number}"), machine.clone()));
     BENCHMARK.plan(&params, &Site { nodes: nodes.collect() }).map(|mut cases| cases.remove(0))
@@ -43,6 +55,9 @@ fn the_files_of_all_clients_have_to_fit_into_what_they_share() {
     let shared = planned(3, Medium::Network, 6 * GIB, &[]).expect_err("3 GiB beside 4 GiB that stay free");
     assert_eq!(shared.cause, Cause::NoSpace);
     planned(3, Medium::Disk, 6 * GIB, &[]).expect("each has a file system of its own");
+    let host =
+        planned_on(Some("boot"), 3, Medium::Disk, 6 * GIB, &[]).expect_err("one host has one directory");
+    assert_eq!(host.cause, Cause::NoSpace);
     let steady = planned(2, Medium::Network, 50 * GIB, &[("steady", "true")]).expect_err("no common rounds");
     assert_eq!(steady.cause, Cause::Contradiction);
 }
@@ -73,6 +88,7 @@ fn the_sum_is_of_the_time_in_which_all_nodes_worked_and_the_slowest_is_told() {
     let nodes: Vec<String> = measures.series["by_node"].iter().map(|row| row.at.to_string()).collect();
     assert_eq!(nodes, ["node=n1", "node=n2"]);
     assert!(measures.findings.iter().all(|finding| finding.kind != "own-file-systems"));
+    assert_eq!(measures.evidence["integrity"], json!({ "verified": { "checked": 2 } }));
     let own = planned(2, Medium::Disk, 50 * GIB, &[]).expect("a plan");
     let measures = BENCHMARK.reduce(&own, &records).expect("numbers");
     assert!(measures.findings.iter().any(|finding| finding.kind == "own-file-systems"));
