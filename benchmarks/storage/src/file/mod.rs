@@ -57,7 +57,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
         Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
     },
     reduce: |case, parts| {
-        if case.places.len() > 1 {
+        if clients::is_of_many(case) {
             clients::reduce(case, parts)
         } else if job::JobSpec::of(&case.params)?.rounds > 1 {
             rounds::reduce(case, parts)

@@ -42,6 +42,11 @@ pub fn plan(
 /// Planned value: whether the nodes have the directory on one file system.
 const SHARED: &str = "shared";
 
+/// Whether `case` is one of many nodes, which [`plan`] made.
+pub fn is_of_many(case: &Case) -> bool {
+    case.planned.get(SHARED).is_some()
+}
+
 /// Whether the directory of all nodes is on a network, from one source.
 fn has_one_source(case: &Case) -> bool {
     case.facts.get("network") == Some(&Value::Flag(true)) && case.facts.text("source").is_ok()

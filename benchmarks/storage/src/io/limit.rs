@@ -7,6 +7,7 @@ use seatrial_inventory::{DiskLoad, Links, Load, disk_limit_under, nic_limit_unde
 use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
 use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
+use super::clients;
 use super::job::JobSpec;
 use crate::file_system::file_system_of;
 use seatrial_bench::goodput::{Goodput, Ip, Transport};
@@ -49,7 +50,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
         return unknown("the node is not known".to_owned());
     };
-    if case.places.len() > 1 {
+    if clients::is_of_many(case) {
         let text = "many clients share servers that the inventory does not see: state what these deliver with [[limit]]";
         return unknown(text.to_owned());
     }
