@@ -53,7 +53,7 @@ pub struct Matrix {
 
 /// The cells that a number of a node is the median of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum SlowSide {
     /// Its row and its column.
     Both,
     /// Its row: what it sends.
@@ -67,7 +67,7 @@ pub struct Slow {
     /// The position of the node, or of both nodes of a pair.
     pub nodes: Vec<usize>,
     /// Where the node is slow; a side of its own only where pairs were measured in both directions.
-    pub side: Side,
+    pub side: SlowSide,
     pub value: f64,
     pub median: f64,
     pub partners: usize,
@@ -121,7 +121,7 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
 
 impl Matrix {
     pub fn of_node(&self, node: usize) -> Option<(f64, usize)> {
-        self.without(&[]).of(node, Side::Both)
+        self.without(&[]).of(node, SlowSide::Both)
     }
 
     /// The slow nodes with at least `partners` partners, the slowest first. A node whose two sides are slow is so as a
@@ -131,7 +131,7 @@ impl Matrix {
     }
 
     fn beyond(&self, partners: usize, most: impl Fn(usize) -> f64) -> Vec<Slow> {
-        let mut named: Vec<(usize, Side)> = Vec::new();
+        let mut named: Vec<(usize, SlowSide)> = Vec::new();
         let mut found: Vec<Slow> = Vec::new();
         while let Some(slow) =
             self.without(&named).behind(&most).into_iter().find(|slow| slow.partners >= partners)
@@ -140,7 +140,7 @@ impl Matrix {
             match found.iter_mut().find(|known| known.nodes == slow.nodes) {
                 Some(other) => {
                     *other = Slow {
-                        side: Side::Both,
+                        side: SlowSide::Both,
                         value: f64::midpoint(other.value, slow.value),
                         ..other.clone()
                     };
@@ -152,13 +152,13 @@ impl Matrix {
     }
 
     /// Every node that looks slow at first or after the slowest are named, with the side, in the order of the nodes.
-    pub fn suspects(&self) -> Vec<(usize, Side)> {
+    pub fn suspects(&self) -> Vec<(usize, SlowSide)> {
         let all = self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(1, |_| SUSPECT));
-        let mut sides: BTreeMap<usize, Side> = BTreeMap::new();
+        let mut sides: BTreeMap<usize, SlowSide> = BTreeMap::new();
         for slow in all {
             let side = sides.entry(slow.nodes[0]).or_insert(slow.side);
             if *side != slow.side {
-                *side = Side::Both;
+                *side = SlowSide::Both;
             }
         }
         sides.into_iter().collect()
@@ -168,8 +168,8 @@ impl Matrix {
     /// directions the first node is sound where it sends, the second where it receives.
     pub fn slow_links(&self) -> Vec<Slow> {
         let whole = self.slow_nodes(2).into_iter().flat_map(|slow| match slow.side {
-            Side::Both if self.has_both_ways() => {
-                vec![(slow.nodes[0], Side::Sends), (slow.nodes[0], Side::Receives)]
+            SlowSide::Both if self.has_both_ways() => {
+                vec![(slow.nodes[0], SlowSide::Sends), (slow.nodes[0], SlowSide::Receives)]
             }
             side => vec![(slow.nodes[0], side)],
         });
@@ -179,8 +179,9 @@ impl Matrix {
             return Vec::new();
         };
         let is_slow = |value: f64| self.behind(value, centre) > allowed;
-        let sides = if self.has_both_ways() { [Side::Sends, Side::Receives] } else { [Side::Both; 2] };
-        let is_good_elsewhere = |node: usize, side: Side, pair: (usize, usize)| {
+        let sides =
+            if self.has_both_ways() { [SlowSide::Sends, SlowSide::Receives] } else { [SlowSide::Both; 2] };
+        let is_good_elsewhere = |node: usize, side: SlowSide, pair: (usize, usize)| {
             let others = left
                 .cells
                 .iter()
@@ -196,7 +197,7 @@ impl Matrix {
         pairs
             .map(|(pair, value)| Slow {
                 nodes: vec![pair.0, pair.1],
-                side: Side::Both,
+                side: SlowSide::Both,
                 value: *value,
                 median: centre,
                 partners: 1,
@@ -216,7 +217,7 @@ impl Matrix {
         shortfall(self.better, value, median)
     }
 
-    fn without(&self, named: &[(usize, Side)]) -> Left<'_> {
+    fn without(&self, named: &[(usize, SlowSide)]) -> Left<'_> {
         let is_left = |at: &(usize, usize)| !named.iter().any(|(node, side)| side.has(*node, *at));
         let cells =
             self.cells.iter().filter(|(at, _)| is_left(at)).map(|(at, value)| (*at, *value)).collect();
@@ -224,7 +225,7 @@ impl Matrix {
     }
 }
 
-impl Side {
+impl SlowSide {
     /// Whether a cell is of this side of `node`.
     const fn has(self, node: usize, (row, column): (usize, usize)) -> bool {
         match self {
@@ -241,7 +242,7 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
-    fn of(&self, node: usize, side: Side) -> Option<(f64, usize)> {
+    fn of(&self, node: usize, side: SlowSide) -> Option<(f64, usize)> {
         let own = self.cells.iter().filter(|(at, _)| side.has(node, *at));
         let (mut values, mut partners) = (Vec::new(), Vec::new());
         for (at, value) in own {
@@ -254,11 +255,14 @@ impl Left<'_> {
     }
 
     fn behind(&self, most: impl Fn(usize) -> f64) -> Vec<Slow> {
-        let sides: &[Side] =
-            if self.matrix.has_both_ways() { &[Side::Sends, Side::Receives] } else { &[Side::Both] };
+        let sides: &[SlowSide] = if self.matrix.has_both_ways() {
+            &[SlowSide::Sends, SlowSide::Receives]
+        } else {
+            &[SlowSide::Both]
+        };
         let places =
             (0..self.matrix.nodes.len()).flat_map(|node| sides.iter().map(move |side| (node, *side)));
-        let scores: Vec<(usize, Side, f64, usize)> = places
+        let scores: Vec<(usize, SlowSide, f64, usize)> = places
             .filter_map(|(node, side)| {
                 self.of(node, side).map(|(score, partners)| (node, side, score, partners))
             })
@@ -405,7 +409,7 @@ mod tests {
         let records: Vec<CaseRecord> =
             (1..=6).map(|at| pair(2 * at - 1, 2 * at, if at == 3 { 60.0 } else { 100.0 })).collect();
         let matrix = &matrices(&records)[0];
-        assert_eq!(matrix.suspects(), [(4, Side::Both), (5, Side::Both)]);
+        assert_eq!(matrix.suspects(), [(4, SlowSide::Both), (5, SlowSide::Both)]);
         assert!(matrix.slow_nodes(2).is_empty());
     }
 
@@ -423,19 +427,19 @@ mod tests {
 
     #[test]
     fn of_pairs_in_both_directions_the_side_is_told_that_is_slow() {
-        let told = |found: &Matrix| -> Vec<(String, Side)> {
+        let told = |found: &Matrix| -> Vec<(String, SlowSide)> {
             let slow = found.slow_nodes(2).into_iter();
             slow.map(|slow| (found.nodes[slow.nodes[0]].clone(), slow.side)).collect()
         };
         for count in [4, 8] {
             let sends = both_ways(count, |one, _| (one == 3).then_some(8.0));
-            assert_eq!(told(&sends), [("n3".to_owned(), Side::Sends)]);
+            assert_eq!(told(&sends), [("n3".to_owned(), SlowSide::Sends)]);
             assert_eq!((sends.slow_nodes(2)[0].value, sends.slow_links()), (8.0, Vec::new()));
             let receives = both_ways(count, |_, other| (other == 3).then_some(80.0));
-            assert_eq!(told(&receives), [("n3".to_owned(), Side::Receives)]);
+            assert_eq!(told(&receives), [("n3".to_owned(), SlowSide::Receives)]);
             assert!(receives.slow_links().is_empty());
             let whole = both_ways(count, |one, other| (one == 3 || other == 3).then_some(80.0));
-            assert_eq!(told(&whole), [("n3".to_owned(), Side::Both)]);
+            assert_eq!(told(&whole), [("n3".to_owned(), SlowSide::Both)]);
             assert!(whole.slow_links().is_empty());
             let link = both_ways(count, |one, other| ((one, other) == (3, 4)).then_some(8.0));
             assert_eq!(told(&link), []);
@@ -504,7 +508,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Planted {
         Nothing,
-        Node(Side),
+        Node(SlowSide),
         Link,
     }
 
@@ -549,9 +553,9 @@ mod tests {
     fn the_fault_is_named_and_nothing_else_as_often_as_the_documentation_says() {
         for (count, planted, slow, sigma, least) in [
             (8, Planted::Nothing, 0.0, 0.05, 199),
-            (8, Planted::Node(Side::Sends), 0.5, 0.02, 197),
-            (8, Planted::Node(Side::Receives), 0.1, 0.005, 199),
-            (8, Planted::Node(Side::Both), 0.5, 0.02, 197),
+            (8, Planted::Node(SlowSide::Sends), 0.5, 0.02, 197),
+            (8, Planted::Node(SlowSide::Receives), 0.1, 0.005, 199),
+            (8, Planted::Node(SlowSide::Both), 0.5, 0.02, 197),
             (8, Planted::Link, 0.5, 0.05, 197),
         ] {
             let (right, wrong) = attributed(count, planted, slow, sigma, 200);
@@ -571,9 +575,9 @@ mod tests {
         for count in [4, 8, 16] {
             for (name, planted) in [
                 ("none", Planted::Nothing),
-                ("it sends slowly", Planted::Node(Side::Sends)),
-                ("it receives slowly", Planted::Node(Side::Receives)),
-                ("both", Planted::Node(Side::Both)),
+                ("it sends slowly", Planted::Node(SlowSide::Sends)),
+                ("it receives slowly", Planted::Node(SlowSide::Receives)),
+                ("both", Planted::Node(SlowSide::Both)),
                 ("one way of a link", Planted::Link),
             ] {
                 let cells = [

@@ -6,7 +6,7 @@ use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Site, SiteNode, S
 use seatrial_stats::Sorted;
 
 use super::Rule;
-use super::matrix::{Matrix, Side, Slow};
+use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use super::{group_faults, lossy};
 use crate::number::{in_unit, quantity, significant};
@@ -44,9 +44,9 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
             let node = &matrix.nodes[at];
             // The direction in which it was slow.
             let is_there = |case: &&CaseRecord| match side {
-                Side::Both => case.nodes.contains(node),
-                Side::Sends => case.nodes.first() == Some(node),
-                Side::Receives => case.nodes.last() == Some(node),
+                SlowSide::Both => case.nodes.contains(node),
+                SlowSide::Sends => case.nodes.first() == Some(node),
+                SlowSide::Receives => case.nodes.last() == Some(node),
             };
             let own = rounds.iter().filter(|case| is_of(case, &matrix)).filter(is_there);
             let case = own.map(|case| case.case.clone()).min();
@@ -73,11 +73,11 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
             let remedy = if cause.is_some() { lossy::FIND_LOSS } else { CHECK_CABLE };
             let cause = cause.map(|lossy| format!("; {}", lossy.cause())).unwrap_or_default();
             let (how, but) = match slow.side {
-                Side::Both => ("is slow with its partners", String::new()),
-                Side::Sends => {
+                SlowSide::Both => ("is slow with its partners", String::new()),
+                SlowSide::Sends => {
                     ("sends slowly to its partners", format!("; {node} receives as fast as the others"))
                 }
-                Side::Receives => {
+                SlowSide::Receives => {
                     ("receives slowly from its partners", format!("; {node} sends as fast as the others"))
                 }
             };
