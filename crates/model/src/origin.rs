@@ -45,6 +45,9 @@ pub struct Origin {
 pub struct FactorCase {
     /// The factor that is left out, or `baseline`.
     pub factor: String,
+    /// The two factors that are left out at the same time, in a study of crossed factors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossed: Vec<String>,
     /// Repetition of the whole study, from 1.
     pub repeat: u32,
     /// Seed of the random order of the study.
@@ -112,6 +115,7 @@ impl Origin {
             links: number(take("links")).and_then(|links| links.try_into().ok()),
             study: factor.map(|factor| FactorCase {
                 factor,
+                crossed: Vec::new(),
                 repeat: repeat.and_then(|repeat| repeat.try_into().ok()).unwrap_or_default(),
                 seed: seed.unwrap_or_default(),
                 metric: metric.unwrap_or_default(),
@@ -195,6 +199,7 @@ mod tests {
         let origin = Origin::take_from(&mut chosen);
         let study = FactorCase {
             factor: "no_pinning".to_owned(),
+            crossed: Vec::new(),
             repeat: 3,
             seed: 7,
             metric: "throughput".to_owned(),

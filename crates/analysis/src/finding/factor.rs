@@ -3,6 +3,9 @@
 //! The gain is the baseline divided by the same without the factor (inverted where less is better), so that the
 //! factor helps if the gain is above 1. Each repeat of the study gives one ratio; drift between repeats cancels in
 //! it.
+//!
+//! In a study of crossed factors each two were left out at the same time too. Their interaction is the gain of the first
+//! with the second, divided by its gain without the second: 1 if the gains multiply, whichever factor is first.
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, Value};
@@ -13,7 +16,7 @@ use crate::number::{in_unit, quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "factor",
-    doc: "A study of factors measured a baseline in turn with the same without one factor.",
+    doc: "A study of factors measured a baseline in turn with the same without one factor, or without two.",
     find: |records| factors(records).iter().flat_map(findings).collect(),
 };
 
@@ -36,6 +39,21 @@ pub struct Factors {
     /// The seed of the random order.
     pub seed: Option<u64>,
     pub worths: Vec<Worth>,
+    /// Of each two factors that were crossed.
+    pub interactions: Vec<FactorInteraction>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactorInteraction {
+    pub factors: [String; 2],
+    /// The medians without the first factor, without the second one, and without both.
+    pub values: [Option<f64>; 3],
+    /// The gain of the first factor with the second one, over its gain without; `None` without a repeat that measured
+    /// all four.
+    pub ratio: Option<PairedRatio>,
+    pub repeats: usize,
+    pub reason: Option<String>,
+    pub outcome: Option<Outcome>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +95,10 @@ fn label(case: &CaseRecord) -> Option<&str> {
     Some(&case.origin.study.as_ref()?.factor)
 }
 
+fn crossed(case: &CaseRecord) -> &[String] {
+    case.origin.study.as_ref().map_or(&[], |study| &study.crossed)
+}
+
 fn repeat(case: &CaseRecord) -> Option<u32> {
     Some(case.origin.study.as_ref()?.repeat)
 }
@@ -91,8 +113,12 @@ fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
     let mut repeats: Vec<u32> = cases.iter().filter_map(|case| repeat(case)).collect();
     repeats.sort_unstable();
     repeats.dedup();
-    let others = labels.into_iter().filter(|label| *label != BASELINE);
-    let worths = others.filter_map(|label| worth(label, &baseline, &of_label(cases, label), metric));
+    let crossed = |label: &&str| !of_label(cases, label).iter().all(|case| crossed(case).is_empty());
+    let (both, single): (Vec<&str>, Vec<&str>) =
+        labels.into_iter().filter(|label| *label != BASELINE).partition(crossed);
+    let worths =
+        single.into_iter().filter_map(|label| worth(label, &baseline, &of_label(cases, label), metric));
+    let interactions = both.into_iter().filter_map(|label| interaction(cases, label, metric));
     Some(Factors {
         group: first.group.clone(),
         bench: first.bench.clone(),
@@ -106,6 +132,7 @@ fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
         repeats: repeats.len(),
         seed: first.origin.study.as_ref().map(|study| study.seed),
         worths: worths.collect(),
+        interactions: interactions.collect(),
     })
 }
 
@@ -134,11 +161,9 @@ fn worth(factor: &str, baseline: &[&CaseRecord], cases: &[&CaseRecord], metric: 
         let names = first.params.iter().filter(differs).map(|(name, _)| name);
         names.filter_map(|name| Some((name.to_owned(), of.get(name)?.clone()))).collect()
     };
-    let is_lower = cases.iter().chain(baseline).find_map(|case| case.metrics.get(metric)).map(|it| it.better)
-        == Some(Better::Lower);
+    let is_lower = is_lower(baseline, metric);
     let pair = |with: &&CaseRecord| {
-        let without = cases.iter().find(|case| repeat(case) == repeat(with))?;
-        let (with, without) = (value(with, metric)?, value(without, metric)?);
+        let (with, without) = (value(with, metric)?, in_repeat(cases, repeat(with), metric)?);
         Some(if is_lower { (without, with) } else { (with, without) })
     };
     let pairs: Vec<(f64, f64)> = baseline.iter().filter_map(pair).collect();
@@ -155,20 +180,77 @@ fn worth(factor: &str, baseline: &[&CaseRecord], cases: &[&CaseRecord], metric: 
     })
 }
 
-fn findings(study: &Factors) -> Vec<Finding> {
-    study.worths.iter().map(|worth| finding(study, worth)).collect()
+fn is_lower(cases: &[&CaseRecord], metric: &str) -> bool {
+    let better = cases.iter().find_map(|case| case.metrics.get(metric)).map(|metric| metric.better);
+    better == Some(Better::Lower)
 }
 
-fn finding(study: &Factors, worth: &Worth) -> Finding {
-    let text = format!("{}: {}", worth.factor, words(study, worth));
+fn in_repeat(cases: &[&CaseRecord], wanted: Option<u32>, metric: &str) -> Option<f64> {
+    value(cases.iter().find(|case| repeat(case) == wanted)?, metric)
+}
+
+fn interaction(cases: &[&CaseRecord], label: &str, metric: &str) -> Option<FactorInteraction> {
+    let both = of_label(cases, label);
+    let [first, second] = both.first().map(|case| crossed(case))? else { return None };
+    let (baseline, one, other) = (of_label(cases, BASELINE), of_label(cases, first), of_label(cases, second));
+    let is_lower = is_lower(cases, metric);
+    let four = |without: &&CaseRecord| {
+        let repeat = repeat(without);
+        let of = |cases| in_repeat(cases, repeat, metric);
+        // The gain with the second factor is baseline over one, the gain without it is other over both.
+        let ratio = (of(&baseline)? * of(&both)?, of(&one)? * of(&other)?);
+        Some(if is_lower { (ratio.1, ratio.0) } else { ratio })
+    };
+    let products: Vec<(f64, f64)> = both.iter().filter_map(four).collect();
+    let lost = both.iter().chain(&one).chain(&other).find(|case| case.outcome != Outcome::Measured);
+    Some(FactorInteraction {
+        factors: [first.clone(), second.clone()],
+        values: [&one, &other, &both].map(|cases| middle(cases, metric)),
+        ratio: paired_ratio(&products).ok(),
+        repeats: products.len(),
+        reason: lost.and_then(|case| case.reason.clone()),
+        outcome: lost.map(|case| case.outcome),
+    })
+}
+
+const LARGER: &str = "larger together";
+const SMALLER: &str = "smaller together";
+
+impl FactorInteraction {
+    /// What the interval says about the two gains; `None` where there is no interval.
+    pub fn meaning(&self) -> Option<&'static str> {
+        let interval = self.ratio?.ci95?;
+        Some(if interval.low > 1.0 {
+            LARGER
+        } else if interval.high < 1.0 {
+            SMALLER
+        } else {
+            "cannot tell"
+        })
+    }
+}
+
+fn findings(study: &Factors) -> Vec<Finding> {
+    let worths = study
+        .worths
+        .iter()
+        .map(|worth| finding(study, worth.gain, format!("{}: {}", worth.factor, words(study, worth))));
+    let interactions = study.interactions.iter().map(|both| {
+        let text = format!("{} and {}: {}", both.factors[0], both.factors[1], words_of_both(study, both));
+        finding(study, both.ratio, text)
+    });
+    worths.chain(interactions).collect()
+}
+
+fn finding(study: &Factors, gain: Option<PairedRatio>, text: String) -> Finding {
     let finding = Finding::new(RULE.kind, Severity::Info, study.subject.clone(), text);
-    let ci95 = worth.gain.and_then(|gain| gain.ci95);
+    let ci95 = gain.and_then(|gain| gain.ci95);
     Finding {
         node: match study.nodes.as_slice() {
             [node] => Some(node.clone()),
             _ => None,
         },
-        value: worth.gain.and_then(|gain| quantity(gain.ratio, Unit::Ratio)),
+        value: gain.and_then(|gain| quantity(gain.ratio, Unit::Ratio)),
         ci95: ci95.map(|interval| (interval.low, interval.high)),
         evidence: vec![study.group.clone(), study.metric.clone()],
         ..finding
@@ -199,6 +281,25 @@ fn words(study: &Factors, worth: &Worth) -> String {
     }
 }
 
+fn words_of_both(study: &Factors, both: &FactorInteraction) -> String {
+    let Some(ratio) = both.ratio else {
+        let why = both.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        return format!("the interaction is unknown: no repeat measured both, each and none of the two{why}");
+    };
+    let over = format!("over {} of {} repeats", both.repeats, study.repeats);
+    let size = significant(ratio.ratio);
+    let Some(interval) = ratio.ci95 else {
+        return format!("an interaction of {size}, {over}, too few for an interval");
+    };
+    let told = match both.meaning() {
+        Some(LARGER) => "the gains are larger together",
+        Some(SMALLER) => "the gains are smaller together",
+        _ => "no interaction can be told",
+    };
+    let range = format!("{} to {}", significant(interval.low), significant(interval.high));
+    format!("an interaction of {size} ({range}), {over}: {told}")
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -211,8 +312,13 @@ pub(super) mod tests {
         case.params.set("flows", 4_u64);
         case.params.set("depth", 8_u64);
         off.iter().for_each(|(name, value)| case.params.set(name, *value));
-        let study =
-            FactorCase { factor: factor.to_owned(), repeat, seed: 7, metric: "throughput".to_owned() };
+        let study = FactorCase {
+            factor: factor.to_owned(),
+            crossed: Vec::new(),
+            repeat,
+            seed: 7,
+            metric: "throughput".to_owned(),
+        };
         case.origin.study = Some(study);
         let Ok(id) = format!("net.tcp_stream#repeat.{repeat}[{factor}]").parse();
         case.case = id;
@@ -258,6 +364,58 @@ pub(super) mod tests {
         assert!(depth.text.ends_with("over 4 of 4 repeats: no difference can be told"), "{}", depth.text);
         let (low, high) = depth.ci95.expect("an interval");
         assert!(low < 1.0 && 1.0 < high);
+    }
+
+    /// Without both of two factors that gain 2 and 1.25 alone, the rate of the baseline over `both`.
+    fn crossed_study(both: f64) -> Vec<CaseRecord> {
+        let mut records = Vec::new();
+        for repeat in 1..=4 {
+            let rate = 100.0 * f64::from(repeat);
+            records.push(one(BASELINE, repeat, rate, &[]));
+            records.push(one("flows=1", repeat, rate / 2.0, &[("flows", 1)]));
+            records.push(one("depth=1", repeat, rate / 1.25, &[("depth", 1)]));
+            let without = rate / both * (1.0 + 0.001 * f64::from(repeat));
+            let mut case = one("depth=1 + flows=1", repeat, without, &[("flows", 1), ("depth", 1)]);
+            if let Some(study) = case.origin.study.as_mut() {
+                study.crossed = vec!["depth=1".to_owned(), "flows=1".to_owned()];
+            }
+            records.push(case);
+        }
+        records
+    }
+
+    #[test]
+    fn two_factors_interact_unless_their_gains_multiply() {
+        for (both, ratio, says) in [
+            (2.5 * 1.002_5, 1.0, "cannot tell"),
+            (2.0, 1.25, "larger together"),
+            (5.0, 0.5, "smaller together"),
+        ] {
+            let records = crossed_study(both);
+            let found = factors(&records);
+            let [study] = found.as_slice() else { panic!("{found:?}") };
+            assert_eq!((study.worths.len(), study.interactions.len()), (2, 1));
+            let interaction = &study.interactions[0];
+            let told = interaction.ratio.expect("a ratio").ratio;
+            assert!((told / ratio - 1.0).abs() < 0.005, "{told} for {ratio}");
+            assert_eq!(interaction.meaning(), Some(says), "{interaction:?}");
+            let texts: Vec<String> = (RULE.find)(&records).into_iter().map(|finding| finding.text).collect();
+            assert!(texts[2].starts_with("depth=1 and flows=1: an interaction of "), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn an_interaction_needs_all_four_of_a_repeat() {
+        let mut records = crossed_study(2.0);
+        records.retain(|record| label(record) != Some("flows=1"));
+        let found = factors(&records);
+        assert_eq!((found[0].interactions[0].ratio, found[0].interactions[0].repeats), (None, 0));
+        // Where less is better, gains are ratios the other way round, and so is what one adds to the other.
+        let mut records = crossed_study(2.0);
+        for record in &mut records {
+            record.metrics.values_mut().for_each(|metric| metric.better = Better::Lower);
+        }
+        assert_eq!(factors(&records)[0].interactions[0].meaning(), Some("smaller together"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ mod throttled;
 pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
 pub use cost::cost_findings;
-pub use factor::{Factors, Worth, factors, is_of_factors};
+pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};
 pub use impact::{Impact, ImpactRow, impacts};
 pub use load::{cause_word, load_findings};
 pub use matrix::{Matrix, Slow, matrices};

@@ -68,9 +68,20 @@ impl Table {
     }
 }
 
-/// The sweeps of `records` over two parameters or more, one of which is a whole number.
+/// The sweeps of `records` over two parameters or more: a whole number is in the rows if one varies, else the parameter
+/// with the most values, if every combination was planned and every case has a cell.
 pub fn tables(records: &[CaseRecord]) -> Vec<Table> {
-    tables_by(records, &|case, name| matches!(case.params.get(name), Some(Value::Count(_))))
+    let is_count = |case: &CaseRecord, name: &str| matches!(case.params.get(name), Some(Value::Count(_)));
+    let of_one = |cases: &Vec<&CaseRecord>| match of_sweep(cases, &is_count) {
+        counted if counted.is_empty() => {
+            let all = of_sweep(cases, &|_, _| true);
+            let is_full = |table: &Table| table.cells.len() == table.down.1.len() * table.across.1.len();
+            let shown: usize = all.iter().map(|table| table.cells.len()).sum();
+            if shown == cases.len() && all.iter().all(is_full) { all } else { Vec::new() }
+        }
+        counted => counted,
+    };
+    sweeps(records).iter().flat_map(of_one).collect()
 }
 
 /// The same; `is_load` tells which parameters may become rows.
@@ -183,5 +194,45 @@ fn rank(value: &Value) -> (u8, f64, String) {
             (_, Ok(nanos)) => (1, nanos.get() as f64, String::new()),
             _ => (2, 0.0, text.clone()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::{case, metric, no_limit};
+
+    fn sweep(of: &[(&str, &str)]) -> Vec<CaseRecord> {
+        let one = |(at, (send, affinity)): (usize, &(&str, &str))| {
+            let mut case = case("n1", "n1->n2");
+            case.params.set("send", *send);
+            case.params.set("affinity", *affinity);
+            let rate = 10.0 + at as f64;
+            case.metrics.insert("throughput".to_owned(), metric(rate, (rate, rate), no_limit()));
+            case
+        };
+        of.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn two_choices_make_a_table_of_which_every_cell_was_planned() {
+        let all = [
+            ("write", "none"),
+            ("write", "auto"),
+            ("sendfile", "none"),
+            ("sendfile", "auto"),
+            ("splice", "none"),
+        ];
+        assert_eq!(tables(&sweep(&all)), [], "one cell was never planned");
+        let found = tables(&sweep(&all[..4]));
+        let [table] = found.as_slice() else { panic!("{found:?}") };
+        let words = |values: &[Value]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!((table.down.0.as_str(), table.across.0.as_str()), ("affinity", "send"));
+        assert_eq!(
+            (words(&table.down.1), words(&table.across.1)),
+            (vec!["auto".to_owned(), "none".to_owned()], vec!["sendfile".to_owned(), "write".to_owned()])
+        );
+        assert_eq!(table.cells[&(0, 0)].value, Some(13.0), "sendfile, auto");
+        assert_eq!(table.peak().map(|(at, _)| at), Some((0, 0)));
     }
 }

@@ -152,6 +152,7 @@ fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors
     }
     Ok(Some(Factors {
         typed: options.factors.clone(),
+        is_crossed: options.crossed,
         repeats: options.repeats.unwrap_or(Factors::REPEATS),
         seed: options.seed.unwrap_or(Factors::SEED),
     }))

@@ -42,6 +42,24 @@ fn a_study_of_factors_tells_what_each_is_worth() {
 }
 
 #[test]
+fn crossed_factors_tell_whether_the_gain_of_one_depends_on_the_other() {
+    let home = Home::new();
+    let typed = format!("{FACTORS} --crossed");
+    let document = home.seatrial(&typed).script(&slowed_by_nodelay()).run().exits(0).document();
+    assert_eq!(document.results.len(), 4 * 4);
+    let found = findings(&document, "factor");
+    let interaction = found.iter().find(|it| it.text.starts_with("nodelay=true and method: "));
+    let (_, text) =
+        interaction.and_then(|it| it.text.split_once(": ")).unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(text, "an interaction of 1 (1 to 1), over 4 of 4 repeats: no interaction can be told");
+    home.seatrial("report last --details")
+        .run()
+        .exits(0)
+        .shows("interaction of two factors")
+        .shows("nodelay=true method 9.40 4.70 9.40 4.70 1.000 1.000 to 1.000 cannot tell");
+}
+
+#[test]
 fn the_plan_of_a_study_of_factors_is_what_runs_also_when_it_is_gone_on_with() {
     let home = Home::new();
     let script = slowed_by_nodelay();
@@ -83,6 +101,9 @@ fn what_is_no_factor_of_a_benchmark_is_refused_with_what_to_do() {
     refused("run net.tcp_stream net.rr --factors nodelay").says("--factors takes one benchmark, not 2");
     refused("run net.trunk --factors nodelay").says("measured one by one");
     refused("run net.tcp_stream --seed 3").says("--factors");
+    refused("run net.tcp_stream --crossed").says("--factors");
+    refused("run net.tcp_stream --factors nodelay --crossed")
+        .says("two factors that change different parameters");
     assert!(home.runs().is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! The levels of a study of factors: its baseline, and the baseline without one factor each.
+//! The levels of a study of factors: its baseline, and the baseline without one factor, or without two.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ pub struct Level {
     /// [`BASELINE`], or the factor: `method`, `affinity=none`.
     pub label: String,
     pub params: Params,
+    /// The labels of the two levels that this one joins; else empty.
+    pub crossed: Vec<String>,
 }
 
 impl Level {
@@ -33,7 +35,8 @@ impl Level {
 pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
     let about = bench.about;
     let baseline = baseline(about, test)?;
-    let mut levels = vec![Level { label: BASELINE.to_owned(), params: baseline.clone() }];
+    let mut levels =
+        vec![Level { label: BASELINE.to_owned(), params: baseline.clone(), crossed: Vec::new() }];
     for factor in typed {
         for (label, off) in variations(bench, &baseline, factor)? {
             let mut params = baseline.clone();
@@ -48,11 +51,44 @@ pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Le
                 return Err(PlanError::Contradiction(text));
             }
             if levels.iter().all(|known| known.params != params) {
-                levels.push(Level { label, params });
+                levels.push(Level { label, params, crossed: Vec::new() });
             }
         }
     }
     Ok(levels)
+}
+
+/// Adds a level without each two of the factors of `levels`, of which the first one is the baseline. Factors that change
+/// the same parameter are not crossed.
+pub fn cross(levels: &mut Vec<Level>) -> Result<(), PlanError> {
+    let (baseline, alone) = levels
+        .split_first()
+        .map_or((Params::default(), &[][..]), |(first, rest)| (first.params.clone(), rest));
+    let mut crossed = Vec::new();
+    for (at, one) in alone.iter().enumerate() {
+        let (first, both) = (changes(&baseline, &one.params), one.params.clone());
+        for other in &alone[at + 1..] {
+            let second = changes(&baseline, &other.params);
+            if second.iter().any(|(name, _)| first.iter().any(|(same, _)| same == name)) {
+                continue;
+            }
+            let mut params = both.clone();
+            second.iter().for_each(|(name, value)| params.set(name, (*value).clone()));
+            let labels = vec![one.label.clone(), other.label.clone()];
+            crossed.push(Level { label: labels.join(" + "), params, crossed: labels });
+        }
+    }
+    if crossed.is_empty() {
+        let text = "--crossed needs two factors that change different parameters";
+        return Err(PlanError::Contradiction(text.to_owned()));
+    }
+    levels.extend(crossed);
+    Ok(())
+}
+
+/// The parameters of `params` that differ from `baseline`.
+fn changes<'a>(baseline: &Params, params: &'a Params) -> Vec<(&'a str, &'a Value)> {
+    params.iter().filter(|(name, value)| baseline.get(name) != Some(*value)).collect()
 }
 
 fn baseline(about: &About, test: &Test) -> Result<Params, PlanError> {

@@ -1,4 +1,4 @@
-//! Studies of factors: a baseline, and the same without one factor at a time.
+//! Studies of factors: a baseline, the same without one factor at a time, and crossed, without each two of them.
 //!
 //! Every repeat measures all levels once, in a random order. So drift over the run affects all levels and cancels in
 //! the ratios within a repeat, and effects of a case on the next one are spread over all levels.
@@ -23,6 +23,8 @@ pub use level::BASELINE;
 pub struct Factors {
     /// As given on the command line: `flows`, `affinity=none`.
     pub typed: Vec<String>,
+    /// Whether each two factors are left out at the same time too.
+    pub is_crossed: bool,
     pub repeats: u32,
     pub seed: u64,
 }
@@ -41,7 +43,10 @@ impl Factors {
             nearest: registry.nearest(&test.bench).map(str::to_owned),
         })?;
         one_by_one(test)?;
-        let levels = level::levels(bench, test, &self.typed)?;
+        let mut levels = level::levels(bench, test, &self.typed)?;
+        if self.is_crossed {
+            level::cross(&mut levels)?;
+        }
         let headline = bench.about.metrics.first().map_or("", |metric| metric.name);
         let (mut plan, mut of_levels) = (Plan::default(), Vec::new());
         for level in &levels {
@@ -64,6 +69,7 @@ impl Factors {
                     let mut case = case.clone();
                     case.origin.study = Some(FactorCase {
                         factor: level.label.clone(),
+                        crossed: level.crossed.clone(),
                         repeat,
                         seed: self.seed,
                         metric: headline.to_owned(),

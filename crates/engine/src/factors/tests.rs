@@ -25,9 +25,13 @@ fn test(params: &[(&str, &str)], pattern: Option<&str>) -> Test {
 }
 
 fn planned(params: &[(&str, &str)], typed: &str, seed: u64) -> Result<Plan, PlanError> {
+    crossed(params, typed, seed, false)
+}
+
+fn crossed(params: &[(&str, &str)], typed: &str, seed: u64, is_crossed: bool) -> Result<Plan, PlanError> {
     let typed = typed.split_whitespace().map(str::to_owned).collect();
     let site = site(&["n1", "n2"]);
-    let study = Factors { typed, repeats: 4, seed };
+    let study = Factors { typed, is_crossed, repeats: 4, seed };
     study.plan(&test(params, None), &seatrial_registry::REGISTRY, PlanInputs::of(&site))
 }
 
@@ -78,6 +82,28 @@ fn one_thing_is_left_out_at_a_time() {
 }
 
 #[test]
+fn crossed_factors_are_left_out_by_twos_unless_they_change_the_same() {
+    let plan = crossed(&[("flows", "4")], "flows affinity method send=sendfile", 1, true).expect("a plan");
+    let all = changed(&plan);
+    let both: Vec<(&str, &str)> = all
+        .iter()
+        .filter(|(label, _)| label.contains(" + "))
+        .map(|(label, off)| (label.as_str(), off.as_str()))
+        .collect();
+    let expected = [
+        ("affinity + method", "affinity=none,receive=read,send=write"),
+        ("affinity + send=sendfile", "affinity=none,send=sendfile"),
+        ("flows=1 + affinity", "affinity=none,flows=1"),
+        ("flows=1 + method", "flows=1,receive=read,send=write"),
+        ("flows=1 + send=sendfile", "flows=1,send=sendfile"),
+    ];
+    assert_eq!(both, expected);
+    assert_eq!(plan.cases.len(), 4 * (1 + 4 + 5));
+    let text = crossed(&[], "nodelay", 1, true).expect_err("one factor").to_string();
+    assert!(text.contains("needs two factors that change different parameters"), "{text}");
+}
+
+#[test]
 fn every_repeat_has_all_of_it_in_an_order_drawn_by_lot_from_the_seed() {
     let plan = |seed| planned(&[], "flows=2 affinity nodelay send", seed).expect("a plan");
     let first = plan(1);
@@ -115,7 +141,7 @@ fn what_cannot_be_held_against_one_baseline_is_refused_with_what_to_do() {
         assert!(text.contains(says), "{typed}: {text}");
     }
     let site = site(&["n1", "n2"]);
-    let study = Factors { typed: vec!["nodelay".to_owned()], repeats: 2, seed: 1 };
+    let study = Factors { typed: vec!["nodelay".to_owned()], is_crossed: false, repeats: 2, seed: 1 };
     let trunk = test(&[], Some("trunk"));
     let text = study
         .plan(&trunk, &seatrial_registry::REGISTRY, PlanInputs::of(&site))

@@ -77,6 +77,10 @@ pub struct BenchmarkOptions {
     #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
+    /// Measure the factors crossed too: without each two of them, which shows whether the gain of one depends on the other
+    #[arg(long, requires = "factors")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub crossed: bool,
     /// How often to repeat the whole study of factors; confidence intervals need at least 3 [default: 6]
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1000), requires = "factors")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -102,7 +102,7 @@ fn benchmark(
     let CasePlots { mut figures, mut heats, tables: mut shown_tables } = CasePlots::default();
     for study in factors::of_bench(&found.studies, name) {
         figures.extend(study.figure);
-        shown_tables.push(study.table);
+        shown_tables.extend(study.tables);
     }
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
         shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));

@@ -10,7 +10,7 @@ use crate::view::factors as view;
 
 pub struct Study {
     pub figure: Option<Figure>,
-    pub table: PageTable,
+    pub tables: Vec<PageTable>,
 }
 
 pub fn of_bench(studies: &[Factors], bench: &str) -> Vec<Study> {
@@ -41,5 +41,6 @@ fn of_study(study: &Factors) -> Study {
         legend: Vec::new(),
         note: "1 means no gain.".to_owned(),
     });
-    Study { figure, table: PageTable::new(&view::table(study), usize::MAX) }
+    let tables = std::iter::once(view::table(study)).chain(view::interactions(study));
+    Study { figure, tables: tables.map(|table| PageTable::new(&table, usize::MAX)).collect() }
 }

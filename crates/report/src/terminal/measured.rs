@@ -45,8 +45,9 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
 pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
     let studies = seatrial_analysis::factors(&document.results);
     let shown = studies.iter().take(MOST_STUDIES);
-    let mut blocks: Vec<String> =
-        shown.map(|study| table::block(factors::table(study), usize::MAX, notes, width)).collect();
+    let tables =
+        shown.flat_map(|study| std::iter::once(factors::table(study)).chain(factors::interactions(study)));
+    let mut blocks: Vec<String> = tables.map(|table| table::block(table, usize::MAX, notes, width)).collect();
     if studies.len() > MOST_STUDIES {
         let more = count(studies.len() - MOST_STUDIES, "more study of factors");
         blocks.push(Ink::Faint.on(&format!(" {more}, in the JSON form")) + "\n");
@@ -56,7 +57,7 @@ pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use seatrial_analysis::{Factors, Worth};
+    use seatrial_analysis::{FactorInteraction, Factors, Worth};
     use seatrial_model::{Better, Outcome, Params, Subject, Unit};
     use seatrial_stats::{Interval, PairedRatio};
 
@@ -101,6 +102,14 @@ mod tests {
                 worth("depth", 8, 1, Some((1.001, 0.0))),
                 worth("port", 2, 3, None),
             ],
+            interactions: vec![FactorInteraction {
+                factors: ["flows=1".to_owned(), "depth=1".to_owned()],
+                values: [Some(5.22), Some(9.39), Some(4.1)],
+                ratio: Some(PairedRatio { ratio: 0.786, ci95: Some(Interval { low: 0.772, high: 0.801 }) }),
+                repeats: 6,
+                reason: None,
+                outcome: None,
+            }],
         };
         let mut notes = Notes::default();
         let text = table::block(factors::table(&study), usize::MAX, &mut notes, 80);
@@ -114,6 +123,18 @@ net.tcp_stream · n1->n2 of n1+n2 · throughput · gain of each factor · in Gbi
  gain is the ratio with the factor over without it, within each of 6 repeats in
  random order (seed 1)
  [1]  reset by peer
+";
+        assert_eq!(render_colors(&text, Style::Plain), expected);
+        let crossed = factors::interactions(&study).expect("crossed factors");
+        let text = table::block(crossed, usize::MAX, &mut notes, 100);
+        let expected = "\
+net.tcp_stream · n1->n2 of n1+n2 · throughput · interaction of two factors · in Gbit/s
+ first    second   with both  without first  without second  without both  interaction            95 %  gains
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ flows=1  depth=1       9.40           5.22            9.39          4.10        0.786  0.772 to 0.801  smaller
+                                                                                                        together
+ interaction is the gain of the first factor with the second one, over its gain without the second;
+ 1: the gains multiply
 ";
         assert_eq!(render_colors(&text, Style::Plain), expected);
     }

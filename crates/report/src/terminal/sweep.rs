@@ -1,12 +1,13 @@
 //! Sweeps as tables, where they fit; otherwise their cases have rows.
 
 use seatrial_analysis::Table;
+use seatrial_model::Value;
 use seatrial_model::record::Document;
 
 use super::table;
 use crate::grid;
 use crate::notes::Notes;
-use crate::view::sweep;
+use crate::view::{cases, sweep};
 
 /// With more tables, rows per case are clearer.
 const MOST_TABLES: usize = 8;
@@ -15,7 +16,8 @@ const MOST_TABLES: usize = 8;
 const WIDEST: u16 = 100;
 
 /// The tables of `document`, and the names of the cases in them. A sweep is shown whole or not at all: if one of its
-/// tables is too wide, or if there are too many, its cases keep their rows.
+/// tables is too wide, or if there are too many, its cases keep their rows. So do judged cases, whose rows have the
+/// verdict, unless a number in the rows of the table orders them.
 pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> (Vec<String>, Vec<String>) {
     let tables = seatrial_analysis::tables(&document.results);
     let is_of = |one: &Table, other: &Table| {
@@ -29,6 +31,11 @@ pub fn blocks(document: &Document, notes: &mut Notes, width: u16) -> (Vec<String
         let columns = table::columns(&sweep::table(table).without_details(), &mut Notes::default());
         grid::width(&columns) <= width.min(WIDEST)
     };
+    let verdicts = cases::verdicts(document);
+    let is_judged =
+        |table: &Table| table.cells.values().any(|cell| verdicts.contains_key(cell.case.as_str()));
+    let has_numbers = |table: &Table| matches!(table.down.1.first(), Some(Value::Count(_)));
+    let fits = |table: &Table| fits(table) && (has_numbers(table) || !is_judged(table));
     let shown: Vec<&Table> =
         tables.iter().filter(|table| tables.iter().filter(|other| is_of(table, other)).all(&fits)).collect();
     let cases = shown.iter().flat_map(|table| table.cells.values().map(|cell| cell.case.clone())).collect();
