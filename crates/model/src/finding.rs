@@ -38,6 +38,9 @@ pub struct Finding {
     /// 95 % confidence interval of `value`, in its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<(f64, f64)>,
+    /// What the hardware of the finding costs, by the prices of the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// Names of the metrics, series and evidence that support the finding.
     pub evidence: Vec<String>,
     /// One sentence that names the cause; what to do follows it where `remedy` is absent.
@@ -45,6 +48,17 @@ pub struct Finding {
     /// What to do about the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
+}
+
+/// The price of the hardware that a case uses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Price {
+    /// Of all devices together.
+    pub amount: f64,
+    /// `EUR`, for example.
+    pub currency: String,
+    /// Number and kind of the devices, with the price of each and the share of what they have in common.
+    pub devices: String,
 }
 
 impl Finding {
@@ -58,6 +72,7 @@ impl Finding {
             severity,
             value: None,
             ci95: None,
+            price: None,
             evidence: Vec::new(),
             text: text.into(),
             remedy: None,

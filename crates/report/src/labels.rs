@@ -96,6 +96,18 @@ pub fn family(bench: &str) -> &str {
     }
 }
 
+/// The label of each case among the others, in one line.
+pub fn of_cases(cases: &[&CaseRecord]) -> Vec<String> {
+    let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
+    let columns = columns(&all);
+    let name = |(at, case): (usize, &&CaseRecord)| {
+        let cells = columns.iter().map(|column| column.cells()[at].as_str()).filter(|cell| !cell.is_empty());
+        let cells: Vec<&str> = cells.collect();
+        if cells.is_empty() { case.subject.to_string() } else { cells.join(" ") }
+    };
+    cases.iter().enumerate().map(name).collect()
+}
+
 /// The columns that tell rows apart: zero for a single row, at least one for several.
 pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
     if labels.len() < 2 {

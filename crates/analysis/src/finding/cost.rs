@@ -2,7 +2,7 @@
 
 use seatrial_model::profile::{PriceRule, PriceShare, Profile, Requirement};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Finding, Quantity, Severity, Unit};
+use seatrial_model::{Finding, Price, Quantity, Severity, Unit};
 
 use super::about;
 use super::bond_worth::interfaces;
@@ -50,16 +50,28 @@ fn of_case(profile: &Profile, case: &CaseRecord) -> Option<Finding> {
     } else {
         (String::new(), String::new())
     };
-    let per_gbit = each * count as f64 / rate;
+    let price = Price {
+        amount: each * count as f64,
+        currency: currency.clone(),
+        devices: format!("{together}{bought}"),
+    };
+    let per_gbit = price.amount / rate;
+    // The interval of the rate, the other way round.
+    let per_end = |end: f64| per_gbit * metric.median / end;
+    let ci95 = metric.ci95.filter(|(low, _)| *low > 0.0).map(|(low, high)| (per_end(high), per_end(low)));
     let text = format!(
-        "{together}{bought}{carries} that carries {} Gbit/s costs {} {currency} per Gbit/s, {} {currency} per Mbit/s",
+        "{}{carries} that carries {} Gbit/s costs {} {currency} per Gbit/s, {} {currency} per Mbit/s",
+        price.devices,
         significant(rate),
         significant(per_gbit),
         significant(per_gbit / 1e3),
     );
     let finding = Finding::new("cost", Severity::Info, case.subject.clone(), text);
     let value = quantity(per_gbit, Unit::PerGigabitPerSecond);
-    Some(about(case, Finding { value, evidence: vec![METRIC.to_owned()], ..finding }))
+    Some(about(
+        case,
+        Finding { value, ci95, price: Some(price), evidence: vec![METRIC.to_owned()], ..finding },
+    ))
 }
 
 #[cfg(test)]
@@ -97,6 +109,13 @@ mod tests {
             ("per Gbit/s".to_owned(), 10.0)
         );
         assert_eq!(finding.node.as_deref(), Some("n1"));
+        let (low, high) = finding.ci95.expect("an interval");
+        assert!((low - 10.0 * 1.175 / 1.18).abs() < 1e-9 && (high - 10.0 * 1.175 / 1.17).abs() < 1e-9);
+        let price = finding.price.as_ref().expect("a price");
+        assert_eq!(
+            (price.amount, price.currency.as_str(), price.devices.as_str()),
+            (94.0, "USD", "a nic for 94 USD")
+        );
     }
 
     #[test]

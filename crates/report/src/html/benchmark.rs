@@ -16,9 +16,9 @@ use super::plot::{Interval, Start, intervals, upright};
 use super::shown::Shown;
 use super::table::PageTable;
 use super::words::{quantity, text};
-use super::{factors, lines, series, sweep};
+use super::{factors, lines, prices, series, sweep};
+use crate::labels;
 use crate::labels::family;
-use crate::labels::{self, Label};
 use crate::number::plus_minus;
 use crate::view::cases::{self as view, groups, headline, without_added};
 use crate::view::impact;
@@ -26,6 +26,7 @@ use crate::view::nodes::is_fleet;
 use crate::view::over_nodes;
 use crate::view::pairs::at_once;
 use crate::view::parts::is_absent;
+use crate::view::prices::Prices;
 use crate::words::{count, tone};
 
 /// Cases of a table with a row per case; larger fleets get rows per node.
@@ -56,6 +57,7 @@ pub struct Benchmark {
 
 struct Found<'a> {
     studies: Vec<Factors>,
+    prices: Vec<Prices<'a>>,
     at_once: Vec<AtOnce>,
     impacts: Vec<Impact>,
     sweeps: Vec<Sweep>,
@@ -68,6 +70,7 @@ pub fn families(shown: &Shown<'_>, left: &mut usize) -> Vec<(String, Vec<Benchma
     let others = without_added(results);
     let found = Found {
         studies: seatrial_analysis::factors(results),
+        prices: crate::view::prices::prices(shown.document),
         at_once: seatrial_analysis::at_once(&others),
         impacts: seatrial_analysis::impacts(results),
         sweeps: seatrial_analysis::tables(results),
@@ -103,6 +106,10 @@ fn benchmark(
     for study in factors::of_bench(&found.studies, name) {
         figures.extend(study.figure);
         shown_tables.extend(study.tables);
+    }
+    for (figure, table) in prices::of_bench(&found.prices, name) {
+        figures.extend(figure);
+        shown_tables.push(table);
     }
     for flows in found.at_once.iter().filter(|flows| flows.bench == name) {
         shown_tables.push(PageTable::new(&at_once(flows), usize::MAX));
@@ -194,27 +201,12 @@ fn of_group(shown: &Shown<'_>, name: &str, cases: &[&CaseRecord], sweeps: &[Swee
     CasePlots { figures, heats, tables }
 }
 
-/// The label of each case among the others, in one line.
-fn names(cases: &[&CaseRecord]) -> Vec<String> {
-    let all: Vec<Label> = cases.iter().map(|case| Label::of_case(case)).collect();
-    let columns = labels::columns(&all);
-    let name = |at: usize| {
-        let cells: Vec<&str> = columns
-            .iter()
-            .map(|column| column.cells()[at].as_str())
-            .filter(|cell| !cell.is_empty())
-            .collect();
-        if cells.is_empty() { cases[at].subject.to_string() } else { cells.join(" ") }
-    };
-    (0..cases.len()).map(|at| text(&name(at))).collect()
-}
-
 fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
     let name = headline(cases)?;
     let with: Vec<(&CaseRecord, &MetricRecord, String)> = cases
         .iter()
-        .zip(names(cases))
-        .filter_map(|(case, label)| Some((*case, case.metrics.get(name)?, label)))
+        .zip(labels::of_cases(cases))
+        .filter_map(|(case, label)| Some((*case, case.metrics.get(name)?, text(&label))))
         .collect();
     if with.len() < 2 || with.len() > MOST_DRAWN {
         return None;
@@ -257,7 +249,7 @@ fn compared(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Option<Figure> {
 
 /// Series over a numeric axis that several cases have.
 fn together(shown: &Shown<'_>, cases: &[&CaseRecord]) -> Vec<Figure> {
-    let labels = names(cases);
+    let labels: Vec<String> = labels::of_cases(cases).iter().map(|label| text(label)).collect();
     let metric = headline(cases).unwrap_or_default();
     let mut series: Vec<&String> = cases.iter().flat_map(|case| case.series.keys()).collect();
     series.sort();

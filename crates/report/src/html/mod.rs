@@ -27,6 +27,7 @@ mod map;
 mod overlaid;
 mod page;
 mod plot;
+mod prices;
 mod series;
 mod shown;
 mod sweep;

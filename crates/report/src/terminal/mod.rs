@@ -74,6 +74,8 @@ fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
     blocks.extend(measured::blocks(document, &rows, notes, width));
     blocks.extend(measured::of_factors(document, notes, width));
     blocks.extend(pairs::blocks(&others, width));
+    let prices = view::prices::prices(document);
+    blocks.extend(prices.iter().map(|found| table::block(found.table(), usize::MAX, notes, width)));
     blocks
 }
 

@@ -51,8 +51,9 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
-    // Factors have their own table.
-    let of_run = document.findings.iter().filter(|finding| finding.kind != "factor");
+    // Factors and prices have their own tables.
+    let of_run =
+        document.findings.iter().filter(|finding| finding.kind != "factor" && finding.price.is_none());
     let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
         let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {

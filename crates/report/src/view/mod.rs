@@ -18,6 +18,7 @@ pub mod over_nodes;
 pub mod pairs;
 pub mod parts;
 pub mod per_price;
+pub mod prices;
 pub mod prolonged;
 pub mod remedies;
 pub mod series;

@@ -12,6 +12,7 @@ mod machines;
 mod map;
 mod page;
 mod pictures;
+mod prices;
 mod scripted;
 mod site;
 
