@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Outcome, Params, Unit};
+use seatrial_model::{Better, Outcome, Params, Subject, Unit};
 use seatrial_stats::Sorted;
 
 use super::hashing;
@@ -50,8 +50,17 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeat {
     pub total: f64,
+    pub slowest: Flow,
+    pub fastest: Flow,
     /// Shares of the line, if the line is known.
     pub classes: Option<Classes>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    pub rate: f64,
+    /// `n1->n2`.
+    pub subject: Subject,
 }
 
 /// Number of flows by their share of the line.
@@ -95,6 +104,10 @@ impl Step {
         let mut repeats: Vec<&Repeat> = self.repeats.iter().collect();
         repeats.sort_by(|one, other| one.total.total_cmp(&other.total));
         repeats.get(repeats.len().checked_sub(1)? / 2).copied()
+    }
+
+    pub fn least(&self) -> Option<&Repeat> {
+        self.repeats.iter().min_by(|one, other| one.total.total_cmp(&other.total))
     }
 
     pub fn best(&self) -> Option<&Repeat> {
@@ -191,25 +204,29 @@ fn step(number: u64, cases: &[&CaseRecord], name: &str, line: Option<&Line>) -> 
         let company = case.evidence.get("together").and_then(|together| together.get("cases")?.as_array());
         company.is_some_and(|company| company.iter().all(|with| with.as_u64() == Some(count)))
     };
-    let rates: Vec<Vec<f64>> =
-        measured.iter().filter_map(|case| Some(rates(case.metrics.get(name)?))).collect();
+    let (subjects, rates): (Vec<&Subject>, Vec<Vec<f64>>) =
+        measured.iter().filter_map(|case| Some((&case.subject, rates(case.metrics.get(name)?)))).unzip();
     let is_whole = count > 0 && measured.iter().all(ran_with_all) && rates.len() == measured.len();
     let trials = rates.first().map_or(0, Vec::len);
     let is_even = rates.iter().all(|rates| rates.len() == trials);
     let repeat = |trial: usize| {
         let flows: Vec<f64> = rates.iter().map(|rates| rates[trial]).collect();
         let classes = line.filter(|line| line.rate > 0.0);
-        Repeat {
+        let by_rate = |one: &usize, other: &usize| flows[*one].total_cmp(&flows[*other]);
+        let flow = |at: usize| Flow { rate: flows[at], subject: subjects[at].clone() };
+        Some(Repeat {
             total: flows.iter().sum(),
+            slowest: flow((0..flows.len()).min_by(by_rate)?),
+            fastest: flow((0..flows.len()).max_by(by_rate)?),
             classes: classes.map(|line| Classes::of(flows.iter().map(|rate| rate / line.rate))),
-        }
+        })
     };
     Step {
         number,
         planned: cases.len(),
         case: cases[0].case.to_string(),
         flows: is_whole.then(|| u32::try_from(count).unwrap_or(u32::MAX)),
-        repeats: if is_whole && is_even { (0..trials).map(repeat).collect() } else { Vec::new() },
+        repeats: if is_whole && is_even { (0..trials).filter_map(repeat).collect() } else { Vec::new() },
     }
 }
 

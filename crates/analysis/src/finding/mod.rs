@@ -37,8 +37,9 @@ mod slow_clock;
 mod speeds;
 mod sweep;
 mod throttled;
+mod uneven_flows;
 
-pub use at_once::{AtOnce, Classes, Line, Repeat, Step, at_once};
+pub use at_once::{AtOnce, Classes, Flow, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
 pub use cost::cost_findings;
 pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};
@@ -70,6 +71,7 @@ pub const RULES: &[Rule] = &[
     lossy::RULE,
     shared_links::MISSING,
     shared_links::COLLISIONS,
+    uneven_flows::RULE,
     bond_worth::RULE,
     factor::RULE,
     impact::RULE,

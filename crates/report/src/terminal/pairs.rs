@@ -70,8 +70,8 @@ fn whole(found: &Matrix, is_named: bool) -> Table {
 mod tests {
     use std::collections::BTreeMap;
 
-    use seatrial_analysis::{AtOnce, Classes, Line, Matrix, Repeat, Step};
-    use seatrial_model::{Better, Params, Unit};
+    use seatrial_analysis::{AtOnce, Classes, Flow, Line, Matrix, Repeat, Step};
+    use seatrial_model::{Better, Params, Subject, Unit};
 
     use super::*;
     use crate::Style;
@@ -146,7 +146,13 @@ net.tcp_stream · throughput in Gbit/s · by node, the worst first
     }
 
     fn step(flows: u32, totals: &[f64], classes: Classes) -> Step {
-        let repeat = |total: &f64| Repeat { total: *total, classes: Some(classes) };
+        let flow = |rate: f64| Flow { rate, subject: Subject::node() };
+        let repeat = |total: &f64| Repeat {
+            total: *total,
+            slowest: flow(total / 4.0),
+            fastest: flow(total / 2.0),
+            classes: Some(classes),
+        };
         Step {
             number: u64::from(flows),
             planned: flows as usize,
@@ -181,15 +187,17 @@ net.tcp_stream · throughput in Gbit/s · by node, the worst first
             shown(&of_concurrent(at_once(&trunk), 80)),
             "\
 net.tcp_stream · trunk · throughput in Gbit/s · flows at the same time
-     flows  total   best  lines  hashed  full  half  third  starved  other
-──────────────────────────────────────────────────────────────────────────
-         1   9.82   9.85    1.0    9.90     1     0      0        0      0
-         2  19.60  19.70    2.0   18.15     2     0      0        0      0
-         3  19.60  29.00    2.9   25.02     1     2      0        0      0
+     flows  total  least   best  lines  hashed  slowest  fastest  classes
+────────────────────────────────────────────────────────────────────────────────
+         1   9.82   9.80   9.85    1.0    9.90     2.46     4.91  1 full
+         2  19.60   9.80  19.70    2.0   18.15     4.90     9.80  2 full
+         3  19.60  19.50  29.00    2.9   25.02     4.90     9.80  1 full, 2 half
  not all 4
- a flow's line is 9.90, its derived limit; full is 0.9 of it or more, half 0.4
- to 0.6, third 0.28 to 0.38, starved below 0.1, in the repeat with the median
- total; hashed is the average total of so many flows on 6 links (as stated)
+ total is the median over the repeats; slowest and fastest are flows of the
+ repeat with the median total; a flow's line is 9.90, its derived limit; full
+ is 0.9 of it or more, half 0.4 to 0.6, third 0.28 to 0.38, starved below 0.1,
+ in the repeat with the median total; hashed is the average total of so many
+ flows on 6 links (as stated)
 "
         );
     }

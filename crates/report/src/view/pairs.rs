@@ -131,15 +131,16 @@ pub fn at_once(found: &AtOnce) -> Table {
     let table = Builder::new(title, steps)
         .numbers("flows", flows)
         .numbers("total", |step| number(step.median()))
+        .numbers("least", |step| number(step.least().map(|least| least.total)))
         .numbers("best", |step| number(step.best().map(|best| best.total)))
         .numbers("lines", links)
         .numbers("hashed", |step| number(step.flows.and_then(|flows| found.expected(flows))))
-        .numbers("full", class(|classes| classes.full))
-        .numbers("half", class(|classes| classes.half))
-        .numbers("third", class(|classes| classes.third))
-        .numbers("starved", class(|classes| classes.starved))
-        .numbers("other", class(|classes| classes.other));
-    let mut remarks = Vec::new();
+        .numbers("slowest", |step| number(step.middle().map(|middle| middle.slowest.rate)))
+        .numbers("fastest", |step| number(step.middle().map(|middle| middle.fastest.rate)))
+        .words("classes", |step| step.middle().and_then(|middle| Some(classes(&middle.classes?))));
+    let mut remarks = vec![
+        "total is the median over the repeats; slowest and fastest are flows of the repeat with the median total".to_owned(),
+    ];
     if left_out > 0 {
         remarks.push(format!("{} with fewer flows, in the JSON form", count(left_out, "step")));
     }
@@ -162,6 +163,11 @@ pub fn at_once(found: &AtOnce) -> Table {
     Table { remarks, ..table.finish() }
 }
 
-fn class(of: fn(&Classes) -> u32) -> impl Fn(&Step) -> Option<String> {
-    move |step| Some(of(&step.middle()?.classes?).to_string())
+/// `1 full, 2 half`.
+fn classes(classes: &Classes) -> String {
+    let Classes { full, half, third, starved, other } = *classes;
+    let all = [(full, "full"), (half, "half"), (third, "third"), (starved, "starved"), (other, "other")];
+    let some: Vec<String> =
+        all.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    some.join(", ")
 }
