@@ -1,7 +1,5 @@
 //! A profile as written in one file: its entries with their positions, names not resolved.
 
-use std::collections::BTreeMap;
-
 use seatrial_model::profile::{
     Absence, Bounds, Expect, FlowClass, Groups, Missed, NodeSet, PriceShare, Requirement, Statistic,
 };
@@ -40,7 +38,7 @@ pub(crate) struct TestEntry {
     pub roles: Vec<At<String>>,
     pub params: Pairs<Vec<At<Value>>>,
     pub on: Pairs<At<Value>>,
-    pub require: BTreeMap<String, Requirement>,
+    pub require: Pairs<Requirement>,
     pub expect: Option<Expect>,
     pub if_none: Absence,
     pub partner: Option<At<String>>,

@@ -3,6 +3,7 @@
 mod bar;
 mod criterion;
 mod demand;
+mod facts;
 mod judged;
 mod setting;
 mod source_table;
@@ -13,7 +14,7 @@ use seatrial_model::profile::{PriceRule, Profile};
 use self::criterion::{Tests, criterion, limit};
 use self::source_table::source_table;
 use crate::diagnostic::At;
-use crate::layer::{Layer, PriceEntry, plain};
+use crate::layer::{Layer, PriceEntry};
 use crate::{Catalog, Diagnostics};
 
 /// Makes the profile of `layer`, and reports everything that is wrong. If `is_whole` is false some entries could not
@@ -49,14 +50,14 @@ pub(crate) fn check(
         roles: demand::roles(layer.roles),
         waivers,
         limits,
-        prices: layer.prices.into_iter().map(price).collect(),
+        prices: layer.prices.into_iter().map(|entry| price(entry, found)).collect(),
         source_tables,
     }
 }
 
-fn price(entry: PriceEntry) -> PriceRule {
+fn price(entry: PriceEntry, found: &mut Diagnostics) -> PriceRule {
     let PriceEntry { on, amount, share, currency, source, .. } = entry;
-    PriceRule { on: plain(&on), amount, share, currency, source }
+    PriceRule { on: facts::on(&on, found), amount, share, currency, source }
 }
 
 struct Names<'a> {

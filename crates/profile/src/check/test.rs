@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::machine::Device;
 use seatrial_model::profile::Test;
-use seatrial_model::{About, Alias, Params, Parts, Value};
+use seatrial_model::{About, Alias, Parts, Value};
 
 use super::Names;
+use super::facts::{on, require};
 use crate::catalog::Known;
 use crate::diagnostic::At;
-use crate::layer::{Pairs, TestEntry, plain};
+use crate::layer::TestEntry;
 use crate::{Catalog, Diagnostics};
 
 pub(super) struct Checked<'a> {
@@ -82,7 +82,7 @@ fn test<'a>(
         roles: names.roles(&entry.roles, found),
         params,
         on: on(&entry.on, found),
-        require: entry.require.clone(),
+        require: require(entry, found),
         expect: entry.expect,
         if_none: entry.if_none,
         partner: entry.partner.as_ref().map(|partner| partner.value.clone()),
@@ -124,32 +124,6 @@ fn params(
 fn as_written(entry: &TestEntry) -> BTreeMap<String, Vec<String>> {
     let texts = |values: &[At<Value>]| values.iter().map(|value| value.value.to_string()).collect();
     entry.params.iter().map(|(name, values)| (name.value.clone(), texts(values))).collect()
-}
-
-/// `on` as written; reports kinds that do not exist, and facts that no subject of the kind has: such a test would measure
-/// nothing.
-fn on(pairs: &Pairs<At<Value>>, found: &mut Diagnostics) -> Params {
-    let kinds = || Device::KINDS.into_iter().chain(Device::OTHER_KINDS);
-    let kind = pairs.iter().find(|(name, _)| name.value == "kind").map(|(_, kind)| kind);
-    let word = kind.map(|kind| kind.value.to_string());
-    let facts = match (&word, kind) {
-        (Some(word), Some(kind)) => {
-            let facts = Device::facts_of(word);
-            if facts.is_none() {
-                found.error(kind.at, format!("there is no kind '{word}' of subjects")).suggest(word, kinds());
-            }
-            facts.unwrap_or_default()
-        }
-        _ => kinds().filter_map(Device::facts_of).flatten().collect(),
-    };
-    for (name, _) in pairs.iter().filter(|(name, _)| name.value != "kind" && !facts.is_empty()) {
-        if !facts.contains(&name.value.as_str()) {
-            let of = word.as_ref().map_or(String::new(), |word| format!(" of a {word}"));
-            let title = format!("there is no fact '{}'{of}", name.value);
-            found.error(name.at, title).suggest(&name.value, facts.iter().copied());
-        }
-    }
-    plain(pairs)
 }
 
 fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, found: &mut Diagnostics) {

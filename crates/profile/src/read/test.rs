@@ -1,7 +1,5 @@
 //! `[[test]]`: what is measured.
 
-use std::collections::BTreeMap;
-
 use seatrial_model::Value;
 use seatrial_model::machine::Device;
 use seatrial_model::profile::{Expect, Groups, Requirement};
@@ -24,11 +22,8 @@ pub(super) fn test(mut table: Table<'_>, found: &mut Diagnostics) -> Option<Test
         params.iter().flat_map(Table::entries).map(|cell| (name(&cell), values(&cell, found))).collect();
     let on = pairs(&mut table, "on", found);
     let require = table.table("require", found);
-    let require: BTreeMap<_, _> = require
-        .iter()
-        .flat_map(Table::entries)
-        .filter_map(|cell| Some((cell.key.to_owned(), fact(&cell, found)?)))
-        .collect();
+    let require = require.iter().flat_map(Table::entries);
+    let require = require.filter_map(|cell| Some((name(&cell), fact(&cell, found)?))).collect();
     let expect = table.take("expect").and_then(|cell| {
         let expect = expect(&cell, found)?;
         let is_device = |(name, kind): &(At<String>, At<Value>)| {

@@ -44,6 +44,21 @@ fn a_test_on_what_no_subject_is_names_the_nearest() {
 }
 
 #[test]
+fn a_requirement_on_a_fact_that_no_subject_has_names_the_nearest() {
+    for (rest, says) in [
+        ("on = { kind = \"nic\" }\nrequire = { mtuu = 9000 }", "there is no fact 'mtuu' of a nic"),
+        ("require = { fill_precent = { at_least = 50 } }", "did you mean 'fill_percent'?"),
+        (
+            "[[price]]\non = { kind = \"nic\", sped = 1 }\namount = 3\ncurrency = \"EUR\"",
+            "did you mean 'speed'?",
+        ),
+    ] {
+        let text = complaint(&format!("{TEST}{rest}\n"));
+        assert!(text.contains(says), "{text}");
+    }
+}
+
+#[test]
 fn what_is_written_in_another_form_is_told_with_the_right_one() {
     let text = format!("time_budget = 90\nroles = \"head\"\n{TEST}roles = \"head\"\n");
     assert_snapshot!(complaint(&text));

@@ -16,7 +16,7 @@ use = "mem.bandwidth"
 roles = ["head", "production"]
 params = { kernel = ["read", "triad"], store = "nt", array = "65536 KiB", trials = 5 }
 on = { kind = "nic", members = 64, up = false }
-require = { fill_percent = { at_least = "50 %", at_most = 90 }, turbo = { equals = "off" }, up = true }
+require = { members = { at_least = "50 %", at_most = 90 }, duplex = { equals = "off" }, up = true }
 expect = { at_least = 1 }
 if_none = "skip"
 
@@ -148,8 +148,8 @@ fn every_key_reaches_the_profile() {
         (memory.on.get("members"), memory.on.get("up")),
         (Some(&Value::Count(64)), Some(&Value::Flag(false)))
     );
-    assert_eq!(memory.require["fill_percent"].to_string(), "at least 50 % and at most 90");
-    assert_eq!(memory.require["turbo"].equals, Some(Value::from("off")));
+    assert_eq!(memory.require["members"].to_string(), "at least 50 % and at most 90");
+    assert_eq!(memory.require["duplex"].equals, Some(Value::from("off")));
     assert_eq!(memory.require["up"].equals, Some(Value::Flag(true)));
     assert_eq!(memory.expect, Some(Expect { at_least: Some(1), ..Expect::default() }));
     let echo = profile.test("echo").expect("it is there");
