@@ -65,6 +65,23 @@ pub fn repeats(cases: &[&CaseRecord], run: &RunInfo, trials: Repeat) -> Vec<(&'s
     groups.iter().map(|group| (label(group), repeat_alike(group, run, trials))).collect()
 }
 
+/// The command that measures `nodes` of `run` and judges them by its profile again, once `cases` are mended: with all nodes
+/// of the run if one of the cases spans nodes. `None` for a run without a profile.
+pub fn judge_again(cases: &[&CaseRecord], run: &RunInfo) -> Option<String> {
+    let (profile, options) = (run.profile.as_ref()?, run.options.as_ref()?);
+    let mut nodes: Vec<String> = Vec::new();
+    for node in cases.iter().flat_map(|case| &case.nodes) {
+        if !nodes.contains(node) {
+            nodes.push(node.clone());
+        }
+    }
+    let spans = cases.iter().any(|case| case.nodes.len() > 1);
+    let mut words = vec!["seatrial".to_owned(), "check".to_owned(), profile.typed().to_owned()];
+    words.extend(options.check.roles.iter().flat_map(|role| ["--role".to_owned(), role.clone()]));
+    words.extend(option_words(&reaching(if spans { &run.nodes } else { &nodes }, run)));
+    Some(line(words))
+}
+
 /// The number of trials of a command that measures again.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Repeat {

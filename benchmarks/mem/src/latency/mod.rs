@@ -21,7 +21,7 @@ const ABOUT: About = About {
     title: "latency of dependent loads, from the L1 cache to memory",
     doc: include_str!("doc.md"),
     checks: &[
-        Remedy::new(Actor::Root, "compare speed and slots of the memory modules (`dmidecode -t memory`) with the order, or with a node that passes"),
+        Remedy::new(Actor::Root, "compare speed and slots of the memory modules (`dmidecode -t memory`) with the purchase order, or with a machine of the same kind that passes"),
         Remedy::new(Actor::Root, "switch power saving of memory and fabric off in the firmware"),
         Remedy::new(Actor::User, "measure again with `-p pages=2MiB` while nothing else runs"),
     ],

@@ -24,7 +24,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "compare the memory modules (`dmidecode -t memory`) with the order, or with a node that passes: number, size, speed, slots",
+            "compare the memory modules (`dmidecode -t memory`) with the purchase order, or with a machine of the same kind that passes: number, size, speed, slots",
         ),
         Remedy::new(
             Actor::Root,

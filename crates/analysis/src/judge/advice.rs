@@ -18,13 +18,6 @@ pub struct MissingLimit {
 
 /// The file that states the limits whose absence made criteria unknown, beside the profile `typed`.
 pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
-    let entry = |(test, metric, unit): &(&String, &String, Unit)| {
-        format!(
-            "{{ test = \"{test}\", metric = \"{metric}\", value = \"... {unit}\", source = \"data sheet\" }}"
-        )
-    };
-    let entries: Vec<String> = places(missing).iter().map(entry).collect();
-    let entries = entries.join(", ");
     let file = Path::new(typed).file_name().filter(|_| typed.contains('/'));
     let (how, typed) = match file {
         Some(file) => {
@@ -32,13 +25,25 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
         }
         None => (", then run `seatrial check ./my.toml`", typed.to_owned()),
     };
+    let lines = lines_of_file(missing, &typed);
     Remedy::of(
         Actor::User,
         format!(
-            "write the limit from the data sheet into a file `my.toml`{how}; the lines of the file: `extends = \
-             [\"{typed}\"]` and `limit = [{entries}]`"
+            "write the limit (from the data sheet, or as the provider of the machine promises) into a file \
+             `my.toml`{how}:\n{lines}"
         ),
     )
+}
+
+/// A profile that extends `typed` and states the limits, without the values.
+fn lines_of_file(missing: &[MissingLimit], typed: &str) -> String {
+    let mut text = format!("  extends = [\"{typed}\"]");
+    for (test, metric, unit) in places(missing) {
+        text += &format!(
+            "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"...\""
+        );
+    }
+    text
 }
 
 /// Test, metric and unit of each missing limit.
@@ -58,23 +63,21 @@ impl Judgement {
                 "nothing could be judged: the profile has no [[criterion]] and no [[setting]]".to_owned(),
             );
         }
+        // What is to be done stands beside the criteria already.
+        if self.verdicts.iter().any(|record| record.remedy.is_some()) {
+            return None;
+        }
         if self.missing_limits.is_empty() {
             return Some("nothing could be judged; the reasons are printed beside the criteria".to_owned());
         }
         let reasons: BTreeSet<&str> =
             self.missing_limits.iter().map(|missing| missing.reason.as_str()).collect();
         let reasons: Vec<&str> = reasons.into_iter().collect();
-        let mut text = format!(
+        Some(format!(
             "nothing could be judged: the criteria are percentages of limits, and these limits are unknown ({}).\n\
-             Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n  extends = [\"{}\"]\n",
+             Supply them by a file such as my.toml, then run `seatrial check ./my.toml`:\n\n{}\n",
             reasons.join("; "),
-            typed
-        );
-        for (test, metric, unit) in places(&self.missing_limits) {
-            text += &format!(
-                "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\"\n"
-            );
-        }
-        Some(text)
+            lines_of_file(&self.missing_limits, typed)
+        ))
     }
 }

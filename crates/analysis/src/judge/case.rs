@@ -238,9 +238,7 @@ fn explaining(case: &CaseRecord) -> Option<String> {
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
     let met = if verdict == Verdict::Warn { "the median meets it" } else { "the median misses it" };
     match found.summary.ci95 {
-        Some(_) => format!(
-            "too close to tell: the wanted value lies inside the 95 % interval of the measurement; {met}"
-        ),
+        Some(_) => format!("too close to tell: the wanted value lies inside the 95 % interval; {met}"),
         None => {
             let n = found.summary.n;
             format!(

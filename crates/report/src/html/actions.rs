@@ -4,6 +4,7 @@ use askama::Template;
 use seatrial_model::Remedy;
 
 use super::filter::Filter;
+use super::plot::escaped;
 use super::shown::Shown;
 use super::words::{text, with_code};
 use crate::view::actions as view;
@@ -22,18 +23,22 @@ pub struct ActionLine {
     pub who: String,
     pub what: String,
     pub remedy: String,
+    /// The commands that measure again, each with its label.
+    pub commands: Vec<(&'static str, String)>,
     pub to: String,
     pub filter: Filter,
 }
 
 /// The sentences, and the number of those left out.
 pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
+    let safe = |(label, command): (&'static str, String)| (label, text(&command));
     let all = view::with_warnings(shown.document, shown.context.abouts);
     let action = |action: &view::Action<'_>| ActionLine {
         badge: action.badge,
         who: who(shown, &action.nodes),
         what: text(&action.what),
         remedy: remedy(action.remedy.as_ref()),
+        commands: view::commands(shown.document, &[action]).into_iter().map(safe).collect(),
         to: action.case.map_or(String::new(), |case| shown.place(case)),
         filter: shown.filter_of(action.nodes.iter().copied(), action.badge.class()),
     };
@@ -42,7 +47,12 @@ pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
 
 /// What to do, and who does it, as HTML; empty if nothing is known.
 pub fn remedy(remedy: Option<&Remedy>) -> String {
-    remedy.map(|remedy| with_code(&text(&remedy.to_string()))).unwrap_or_default()
+    let Some(remedy) = remedy.map(ToString::to_string) else { return String::new() };
+    // A file to write follows the sentence.
+    let (sentence, file) = remedy.split_once('\n').unwrap_or((&remedy, ""));
+    let lines: Vec<String> = file.lines().map(|line| escaped(&text(line.trim_start()))).collect();
+    let file = if lines.is_empty() { String::new() } else { format!("<pre>{}</pre>", lines.join("\n")) };
+    with_code(&text(sentence)) + &file
 }
 
 /// The nodes, with their role in a fleet.

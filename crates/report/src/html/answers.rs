@@ -5,6 +5,7 @@ use askama::Template;
 use super::actions::{remedy, who};
 use super::shown::Shown;
 use super::words::text;
+use crate::view::actions::{actions, judging};
 use crate::view::answers::{self as view, before, hardware, steps, wanted};
 use crate::view::headline::usable;
 use crate::view::nodes::is_fleet;
@@ -21,6 +22,8 @@ pub struct Answers {
     steps: Vec<Step>,
     /// What else is to be done.
     more: Option<String>,
+    /// The command that judges again.
+    judging: Option<String>,
     wanted: String,
     /// The kinds of machines; empty without an inventory.
     hardware: String,
@@ -61,6 +64,7 @@ pub fn answers(shown: &Shown<'_>) -> Answers {
         usable: usable(document, LONGEST_SET).map(|nodes| text(&nodes)),
         steps: next.iter().map(step).collect(),
         more: more.map(|more| text(&more)),
+        judging: judging(document, &actions(document, shown.context.abouts)).map(|command| text(&command)),
         wanted: text(&wanted(document)),
         hardware: text(&hardware(shown.context.nodes)),
         before: before.map(|before| Before {

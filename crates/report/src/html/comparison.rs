@@ -137,6 +137,7 @@ fn part(number: usize, names: Names<'_>, comparison: &Comparison) -> Part {
     let (a, b) = (text(names.a), text(names.b));
     let action = |(badge, ended): (Badge, &Ended)| ActionLine {
         remedy: String::new(),
+        commands: Vec::new(),
         badge,
         who: text(&ended.case),
         what: text(&ended.reason),

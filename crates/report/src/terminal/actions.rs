@@ -7,7 +7,7 @@ use crate::grid;
 use crate::ink::Ink;
 use crate::view::actions::{Action, counted};
 use crate::view::nodes::is_fleet;
-use crate::words::{clean, cut, set_of};
+use crate::words::{clean, clean_lines, cut, set_of};
 
 /// Lines of a thing to act on whose text ends with what to do.
 const UNCUT: usize = 6;
@@ -27,7 +27,7 @@ pub fn block(document: &Document, all: &[Action<'_>], most: usize, lines: usize,
         // What to do is never cut.
         let text = match &action.remedy {
             Some(remedy) => {
-                format!("{}\n{}", cut(&what, lines.saturating_mul(line)), clean(&remedy.to_string()))
+                format!("{}\n{}", cut(&what, lines.saturating_mul(line)), clean_lines(&remedy.to_string()))
             }
             None => cut(&what, lines.max(UNCUT).saturating_mul(line)),
         };
@@ -58,7 +58,8 @@ pub fn in_short(document: &Document, all: &[Action<'_>]) -> Option<String> {
         nodes => format!(" on {}", set_of(nodes, LONGEST_SET)),
     };
     let of = match worst.badge.tone {
-        Verdict::Fail | Verdict::Unknown => "the worst".to_owned(),
+        Verdict::Fail => "the worst".to_owned(),
+        Verdict::Unknown => "the first".to_owned(),
         _ if all.len() == 1 => "1 warning".to_owned(),
         _ => format!("{}, the first", counted(all)),
     };

@@ -1,29 +1,23 @@
 //! Next steps: the commands that measure again what failed, and the run folder.
 
-use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 
 use super::{Content, TerminalContext};
 use crate::grid;
 use crate::ink::Ink;
-use crate::view::actions::{Action, commands};
+use crate::view::actions::{Action, commands, judging};
 use crate::words::clean;
 
 /// Commands that measure again.
 const MOST_REPEATS: usize = 4;
 
-/// The commands that measure again what `actions` are about, and the one that lists all checks of the worst.
+/// The commands that measure again what `actions` are about, and the one that judges again.
 pub fn repeats(document: &Document, actions: &[Action<'_>]) -> String {
     let all: Vec<&Action<'_>> = actions.iter().collect();
     let repeats = commands(document, &all).into_iter().take(MOST_REPEATS);
     let mut rows: Vec<(String, String)> =
         repeats.map(|(label, command)| (label.to_owned(), command)).collect();
-    let bad = actions.iter().filter(|action| action.badge.tone > Verdict::Warn);
-    if document.verdicts.iter().any(|record| record.verdict == Verdict::Fail)
-        && let Some(case) = bad.flat_map(|action| &action.repeats).next()
-    {
-        rows.push(("all checks".to_owned(), format!("seatrial list {}", clean(&case.bench))));
-    }
+    rows.extend(judging(document, actions).map(|command| ("judge again".to_owned(), clean(&command))));
     unbroken(rows)
 }
 

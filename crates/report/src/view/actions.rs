@@ -13,7 +13,7 @@ use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
-use crate::repeat_command::{Repeat, repeats};
+use crate::repeat_command::{Repeat, judge_again, repeats};
 use crate::words::{Badge, count, cut};
 
 const LONGEST_REASON: usize = 1000;
@@ -69,6 +69,13 @@ pub fn commands(document: &Document, actions: &[&Action<'_>]) -> Vec<(&'static s
     let mut commands = again(actions.iter().filter(is_bad).collect(), Repeat::Same);
     commands.extend(again(actions.iter().filter(is_close).collect(), Repeat::MoreTrials));
     commands
+}
+
+/// The command that judges again what `actions` are about, if measuring again may change a verdict that is no pass.
+pub fn judging(document: &Document, actions: &[Action<'_>]) -> Option<String> {
+    let bad = actions.iter().filter(|action| action.badge.tone > Verdict::Warn);
+    let cases: Vec<&CaseRecord> = bad.flat_map(|action| &action.repeats).copied().collect();
+    if cases.is_empty() { None } else { judge_again(&cases, &document.run) }
 }
 
 /// Verdicts that are not a pass, problems among the findings, and, for a run without a profile, cases that failed.
@@ -201,6 +208,11 @@ fn of_unreached<'a>(alike: &[Vec<&'a VerdictRecord>]) -> Action<'a> {
         several => format!("{} criteria could not be judged", several.len()),
     };
     let reason = alike[0][0].reason.as_deref().unwrap_or_default();
+    // The reason of one node begins with its name.
+    let reason = match action.nodes.as_slice() {
+        [node] => reason.strip_prefix(&format!("{node} not reachable: ")).unwrap_or(reason),
+        _ => reason,
+    };
     let what = format!("not reached: {}; {criteria}", cut(reason, LONGEST_REASON));
     Action { what, ..action }
 }

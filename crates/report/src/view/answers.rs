@@ -14,7 +14,7 @@ use super::nodes::is_fleet;
 use super::values::value_of;
 use crate::inventory::{Node, system};
 use crate::labels::named as part_name;
-use crate::number::change;
+use crate::number::{change, signed_percent};
 use crate::repeat_command::line;
 use crate::words::{count, time};
 
@@ -65,7 +65,8 @@ fn margin(document: &Document, places: &Places<'_>) -> String {
         Some((record, percent)) => {
             let word = if percent < 0.0 { "Worst" } else { "Closest" };
             let value = value_of(record).unwrap_or_default();
-            format!("{word}: {}, {value}; {} wanted", named(document, places, record), short(&record.bound))
+            let name = named(document, places, record);
+            format!("{word}: {name}, {value} ({}); {} wanted", signed_percent(percent), short(&record.bound))
         }
         None => "No margin is known".to_owned(),
     }
@@ -126,7 +127,7 @@ fn step<'a>(document: &'a Document, action: Action<'a>) -> NextStep<'a> {
     let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
     let is_low = action.badge.tone == Verdict::Fail;
     let low = case.filter(|case| is_low && !case.metrics.is_empty());
-    commands.extend(low.map(|case| ("all checks", line(["seatrial", "list", case.bench.as_str()]))));
+    commands.extend(low.map(|case| ("list of checks", line(["seatrial", "list", case.bench.as_str()]))));
     NextStep { action, commands }
 }
 

@@ -72,30 +72,31 @@ fn parts_short(document: &Document) -> Option<String> {
     if is_fleet(document) {
         return None;
     }
-    let cases = by_id(document);
-    let part = |record: &VerdictRecord| match record.case.as_deref().and_then(|case| cases.get(case)) {
-        Some(case) => named(record.subject.as_str(), &case.bench),
-        None => "settings".to_owned(),
-    };
-    let mut told: BTreeSet<String> = BTreeSet::new();
-    let mut parts = |verdict: Verdict| {
-        let mut names: Vec<String> = Vec::new();
-        for name in document.verdicts.iter().filter(|record| record.verdict == verdict).map(part) {
-            if told.insert(name.clone()) {
-                names.push(name);
-            }
-        }
-        names
-    };
-    let groups = [
-        (parts(Verdict::Fail), "fails", "fail"),
-        (parts(Verdict::Unknown), "could not be judged", "could not be judged"),
-    ];
+    let failing = parts(document, Verdict::Fail);
+    let unknown =
+        parts(document, Verdict::Unknown).into_iter().filter(|name| !failing.contains(name)).collect();
+    let groups = [(failing, "fails", "fail"), (unknown, "could not be judged", "could not be judged")];
     let told = groups.iter().filter(|(names, ..)| !names.is_empty()).map(|(names, one, many)| {
         let is_one = names.len() == 1 && names[0] != "settings";
         format!("{} {}", some_of(names), if is_one { one } else { many })
     });
     Some(told.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+}
+
+/// The parts with a criterion of this verdict, in the order of the criteria.
+fn parts(document: &Document, verdict: Verdict) -> Vec<String> {
+    let cases = by_id(document);
+    let part = |record: &VerdictRecord| match record.case.as_deref().and_then(|case| cases.get(case)) {
+        Some(case) => named(record.subject.as_str(), &case.bench),
+        None => "settings".to_owned(),
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in document.verdicts.iter().filter(|record| record.verdict == verdict).map(part) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// `memory`, `memory and eth0`, `memory, eth0 and 3 others`.
@@ -109,7 +110,7 @@ fn some_of(names: &[String]) -> String {
     }
 }
 
-/// `n[13,41] fail, n57 was not reached`; `None` for one machine, and where no node is the reason of `verdict`.
+/// `n[13,41] fail (memory), n57 was not reached`; `None` for one machine, and where no node is the reason of `verdict`.
 fn held_back(document: &Document, verdict: Verdict) -> Option<String> {
     let failed = with_verdict(document, Verdict::Fail);
     if !is_fleet(document) || (verdict == Verdict::Fail && failed.is_empty()) {
@@ -120,13 +121,17 @@ fn held_back(document: &Document, verdict: Verdict) -> Option<String> {
     let gone: BTreeSet<&str> = of_unreached.map(|summary| summary.node).collect();
     let (unreached, unknown): (Vec<&str>, Vec<&str>) =
         with_verdict(document, Verdict::Unknown).into_iter().partition(|node| gone.contains(node));
+    let failing = match parts(document, Verdict::Fail) {
+        names if names.is_empty() => String::new(),
+        names => format!(" ({})", some_of(&names)),
+    };
     let groups = [
-        (failed, "fails", "fail"),
-        (unreached, "was not reached", "were not reached"),
-        (unknown, "could not be judged", "could not be judged"),
+        (failed, "fails", "fail", failing.as_str()),
+        (unreached, "was not reached", "were not reached", ""),
+        (unknown, "could not be judged", "could not be judged", ""),
     ];
-    let told = groups.iter().filter(|(nodes, ..)| !nodes.is_empty()).map(|(nodes, one, many)| {
-        format!("{} {}", set_of(nodes, LONGEST_SET), if nodes.len() == 1 { one } else { many })
+    let told = groups.iter().filter(|(nodes, ..)| !nodes.is_empty()).map(|(nodes, one, many, what)| {
+        format!("{} {}{what}", set_of(nodes, LONGEST_SET), if nodes.len() == 1 { one } else { many })
     });
     Some(told.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
 }

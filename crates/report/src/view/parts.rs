@@ -343,7 +343,13 @@ fn lay_out(parts: &[Part<'_>], is_fleet: bool, is_judged: bool, extent: Extent) 
         .finish();
     let limits: BTreeSet<Option<String>> = parts.iter().map(Part::limit).collect();
     if let (false, [Some(limit)]) = (has_limit, limits.iter().collect::<Vec<_>>().as_slice()) {
-        table.remarks.push(format!("each limit is {limit}"));
+        let formulas: BTreeSet<Option<&str>> =
+            parts.iter().map(|part| part.worst.metric()?.limit.formula.as_deref()).collect();
+        let of = match formulas.iter().collect::<Vec<_>>().as_slice() {
+            [Some(formula)] => format!(": {formula}"),
+            _ => String::new(),
+        };
+        table.remarks.push(format!("each limit is {limit}{of}"));
     }
     table
 }

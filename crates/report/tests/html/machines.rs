@@ -1,5 +1,6 @@
 //! The machines of the records in the document about reports.
 
+use seatrial_model::Cause;
 use seatrial_model::machine::Machine;
 use seatrial_model::record::Document;
 use seatrial_report::inventory::Node;
@@ -146,5 +147,12 @@ pub fn nodes(name: &str, document: &Document) -> Vec<Node> {
         _ => virtual_machine(),
     };
     let node = |name: &String| Node { name: name.clone(), machine: machine.clone(), limits: Vec::new() };
-    document.run.nodes.iter().map(node).collect()
+    // The machine of a node that was not reached is unknown.
+    let is_gone = |name: &&String| {
+        document
+            .results
+            .iter()
+            .any(|case| case.nodes.contains(name) && case.cause == Some(Cause::NeverReached))
+    };
+    document.run.nodes.iter().filter(|name| !is_gone(name)).map(node).collect()
 }

@@ -91,8 +91,8 @@ fn the_first_lines_answer_what_to_do_and_what_was_wanted() {
         "memory-triad is 45.9 GB/s ±3.1%, 51 % of the limit of 89.6 GB/s; at least 55 % of the limit (49.3 GB/s) is wanted.",
         "do (administrator, as root): compare the memory modules",
         "<code>seatrial run mem.bandwidth -p kernel=triad -p store=nt</code>",
-        "all checks</span> <code>seatrial list mem.bandwidth</code>",
-        "host – each machine against its own limits: 3 criteria. Worst: memory-triad, 45.9 GB/s; \
+        "list of checks</span> <code>seatrial list mem.bandwidth</code>",
+        "host – each machine against its own limits: 3 criteria. Worst: memory-triad, 45.9 GB/s (-7%); \
          ≥ 55% of limit (49.3 GB/s) wanted<",
         // The warning is one of the things to act on, and no step.
         "<a href=\"#act\">1 warning: memory-copy</a>",
@@ -102,7 +102,7 @@ fn the_first_lines_answer_what_to_do_and_what_was_wanted() {
     assert!(!laptop.contains("<dt>before</dt>"), "there is no earlier run");
     assert!(!laptop.contains("<dt>nodes</dt>"), "there is one node");
     let gpus = answers(&fixture::two_gpus());
-    assert!(gpus.contains("</span> gpu-to-device on GPU 1 is 27.7 GB/s"), "{gpus}");
+    assert!(gpus.contains("</span> gpu-host-to-device on GPU 1 is 27.7 GB/s"), "{gpus}");
     let accepted = answers(&fixture::accepted());
     assert!(accepted.contains("nothing failed and nothing is unknown</dd>"), "{accepted}");
     assert!(accepted.contains("<dd>all 4 nodes may be used</dd>"), "{accepted}");
@@ -115,11 +115,11 @@ fn the_page_of_a_fleet_says_which_nodes_may_be_used_and_all_that_the_others_miss
     let document = fixture::fleet();
     let page = page_of(&document);
     let title = between(&page, "<h1>", "</h1>");
-    assert!(title.contains("not accepted: n13 fails, n17 was not reached"), "{title}");
+    assert!(title.contains("not accepted: n13 fails (memory), n17 was not reached"), "{title}");
     let fleet = answers(&document);
     for told in [
         "<dd>18 of 20 nodes may be used: n[01-12,14-16,18-20]</dd>",
-        "3 criteria. Worst: memory-read on n13, 144 GB/s; ≥ 65% of limit (199.7 GB/s) wanted<",
+        "3 criteria. Worst: memory-read on n13, 144 GB/s (-28%); ≥ 65% of limit (199.7 GB/s) wanted<",
         "Also memory-copy (131 GB/s), memory-triad (134 GB/s).",
         "-w n13</code>",
     ] {

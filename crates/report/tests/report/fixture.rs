@@ -249,7 +249,7 @@ pub fn host() -> Document {
                 Verdict::Warn,
                 55.0,
                 Some(
-                    "too close to tell: the wanted value lies inside the 95 % interval of the measurement; the median meets it",
+                    "too close to tell: the wanted value lies inside the 95 % interval; the median meets it",
                 ),
             )
         },
@@ -272,9 +272,9 @@ pub fn virtual_machine() -> Document {
     let results: Vec<_> =
         [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)].map(of_row).into();
     let reason = "no limit is known for bandwidth here: a virtual machine (kvm) does not see the memory modules of its host";
-    let action = "write the limit from the data sheet into a file `my.toml`, then run `seatrial check ./my.toml`; the \
-                  lines of the file: `extends = [\"host\"]` and `limit = [{ test = \"memory\", metric = \
-                  \"bandwidth\", value = \"... GB/s\", source = \"data sheet\" }]`";
+    let action = "write the limit (from the data sheet, or as the provider of the machine promises) into a file \
+                  `my.toml`, then run `seatrial check ./my.toml`:\n  extends = [\"host\"]\n  [[limit]]\n  test = \
+                  \"memory\"\n  metric = \"bandwidth\"\n  value = \"... GB/s\"\n  source = \"...\"";
     let verdicts = results.iter().map(|record| VerdictRecord {
         remedy: Some(Remedy::new(Actor::User, action)),
         ..judged(record, Verdict::Unknown, bar(record.params.text("kernel").unwrap()), Some(reason))
@@ -317,7 +317,7 @@ pub fn fleet_of(count: usize, verdict: impl Fn(usize) -> Verdict) -> Document {
             let drift = 1.0 + ((position * 7 + kernel.len()) % 11) as f64 / 1000.0;
             let slow = if verdict == Verdict::Fail { 0.61 - (position / 20) as f64 / 500.0 } else { 1.0 };
             let record = if verdict == Verdict::Unknown {
-                let why = format!("ssh to {node}: no route to host (os error 113)");
+                let why = format!("{node} not reachable: No route to host (ssh, port 22)");
                 without_numbers(node, kernel, Cause::NeverReached, &why)
             } else {
                 measured(node, kernel, "nt", median * drift * slow, &limit)
@@ -519,8 +519,8 @@ pub fn gpus(count: usize) -> Document {
             [("copy", 3471.0), ("read", 3642.0), ("write", 3537.0), ("triad", 3518.0), ("memcpy", 3322.0)];
         let own = on_gpu("gpu.memory", gpu, &kernels, &memory);
         for (record, criterion, name, percent) in [
-            (&copies, "gpu-to-device", "h2d", 65.0),
-            (&copies, "gpu-from-device", "d2h", 65.0),
+            (&copies, "gpu-host-to-device", "h2d", 65.0),
+            (&copies, "gpu-device-to-host", "d2h", 65.0),
             (&own, "gpu-memory-copy", "copy", 70.0),
         ] {
             let mut of_metric = record.clone();

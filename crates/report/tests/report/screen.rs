@@ -36,12 +36,12 @@ fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_doe
         (
             fixture::two_gpus(),
             "✗ FAIL  not accepted",
-            "gpu-to-device on GPU 1",
+            "gpu-host-to-device on GPU 1",
             "do (administrator, as root)",
         ),
         (
             fixture::fleet_with_three_bad_nodes(),
-            "✗ FAIL  not accepted: n[13,41] fail, n57 was not reached\n61 of 64 nodes may be used",
+            "✗ FAIL  not accepted: n[13,41] fail (memory), n57 was not reached\n61 of 64 nodes may be used",
             "n[13,41]: memory-read is 144",
             "do (administrator, as root)",
         ),
@@ -63,7 +63,7 @@ fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_doe
 fn a_row_shows_the_number_that_fails_although_the_headline_passes() {
     let mut document = fixture::two_gpus();
     for record in document.verdicts.iter_mut().filter(|record| record.subject.as_str() == "gpu:1") {
-        record.verdict = if record.criterion == "gpu-from-device" { Verdict::Fail } else { Verdict::Pass };
+        record.verdict = if record.criterion == "gpu-device-to-host" { Verdict::Fail } else { Verdict::Pass };
     }
     let text = screen(&document, 80, 40);
     let row = text.lines().find(|line| line.contains("✗ fail") && line.contains("GPU 1  ")).expect("a row");

@@ -12,7 +12,7 @@ use super::{fixture, golden};
 
 /// The metrics of the criteria of the fixtures.
 fn metrics(document: &Document) -> HashMap<String, String> {
-    let metric = |criterion: &str| if criterion == "gpu-to-device" { "h2d" } else { "bandwidth" };
+    let metric = |criterion: &str| if criterion == "gpu-host-to-device" { "h2d" } else { "bandwidth" };
     let criteria = document.verdicts.iter().map(|record| record.criterion.clone());
     criteria.map(|criterion| (criterion.clone(), metric(&criterion).to_owned())).collect()
 }

@@ -72,13 +72,13 @@ fn a_bound_inside_the_interval_is_noise() {
     assert_eq!(verdict, Verdict::Warn);
     assert_eq!(
         reason,
-        "too close to tell: the wanted value lies inside the 95 % interval of the measurement; the median meets it"
+        "too close to tell: the wanted value lies inside the 95 % interval; the median meets it"
     );
     let (verdict, _, _, reason) = only(&judged(&profile(at_least("90.5 GB/s")), &[measured("n1")]));
     assert_eq!(verdict, Verdict::Unknown);
     assert_eq!(
         reason,
-        "too close to tell: the wanted value lies inside the 95 % interval of the measurement; the median misses it"
+        "too close to tell: the wanted value lies inside the 95 % interval; the median misses it"
     );
 }
 

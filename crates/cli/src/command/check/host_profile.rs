@@ -34,8 +34,8 @@ const NUMBERS: &[(&str, &str, &str, &str)] = &[
     ("basic-loopback-stream", "20 Gbit/s", "1 Gbit/s", ""),
     ("basic-loopback-latency", "30 us", "2 ms", ""),
     ("basic-file-write", "120 MB/s", "5 MB/s", ""),
-    ("gpu-to-device", "11 GB/s", "5 GB/s", "15.2 GB/s"),
-    ("gpu-from-device", "11 GB/s", "5 GB/s", "15.2 GB/s"),
+    ("gpu-host-to-device", "11 GB/s", "5 GB/s", "15.2 GB/s"),
+    ("gpu-device-to-host", "11 GB/s", "5 GB/s", "15.2 GB/s"),
     ("gpu-memory-copy", "240 GB/s", "100 GB/s", "288 GB/s"),
 ];
 

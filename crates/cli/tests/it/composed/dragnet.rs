@@ -180,7 +180,7 @@ fn a_sound_cluster_passes_and_each_planted_fault_is_a_row() {
                     system.instead(case, copies([10.9, 11.2], [3.1, 2.2]));
                 },
                 exit: 1,
-                rows: &["gpu-to-device-far drg02 gpu:3 fail", "gpu-from-device-far drg02 gpu:3 fail"],
+                rows: &["gpu-host-to-device-far drg02 gpu:3 fail", "gpu-device-to-host-far drg02 gpu:3 fail"],
             },
             Fault {
                 name: "a slow scratch disk",

@@ -184,7 +184,7 @@ fn a_sound_machine_passes_and_each_planted_fault_is_a_row() {
                 name: "a GPU on half of its lanes",
                 plant: |system| system.instead(json!({ "case": "gpu-link:*" }), copies(12.5)),
                 exit: 1,
-                rows: &["gpu-from-device n1 gpu:0 fail", "gpu-to-device n1 gpu:0 fail"],
+                rows: &["gpu-device-to-host n1 gpu:0 fail", "gpu-host-to-device n1 gpu:0 fail"],
             },
             Fault {
                 name: "an uncorrected error of the memory",
