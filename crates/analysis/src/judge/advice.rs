@@ -40,7 +40,7 @@ fn lines_of_file(missing: &[MissingLimit], typed: &str) -> String {
     let mut text = format!("  extends = [\"{typed}\"]");
     for (test, metric, unit) in places(missing) {
         text += &format!(
-            "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"...\""
+            "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\""
         );
     }
     text
@@ -62,10 +62,6 @@ impl Judgement {
             return Some(
                 "nothing could be judged: the profile has no [[criterion]] and no [[setting]]".to_owned(),
             );
-        }
-        // What is to be done stands beside the criteria already.
-        if self.verdicts.iter().any(|record| record.remedy.is_some()) {
-            return None;
         }
         if self.missing_limits.is_empty() {
             return Some("nothing could be judged; the reasons are printed beside the criteria".to_owned());
