@@ -213,3 +213,37 @@ fn a_gpu_that_is_missing_fails_the_sums_of_its_node() {
     let failed: Vec<(&str, Verdict)> = rows.iter().map(|row| (row.0.as_str(), row.1)).collect();
     assert_eq!(failed, [("gpu-copy-write", Verdict::Fail), ("gpu-copy-read", Verdict::Fail)], "{rows:#?}");
 }
+
+/// What is measured but too slow fails: the part on its node, and no other.
+#[test]
+fn what_is_too_slow_fails_on_its_node_alone() {
+    let step = json!({ "step": "receive", "pace": 1, "node": 0 });
+    let message = json!({ "direction": "forward", "size": "64 KiB" });
+    let slow = [
+        (
+            "mem.pipeline",
+            "n3",
+            "mem-test",
+            json!([{ "channel": "done", "at": step, "unit": "B", "span": "1 s", "amounts": [650e9 / 8.0] }]),
+        ),
+        ("rdma.write_bw", "n4", "ib-bw", json!([bytes("moved", message, 60e9 / 8.0)])),
+        ("storage.raw", "n5", "disk-raw-read", json!([bytes("alone", json!({ "position": 0 }), 60e6)])),
+    ];
+    for (bench, node, criterion, samples) in slow {
+        let mut rules = rules();
+        rules.insert(0, json!({ "when": { "bench": bench, "node": node }, "samples": samples }));
+        let document = check(cluster(), rules, 1);
+        let bad = document.verdicts.iter().filter(|row| row.verdict != Verdict::Pass);
+        let bad: Vec<(&str, Option<&str>)> =
+            bad.map(|row| (row.criterion.as_str(), row.node.as_deref())).collect();
+        assert!(!bad.is_empty() && bad.iter().all(|row| row.0 == criterion), "{bad:?}");
+        assert!(bad.iter().any(|row| row.1 == Some(node)), "{bad:?}");
+    }
+    let mut nodes = cluster();
+    nodes[6]["settings"][0]["present"]["value"] = "powersave".into();
+    let document = check(nodes, rules(), 1);
+    assert_eq!(
+        rows(&document, "n7", "node").first().map(|row| (row.0.as_str(), row.1)),
+        Some(("cpu.governor", Verdict::Fail))
+    );
+}
