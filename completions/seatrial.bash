@@ -818,7 +818,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__run)
-            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --repeats --seed --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --crossed --repeats --seed --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

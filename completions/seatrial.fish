@@ -102,6 +102,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh -d 'ssh co
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Use the simulated nodes and exact numbers of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l crossed -d 'Measure the factors crossed too: without each two of them, which shows whether the gain of one depends on the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'

@@ -10,6 +10,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Integrity, Reason};
+use seatrial_sys::net::{TcpInfo, tcp_info};
 
 use super::pattern::{Check, PERIOD, bytes};
 use seatrial_bench::is_timeout;
@@ -127,10 +128,44 @@ fn tell(
         match stream.write(bytes) {
             Ok(taken) => (bytes, progress) = (&bytes[taken..], Instant::now()),
             Err(error) if is_timeout(&error) && progress.elapsed() < patience => {}
-            Err(error) => return Err(failed(name, doing, patience, &error)),
+            Err(error) => {
+                let reason = failed(name, doing, patience, &error);
+                let lost =
+                    tcp_info(stream).ok().filter(|_| is_timeout(&error)).and_then(|info| unanswered(&info));
+                return Err(match lost {
+                    Some((cause, why)) => Reason::new(cause, format!("{}: {why}", reason.text)),
+                    None => reason,
+                });
+            }
         }
     }
     Ok(())
+}
+
+/// The most bytes that open a connection: each of the messages fits into a small packet.
+const OPENING: u64 = 16 << 10;
+
+/// Retransmissions without an answer from which on packets are lost for good: with a timeout that doubles, these take
+/// longer than a queue is long.
+const UNANSWERED: u32 = 4;
+
+/// Why the peer takes nothing, if the kernel has sent segments again and again without an answer. If no more than the
+/// opening of the connection ever arrived, the network has delivered nothing, and that is a result.
+fn unanswered(info: &TcpInfo) -> Option<(Cause, String)> {
+    let (again, mss, arrived) = (info.total_retrans?, info.snd_mss?, info.bytes_acked?);
+    if again < UNANSWERED {
+        return None;
+    }
+    let sent = format!("segments of {mss} B were sent again {again} times");
+    Some(if arrived <= OPENING {
+        let text = format!(
+            "{sent} and none arrived, while small packets did: packets of this size are lost on the way; `seatrial run \
+             net.mtu` finds the largest that arrive, and the MTU of every port and switch on the way must be the same"
+        );
+        (Cause::IoError, text)
+    } else {
+        (Cause::PartnerLost, format!("{sent} without an answer: the way was cut, or the peer is gone"))
+    })
 }
 
 fn hear(
@@ -190,6 +225,26 @@ mod tests {
             receive_end_within(NAME, &stream, 100, &mut check, true, SHORT).expect_err("nothing came");
         assert_eq!(error.cause, Cause::PartnerLost);
         assert_eq!(error.text, "flow 0 forward: reading the end of the stream: no data moved for 0.2 s");
+    }
+
+    #[test]
+    fn segments_that_are_never_answered_say_what_is_lost() {
+        let info = |again, arrived| TcpInfo {
+            total_retrans: Some(again),
+            snd_mss: Some(8948),
+            bytes_acked: Some(arrived),
+            ..TcpInfo::default()
+        };
+        assert_eq!(unanswered(&info(3, 200)), None, "a few losses are no reason");
+        let (cause, why) = unanswered(&info(8, 200)).expect("a reason");
+        let says = "segments of 8948 B were sent again 8 times and none arrived, while small packets did";
+        assert!(cause == Cause::IoError && why.starts_with(says), "{cause:?}: {why}");
+        let (cause, why) = unanswered(&info(8, 1 << 30)).expect("a reason");
+        assert!(
+            cause == Cause::PartnerLost && why.ends_with("the way was cut, or the peer is gone"),
+            "{why}"
+        );
+        assert_eq!(unanswered(&TcpInfo::default()), None);
     }
 
     #[test]

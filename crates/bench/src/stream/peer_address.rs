@@ -99,6 +99,10 @@ fn refused(refusals: &[(SocketAddr, io::Error)]) -> Reason {
     let cause = refusals.last().map_or(Cause::Protocol, |(_, error)| super::cause(error));
     let words = |error: &io::Error| match error.kind() {
         io::ErrorKind::WouldBlock => format!("it did not answer within {} s", ANSWER_WITHIN.as_secs()),
+        io::ErrorKind::TimedOut => format!(
+            "{error}: no packet of the port answered the request for a connection; a firewall drops it (`nft list ruleset` on \
+             both nodes), or a route is wrong"
+        ),
         _ => error.to_string(),
     };
     let all: Vec<String> = refusals.iter().map(|(at, error)| format!("{at}: {}", words(error))).collect();

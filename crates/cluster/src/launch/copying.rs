@@ -52,7 +52,10 @@ impl Copying {
     pub(super) fn complaint(&self, quiet: Duration) -> Option<String> {
         let (sent, all) = self.state().under_way?;
         let quiet = quiet.as_secs_f64();
-        Some(format!("copying the binary stalled for {quiet} s, after {sent} of {all} B"))
+        Some(format!(
+            "copying the binary stalled for {quiet} s, after {sent} of {all} B: the login worked, so large packets may be \
+             lost on the way (compare the MTU of the ports), or the node has no room"
+        ))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
