@@ -69,17 +69,23 @@ pub fn repeats(cases: &[&CaseRecord], run: &RunInfo, trials: Repeat) -> Vec<(&'s
 /// of the run if one of the cases spans nodes. `None` for a run without a profile.
 pub fn judge_again(cases: &[&CaseRecord], run: &RunInfo) -> Option<String> {
     let (profile, options) = (run.profile.as_ref()?, run.options.as_ref()?);
+    let nodes = nodes_of(cases);
+    let spans = cases.iter().any(|case| case.nodes.len() > 1);
+    let mut words = vec!["seatrial".to_owned(), "check".to_owned(), profile.typed().to_owned()];
+    words.extend(options.check.roles.iter().flat_map(|role| ["--role".to_owned(), role.clone()]));
+    words.extend(option_words(&reaching(if spans { &run.nodes } else { &nodes }, run)));
+    Some(line(words))
+}
+
+/// The nodes of all `cases`, each once, in the order of the cases.
+fn nodes_of(cases: &[&CaseRecord]) -> Vec<String> {
     let mut nodes: Vec<String> = Vec::new();
     for node in cases.iter().flat_map(|case| &case.nodes) {
         if !nodes.contains(node) {
             nodes.push(node.clone());
         }
     }
-    let spans = cases.iter().any(|case| case.nodes.len() > 1);
-    let mut words = vec!["seatrial".to_owned(), "check".to_owned(), profile.typed().to_owned()];
-    words.extend(options.check.roles.iter().flat_map(|role| ["--role".to_owned(), role.clone()]));
-    words.extend(option_words(&reaching(if spans { &run.nodes } else { &nodes }, run)));
-    Some(line(words))
+    nodes
 }
 
 /// The number of trials of a command that measures again.
@@ -131,12 +137,7 @@ fn repeat_alike(cases: &[&CaseRecord], run: &RunInfo, trials: Repeat) -> String 
     let is_kept = |name: &str| trials.is_none() || !["trials", "max_trials"].contains(&name);
     let kept = params.iter().filter(|(name, _)| is_kept(name));
     let pairs = kept.map(|(name, values)| format!("{name}={}", values.join(","))).chain(trials.clone());
-    let mut nodes: Vec<String> = Vec::new();
-    for node in cases.iter().flat_map(|case| &case.nodes) {
-        if !nodes.contains(node) {
-            nodes.push(node.clone());
-        }
-    }
+    let nodes = nodes_of(cases);
     command(&cases[0].bench, pairs, &nodes, run)
 }
 

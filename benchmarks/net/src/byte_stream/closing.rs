@@ -145,26 +145,27 @@ fn tell(
 /// The most bytes that open a connection: each of the messages fits into a small packet.
 const OPENING: u64 = 16 << 10;
 
-/// Retransmissions without an answer from which on packets are lost for good: with a timeout that doubles, these take
-/// longer than a queue is long.
-const UNANSWERED: u32 = 4;
+/// Timeouts of one segment, one after the other, from which on a queue is no explanation: each waits twice as long as the
+/// one before.
+const UNANSWERED: u8 = 4;
 
-/// Why the peer takes nothing, if the kernel has sent segments again and again without an answer. If no more than the
-/// opening of the connection ever arrived, the network has delivered nothing, and that is a result.
+/// Why the peer takes nothing, if the kernel has sent a segment again and again without an answer; a peer that only does
+/// not read answers. If no more than the opening of the connection ever arrived, the network has delivered nothing, and
+/// that is a result.
 fn unanswered(info: &TcpInfo) -> Option<(Cause, String)> {
-    let (again, mss, arrived) = (info.total_retrans?, info.snd_mss?, info.bytes_acked?);
+    let (again, mss, arrived) = (info.retransmits?, info.snd_mss?, info.bytes_acked?);
     if again < UNANSWERED {
         return None;
     }
-    let sent = format!("segments of {mss} B were sent again {again} times");
+    let sent = format!("a segment of up to {mss} B was sent again {again} times without an answer");
     Some(if arrived <= OPENING {
         let text = format!(
-            "{sent} and none arrived, while small packets did: packets of this size are lost on the way; `seatrial run \
-             net.mtu` finds the largest that arrive, and the MTU of every port and switch on the way must be the same"
+            "{sent}, while the small packets before arrived: packets of this size are lost on the way, or the way was cut \
+             since; `seatrial run net.mtu` finds the largest packets that arrive"
         );
         (Cause::IoError, text)
     } else {
-        (Cause::PartnerLost, format!("{sent} without an answer: the way was cut, or the peer is gone"))
+        (Cause::PartnerLost, format!("{sent}: the way was cut, or the peer is gone"))
     })
 }
 
@@ -230,20 +231,22 @@ mod tests {
     #[test]
     fn segments_that_are_never_answered_say_what_is_lost() {
         let info = |again, arrived| TcpInfo {
-            total_retrans: Some(again),
+            retransmits: Some(again),
             snd_mss: Some(8948),
             bytes_acked: Some(arrived),
             ..TcpInfo::default()
         };
         assert_eq!(unanswered(&info(3, 200)), None, "a few losses are no reason");
         let (cause, why) = unanswered(&info(8, 200)).expect("a reason");
-        let says = "segments of 8948 B were sent again 8 times and none arrived, while small packets did";
+        let says = "a segment of up to 8948 B was sent again 8 times without an answer, while the small packets before arrived";
         assert!(cause == Cause::IoError && why.starts_with(says), "{cause:?}: {why}");
         let (cause, why) = unanswered(&info(8, 1 << 30)).expect("a reason");
         assert!(
             cause == Cause::PartnerLost && why.ends_with("the way was cut, or the peer is gone"),
             "{why}"
         );
+        let recovered = TcpInfo { total_retrans: Some(500), ..info(0, 1 << 30) };
+        assert_eq!(unanswered(&recovered), None, "losses that were answered are no reason");
         assert_eq!(unanswered(&TcpInfo::default()), None);
     }
 

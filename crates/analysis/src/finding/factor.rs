@@ -7,6 +7,8 @@
 //! In a study of crossed factors each two were left out at the same time too. Their interaction is the gain of the first
 //! with the second, divided by its gain without the second: 1 if the gains multiply, whichever factor is first.
 
+use std::cmp::Ordering;
+
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, Value};
 use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
@@ -113,9 +115,9 @@ fn of_study(cases: &[&CaseRecord]) -> Option<Factors> {
     let mut repeats: Vec<u32> = cases.iter().filter_map(|case| repeat(case)).collect();
     repeats.sort_unstable();
     repeats.dedup();
-    let crossed = |label: &&str| !of_label(cases, label).iter().all(|case| crossed(case).is_empty());
+    let is_crossed = |label: &&str| !of_label(cases, label).iter().all(|case| crossed(case).is_empty());
     let (both, single): (Vec<&str>, Vec<&str>) =
-        labels.into_iter().filter(|label| *label != BASELINE).partition(crossed);
+        labels.into_iter().filter(|label| *label != BASELINE).partition(is_crossed);
     let worths =
         single.into_iter().filter_map(|label| worth(label, &baseline, &of_label(cases, label), metric));
     let interactions = both.into_iter().filter_map(|label| interaction(cases, label, metric));
@@ -213,19 +215,25 @@ fn interaction(cases: &[&CaseRecord], label: &str, metric: &str) -> Option<Facto
     })
 }
 
-const LARGER: &str = "larger together";
-const SMALLER: &str = "smaller together";
-
 impl FactorInteraction {
-    /// What the interval says about the two gains; `None` where there is no interval.
-    pub fn meaning(&self) -> Option<&'static str> {
+    /// Whether the two gains are larger or smaller together, or neither can be told; `None` where there is no interval.
+    fn direction(&self) -> Option<Ordering> {
         let interval = self.ratio?.ci95?;
         Some(if interval.low > 1.0 {
-            LARGER
+            Ordering::Greater
         } else if interval.high < 1.0 {
-            SMALLER
+            Ordering::Less
         } else {
-            "cannot tell"
+            Ordering::Equal
+        })
+    }
+
+    /// The direction in words.
+    pub fn meaning(&self) -> Option<&'static str> {
+        Some(match self.direction()? {
+            Ordering::Greater => "larger together",
+            Ordering::Less => "smaller together",
+            Ordering::Equal => "cannot tell",
         })
     }
 }
@@ -291,10 +299,10 @@ fn words_of_both(study: &Factors, both: &FactorInteraction) -> String {
     let Some(interval) = ratio.ci95 else {
         return format!("an interaction of {size}, {over}, too few for an interval");
     };
-    let told = match both.meaning() {
-        Some(LARGER) => "the gains are larger together",
-        Some(SMALLER) => "the gains are smaller together",
-        _ => "no interaction can be told",
+    let told = match both.direction() {
+        Some(Ordering::Greater) => "the gains are larger together",
+        Some(Ordering::Less) => "the gains are smaller together",
+        Some(Ordering::Equal) | None => "no interaction can be told",
     };
     let range = format!("{} to {}", significant(interval.low), significant(interval.high));
     format!("an interaction of {size} ({range}), {over}: {told}")

@@ -40,7 +40,7 @@ fn lines_of_file(missing: &[MissingLimit], typed: &str) -> String {
     let mut text = format!("  extends = [\"{typed}\"]");
     for (test, metric, unit) in places(missing) {
         text += &format!(
-            "\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\""
+            "\n\n  [[limit]]\n  test = \"{test}\"\n  metric = \"{metric}\"\n  value = \"... {unit}\"\n  source = \"where it is known from\""
         );
     }
     text

@@ -100,8 +100,8 @@ fn refused(refusals: &[(SocketAddr, io::Error)]) -> Reason {
     let words = |error: &io::Error| match error.kind() {
         io::ErrorKind::WouldBlock => format!("it did not answer within {} s", ANSWER_WITHIN.as_secs()),
         io::ErrorKind::TimedOut => format!(
-            "{error}: no packet of the port answered the request for a connection; a firewall drops it (`nft list ruleset` on \
-             both nodes), or a route is wrong"
+            "{error}: the request for a connection was not answered; a firewall drops it (`nft list ruleset` on both nodes), a \
+             route is wrong, or the node is down"
         ),
         _ => error.to_string(),
     };

@@ -1,5 +1,7 @@
 //! The table of a check, compared letter by letter.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::rig::{Ended, Home, Script};
@@ -8,7 +10,9 @@ use crate::rig::{Ended, Home, Script};
 fn stable(home: &Home, ended: &Ended) -> String {
     let id =
         home.runs().last().expect("a run").file_name().expect("a name").to_str().expect("text").to_owned();
-    let text = ended.out.replace(home.path().to_str().expect("text"), "HOME").replace(&id, "ID");
+    let name = |path: &Path| path.to_str().expect("text").to_owned();
+    let folder = name(home.path().parent().expect("a folder of the test"));
+    let text = ended.out.replace(&name(home.path()), "HOME").replace(&folder, "FOLDER").replace(&id, "ID");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for line in &mut lines {
         if let Some(at) = line.find(" UTC") {

@@ -38,7 +38,7 @@ pub fn actions(shown: &Shown<'_>) -> (Vec<ActionLine>, usize) {
         who: who(shown, &action.nodes),
         what: text(&action.what),
         remedy: remedy(action.remedy.as_ref()),
-        commands: view::commands(shown.document, &[action]).into_iter().map(safe).collect(),
+        commands: view::first_commands(shown.document, action).into_iter().map(safe).collect(),
         to: action.case.map_or(String::new(), |case| shown.place(case)),
         filter: shown.filter_of(action.nodes.iter().copied(), action.badge.class()),
     };

@@ -5,8 +5,7 @@ use askama::Template;
 use super::actions::{remedy, who};
 use super::shown::Shown;
 use super::words::text;
-use crate::view::actions::{actions, judging};
-use crate::view::answers::{self as view, before, hardware, steps, wanted};
+use crate::view::answers::{self as view, before, hardware, wanted};
 use crate::view::headline::usable;
 use crate::view::nodes::is_fleet;
 use crate::words::Badge;
@@ -50,7 +49,7 @@ struct Before {
 
 pub fn answers(shown: &Shown<'_>) -> Answers {
     let document = shown.document;
-    let (next, more) = steps(document, shown.context.abouts);
+    let next = view::next(document, shown.context.abouts);
     let step = |step: &view::NextStep<'_>| Step {
         badge: step.action.badge,
         who: if is_fleet(document) { who(shown, &step.action.nodes) } else { String::new() },
@@ -62,9 +61,9 @@ pub fn answers(shown: &Shown<'_>) -> Answers {
     let before = shown.context.earlier.as_ref().map(|earlier| before(document, earlier));
     Answers {
         usable: usable(document, LONGEST_SET).map(|nodes| text(&nodes)),
-        steps: next.iter().map(step).collect(),
-        more: more.map(|more| text(&more)),
-        judging: judging(document, &actions(document, shown.context.abouts)).map(|command| text(&command)),
+        steps: next.steps.iter().map(step).collect(),
+        more: next.more.map(|more| text(&more)),
+        judging: next.judging.map(|command| text(&command)),
         wanted: text(&wanted(document)),
         hardware: text(&hardware(shown.context.nodes)),
         before: before.map(|before| Before {

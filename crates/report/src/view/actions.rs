@@ -18,6 +18,9 @@ use crate::words::{Badge, count, cut};
 
 const LONGEST_REASON: usize = 1000;
 
+/// Commands beside one thing to act on.
+const MOST_COMMANDS: usize = 2;
+
 /// The kind of the finding on a node that was not reached.
 const NOT_REACHED: &str = "not-reached";
 
@@ -68,6 +71,13 @@ pub fn commands(document: &Document, actions: &[&Action<'_>]) -> Vec<(&'static s
     };
     let mut commands = again(actions.iter().filter(is_bad).collect(), Repeat::Same);
     commands.extend(again(actions.iter().filter(is_close).collect(), Repeat::MoreTrials));
+    commands
+}
+
+/// The first commands of one thing to act on: a case of several nodes has a command of its own.
+pub fn first_commands(document: &Document, action: &Action<'_>) -> Vec<(&'static str, String)> {
+    let mut commands = commands(document, &[action]);
+    commands.truncate(MOST_COMMANDS);
     commands
 }
 

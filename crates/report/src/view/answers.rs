@@ -24,9 +24,6 @@ const MOST_STEPS: usize = 3;
 /// Further steps that are named; all are counted.
 const MOST_NAMES: usize = 4;
 
-/// Commands of a step that measure again.
-const MOST_COMMANDS: usize = 2;
-
 /// Differences that are named; all are counted.
 const MOST_DIFFERENCES: usize = 3;
 
@@ -109,8 +106,17 @@ pub struct NextStep<'a> {
     pub commands: Vec<(&'static str, String)>,
 }
 
-/// The first failures and unknowns, and the further things to act on by number and name.
-pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<NextStep<'a>>, Option<String>) {
+/// What to do next.
+pub struct Next<'a> {
+    /// The first failures and unknowns.
+    pub steps: Vec<NextStep<'a>>,
+    /// The further things to act on, by number and name.
+    pub more: Option<String>,
+    /// The command that judges again.
+    pub judging: Option<String>,
+}
+
+pub fn next<'a>(document: &'a Document, abouts: &[&'static About]) -> Next<'a> {
     let all = actions::with_warnings(document, abouts);
     let bad = all.iter().take(MOST_STEPS).take_while(|action| action.badge.tone > Verdict::Warn).count();
     let rest = &all[bad..];
@@ -118,12 +124,12 @@ pub fn steps<'a>(document: &'a Document, abouts: &[&'static About]) -> (Vec<Next
     let others = if rest.len() > MOST_NAMES { " and others" } else { "" };
     let more = format!("{}: {}{others}", actions::counted(rest), names.join(", "));
     let more = (!rest.is_empty()).then_some(more);
-    (all.into_iter().take(bad).map(|action| step(document, action)).collect(), more)
+    let judging = actions::judging(document, &all);
+    Next { steps: all.into_iter().take(bad).map(|action| step(document, action)).collect(), more, judging }
 }
 
 fn step<'a>(document: &'a Document, action: Action<'a>) -> NextStep<'a> {
-    let mut commands = actions::commands(document, &[&action]);
-    commands.truncate(MOST_COMMANDS);
+    let mut commands = actions::first_commands(document, &action);
     let case = action.case.and_then(|id| document.results.iter().find(|record| record.case.as_str() == id));
     let is_low = action.badge.tone == Verdict::Fail;
     let low = case.filter(|case| is_low && !case.metrics.is_empty());

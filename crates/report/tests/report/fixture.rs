@@ -273,7 +273,7 @@ pub fn virtual_machine() -> Document {
         [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)].map(of_row).into();
     let reason = "no limit is known for bandwidth here: a virtual machine (kvm) does not see the memory modules of its host";
     let action = "write the limit (from the data sheet, or as the provider of the machine promises) into a file \
-                  `my.toml`, then run `seatrial check ./my.toml`:\n  extends = [\"host\"]\n  [[limit]]\n  test = \
+                  `my.toml`, then run `seatrial check ./my.toml`:\n  extends = [\"host\"]\n\n  [[limit]]\n  test = \
                   \"memory\"\n  metric = \"bandwidth\"\n  value = \"... GB/s\"\n  source = \"where it is known from\"";
     let verdicts = results.iter().map(|record| VerdictRecord {
         remedy: Some(Remedy::new(Actor::User, action)),

@@ -16,6 +16,8 @@ const ROOM: usize = 512;
 /// length says how many they know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
+    /// Timeouts of the oldest segment since the last answer; 0 again with every answer.
+    pub retransmits: Option<u8>,
     /// Payload bytes of a sent segment at most.
     pub snd_mss: Option<u32>,
     pub pmtu: Option<u32>,
@@ -59,6 +61,7 @@ impl TcpInfo {
         };
         // Offsets of linux/tcp.h: eight bytes, then 32-bit numbers, and from 104 on 64-bit numbers in between.
         Self {
+            retransmits: bytes.get(2).copied(),
             snd_mss: four(16),
             pmtu: four(60),
             rtt_us: four(68),
