@@ -28,7 +28,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "compare the PCIe link of the GPU with its slot while a copy runs (`nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv`): generation and number of lanes",
+            "compare the PCIe link of the GPU with its slot during a copy: `nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv`",
         ),
         Remedy::new(Actor::Administrator, "reseat the GPU or its riser"),
         Remedy::new(Actor::Root, "switch the IOMMU and ACS off for the GPU, if policy allows it"),
