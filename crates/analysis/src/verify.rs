@@ -180,6 +180,7 @@ mod tests {
             verdict,
             measured: None,
             interval: None,
+            present: None,
             bound: "at least 1 GB/s".to_owned(),
             margin_percent: Some(-3.5),
             reason: None,

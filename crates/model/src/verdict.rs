@@ -67,6 +67,9 @@ pub struct VerdictRecord {
     pub verdict: Verdict,
     /// The measured value, in the unit of the bound.
     pub measured: Option<Quantity>,
+    /// The value of a setting, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub present: Option<String>,
     /// Ends of the 95 % confidence interval of the measured value, in the unit of the bound.
     pub interval: Option<(Quantity, Quantity)>,
     /// The bound, in words: `at least 9 Gbit/s`.

@@ -97,6 +97,7 @@ fn blank(test: &Test, matter: &CriterionContext<'_>, verdict: Verdict, reason: S
         verdict,
         measured: None,
         interval: None,
+        present: None,
         bound: matter.criterion.bounds.to_string(),
         margin_percent: None,
         reason: (!reason.is_empty()).then_some(reason),

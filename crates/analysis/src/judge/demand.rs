@@ -26,6 +26,7 @@ pub(super) fn roles<'a>(
             verdict: Verdict::Unknown,
             measured: None,
             interval: None,
+            present: None,
             bound: wanted,
             margin_percent: None,
             reason: Some(reason),

@@ -179,6 +179,7 @@ fn unknown(test: &Test, criterion: &str, bound: &str, node: Option<&str>, reason
         verdict: Verdict::Unknown,
         measured: None,
         interval: None,
+        present: None,
         bound: bound.to_owned(),
         margin_percent: None,
         reason: Some(reason),

@@ -118,6 +118,11 @@ fn rule_on<'a>(
             return of(rule.without_value.verdict(), Some(format!("the setting could not be read: {why}")));
         }
     };
+    let of = |verdict, reason| {
+        let mut ruling = of(verdict, reason);
+        ruling.record.present = Some(value.to_string());
+        ruling
+    };
     match rule.met_by(value) {
         Ok(true) => {
             let mut met = of(Verdict::Pass, None);
@@ -180,6 +185,7 @@ fn record(
         verdict,
         measured: None,
         interval: None,
+        present: None,
         bound: rule.bound(),
         margin_percent: None,
         reason,

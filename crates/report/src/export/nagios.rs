@@ -185,6 +185,7 @@ mod tests {
             verdict: Verdict::Pass,
             measured: Some(measured.parse().expect("a quantity")),
             interval: None,
+            present: None,
             bound: bound.to_owned(),
             margin_percent: None,
             reason: None,

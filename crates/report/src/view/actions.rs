@@ -286,6 +286,12 @@ fn of_group<'a>(group: &[&'a VerdictRecord], case: Option<&CaseRecord>) -> Actio
     }
 }
 
+/// The PCI address of a device that its index alone would not locate.
+fn address(case: Option<&CaseRecord>) -> String {
+    let address = case.and_then(|case| case.key.as_deref()?.strip_prefix("pci:"));
+    address.map(|address| format!(" (PCI {address})")).unwrap_or_default()
+}
+
 fn sentence(
     record: &VerdictRecord,
     case: Option<&CaseRecord>,
@@ -294,7 +300,7 @@ fn sentence(
 ) -> String {
     let on = match record.subject.as_str() {
         "node" => String::new(),
-        subject if has_one_subject => format!(" on {}", named(subject, "")),
+        subject if has_one_subject => format!(" on {}{}", named(subject, ""), address(case)),
         _ => String::new(),
     };
     let name = format!("{}{on}", record.criterion);

@@ -12,7 +12,10 @@ use super::table::{Builder, Cell, Column, Table};
 use super::values::measured;
 use crate::labels::named;
 use crate::number::signed_percent;
-use crate::words::Badge;
+use crate::words::{Badge, cut};
+
+/// Of a setting's value, what the column of measured numbers has room for.
+const LONGEST_PRESENT: usize = 24;
 
 /// The verdicts on a criterion with one bound.
 pub struct Criterion<'a> {
@@ -155,7 +158,7 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         .numbers("met", |row| row.met.clone())
         .numbers("unknown", |row| (row.unknown > 0).then(|| row.unknown.to_string()))
         .column(Column::words(on).unbroken(), place)
-        .numbers(MEASURED, |row| measured(row.record))
+        .numbers(MEASURED, |row| measured(row.record).or_else(|| present(row.record)))
         .words(WANTED, |row| short(&row.record.bound))
         .numbers(MARGIN, |row| row.record.margin_percent.map(signed_percent))
         .words("why", |row| {
@@ -163,6 +166,11 @@ pub fn table(title: &str, rows: &[Judgement<'_>], has_places: bool, is_fleet: bo
         })
         .about(|row, about| about.tone = Some(row.record.verdict))
         .finish()
+}
+
+/// The value of a setting.
+fn present(record: &VerdictRecord) -> Option<String> {
+    record.present.as_ref().map(|present| cut(present, LONGEST_PRESENT))
 }
 
 /// The bound in signs.

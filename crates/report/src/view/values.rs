@@ -93,6 +93,7 @@ mod tests {
             verdict: Verdict::Pass,
             measured: Some(measured.parse::<Quantity>().unwrap()),
             interval: None,
+            present: None,
             bound: String::new(),
             margin_percent: Some(margin_percent),
             reason: None,

@@ -102,7 +102,7 @@ fn the_first_lines_answer_what_to_do_and_what_was_wanted() {
     assert!(!laptop.contains("<dt>before</dt>"), "there is no earlier run");
     assert!(!laptop.contains("<dt>nodes</dt>"), "there is one node");
     let gpus = answers(&fixture::two_gpus());
-    assert!(gpus.contains("</span> gpu-host-to-device on GPU 1 is 27.7 GB/s"), "{gpus}");
+    assert!(gpus.contains("</span> gpu-host-to-device on GPU 1 (PCI 0001:41:00.0) is 27.7 GB/s"), "{gpus}");
     let accepted = answers(&fixture::accepted());
     assert!(accepted.contains("nothing failed and nothing is unknown</dd>"), "{accepted}");
     assert!(accepted.contains("<dd>all 4 nodes may be used</dd>"), "{accepted}");

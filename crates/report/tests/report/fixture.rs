@@ -147,6 +147,7 @@ pub fn judged(record: &CaseRecord, verdict: Verdict, percent: f64, reason: Optio
         verdict,
         measured: metric.map(|metric| rate(metric.median)),
         interval: metric.and_then(|metric| metric.ci95).map(|(low, high)| (rate(low), rate(high))),
+        present: None,
         bound: match metric.and_then(|metric| metric.limit.value) {
             Some(limit) => {
                 let (bound, decimals) = (limit * percent / 100.0, usize::from(limit < 1000.0));
@@ -475,6 +476,7 @@ pub fn accepted() -> Document {
         verdict: Verdict::Pass,
         measured: Quantity::new(9000.0, Unit::Count).ok(),
         interval: None,
+        present: None,
         bound: "exactly 9000".to_owned(),
         margin_percent: None,
         reason: None,
@@ -543,6 +545,7 @@ fn on_gpu(bench: &str, gpu: usize, metrics: &[(&str, f64)], limit: &LimitRecord)
     let Ok(id) = format!("{bench}@g1/{subject}").parse();
     (record.case, record.bench, record.group, record.subject) =
         (id, bench.to_owned(), bench.to_owned(), subject);
+    record.key = Some(format!("pci:000{gpu}:41:00.0"));
     (record.params, record.chosen) = (params(&[("kernel", "auto"), ("gpu", "auto")]), Params::default());
     for (name, median) in metrics {
         record.metrics.insert((*name).to_owned(), metric(*median, 0.4, limit.clone()));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seatrial_model::record::Document;
-use seatrial_model::{Actor, Cause, Finding, Remedy, Severity, Subject, Verdict};
+use seatrial_model::{Actor, Cause, Finding, Remedy, Severity, Subject, Verdict, VerdictRecord};
 use seatrial_report::terminal::{TerminalContext, render};
 use seatrial_report::{Style, TextStyle};
 
@@ -131,4 +131,20 @@ fn a_node_with_two_gpus() {
 #[test]
 fn a_fleet_with_three_bad_nodes() {
     golden!("screen_of_a_fleet", both(&fixture::fleet_with_three_bad_nodes(), 60));
+}
+
+#[test]
+fn the_value_of_a_setting_stands_in_the_column_of_what_was_measured() {
+    let mut document = fixture::accepted();
+    let governor = VerdictRecord {
+        criterion: "cpu.governor".to_owned(),
+        present: Some("powersave".to_owned()),
+        measured: None,
+        verdict: Verdict::Fail,
+        ..document.verdicts.last().expect("a verdict on a setting").clone()
+    };
+    document.verdicts.push(governor);
+    let text = screen(&document, 100, 60);
+    let row = text.lines().find(|line| line.contains("cpu.governor ") && line.contains("= 9000"));
+    assert!(row.is_some_and(|row| row.contains("powersave")), "{text}");
 }

@@ -73,6 +73,7 @@ fn want(document: &mut SettingsDocument, index: usize, want: Wanted) {
         verdict: want.verdict,
         measured: None,
         interval: None,
+        present: None,
         bound: want.bound.clone(),
         margin_percent: None,
         reason: want.reason.clone(),
@@ -142,6 +143,7 @@ fn judged() -> SettingsDocument {
         node: Some("n1".to_owned()),
         subject: Subject::node(),
         verdict: Verdict::Unknown,
+        present: None,
         bound: "exactly 9000".to_owned(),
         reason: Some("nothing here has speed=100 Gbit/s".to_owned()),
         ..lost

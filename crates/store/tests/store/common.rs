@@ -120,6 +120,7 @@ pub fn verdict(case: &Case, verdict: Verdict) -> VerdictRecord {
         verdict,
         measured: Some("21 GB/s".parse().unwrap()),
         interval: None,
+        present: None,
         bound: "at least 90 % of the limit".to_owned(),
         margin_percent: None,
         reason: None,

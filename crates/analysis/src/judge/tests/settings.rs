@@ -214,7 +214,11 @@ fn without_on_an_interface_that_is_down_or_made_by_software_is_not_meant() {
 }
 
 #[test]
-fn what_is_met_has_its_value() {
-    let found = verdicts(&wanting(rule(&[])), vec![node("n1", vec![mtu("eth0", 9000)])]);
-    assert_eq!(found.verdicts[0].measured.map(|value| value.to_string()).as_deref(), Some("9000"));
+fn a_verdict_has_the_value_that_was_read_and_its_number_if_it_is_met() {
+    for (read, number) in [(9000, Some("9000")), (1500, None)] {
+        let found = verdicts(&wanting(rule(&[])), vec![node("n1", vec![mtu("eth0", read)])]);
+        let verdict = &found.verdicts[0];
+        assert_eq!(verdict.measured.map(|value| value.to_string()).as_deref(), number);
+        assert_eq!(verdict.present, Some(read.to_string()));
+    }
 }
