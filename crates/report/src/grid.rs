@@ -82,7 +82,7 @@ fn wrap_words(columns: &[GridColumn], width: u16) -> String {
 
 /// Width of the longest word of a column, which is never broken; paths and the like are.
 fn longest_word(column: &GridColumn) -> u16 {
-    const LONGEST: u16 = 16;
+    const LONGEST: u16 = 20;
     let words = column.cells.iter().chain([&column.head]).flat_map(|text| text.split_whitespace());
     let longest = words.map(|word| word.chars().filter(|sign| !is_mark(*sign)).count()).max();
     longest.and_then(|longest| u16::try_from(longest).ok()).map_or(LONGEST, |longest| longest.min(LONGEST))

@@ -126,11 +126,15 @@ pub fn columns(labels: &[Label]) -> Vec<GridColumn> {
             params.push((name, cells));
         }
     }
+    // Two tests of a profile may contain the same case; then the test tells them apart. It also stands for parameters
+    // that are the same in all its cases, where too many differ.
+    let tests = cells(&|label| &label.test);
+    if params.len() > MOST_COLUMNS && differ(&tests) {
+        params.retain(|(_, cells)| differ_within(&tests, cells));
+    }
     let told: BTreeSet<Vec<&String>> = (0..labels.len())
         .map(|row| fixed.iter().chain(&params).map(|(_, cells)| &cells[row]).collect())
         .collect();
-    // Two tests of a profile may contain the same case; then the test tells them apart.
-    let tests = cells(&|label| &label.test);
     if told.len() < labels.len() && differ(&tests) {
         fixed.insert(0, ("test", tests));
     }
@@ -171,6 +175,12 @@ pub fn names(items: &[(&str, Label, &[String])]) -> Vec<String> {
         }
     }
     names
+}
+
+/// Whether cells differ between rows of one test.
+fn differ_within(tests: &[String], cells: &[String]) -> bool {
+    let mut of_test = BTreeMap::new();
+    tests.iter().zip(cells).any(|(test, cell)| of_test.entry(test).or_insert(cell) != &cell)
 }
 
 /// One cell per row for all of `params`.

@@ -27,11 +27,12 @@ pub fn block(document: &Document, most: usize, notes: &mut Notes, width: u16) ->
     let mut all = view(document, &nodes, None);
     let is_judged = document.verdict.is_some();
     if is_judged {
-        // The headline has the numbers of nodes, and those that may be used.
+        // The headline has the numbers of nodes, those that may be used, and those that nothing was demanded of.
         all.title.clear();
     }
     let is_open = |(node, row): &(&NodeSummary<'_>, &Row)| {
-        nodes.len() <= most || row.tone > Some(Verdict::Pass) || node.has_problem
+        let is_small = nodes.len() <= most && !(is_judged && node.is_unjudged());
+        is_small || row.tone > Some(Verdict::Pass) || node.has_problem
     };
     let (listed, closed): (Vec<_>, Vec<_>) = nodes.iter().zip(&all.rows).partition(is_open);
     let (shown, rest) = listed.split_at(listed.len().min(most));

@@ -9,7 +9,7 @@ use seatrial_model::{Finding, Outcome, Severity, Verdict, VerdictRecord};
 use super::cases::by_id;
 use super::criteria::{Criterion, Places, criteria};
 use super::findings::{self, Found};
-use super::nodes::{is_fleet, summaries, with_verdict};
+use super::nodes::{is_fleet, summaries, unjudged, with_verdict};
 use crate::labels::named;
 use crate::words::{count, counted, set_of, span};
 
@@ -137,21 +137,26 @@ fn held_back(document: &Document, verdict: Verdict) -> Option<String> {
 }
 
 /// `61 of 64 nodes may be used: n[01-12,14-40]`, with the names folded into at most `longest` characters; `None` without
-/// verdicts and for one machine.
+/// verdicts and for one machine. Nodes that nothing was demanded of, such as partners, are told apart.
 pub fn usable(document: &Document, longest: usize) -> Option<String> {
     if !is_fleet(document) || document.verdict.is_none() {
         return None;
     }
-    let (passed, all) = (with_verdict(document, Verdict::Pass), document.run.nodes.len());
+    let (passed, unjudged) = (with_verdict(document, Verdict::Pass), unjudged(document));
+    let all = document.run.nodes.len() - unjudged.len();
     let names = fold(&passed);
-    Some(match passed.len() {
+    let usable = match passed.len() {
+        _ if all == 0 => "nothing was demanded of any node".to_owned(),
         0 => format!("none of {all} nodes may be used"),
-        number if number == all => format!("all {all} nodes may be used"),
+        number if number == all && unjudged.is_empty() => format!("all {all} nodes may be used"),
         number if names.chars().count() <= longest => format!("{number} of {all} nodes may be used: {names}"),
         number => {
             format!("{number} of {all} nodes may be used: seatrial report {} --nodes pass", document.run.id)
         }
-    })
+    };
+    let partners = (!unjudged.is_empty() && all > 0)
+        .then(|| format!("; nothing was demanded of {}", set_of(&unjudged, LONGEST_SET)));
+    Some(usable + &partners.unwrap_or_default())
 }
 
 /// The criteria about parts that exist.

@@ -45,6 +45,14 @@ pub fn with_verdict(document: &Document, verdict: Verdict) -> Vec<&str> {
     document.run.nodes.iter().map(String::as_str).filter(|node| them.contains(node)).collect()
 }
 
+/// The nodes that no verdict and no problem is about, in the order of the run.
+pub fn unjudged(document: &Document) -> Vec<&str> {
+    let summaries = summaries(document);
+    let is_it = |summary: &&NodeSummary<'_>| summary.is_unjudged();
+    let them: BTreeSet<&str> = summaries.iter().filter(is_it).map(|summary| summary.node).collect();
+    document.run.nodes.iter().map(String::as_str).filter(|node| them.contains(node)).collect()
+}
+
 #[derive(Clone, Copy)]
 enum Worst<'a> {
     Judged(&'a VerdictRecord),
@@ -130,6 +138,11 @@ impl<'a> NodeSummary<'a> {
         self.all > 0 && self.unreached == self.all
     }
 
+    /// Whether no verdict and no problem is about it.
+    pub fn is_unjudged(&self) -> bool {
+        self.verdict.is_none() && !self.has_problem
+    }
+
     fn met(&self) -> String {
         if self.is_unreached() { "not reached".to_owned() } else { format!("{} of {}", self.met, self.all) }
     }
@@ -177,6 +190,7 @@ impl<'a> NodeSummary<'a> {
     fn badge(&self, is_judged: bool) -> Badge {
         match self.verdict {
             Some(verdict) if is_judged => verdict.into(),
+            None if is_judged && !self.has_problem => Badge::NOT_JUDGED,
             None | Some(Verdict::Pass | Verdict::Skip) if !is_judged && self.has_problem => {
                 Severity::Problem.into()
             }

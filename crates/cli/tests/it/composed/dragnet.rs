@@ -1,5 +1,6 @@
 //! DRAGNET with four of its nodes, dragproc, and four nodes of COBALT behind the trunk.
 
+use seatrial_model::Finding;
 use serde_json::{Value, json};
 
 use super::parts::{
@@ -219,4 +220,31 @@ fn a_sound_cluster_passes_and_each_planted_fault_is_a_row() {
             },
         ],
     );
+}
+
+#[test]
+fn flows_that_share_a_link_of_the_trunk_are_found_with_their_class() {
+    let mut system = sound();
+    for node in ["drg03", "drg04"] {
+        let case = json!({ "case": format!("trunk-out:*@{node}+*#trunk.4*") });
+        system.instead(case, streams("forward", 1, 4.94));
+    }
+    let found = system.check("-o json");
+    let document = found.document();
+    assert_eq!(
+        (found.code, super::bad(&document)),
+        (Some(0), Vec::new()),
+        "nothing is demanded of the trunk"
+    );
+    let collisions: Vec<&Finding> =
+        document.findings.iter().filter(|finding| finding.kind == "hash-collisions").collect();
+    let [collision] = collisions.as_slice() else { panic!("{collisions:?}") };
+    assert!(collision.text.starts_with("4 concurrent flows reached 29.64 Gbit/s"), "{}", collision.text);
+    let details = system.check("--details");
+    let told = "5 of 5 nodes may be used: dragproc,drg[01-04]; nothing was demanded of cbt[001-004]\n";
+    assert!(details.out.contains(told), "{}", details.out);
+    // The step of the trunk tells its rows apart; the name of the test stands for the rest.
+    let rows = || details.out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let step = |flows: &'static str| rows().find(move |row| row.starts_with(&["trunk-out", flows]));
+    assert_eq!(step("4").expect("a row")[2..4], ["4", "4.94"], "{}", details.out);
 }
