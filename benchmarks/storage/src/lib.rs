@@ -10,6 +10,7 @@ mod file_system;
 mod folder;
 mod io;
 mod liveness;
+mod many;
 mod metadata;
 mod metrics;
 mod peer_read;

@@ -11,6 +11,10 @@ pub fn trials() -> Vec<Trial> {
         trial("a_node_that_has_no_room_for_the_binary_is_named_and_the_other_is_measured", no_room_over_ssh),
         trial("a_node_that_has_no_room_for_slurm_s_copy_is_named", no_room_for_slurm),
         trial("four_nodes_write_at_one_moment_and_their_sum_is_one_case", all_at_once),
+        trial(
+            "four_nodes_make_and_remove_files_at_one_moment_in_folders_of_their_own_and_in_one",
+            names_at_once,
+        ),
         trial("a_node_killed_while_all_write_is_the_culprit_and_the_others_are_measured", killed_client),
         trial("what_one_node_wrote_the_other_reads_and_nothing_of_it_stays", read_from_the_other),
     ]
@@ -121,6 +125,27 @@ fn all_at_once() {
             assert!(of("durable") > 0.0 && of("fairness") <= 1.0, "{record}");
             let integrity = &record["evidence"]["integrity"];
             assert!(integrity.to_string().contains("verified"), "{integrity}");
+        });
+    });
+}
+
+fn names_at_once() {
+    wide(|rig| {
+        in_a_folder(rig, |directory| {
+            for folder in ["folder=own", "folder=shared"] {
+                let names = ["run", "storage.metadata", "--pattern", "all", "--share-hosts", "-w", "n[1-4]"];
+                let few = ["-p", directory, "-p", folder, "-p", "trials=1", "-p", "max_trials=1"];
+                let document = rig.run(&[&names, &few, JSON]).document(0);
+                let case = "storage.metadata@n[1-4]";
+                assert_eq!(outcome(&document, case), ("measured", ""), "{document}");
+                let record = record(&document, case);
+                let rows = |series: &str| record["series"][series]["rows"].as_array().expect(series).len();
+                assert_eq!((rows("by_operation"), rows("by_node")), (7, 4), "{record}");
+                let integrity = &record["evidence"]["integrity"];
+                assert!(integrity.to_string().contains("verified"), "{integrity}");
+                let findings = record["findings"].to_string();
+                assert!(!findings.contains("own-file-systems"), "one folder is seen by all: {findings}");
+            }
         });
     });
 }

@@ -4,6 +4,7 @@ use seatrial_model::{About, Actor, Cost, Interaction, Need, Parts, Remedy};
 
 use crate::io::specs::{self, latency, rate};
 use crate::io::{clients, job, limit, part, plan, reduce, rounds};
+use crate::many;
 use seatrial_bench::{Benchmark, Part};
 
 pub(crate) const ABOUT: About = About {
@@ -52,12 +53,17 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: limit::limits,
-    part: |case, place| Part::alone(case, place, part::IoWorker::prepare),
+    part: |case, place| match case.planned.text("directory") {
+        Ok(directory) if many::is_of_many(case) => {
+            many::part(case, place, directory.to_owned(), part::IoWorker::prepare, |worker, _| Ok(worker))
+        }
+        _ => Part::alone(case, place, part::IoWorker::prepare),
+    },
     liveness_check: |case, place| {
         Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
     },
     reduce: |case, parts| {
-        if clients::is_of_many(case) {
+        if many::is_of_many(case) {
             clients::reduce(case, parts)
         } else if job::JobSpec::of(&case.params)?.rounds > 1 {
             rounds::reduce(case, parts)

@@ -1,12 +1,10 @@
 //! Many nodes on one file system, or each on its own, at one moment: a case of all, and its sums.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{fairness, one_of_all};
 use seatrial_model::{
-    About, Case, Cause, Finding, Integrity, Measures, Params, PartRecord, Reason, Row, Severity, Site,
-    SiteNode, Unit, Value, Values,
+    About, Case, Cause, Finding, Integrity, Measures, Params, PartRecord, Reason, Row, Site, SiteNode, Unit,
+    Values,
 };
 
 use serde_json::json;
@@ -14,6 +12,7 @@ use serde_json::json;
 use super::job::JobSpec;
 use super::reduce::{INTERVAL, MOST_INTERVALS, Trial, found_itself, throttled};
 use crate::file_system::file_system_of;
+use crate::many;
 use crate::metrics::{MEGA, MICRO, add_latencies};
 
 /// The case of all nodes of `site`, which `of_node` plans one by one.
@@ -31,32 +30,10 @@ pub fn plan(
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let mut case = one_of_all(about, site, of_node)?;
-    let is_shared = has_one_source(&case) || is_one_kernel(site);
-    case.planned.set(SHARED, Value::Flag(is_shared));
-    if is_shared {
+    if many::expect_shared(&mut case, site) {
         require_room(&case, site, job.total_bytes().saturating_mul(site.nodes.len() as u64))?;
     }
     Ok(vec![case])
-}
-
-/// Planned value: whether the nodes have the directory on one file system.
-const SHARED: &str = "shared";
-
-/// Whether `case` is one of many nodes, which [`plan`] made.
-pub fn is_of_many(case: &Case) -> bool {
-    case.planned.get(SHARED).is_some()
-}
-
-/// Whether the directory of all nodes is on a network, from one source.
-fn has_one_source(case: &Case) -> bool {
-    case.facts.get("network") == Some(&Value::Flag(true)) && case.facts.text("source").is_ok()
-}
-
-/// Whether the nodes are containers or namespaces of one host, which usually see one directory.
-fn is_one_kernel(site: &Site) -> bool {
-    let boots: BTreeSet<Option<&String>> =
-        site.nodes.iter().map(|node| node.machine.boot_id.known()).collect();
-    boots.len() == 1 && !boots.contains(&None)
 }
 
 fn require_room(case: &Case, site: &Site, wanted: u64) -> Result<(), Reason> {
@@ -79,12 +56,8 @@ struct Clients<'a> {
 /// When there is no such time, or the parameters cannot be read.
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let job = JobSpec::of(&case.params)?;
-    let mut by_trial: BTreeMap<u32, BTreeMap<u32, &PartRecord>> = BTreeMap::new();
-    for part in parts {
-        by_trial.entry(part.trial).or_default().insert(part.index, part);
-    }
-    let whole = by_trial.into_values().filter(|all| all.len() == case.places.len());
-    let trials: Vec<Clients<'_>> = whole.filter_map(|all| Clients::of(all.into_values())).collect();
+    let whole = many::whole_trials(case, parts);
+    let trials: Vec<Clients<'_>> = whole.into_iter().filter_map(Clients::of).collect();
     let Some(last) = trials.last() else {
         let text = "the nodes never completed requests at the same time; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
@@ -126,13 +99,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.findings.extend(
         own.iter().find_map(|part| Some(Finding { node: Some(part.node.clone()), ..throttled(case, part)? })),
     );
-    measures.findings.extend(own_file_systems(case));
+    measures.findings.extend(many::own_file_systems(case, &own));
     Ok(measures)
 }
 
 impl<'a> Clients<'a> {
-    fn of(parts: impl Iterator<Item = &'a PartRecord>) -> Option<Self> {
-        let trials = parts.map(Trial::of).collect::<Option<Vec<Trial<'a>>>>()?;
+    fn of(parts: Vec<&'a PartRecord>) -> Option<Self> {
+        let trials = parts.into_iter().map(Trial::of).collect::<Option<Vec<Trial<'a>>>>()?;
         let span = trials.iter().map(|trial| trial.window.1 - trial.window.0).min()?;
         Some(Self { trials, span })
     }
@@ -193,16 +166,4 @@ fn by_node(case: &Case, trials: &[Clients<'_>]) -> Vec<Row> {
         Row { at, values: Values { unit: Unit::MegabytesPerSecond, trials } }
     };
     case.places.iter().enumerate().map(row).collect()
-}
-
-/// Finding: the sum is that of several file systems.
-fn own_file_systems(case: &Case) -> Option<Finding> {
-    (case.planned.get(SHARED) == Some(&Value::Flag(false))).then(|| {
-        let text = format!(
-            "the {} nodes have the directory on file systems of their own: the sum is that of {0} storage systems, and \
-             says nothing about a shared one",
-            case.nodes.len()
-        );
-        Finding::new("own-file-systems", Severity::Info, case.subject.clone(), text)
-    })
 }

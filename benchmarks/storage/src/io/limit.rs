@@ -7,9 +7,9 @@ use seatrial_inventory::{DiskLoad, Links, Load, disk_limit_under, nic_limit_unde
 use seatrial_model::machine::{FileSystem, Machine, Medium, Nic};
 use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
-use super::clients;
 use super::job::JobSpec;
 use crate::file_system::file_system_of;
+use crate::many;
 use seatrial_bench::goodput::{Goodput, Ip, Transport};
 use seatrial_bench::link_limits::framing;
 
@@ -50,7 +50,7 @@ fn rate(case: &Case, site: &Site, [reads, writes]: [bool; 2]) -> Limit {
     let Some(machine) = case.nodes.first().and_then(|node| site.machine(node)) else {
         return unknown("the node is not known".to_owned());
     };
-    if clients::is_of_many(case) {
+    if many::is_of_many(case) {
         let text = "many clients share servers that the inventory does not see: state what these deliver with [[limit]]";
         return unknown(text.to_owned());
     }

@@ -1,5 +1,6 @@
 //! `storage.metadata`: rate of creating, opening, listing and removing files.
 
+mod clients;
 mod part;
 mod plan;
 pub(crate) mod reduce;
@@ -13,9 +14,12 @@ use seatrial_model::{
     SeriesSpec, Unit,
 };
 
+use crate::many;
 use seatrial_bench::{Benchmark, Part};
 
 const OPERATION: &[AxisSpec] = &[AxisSpec { name: "operation", unit: Unit::Count }];
+
+const NODE: &[AxisSpec] = &[AxisSpec { name: "node", unit: Unit::Count }];
 
 const ID: &str = "storage.metadata";
 
@@ -39,9 +43,9 @@ const ABOUT: About = About {
         ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Number of threads."),
         ParamSpec::new("folder", Kind::Choice(&["own", "shared"]), "own")
             .doc("own: one folder per thread; shared: one folder for all threads."),
-        ParamSpec::new("files", Kind::Count(1, 100_000), "1000").doc(
+        ParamSpec::new("files", Kind::Count(1, 100_000), "auto").word("auto").doc(
             "Most files that each thread creates per round; fewer if creating them takes a tenth of the \
-             time.",
+             time, of many nodes a seventh. auto: 1000, of many nodes 20000.",
         ),
         ParamSpec::new("size", Kind::Size(Bytes(0), Bytes::mib(1)), "0 B")
             .doc("Bytes in each file: 0 as in mdtest-easy of IO500, 3901 as in mdtest-hard, or others."),
@@ -56,14 +60,23 @@ const ABOUT: About = About {
             .doc("Geometric mean of the rates of all operations, by all threads together."),
         MetricSpec::lower_is_better("slowest", Unit::Microsecond)
             .doc("Time of the slowest single operation of a trial."),
+        MetricSpec::higher_is_better("fairness", Unit::Ratio).doc(
+            "Of a case of many nodes: Jain's fairness index of the nodes' rates: 1 when all are equal, 1 / nodes when \
+             one has everything.",
+        ),
+        MetricSpec::higher_is_better("slowest_node", Unit::PerSecond)
+            .doc("Of a case of many nodes: geometric mean of the rates of all operations by the slowest node.")
+            .isolates(),
     ],
     series: &[
         SeriesSpec::higher_is_better("by_operation", Unit::PerSecond, OPERATION)
             .doc("Operations per second of all threads together; for list: names per second."),
         SeriesSpec::lower_is_better("p99", Unit::Microsecond, OPERATION)
             .doc("99th percentile of the time of an operation; for list: of a whole folder."),
+        SeriesSpec::higher_is_better("by_node", Unit::PerSecond, NODE)
+            .doc("Of a case of many nodes: geometric mean of the rates of all operations, by node."),
     ],
-    parts: Parts::One("worker"),
+    parts: Parts::OneOrMore("worker"),
     needs: &[Need::Directory],
     probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },
@@ -77,9 +90,18 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: |about, _, _| plan::limits(about),
-    part: |case, place| Part::alone(case, place, part::MetadataWorker::prepare),
+    part: |case, place| match case.params.text("directory") {
+        Ok(directory) if many::is_of_many(case) => {
+            many::part(case, place, directory.to_owned(), part::Unopened::prepare, |worker, folder| {
+                Ok(worker.open(folder)?.in_slots())
+            })
+        }
+        _ => Part::alone(case, place, part::MetadataWorker::prepare),
+    },
     liveness_check: |case, place| {
         Some(crate::liveness::check_directories(case, place, &[case.params.text("directory").ok()?]))
     },
-    reduce: |_, parts| reduce::reduce(parts),
+    reduce: |case, parts| {
+        if many::is_of_many(case) { clients::reduce(case, parts) } else { reduce::reduce(parts) }
+    },
 };

@@ -4,53 +4,141 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use seatrial_model::{
-    Binding, Case, Cause, Integrity, Nanos, PartPlacement, Phase, Quantity, Reason, Sample,
+    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::ID;
-use super::team::{ByOperation, run};
+use super::team::{ByOperation, run, run_in_slots};
 use super::work::{FileOperation, Files};
 use crate::folder::{Folder, Leftovers};
 use crate::io::files::opened;
+use crate::many;
 use seatrial_bench::Latencies;
+use seatrial_bench::group::PARTS;
 use seatrial_bench::space::lacking;
 use seatrial_bench::{Running, Sink, Stop};
 
 pub const CHANNEL: &str = "operations";
+
+/// Evidence of a part of many: when it began, by its clock.
+pub const START: &str = "start_ns";
 
 #[derive(Debug)]
 pub struct MetadataWorker {
     bindings: Vec<Binding>,
     files: u64,
     by_thread: Vec<Files>,
+    /// Whether each operation has its share of the time, as in a case of many nodes.
+    has_slots: bool,
     /// Dropped after the files: their open descriptors do not prevent removal.
     folder: Option<Folder>,
     left: Leftovers,
 }
 
-impl MetadataWorker {
+/// A worker before it has its files: with folders of its own, or to work in the folder of all nodes.
+#[derive(Debug)]
+pub struct Unopened {
+    bindings: Vec<Binding>,
+    threads: u64,
+    files: u64,
+    size: usize,
+    /// The number of the first thread among those of all nodes.
+    first: u64,
+    /// Threads of all nodes that share a folder, if they do.
+    sharing: Option<u64>,
+    folder: Option<Folder>,
+    left: Leftovers,
+}
+
+impl Unopened {
+    /// The worker of `case` at `place`; of a case of many nodes with folder=shared it works in a folder of theirs.
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let params = &case.params;
-        let (threads, files) = (params.count("threads")?, params.count("files")?);
+        let (threads, files) = (params.count("threads")?, case.planned.count("files")?);
         let size = params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize);
         let (path, at) = opened(params.text("directory")?)?;
-        require_room(&at, &path, files * threads, size)?;
+        require_room(&at, &path, files * threads * many::sharing(case), size)?;
         let left = Leftovers::remove(&path);
-        let folder = Folder::new(&path, ID)?;
-        let is_shared = params.text("folder")? == "shared";
-        let shared = if is_shared { Some(folder.inner("shared")?) } else { None };
-        let mut by_thread = Vec::new();
-        for thread in 0..threads {
-            let own = match &shared {
-                Some(path) => path.clone(),
-                None => folder.inner(&format!("thread.{thread}"))?,
+        let nodes = case.planned.count(PARTS).unwrap_or(1);
+        let sharing = (params.text("folder")? == "shared").then_some(threads * nodes);
+        let is_theirs = many::is_of_many(case) && sharing.is_some();
+        let folder = if is_theirs { None } else { Some(Folder::new(&path, ID)?) };
+        let first = u64::from(place.index) * threads;
+        Ok(Self { bindings: place.bindings.clone(), threads, files, size, first, sharing, folder, left })
+    }
+
+    /// With files in its own folder, or in `theirs`.
+    pub fn open(self, theirs: &Path) -> Result<MetadataWorker, Reason> {
+        let shared = match (&self.folder, self.sharing) {
+            (None, _) if !theirs.is_dir() => {
+                let text = format!(
+                    "{}, which the first node made, is not on this node: folder=shared needs a directory that all nodes \
+                     have on one file system",
+                    theirs.display()
+                );
+                return Err(Reason::new(Cause::Missing, text));
+            }
+            (None, _) => Some(theirs.to_owned()),
+            (Some(folder), Some(_)) => Some(folder.inner("shared")?),
+            (Some(_), None) => None,
+        };
+        let of_thread = |thread: u64| {
+            let own = match (&shared, &self.folder) {
+                (None, Some(folder)) => folder.inner(&format!("thread.{thread}"))?,
+                _ => shared.clone().unwrap_or_default(),
             };
-            let sharing = if is_shared { threads } else { 1 };
-            by_thread.push(Files::new(thread, &own, sharing, size)?);
+            Files::new(self.first + thread, &own, self.sharing.unwrap_or(1), self.size)
+        };
+        Ok(MetadataWorker {
+            by_thread: (0..self.threads).map(of_thread).collect::<Result<_, _>>()?,
+            bindings: self.bindings,
+            files: self.files,
+            has_slots: false,
+            folder: self.folder,
+            left: self.left,
+        })
+    }
+}
+
+impl MetadataWorker {
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        Unopened::prepare(case, place)?.open(Path::new(""))
+    }
+
+    /// The same with an equal share of the time for each operation.
+    #[must_use]
+    pub fn in_slots(self) -> Self {
+        Self { has_slots: true, ..self }
+    }
+
+    /// Runs and emits the samples.
+    fn measure(
+        &mut self,
+        stop: &Stop,
+        latencies: &mut ByOperation,
+        out: &mut dyn Sink,
+    ) -> Result<(), Reason> {
+        let at = |operation: FileOperation| Params::from([("operation", operation.word().into())]);
+        let (files, bindings) = (&mut self.by_thread, &self.bindings);
+        if !self.has_slots {
+            for one in run(files, bindings, self.files, stop, latencies)? {
+                let (span, count) = ((one.start, one.end), Quantity::count(one.count));
+                out.sample(Sample::new(CHANNEL, at(one.operation), span, count));
+            }
+            return Ok(());
         }
-        Ok(Self { bindings: place.bindings.clone(), files, by_thread, folder: Some(folder), left })
+        out.evidence(START, json!(now_ns()));
+        for slot in run_in_slots(files, bindings, self.files, stop, latencies)? {
+            let mut at = at(slot.operation);
+            at.set("thread", slot.thread as u64);
+            for slice in &slot.slices {
+                let (span, count) = ((slice.start, slice.end), Quantity::count(slice.count));
+                out.sample(Sample::new(CHANNEL, at.clone(), span, count));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -76,11 +164,7 @@ fn require_room(at: &OwnedFd, path: &Path, count: u64, size: usize) -> Result<()
 impl Running for MetadataWorker {
     fn run(&mut self, _: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         let mut latencies: ByOperation = std::array::from_fn(|_| Latencies::default());
-        let done = run(&mut self.by_thread, &self.bindings, self.files, stop, &mut latencies)?;
-        for one in done {
-            let at = [("operation", one.operation.word().into())].into();
-            out.sample(Sample::new(CHANNEL, at, (one.start, one.end), Quantity::count(one.count)));
-        }
+        self.measure(stop, &mut latencies, out)?;
         let told = FileOperation::ALL.iter().zip(&latencies).filter(|(_, latencies)| latencies.count() > 0);
         let told: serde_json::Map<_, _> = told
             .map(|(operation, latencies)| (operation.word().to_owned(), latencies.to_evidence()))

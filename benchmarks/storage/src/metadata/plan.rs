@@ -7,25 +7,38 @@ use seatrial_model::{
 };
 
 use crate::file_system::{file_system_of, require_usable};
-use seatrial_bench::{core_bindings, each_node};
+use crate::many;
+use seatrial_bench::{core_bindings, each_node, one_of_all};
 
 /// Rate for time limits, in operations per second: a busy, distant server.
 const SLOWEST: u64 = 100;
 
+/// Files of a thread with files=auto: of one node, and of each of many nodes, where creating has a share of the time and more
+/// files make the time in which all nodes work longer.
+const FILES: [u64; 2] = [1_000, 20_000];
+
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    each_node(site, |node| plan_node(about, params, node).map(|case| vec![case]))
+    let is_one = site.nodes.len() < 2;
+    let files = params.count("files").unwrap_or(FILES[usize::from(!is_one)]);
+    let of_node = |node: &SiteNode| plan_node(about, params, files, node).map(|case| vec![case]);
+    if is_one {
+        return each_node(site, of_node);
+    }
+    let mut case = one_of_all(about, site, of_node)?;
+    many::expect_shared(&mut case, site);
+    Ok(vec![case])
 }
 
-fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+fn plan_node(about: &About, params: &Params, files: u64, node: &SiteNode) -> Result<Case, Reason> {
     let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let path = params.text("directory").map_err(protocol)?;
     let threads = params.count("threads").map_err(protocol)?;
-    let files = params.count("files").map_err(protocol)?;
     require_usable(&node.machine, "directory", path)?;
     let system = file_system_of(&node.machine, path).map(|found| found.seen_from(path));
     let subject = Subject::device("fs", system.as_ref().map_or(path, |found| found.mount.as_str()));
     let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
     case.facts.set("kind", "fs");
+    case.planned.set("files", files);
     if let Some(found) = system {
         case.key = Some(found.key());
         case.facts = found.facts();

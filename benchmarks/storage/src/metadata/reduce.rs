@@ -39,11 +39,7 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !slow.is_empty() {
         measures.series.insert("p99".to_owned(), slow);
     }
-    let longest = |part: &PartRecord| {
-        let all = FileOperation::ALL.iter().filter_map(|operation| latencies(part, *operation));
-        all.map(|latencies| latencies.longest().get() as f64 / MICRO).reduce(f64::max)
-    };
-    let longest: Vec<Vec<f64>> = parts.iter().filter_map(longest).map(|value| vec![value]).collect();
+    let longest: Vec<Vec<f64>> = parts.iter().filter_map(slowest).map(|value| vec![value]).collect();
     if !longest.is_empty() {
         measures.metric("slowest", Unit::Microsecond, longest);
     }
@@ -52,7 +48,13 @@ pub fn reduce(parts: &[PartRecord]) -> Result<Measures, Reason> {
     Ok(measures)
 }
 
-fn latencies(part: &PartRecord, operation: FileOperation) -> Option<Latencies> {
+/// Microseconds of the slowest operation of a part.
+pub fn slowest(part: &PartRecord) -> Option<f64> {
+    let all = FileOperation::ALL.iter().filter_map(|operation| latencies(part, *operation));
+    all.map(|latencies| latencies.longest().get() as f64 / MICRO).reduce(f64::max)
+}
+
+pub fn latencies(part: &PartRecord, operation: FileOperation) -> Option<Latencies> {
     Latencies::from_evidence(part.evidence.get("latencies")?.get(operation.word())?)
 }
 

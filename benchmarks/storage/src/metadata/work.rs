@@ -47,6 +47,11 @@ impl FileOperation {
         }
     }
 
+    /// Whether it is done on each file once, however long that takes.
+    pub const fn is_once(self) -> bool {
+        matches!(self, Self::Create | Self::Unlink)
+    }
+
     /// The start of an error message; the path follows.
     const fn tried(self) -> &'static str {
         match self {
@@ -71,6 +76,20 @@ pub struct Pass {
     pub is_cut: bool,
 }
 
+/// Operations of one thread in a short time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    pub start: Nanos,
+    pub end: Nanos,
+    pub count: u64,
+}
+
+/// Length of a slice, unless a single operation takes longer.
+const SLICE: Nanos = Nanos::millis(5);
+
+/// Names between two looks at the clock.
+const LOOK: u64 = 256;
+
 #[derive(Debug)]
 pub struct Files {
     thread: u64,
@@ -79,6 +98,8 @@ pub struct Files {
     /// Part of the file names, so that no two threads or rounds collide.
     round: u64,
     made: u64,
+    /// Renames in the round: each file in turn, then the first again.
+    renamed: u64,
     /// Threads that create files in the same folder.
     sharing: u64,
     /// Whether an earlier round left files because the time was over.
@@ -103,6 +124,7 @@ impl Files {
             folder,
             round: 0,
             made: 0,
+            renamed: 0,
             sharing,
             is_littered: false,
             payload: Payload::new(now_ns() ^ thread, 0.0),
@@ -114,6 +136,17 @@ impl Files {
         })
     }
 
+    /// The name of a file of the round by now.
+    fn current(&self, number: u64) -> String {
+        self.name(number, self.is_renamed(number))
+    }
+
+    fn is_renamed(&self, number: u64) -> bool {
+        let rounds = self.renamed.checked_div(self.made).unwrap_or(0);
+        let is_done = self.renamed % self.made.max(1) > number;
+        (rounds + u64::from(is_done)) % 2 == 1
+    }
+
     fn name(&self, number: u64, is_renamed: bool) -> String {
         let kind = if is_renamed { "renamed" } else { "file" };
         format!("{kind}.{}.{}.{number}", self.thread, self.round)
@@ -121,7 +154,7 @@ impl Files {
 
     pub fn next_round(&mut self) {
         self.round += 1;
-        self.made = 0;
+        (self.made, self.renamed) = (0, 0);
     }
 
     /// Does `operation` on all files of the round; creates at most `most` files, until `until`.
@@ -142,7 +175,7 @@ impl Files {
         let start = Nanos(now_ns());
         let (mut now, mut done, mut count) = (start, 0, 0);
         while done < wanted && !stop.is_over() && !(is_create && done > 0 && now >= until) {
-            let answer = self.once(operation, done);
+            let answer = self.once(operation, done, None);
             count += answer.map_err(|errno| refused(&self.tried(operation, done), errno))?;
             let end = Nanos(now_ns());
             self.latencies.push(end.since(now).get());
@@ -156,18 +189,58 @@ impl Files {
         Ok(Pass { operation, start, end: now, count, is_cut })
     }
 
+    /// Does `operation` until `until`: creates at most `most` files and removes each once, does anything else on the files of
+    /// the round in turn. Nothing without files.
+    pub fn repeat(
+        &mut self,
+        operation: FileOperation,
+        most: u64,
+        until: Nanos,
+        stop: &Stop,
+    ) -> Result<Vec<Burst>, Reason> {
+        self.latencies.clear();
+        let is_create = operation == FileOperation::Create;
+        let wanted = match operation {
+            FileOperation::Create => most,
+            _ if self.made == 0 => 0,
+            FileOperation::Unlink => self.made,
+            _ => u64::MAX,
+        };
+        let (mut now, mut done, mut slices) = (Nanos(now_ns()), 0, Vec::new());
+        let mut slice = Burst { start: now, end: now, count: 0 };
+        while done < wanted && now < until && !stop.is_over() {
+            let number = if is_create { done } else { done % self.made };
+            let answer = self.once(operation, number, Some(until));
+            slice.count += answer.map_err(|errno| refused(&self.tried(operation, number), errno))?;
+            slice.end = Nanos(now_ns());
+            self.latencies.push(slice.end.since(now).get());
+            now = slice.end;
+            done += 1;
+            if now.since(slice.start) >= SLICE {
+                slices.push(slice);
+                slice = Burst { start: now, end: now, count: 0 };
+            }
+        }
+        if slice.count > 0 {
+            slices.push(slice);
+        }
+        if is_create {
+            self.made = done;
+        }
+        Ok(slices)
+    }
+
     fn tried(&self, operation: FileOperation, number: u64) -> String {
         let path = match operation {
             FileOperation::List => self.path.clone(),
-            _ => self.path.join(self.name(number, operation == FileOperation::Unlink)),
+            _ => self.path.join(self.current(number)),
         };
         format!("{} {}", operation.tried(), path.display())
     }
 
-    /// Does the operation on one file (or folder); returns how many operations it counts for.
-    fn once(&mut self, operation: FileOperation, number: u64) -> Result<u64, Errno> {
-        let is_renamed = matches!(operation, FileOperation::Unlink);
-        let name = self.name(number, is_renamed);
+    /// Does the operation on one file (or folder, until `until`); returns how many operations it counts for.
+    fn once(&mut self, operation: FileOperation, number: u64, until: Option<Nanos>) -> Result<u64, Errno> {
+        let name = self.current(number);
         let name = name.as_str();
         match operation {
             FileOperation::Create => self.create(name, number)?,
@@ -179,8 +252,12 @@ impl Files {
             }
             FileOperation::Open => drop(self.open(name)?),
             FileOperation::Read => self.read(name, number)?,
-            FileOperation::Rename => renameat(&self.folder, name, &self.folder, self.name(number, true))?,
-            FileOperation::List => return self.list(),
+            FileOperation::Rename => {
+                let other = self.name(number, !self.is_renamed(number));
+                renameat(&self.folder, name, &self.folder, other)?;
+                self.renamed += 1;
+            }
+            FileOperation::List => return self.list(until),
             FileOperation::Unlink => unlinkat(&self.folder, name, AtFlags::empty())?,
         }
         Ok(1)
@@ -218,11 +295,15 @@ impl Files {
         Ok(())
     }
 
-    fn list(&mut self) -> Result<u64, Errno> {
+    /// Reads the names of the folder, all of them unless `until` is over before; then they are not compared.
+    fn list(&mut self, until: Option<Nanos>) -> Result<u64, Errno> {
         let mut names = 0;
         for entry in Dir::read_from(&self.folder)? {
             let entry = entry?;
             names += u64::from(!entry.file_name().to_bytes().starts_with(b"."));
+            if names % LOOK == 0 && until.is_some_and(|until| now_ns() >= until.get()) {
+                return Ok(names);
+            }
         }
         let made = self.made;
         let right = if self.sharing > 1 || self.is_littered { names >= made } else { names == made };

@@ -8,7 +8,9 @@ use std::time::Duration;
 use seatrial_bench::testing::{Kept, connected};
 use seatrial_bench::{Benchmark, Running, Stop, find};
 use seatrial_model::machine::{Cpu, CpuThread, Machine};
-use seatrial_model::{Case, Integrity, Measures, Params, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::{
+    Case, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason, Site, SiteNode,
+};
 use tempfile::TempDir;
 
 /// Runs a command; returns its output, or its error message.
@@ -146,6 +148,11 @@ pub fn bench() -> &'static Benchmark {
 
 /// A case in this directory, whose threads are not pinned.
 pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
+    case_of(1, directory, changed)
+}
+
+/// A case of so many nodes, which all run on this machine.
+pub fn case_of(nodes: usize, directory: &Path, changed: &[(&str, &str)]) -> Case {
     let about = bench().about;
     let mut params: Params = about.defaults();
     params.set("directory", text(directory).as_str());
@@ -154,9 +161,9 @@ pub fn case(directory: &Path, changed: &[(&str, &str)]) -> Case {
     }
     let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
     let machine = Machine { cpu: Cpu { threads: vec![thread], ..Cpu::default() }, ..Machine::default() };
-    let site = Site { nodes: vec![SiteNode::new("n1", machine)] };
-    let mut case = bench().plan(&params, &site).expect("a plan").remove(0);
-    case.places[0].bindings.clear();
+    let nodes = (1..=nodes).map(|number| SiteNode::new(format!("n{number}"), machine.clone()));
+    let mut case = bench().plan(&params, &Site { nodes: nodes.collect() }).expect("a plan").remove(0);
+    case.places.iter_mut().for_each(|place| place.bindings.clear());
     case
 }
 
@@ -168,9 +175,13 @@ pub fn prepared(case: &Case) -> Result<Box<dyn Running>, Reason> {
 }
 
 pub fn measured(case: &Case, part: &mut dyn Running) -> Result<PartRecord, Reason> {
+    measured_at(case, &case.places[0], part)
+}
+
+pub fn measured_at(case: &Case, place: &PartPlacement, part: &mut dyn Running) -> Result<PartRecord, Reason> {
     let mut kept = Kept::default();
     part.run(Phase::Measure, &Stop::after(case.budget.measure.into()), &mut kept)?;
-    Ok(kept.record(&case.places[0], Integrity::Unverified { why: "not looked at yet".to_owned() }))
+    Ok(kept.record(place, Integrity::Unverified { why: "not looked at yet".to_owned() }))
 }
 
 pub fn reduced(case: &Case, record: &PartRecord) -> Measures {

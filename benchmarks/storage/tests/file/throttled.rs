@@ -4,10 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use seatrial_model::{Cause, Integrity, Limit, Limits, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Limit, Limits, PartRecord, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
-use crate::rig::{LoopDisk, bench, case, measured, or_skip, prepared};
+use crate::rig::{LoopDisk, bench, case, case_of, measured, measured_at, or_skip, prepared};
+use seatrial_bench::Running;
 use seatrial_testkit::starved::{Watch, explains};
 
 /// Tries per measurement: other load may take the CPUs of any single one.
@@ -166,6 +167,67 @@ fn all_agree(way: &'static str, rates: [u64; 3], at_once: usize, changed: &[(&'s
         });
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The parts of a case of many nodes, connected.
+fn clients(case: &Case) -> Vec<Box<dyn Running>> {
+    let prepare = |place| bench().part(&case.for_part(place), place).prepare().expect("prepared");
+    let prepared: Vec<_> = case.places.iter().map(prepare).collect();
+    let offers: Vec<_> = prepared.iter().map(|one| one.offer().clone()).collect();
+    prepared.into_iter().map(|one| one.connect(&offers).expect("connected")).collect()
+}
+
+#[test]
+fn eight_clients_on_one_device_move_together_what_its_throttle_counts() {
+    const NODES: usize = 8;
+    const RATE: u64 = 16 << 20;
+    let Some(disk) = or_skip(LoopDisk::new(96, Some(128))) else { return };
+    let Some(throttle) = or_skip(Throttle::new(&disk)) else { return };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for way in ["read", "write"] {
+        let changed = [("size", "4 MiB"), ("block", "64 KiB"), ("time", "5 s"), ("operation", way)];
+        let case = case_of(NODES, &disk.mount(), &changed);
+        throttle.set(way, RATE);
+        let mut seen = Vec::new();
+        for _ in 0..TRIES {
+            let mut parts = clients(&case);
+            let (before, watch) = (throttle.counted(way), Watch::begin());
+            let records: Vec<PartRecord> = std::thread::scope(|scope| {
+                let running: Vec<_> = parts
+                    .iter_mut()
+                    .zip(&case.places)
+                    .map(|(part, place)| scope.spawn(|| measured_at(&case, place, &mut **part)))
+                    .collect();
+                running.into_iter().map(|one| one.join().expect("no panic").expect("measured")).collect()
+            });
+            let (counted, starved) = (throttle.counted(way) - before, watch.end());
+            let moved = if way == "read" { "read" } else { "written" };
+            let told: u64 =
+                records.iter().map(|one| one.evidence["bytes"][moved].as_u64().expect("told")).sum();
+            let measures = bench().reduce(&case, &records).expect("numbers");
+            let intervals = &measures.metrics["throughput"].trials[0];
+            let rate = intervals.iter().sum::<f64>() / intervals.len() as f64 * 1e6;
+            for part in &mut parts {
+                assert!(matches!(part.verify(), Ok(Integrity::Verified { .. })));
+            }
+            assert_eq!(measures.series["by_node"].len(), NODES);
+            let (of_counted, of_nominal) = (told as f64 / counted as f64 - 1.0, rate / RATE as f64 - 1.0);
+            seen.push(format!(
+                "{way}: {of_counted:+.5} of counted, {of_nominal:+.5} of nominal, starved {starved:.2}"
+            ));
+            // Nothing excuses wrong counts. Lack of CPU explains a lower rate, never a higher one.
+            assert!(of_counted.abs() < 0.01, "{seen:?}");
+            if of_nominal.abs() < 0.03 || explains(starved, of_nominal.abs() - 0.03) {
+                break;
+            }
+            assert!(seen.len() < TRIES, "{seen:?}");
+        }
+        #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+        {
+            println!("{}", seen.join("; "));
+        }
+        throttle.set(way, 0);
+    }
 }
 
 #[test]

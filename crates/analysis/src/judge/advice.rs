@@ -20,17 +20,15 @@ pub struct MissingLimit {
 pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
     let file = Path::new(typed).file_name().filter(|_| typed.contains('/'));
     let (how, typed) = match file {
-        Some(file) => {
-            (" beside this profile, then run `seatrial check` with it", format!("./{}", file.display()))
-        }
-        None => (", then run `seatrial check ./my.toml`", typed.to_owned()),
+        Some(file) => (" beside this profile, then check by it", format!("./{}", file.display())),
+        None => (" as below, then run `seatrial check ./my.toml`", typed.to_owned()),
     };
     let lines = lines_of_file(missing, &typed);
     Remedy::of(
         Actor::User,
         format!(
-            "write the limit (from the data sheet, or as the provider of the machine promises) into a file \
-             `my.toml`{how}:\n{lines}"
+            "ask the provider of the machine for the limit, or take it from the data sheet; write it into a file \
+             `my.toml`{how}\n{lines}"
         ),
     )
 }

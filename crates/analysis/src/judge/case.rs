@@ -237,13 +237,13 @@ fn explaining(case: &CaseRecord) -> Option<String> {
 }
 
 fn noise_words(verdict: Verdict, found: &Measured<'_>) -> String {
-    let met = if verdict == Verdict::Warn { "the median meets it" } else { "the median misses it" };
+    let met = if verdict == Verdict::Warn { "met" } else { "missed" };
     match found.summary.ci95 {
-        Some(_) => format!("too close to tell: the wanted value lies inside the 95 % interval; {met}"),
+        Some(_) => format!("{met}, but too close to tell: the wanted value lies inside the 95 % interval"),
         None => {
             let n = found.summary.n;
             format!(
-                "too close to tell: {n} values are too few for an interval, and the wanted value lies among them; {met}"
+                "{met}, but too close to tell: {n} values are too few for an interval, and the wanted value lies among them"
             )
         }
     }

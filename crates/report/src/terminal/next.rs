@@ -11,13 +11,15 @@ use crate::words::clean;
 /// Commands that measure again.
 const MOST_REPEATS: usize = 4;
 
-/// The commands that measure again what `actions` are about, and the one that judges again.
+/// The commands that measure again what `actions` are about, and the one that also judges again.
 pub fn repeats(document: &Document, actions: &[Action<'_>]) -> String {
     let all: Vec<&Action<'_>> = actions.iter().collect();
     let repeats = commands(document, &all).into_iter().take(MOST_REPEATS);
     let mut rows: Vec<(String, String)> =
         repeats.map(|(label, command)| (label.to_owned(), command)).collect();
-    rows.extend(judging(document, actions).map(|command| ("judge again".to_owned(), clean(&command))));
+    rows.extend(
+        judging(document, actions).map(|command| ("measure and judge again".to_owned(), clean(&command))),
+    );
     unbroken(rows)
 }
 

@@ -11,8 +11,9 @@ use super::cases::by_id;
 use super::findings::{Found, OF_RUN, found};
 use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
-use super::values::{measured, share_of_limit, value_of};
+use super::values::{limit_of, measured, share_of_limit, value_of};
 use crate::labels::named;
+use crate::number::whole_percent;
 use crate::repeat_command::{Repeat, judge_again, repeats};
 use crate::words::{Badge, count, cut};
 
@@ -292,6 +293,22 @@ fn address(case: Option<&CaseRecord>) -> String {
     address.map(|address| format!(" (PCI {address})")).unwrap_or_default()
 }
 
+/// `7 % below`, of a bound that is missed.
+fn missed_by(record: &VerdictRecord) -> Option<String> {
+    let percent = record.margin_percent.filter(|percent| *percent < 0.0)?;
+    let side = if record.bound.starts_with("at most") { "above" } else { "below" };
+    Some(format!("{} {side}", whole_percent(-percent).replace('%', " %")))
+}
+
+/// The bound, with the value of the limit that it is a share of.
+fn bound_with_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> String {
+    const SHARE: &str = "% of the limit";
+    match limit_of(record, case).filter(|_| record.bound.contains(SHARE)) {
+        Some(limit) => record.bound.replacen(SHARE, &format!("{SHARE} of {limit}"), 1),
+        None => record.bound.clone(),
+    }
+}
+
 fn sentence(
     record: &VerdictRecord,
     case: Option<&CaseRecord>,
@@ -308,8 +325,9 @@ fn sentence(
         Some(node) if is_group => format!(" at worst ({node})"),
         _ => String::new(),
     };
+    let value = measured(record).map(|measured| measured + &of);
     let share = share_of_limit(record, case).map(|share| format!(", {share}")).unwrap_or_default();
-    let measured = measured(record).map(|measured| measured + &of + &share);
+    let measured = value.as_ref().map(|value| value.clone() + &share);
     let reason = record.reason.as_deref().map(|reason| cut(reason, LONGEST_REASON));
     let waiver = record.waiver.as_ref().map(|waiver| format!(" Waived: {waiver}.")).unwrap_or_default();
     let said = match (record.verdict, measured) {
@@ -320,6 +338,9 @@ fn sentence(
             return format!("{reason} ({name}; {} is wanted){waiver}", record.bound);
         }
         (Verdict::Fail, None) => format!("{name} is not met; {} is wanted", record.bound),
+        (Verdict::Fail, Some(_)) if let (Some(value), Some(missed)) = (&value, missed_by(record)) => {
+            format!("{name} is {value}, {missed} what is wanted: {}", bound_with_limit(record, case))
+        }
         (Verdict::Unknown, Some(measured)) => {
             format!("{name} is {measured} and could not be judged; {} is wanted", record.bound)
         }

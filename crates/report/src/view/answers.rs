@@ -65,7 +65,7 @@ fn margin(document: &Document, places: &Places<'_>) -> String {
             let name = named(document, places, record);
             format!("{word}: {name}, {value} ({}); {} wanted", signed_percent(percent), short(&record.bound))
         }
-        None => "No margin is known".to_owned(),
+        None => "Distance from the wanted values: unknown".to_owned(),
     }
 }
 

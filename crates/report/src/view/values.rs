@@ -40,9 +40,19 @@ pub fn bar(record: &VerdictRecord, metric: &MetricRecord) -> Option<f64> {
 
 /// `43 % of the limit of 307 GB/s`, for the judged number of `case`.
 pub fn share_of_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<String> {
-    let metric = case?.metrics.values().find(|metric| is_about(record, metric))?;
+    let metric = metric_of(record, case)?;
     let share = percent_beside_bound(metric.percent_of_limit()?, record.margin_percent).replace('%', " %");
-    Some(format!("{share} of the limit of {}", quantity(metric.limit.value?, metric.unit)))
+    Some(format!("{share} of the limit of {}", limit_of(record, case)?))
+}
+
+/// The limit of the metric that the verdict is about.
+pub fn limit_of(record: &VerdictRecord, case: Option<&CaseRecord>) -> Option<String> {
+    let metric = metric_of(record, case)?;
+    Some(quantity(metric.limit.value?, metric.unit))
+}
+
+fn metric_of<'a>(record: &VerdictRecord, case: Option<&'a CaseRecord>) -> Option<&'a MetricRecord> {
+    case?.metrics.values().find(|metric| is_about(record, metric))
 }
 
 /// Whether the verdict is about the median of `metric`.

@@ -1,11 +1,13 @@
 //! Real rounds in a temporary folder, and metrics from invented samples.
 
+mod clients;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seatrial_model::machine::{Cpu, CpuThread, FileSystem, Known, Machine, Medium};
-use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::BENCHMARK;
 use super::part::MetadataWorker;
@@ -86,6 +88,30 @@ fn every_operation_is_counted_checked_and_nothing_is_left() {
 }
 
 #[test]
+fn what_is_repeated_finds_every_file_under_its_name() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
+    let stop = Stop::after(Duration::from_secs(600));
+    for round in 0..3 {
+        files.next_round();
+        let mut done = Vec::new();
+        for operation in FileOperation::ALL {
+            let until = Nanos(seatrial_sys::clock::now_ns()).plus(Nanos::millis(30));
+            let slices = files.repeat(operation, 7, until, &stop).expect("done");
+            done.push(slices.iter().map(|slice| slice.count).sum::<u64>());
+            assert_eq!(
+                files.latencies.len() as u64,
+                done.last().expect("pushed") / if operation == FileOperation::List { 7 } else { 1 }
+            );
+        }
+        assert_eq!((done[0], done[6]), (7, 7), "created and removed once: {done:?} in round {round}");
+        assert!(done[1..6].iter().all(|count| *count > 0), "{done:?}");
+    }
+    assert_eq!((files.wrong, files.first.as_deref()), (0, None));
+    assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
+}
+
+#[test]
 fn whatever_the_end_of_a_phase_cuts_off_the_next_one_finds_nothing_of_it() {
     let directory = tempfile::tempdir().expect("a folder");
     let (_, worker) = worker(directory.path(), &[("files", "50")]);
@@ -105,7 +131,7 @@ fn a_changed_byte_and_a_file_too_many_are_found() {
     let directory = tempfile::tempdir().expect("a folder");
     let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
-    let far = seatrial_model::Nanos(u64::MAX);
+    let far = Nanos(u64::MAX);
     files.next_round();
     for operation in [FileOperation::Create, FileOperation::Stat, FileOperation::Read, FileOperation::List] {
         files.pass(operation, 5, far, &stop).expect("done");
@@ -125,7 +151,7 @@ fn another_s_data_and_missing_data_are_told_in_a_sentence() {
     let directory = tempfile::tempdir().expect("a folder");
     let mut files = Files::new(0, directory.path(), 1, 3901).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
-    let far = seatrial_model::Nanos(u64::MAX);
+    let far = Nanos(u64::MAX);
     files.next_round();
     files.pass(FileOperation::Create, 5, far, &stop).expect("made");
     let mut first = |operation| {
@@ -151,7 +177,7 @@ fn a_refusal_says_what_was_tried_on_which_path_and_what_the_system_answered() {
     let directory = tempfile::tempdir().expect("a folder");
     let mut files = Files::new(0, directory.path(), 1, 0).expect("opened");
     let stop = Stop::after(Duration::from_secs(600));
-    let far = seatrial_model::Nanos(u64::MAX);
+    let far = Nanos(u64::MAX);
     files.next_round();
     files.pass(FileOperation::Create, 2, far, &stop).expect("made");
     let file = directory.path().join("file.0.1.1");
@@ -169,9 +195,9 @@ fn a_worker_that_finds_wrong_data_says_corrupt_and_cleans_up_all_the_same() {
     let stop = Stop::after(Duration::from_secs(600));
     let files = worker.files(0);
     files.next_round();
-    files.pass(FileOperation::Create, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("made");
+    files.pass(FileOperation::Create, 3, Nanos(u64::MAX), &stop).expect("made");
     files.spoil(1).expect("changed");
-    files.pass(FileOperation::Read, 3, seatrial_model::Nanos(u64::MAX), &stop).expect("read");
+    files.pass(FileOperation::Read, 3, Nanos(u64::MAX), &stop).expect("read");
     assert!(matches!(worker.verify(), Ok(Integrity::Corrupt { wrong: 1, of: 3, .. })));
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 0);
 }
