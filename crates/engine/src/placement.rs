@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use seatrial_model::machine::{Known, Machine};
 use seatrial_model::name::nearest;
 use seatrial_model::profile::{Groups, Test};
 use seatrial_model::{About, Case, CaseId, Cause, Origin, Parts, Reason, Site, SiteNode, Value};
@@ -181,16 +182,29 @@ fn classes(groups: &Groups, nodes: &Nodes<'_>) -> Vec<Option<String>> {
         Groups::Count(_) => None,
         Groups::Fact(fact) => {
             let machine = &nodes.here.get(at)?.machine;
-            let known = if fact == "cpu" { &machine.cpu.model } else { &machine.product.name };
-            known.known().cloned()
+            known(machine, fact).known().cloned()
         }
         Groups::Sets(sets) => sets.iter().position(|set| set.contains(name)).map(|set| set.to_string()),
     };
     nodes.names.iter().enumerate().map(class).collect()
 }
 
+/// A fact that groups can be made by.
+fn known<'a>(machine: &'a Machine, fact: &str) -> &'a Known<String> {
+    match fact {
+        "cpu" => &machine.cpu.model,
+        "switch" => &machine.leaf_switch,
+        _ => &machine.product.name,
+    }
+}
+
 fn no_group(groups: Option<&Groups>) -> Reason {
     let text = match groups {
+        Some(Groups::Fact(fact)) if fact == "switch" => {
+            "the leaf switch of the node is not known: Slurm tells it to what it starts, where slurm.conf has \
+             TopologyPlugin=topology/tree; or name the nodes of each switch, joined by +"
+                .to_owned()
+        }
         Some(Groups::Fact(fact)) => format!("the inventory of the node does not know its {fact}"),
         _ => "the node is in none of the groups".to_owned(),
     };

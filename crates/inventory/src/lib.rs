@@ -77,6 +77,7 @@ pub fn read_as(root: &SysRoot, process: &Process) -> Machine {
         product: product::read(root),
         serials: Serials { system: product::serial(root), modules: dimm::serials(root) },
         confinement: confinement::read(root),
+        leaf_switch: process.leaf_switch.clone(),
         page_size_bytes: process.page_size_bytes.clone(),
         memory,
         dimms,

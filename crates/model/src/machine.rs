@@ -67,6 +67,8 @@ pub struct Machine {
     pub serials: Serials,
     /// Limits of this process: CPUs, NUMA nodes and resource limits.
     pub confinement: Confinement,
+    /// Leaf switch of the node in Slurm's topology.
+    pub leaf_switch: Known<String>,
     /// Base page size in bytes.
     pub page_size_bytes: Known<u64>,
     /// Model, sockets, cores and threads of the processors.

@@ -23,6 +23,7 @@ pub const SSHD_CONFIG: &str = "ssh/sshd_config";
 const TEMPLATES: &[(&str, &str)] = &[
     (HOST_SCRIPT, include_str!("../../../lab/host.sh")),
     (SLURM_CONF, include_str!("../../../lab/slurm.conf")),
+    ("slurm/topology.conf", include_str!("../../../lab/topology.conf")),
     ("slurm/cgroup.conf", include_str!("../../../lab/cgroup.conf")),
     (SSHD_CONFIG, include_str!("../../../lab/sshd_config")),
     ("ssh/ssh_config", include_str!("../../../lab/ssh_config")),
@@ -89,7 +90,15 @@ fn fill(template: &str, lab: &Lab) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     // The unified hierarchy has this file at its top; slurmd takes that for version 2, everything else for version 1.
     let is_unified = Path::new("/sys/fs/cgroup/cgroup.controllers").is_file();
+    let half = count.div_ceil(2);
+    let (other, leaves) = match count - half {
+        0 => (String::new(), "leaf1"),
+        _ => (format!("SwitchName=leaf2 Nodes=n[{}-{count}]", half + 1), "leaf[1-2]"),
+    };
     let words = [
+        ("{first_half}", format!("n[1-{half}]")),
+        ("{other_half}", other),
+        ("{leaves}", leaves.to_owned()),
         ("{name}", lab.name.clone()),
         ("{folder}", lab.folder.display().to_string()),
         ("{head}", lab.head.address.clone()),
@@ -114,6 +123,10 @@ mod tests {
         }
         let slurm = fill(TEMPLATES[1].1, &lab);
         assert!(slurm.contains("\nNodeName=n[1-3] NodeAddr=10.77.0.[1-3] CPUs="), "{slurm}");
+        let topology = fill(TEMPLATES[2].1, &lab);
+        for line in ["leaf1 Nodes=n[1-2]\n", "leaf2 Nodes=n[3-3]\n", "spine Switches=leaf[1-2]\n"] {
+            assert!(topology.contains(&format!("\nSwitchName={line}")), "{topology}");
+        }
         assert_eq!(hosts(&lab).lines().nth(2), Some("10.77.0.1 n1"));
     }
 }

@@ -10,6 +10,7 @@ use crate::trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("of_sixteen_nodes_the_one_with_a_shaped_link_is_named_over_ssh_and_slurm", shaped),
+        trial("the_nodes_of_each_leaf_switch_that_slurm_knows_are_a_group", by_switch),
         trial("isolate_names_the_node_with_a_shaped_link_and_verify_finds_the_same", isolated),
         trial("isolate_names_the_narrow_link_between_two_switches", boundary),
         trial("a_node_killed_inside_a_case_of_sixteen_is_the_culprit_and_fifteen_are_measured", killed),
@@ -51,6 +52,23 @@ fn shaped() {
             assert_eq!(rows(result, "by_flow", ["from", "to"]).len(), 16 * 15);
         }
         rig.lab.node("n11", "tc qdisc delete dev eth0 root");
+    });
+}
+
+/// Slurm's topology of the lab has a leaf switch for each half of the nodes.
+fn by_switch() {
+    sixteen(|rig| {
+        let document = rig.run(&[EXCHANGE, SLURM, &["--groups", "switch"]]).document(0);
+        let nodes = |result: &Value| result["nodes"].as_array().expect("nodes").len();
+        let results = document["results"].as_array().expect("results");
+        assert_eq!(results.iter().map(nodes).collect::<Vec<_>>(), [8, 8], "{document}");
+        let first = results.iter().filter_map(|result| result["nodes"][0].as_str());
+        assert_eq!(first.collect::<Vec<_>>(), ["n1", "n9"]);
+        let document = rig.run(&[EXCHANGE, SSH, &["--groups", "switch"]]).document(3);
+        assert!(
+            document["results"][0]["reason"].as_str().expect("why").contains("TopologyPlugin"),
+            "{document}"
+        );
     });
 }
 

@@ -2,13 +2,13 @@
 //!
 //! The speed of a node is the median of its row and its column: of all its pairs. Where pairs were measured in both
 //! directions, a node has a speed of sending, of its row, and one of receiving, of its column. The node is slow if its
-//! speed is worse than the median of all nodes by more than [`most_deviations`] and [`FLOOR_PERCENT`]. The slowest node is
-//! named first and its pairs are left out for the next search, so that the partners of a slow node do not look slow
+//! speed is worse than the median of all nodes by more than [`most_deviations`] and [`FLOOR_PERCENT`], and by more than
+//! the intervals of its pairs explain ([`APART`]). The slowest node is named first and its pairs are left out for the next search, so that the partners of a slow node do not look slow
 //! themselves.
 
 use std::collections::BTreeMap;
 
-use seatrial_model::record::CaseRecord;
+use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Unit};
 use seatrial_stats::Sorted;
 
@@ -34,6 +34,12 @@ const FEW: f64 = 12.0;
 /// Smallest distance from the median of a slow node or pair, in percent of the median.
 const FLOOR_PERCENT: f64 = 3.0;
 
+/// Half widths of its 95 % interval that a slow node or pair is from the median of all at least: 3.9 standard deviations.
+const APART: f64 = 2.0;
+
+/// Share of its pairs with which a slow node is worse than the median of all: a pair that is not speaks for the others' partners.
+const MOST_PAIRS: f64 = 0.8;
+
 /// Smallest number of nodes in a matrix: of three nodes each is in two of the three pairs.
 const FEWEST_NODES: usize = 4;
 
@@ -49,6 +55,8 @@ pub struct Matrix {
     pub nodes: Vec<String>,
     /// Medians by the positions of the first node (row) and the second (column).
     pub cells: BTreeMap<(usize, usize), f64>,
+    /// The better end of the 95 % interval of each cell that has one.
+    pub better_ends: BTreeMap<(usize, usize), f64>,
 }
 
 /// The cells that a number of a node is the median of.
@@ -100,13 +108,21 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
     let place: BTreeMap<&str, usize> =
         nodes.iter().enumerate().map(|(at, node)| (node.as_str(), at)).collect();
     // Several ports of one pair: their median.
-    let mut values: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-    for case in cases {
-        if let ([one, other], Some(metric)) = (case.nodes.as_slice(), case.metrics.get(name)) {
-            values.entry((place[one.as_str()], place[other.as_str()])).or_default().push(metric.median);
+    let of_pairs = |number: &dyn Fn(&MetricRecord) -> Option<f64>| -> BTreeMap<(usize, usize), f64> {
+        let mut values: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
+        for case in cases {
+            if let ([one, other], Some(metric)) = (case.nodes.as_slice(), case.metrics.get(name)) {
+                let at = (place[one.as_str()], place[other.as_str()]);
+                values.entry(at).or_default().extend(number(metric));
+            }
         }
-    }
-    let cells = values.into_iter().filter_map(|(at, values)| Some((at, median(&values)?))).collect();
+        values.into_iter().filter_map(|(at, values)| Some((at, median(&values)?))).collect()
+    };
+    let better_end = |metric: &MetricRecord| {
+        let (low, high) = metric.ci95?;
+        Some(if metric.better == Better::Lower { low } else { high })
+    };
+    let (cells, better_ends) = (of_pairs(&|metric| Some(metric.median)), of_pairs(&better_end));
     Some(Matrix {
         group: cases[0].group.clone(),
         bench: cases[0].bench.clone(),
@@ -115,6 +131,7 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
         unit: metric.unit,
         better: metric.better,
         cells,
+        better_ends,
         nodes,
     })
 }
@@ -127,14 +144,41 @@ impl Matrix {
     /// The slow nodes with at least `partners` partners, the slowest first. A node whose two sides are slow is so as a
     /// whole.
     pub fn slow_nodes(&self, partners: usize) -> Vec<Slow> {
-        self.beyond(partners, most_deviations)
+        self.beyond(partners, most_deviations, Self::is_apart)
     }
 
-    fn beyond(&self, partners: usize, most: impl Fn(usize) -> f64) -> Vec<Slow> {
+    /// Whether chance does not explain a slow node: [`MOST_PAIRS`] of its pairs are on the bad side, and its median is farther
+    /// away than their intervals explain. The deviation of a median of n values is sqrt(pi / 2n) times theirs.
+    fn is_apart(&self, slow: &Slow) -> bool {
+        let own = || self.cells.iter().filter(|(at, _)| slow.side.has(slow.nodes[0], **at));
+        let bad = own().filter(|(_, value)| self.behind(**value, slow.median) > 0.0).count();
+        if (bad as f64) < MOST_PAIRS * own().count() as f64 {
+            return false;
+        }
+        let own = own();
+        let halves: Vec<f64> = own.map(|(at, value)| self.half_width(*at, *value)).collect();
+        let share = (std::f64::consts::FRAC_PI_2 / halves.len().max(1) as f64).sqrt().min(1.0);
+        median(&halves).is_some_and(|half| self.behind(slow.value, slow.median) > APART * share * half)
+    }
+
+    /// The better half of the interval of a pair, as a [`distance`].
+    fn half_width(&self, pair: (usize, usize), value: f64) -> f64 {
+        self.better_ends.get(&pair).map_or(0.0, |end| distance(*end, value).abs())
+    }
+
+    fn beyond(
+        &self,
+        partners: usize,
+        most: impl Fn(usize) -> f64,
+        is_sure: impl Fn(&Self, &Slow) -> bool,
+    ) -> Vec<Slow> {
         let mut named: Vec<(usize, SlowSide)> = Vec::new();
         let mut found: Vec<Slow> = Vec::new();
-        while let Some(slow) =
-            self.without(&named).behind(&most).into_iter().find(|slow| slow.partners >= partners)
+        while let Some(slow) = self
+            .without(&named)
+            .behind(&most)
+            .into_iter()
+            .find(|slow| slow.partners >= partners && is_sure(self, slow))
         {
             named.push((slow.nodes[0], slow.side));
             match found.iter_mut().find(|known| known.nodes == slow.nodes) {
@@ -153,7 +197,8 @@ impl Matrix {
 
     /// Every node that looks slow at first or after the slowest are named, with the side, in the order of the nodes.
     pub fn suspects(&self) -> Vec<(usize, SlowSide)> {
-        let all = self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(1, |_| SUSPECT));
+        let all =
+            self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(1, |_| SUSPECT, |_, _| true));
         let mut sides: BTreeMap<usize, SlowSide> = BTreeMap::new();
         for slow in all {
             let side = sides.entry(slow.nodes[0]).or_insert(slow.side);
@@ -191,6 +236,7 @@ impl Matrix {
         };
         let pairs = left.cells.iter().filter(|(pair, value)| {
             is_slow(*value)
+                && self.behind(*value, centre) > APART * self.half_width(*pair, *value)
                 && is_good_elsewhere(pair.0, sides[0], *pair)
                 && is_good_elsewhere(pair.1, sides[1], *pair)
         });

@@ -307,6 +307,7 @@ mod tests {
                 let metric = case.metrics.get_mut("throughput").unwrap();
                 metric.unit = Unit::GigabitsPerSecond;
                 metric.median = if metric.median < 100.0 { 0.19 } else { 4.8 };
+                metric.ci95 = Some((metric.median, metric.median));
                 case
             })
             .collect();

@@ -41,7 +41,7 @@ pub enum GroupsError {
 
 impl Groups {
     /// The facts of a node that groups can be made by.
-    pub const FACTS: [&str; 2] = ["product", "cpu"];
+    pub const FACTS: [&str; 3] = ["product", "cpu", "switch"];
 }
 
 impl fmt::Display for Groups {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_division_comes_back_from_its_text() {
-        for text in ["4", "product", "cpu", "n[1-16]+n[17-32]", "n1,n2+n3,n4"] {
+        for text in ["4", "product", "cpu", "switch", "n[1-16]+n[17-32]", "n1,n2+n3,n4"] {
             assert_eq!(text.parse::<Groups>().expect(text).to_string(), text);
         }
     }
@@ -93,7 +93,7 @@ mod tests {
     fn what_is_no_division_is_told_why() {
         let why = |text: &str| text.parse::<Groups>().expect_err(text).to_string();
         assert_eq!(why("0"), "0 groups are nothing to measure");
-        let known = "'rack' is not a number of groups, one of product, cpu, or node sets joined by +";
+        let known = "'rack' is not a number of groups, one of product, cpu, switch, or node sets joined by +";
         assert_eq!(why("rack"), known);
         assert_eq!(why("n[1-4]+n[4-6]"), "n4 is in two groups");
         assert_eq!(why("n[1-+n2"), "'n[1-' has an unbalanced bracket");

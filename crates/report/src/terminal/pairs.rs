@@ -102,6 +102,7 @@ mod tests {
             better: Better::Higher,
             nodes: (1..=count).map(|at| format!("{prefix}{at}")).collect(),
             cells,
+            better_ends: BTreeMap::new(),
         }
     }
 
