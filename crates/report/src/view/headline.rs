@@ -58,13 +58,27 @@ fn judged(document: &Document, verdict: Verdict) -> String {
         (None, Some(parts)) => {
             // What is unknown is said already, if nothing else is wrong.
             let criteria = match verdict {
-                Verdict::Fail => by_verdict(document),
+                Verdict::Fail => match missed(document).as_slice() {
+                    names @ ([_] | [_, _]) => format!("{}: {}", some_of(names), by_verdict(document)),
+                    _ => by_verdict(document),
+                },
                 _ => by_verdict(document).replace(" could not be judged", ""),
             };
             format!("{decision}: {parts} ({criteria})")
         }
         (None, None) => format!("{decision}: {}", by_verdict(document)),
     }
+}
+
+/// The criteria that are not met, each once.
+fn missed(document: &Document) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for record in document.verdicts.iter().filter(|record| record.verdict == Verdict::Fail) {
+        if !names.contains(&record.criterion) {
+            names.push(record.criterion.clone());
+        }
+    }
+    names
 }
 
 /// Of one machine, `memory and GPU 1 fail, eth0 could not be judged`; `None` for a fleet.
