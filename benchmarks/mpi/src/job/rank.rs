@@ -11,6 +11,7 @@ use seatrial_bench::{Stop, pin};
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
 use seatrial_sys::lifetime::die_with_group;
 use seatrial_sys::mpi::{Communicator, Mpi, MpiError};
+use seatrial_sys::process::name_thread;
 use serde_json::Value;
 
 use super::library::open_first;
@@ -144,7 +145,9 @@ fn serve(stream: &UnixStream, orders: &Orders, rank: Option<usize>, hook: Hook) 
             let (loaded, refused) = open_first(&candidates);
             tell(stream, &FromRank::Looked { loaded, refused })
         }
-        ToRank::Start { library, bench, config, ranks, cpus } => {
+        ToRank::Start { process, library, bench, config, ranks, cpus } => {
+            // The probe of the machine's load takes processes of the worker's name for ours.
+            let _ = name_thread(&process);
             let start = RankStart { rank, ranks, cpus, hook };
             start.join(stream, orders, &library, &bench, &config)
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_bench::Stop;
 use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason, Sample};
+use seatrial_sys::root::SysRoot;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -110,7 +111,9 @@ impl Job {
         for (link, number) in self.ranks.iter_mut().zip(numbers) {
             link.number = number;
         }
+        let own = SysRoot::live().text("/proc/self/comm").unwrap_or_default();
         self.tell(&ToRank::Start {
+            process: own.trim_end().to_owned(),
             library: spec.library.clone(),
             bench: spec.bench.to_owned(),
             config: spec.config.clone(),

@@ -17,7 +17,16 @@ pub enum ToRank {
     /// Load the first of these libraries that can be loaded, and say what it is. The process does nothing else.
     Look { candidates: Vec<PathBuf> },
     /// Load the library, go to the CPU of the rank, join the job, get ready for the benchmark.
-    Start { library: PathBuf, bench: String, config: Value, ranks: usize, cpus: Vec<u32> },
+    Start {
+        /// The name that the process is to have.
+        process: String,
+        library: PathBuf,
+        bench: String,
+        config: Value,
+        /// Of the whole job.
+        ranks: usize,
+        cpus: Vec<u32>,
+    },
     Run { phase: Phase, span: Nanos },
     /// End the phase early.
     Stop,

@@ -21,29 +21,53 @@ pub fn fill(bytes: &mut [u8], rank: usize, round: u64) {
     }
 }
 
-/// Compares received messages with what rank `from` sent from the same places. A place is a multiple of a word.
-pub fn check(bytes: &[u8], layout: Layout, from: usize, round: u64) -> Integrity {
-    let (mut wrong, mut of, mut first) = (0, 0, None);
-    for message in 0..layout.count {
-        let start = layout.first + message * layout.stride;
-        for (number, found) in bytes[start..start + layout.size].chunks(WORD).enumerate() {
+/// Compares received messages with what rank `from` sent from the same places. Every byte is compared once: messages of
+/// all sizes have the same contents at the same place.
+pub fn check(bytes: &[u8], messages: &[Layout], from: usize, round: u64) -> Integrity {
+    // Messages that fill their places leave no gap.
+    let whole = messages.iter().filter(|layout| layout.stride == layout.size || layout.count == 1);
+    let covered = whole.filter(|layout| layout.first == 0).map(Layout::end).max().unwrap_or(0);
+    let mut found = Comparison::default();
+    found.compare(&bytes[..covered], 0, from, round);
+    for layout in messages {
+        let firsts = (0..layout.count).map(|message| layout.first + message * layout.stride);
+        for first in firsts.filter(|first| first + layout.size > covered) {
+            found.compare(&bytes[first..first + layout.size], first, from, round);
+        }
+    }
+    found.integrity()
+}
+
+#[derive(Default)]
+struct Comparison {
+    checked: u64,
+    words: u64,
+    wrong: u64,
+    first: Option<String>,
+}
+
+impl Comparison {
+    /// Compares the bytes from `start` on, a multiple of a word.
+    fn compare(&mut self, bytes: &[u8], start: usize, from: usize, round: u64) {
+        self.checked += bytes.len() as u64;
+        for (number, found) in bytes.chunks(WORD).enumerate() {
             let wanted = word(from, round, start / WORD + number);
-            of += 1;
+            self.words += 1;
             if *found != wanted[..found.len()] {
-                wrong += 1;
-                first.get_or_insert_with(|| {
-                    format!(
-                        "word {number} of a message of {} B of rank {from} is {found:02x?}, not {:02x?}",
-                        layout.size,
-                        &wanted[..found.len()]
-                    )
+                self.wrong += 1;
+                self.first.get_or_insert_with(|| {
+                    let (at, wanted) = (start + number * WORD, &wanted[..found.len()]);
+                    format!("messages of rank {from}, byte {at} of the memory: {found:02x?}, not {wanted:02x?}")
                 });
             }
         }
     }
-    match first {
-        None => Integrity::Verified { checked: (layout.count * layout.size) as u64 },
-        Some(first) => Integrity::Corrupt { wrong, of, first },
+
+    fn integrity(self) -> Integrity {
+        match self.first {
+            None => Integrity::Verified { checked: self.checked },
+            Some(first) => Integrity::Corrupt { wrong: self.wrong, of: self.words, first },
+        }
     }
 }
 
@@ -111,15 +135,23 @@ mod tests {
     fn every_wrong_word_is_found_and_the_first_is_named() {
         let mut bytes = vec![0; 4096];
         fill(&mut bytes, 3, 1);
-        let layout = Layout { first: 128, stride: 64, size: 20, count: 5 };
-        assert_eq!(check(&bytes, layout, 3, 1), Integrity::Verified { checked: 100 });
-        assert!(check(&bytes, layout, 2, 1).is_corrupt() && check(&bytes, layout, 3, 2).is_corrupt());
+        let small = Layout { first: 0, stride: 64, size: 20, count: 5 };
+        let checked = |bytes: &[u8], layouts: &[Layout]| check(bytes, layouts, 3, 1);
+        assert_eq!(checked(&bytes, &[small]), Integrity::Verified { checked: 100 });
+        assert!(check(&bytes, &[small], 2, 1).is_corrupt() && check(&bytes, &[small], 3, 2).is_corrupt());
         // The last byte of the last message, then one between two messages.
-        bytes[128 + 4 * 64 + 19] ^= 1;
-        bytes[128 + 20] ^= 1;
-        let Integrity::Corrupt { wrong, of, first } = check(&bytes, layout, 3, 1) else { panic!("not found") };
+        bytes[4 * 64 + 19] ^= 1;
+        bytes[20] ^= 1;
+        let Integrity::Corrupt { wrong, of, first } = checked(&bytes, &[small]) else { panic!("not found") };
         assert_eq!((wrong, of), (1, 15));
-        assert!(first.starts_with("word 2 of a message of 20 B of rank 3 is ["), "{first}");
+        assert!(first.starts_with("messages of rank 3, byte 272 of the memory: ["), "{first}");
+        bytes[20] ^= 1;
+        // Messages without gaps hold the place of all but the last of the small ones.
+        let whole = Layout { first: 0, stride: 128, size: 128, count: 2 };
+        let Integrity::Corrupt { wrong, of, .. } = checked(&bytes, &[small, whole]) else { panic!("not found") };
+        assert_eq!((wrong, of), (1, 256 / 8 + 3));
+        bytes[4 * 64 + 19] ^= 1;
+        assert_eq!(checked(&bytes, &[small, whole]), Integrity::Verified { checked: 256 + 20 });
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl<'a> PointToPoint<'a> {
             self.pair.world.barrier().map_err(refused)?;
             self.pair.run(1, &mut state.ring).map_err(refused)?;
             if !self.pair.into.is_empty() {
-                found.push(check(&self.pair.into, state.ring.used(), self.pair.peer, CHECKED));
+                found.push(check(&self.pair.into, &[state.ring.used()], self.pair.peer, CHECKED));
             }
         }
         self.pair.window = window;
@@ -127,7 +127,7 @@ impl Program for PointToPoint<'_> {
         if !self.pair.into.is_empty() {
             let (into, peer) = (&self.pair.into, self.pair.peer);
             let used = self.sizes.iter().map(|state| state.ring.used()).filter(|layout| layout.count > 0);
-            found.extend(used.map(|layout| check(into, layout, peer, MEASURED)));
+            found.push(check(into, &used.collect::<Vec<_>>(), peer, MEASURED));
         }
         found.extend(self.check_round()?);
         Ok(if found.is_empty() { Integrity::Verified { checked: 0 } } else { Integrity::of_all(found) })

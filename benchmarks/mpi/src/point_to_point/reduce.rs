@@ -201,19 +201,17 @@ fn slowest(measures: &mut Measures, case: &Case, at: &AtSize, kind: Kind, of: im
     measures.series.insert(kind.series.to_owned(), rows.collect());
     let typical = median(&[ranks.values().map(speed).collect()]);
     let share = speed(trials) / typical;
+    let half = ranks.len() as u64 / 2;
+    let (first, second) = (rank % half, rank % half + half);
+    let cpu = |rank: u64| case.places.first()?.cpu(rank as usize);
+    // The speed of ranks that are not pinned is that of the scheduler.
+    let (Some(one), Some(other)) = (cpu(first), cpu(second)) else { return };
     if ranks.len() < FEWEST_RANKS || share >= SLOW {
         return;
     }
-    let half = ranks.len() as u64 / 2;
-    let (first, second) = (rank % half, rank % half + half);
-    let cpus: Vec<String> = [first, second]
-        .iter()
-        .filter_map(|rank| case.places.first()?.cpu(*rank as usize))
-        .map(|cpu| cpu.to_string())
-        .collect();
-    let cpus = if cpus.is_empty() { String::new() } else { format!(" on CPUs {}", cpus.join(" and ")) };
     let text = format!(
-        "rank {rank} is the slowest: ranks {first} and {second}{cpus} reach {:.0} % of the speed of the median rank",
+        "rank {rank} is the slowest: ranks {first} and {second} on CPUs {one} and {other} reach {:.0} % of the speed of the \
+         median rank",
         100.0 * share
     );
     let mut finding = Finding::new("slow-rank", Severity::Warning, Subject::node(), text);
