@@ -10,8 +10,25 @@ const STEERING: [&str; 10] =
 /// Variables of launchers and batch systems, by how their names begin. With these an inner job would join the outer one, or
 /// take the nodes of its allocation.
 const OUTER: [&str; 19] = [
-    "OMPI_", "PMIX_", "PRTE_", "PMI_", "PMI2_", "MPI_", "MPIEXEC_", "HYDRA_", "HYDI_", "HYD_", "SLURM_",
-    "PBS_", "LSB_", "LSF_", "SGE_", "PE_HOSTFILE", "LOADL_", "ALPS_", "PALS_",
+    "OMPI_",
+    "PMIX_",
+    "PRTE_",
+    "PMI_",
+    "PMI2_",
+    "MPI_",
+    "MPIEXEC_",
+    "HYDRA_",
+    "HYDI_",
+    "HYD_",
+    "SLURM_",
+    "PBS_",
+    "LSB_",
+    "LSF_",
+    "SGE_",
+    "PE_HOSTFILE",
+    "LOADL_",
+    "ALPS_",
+    "PALS_",
 ];
 
 /// What an outer `mpirun` of Open MPI sets among the variables that users set, and Intel's `mpiexec` among its own.
@@ -41,9 +58,10 @@ fn is_of_outer_job(name: &str) -> bool {
 
 /// The variables of this process that steer the library and that its ranks get.
 pub fn kept() -> BTreeMap<String, String> {
-    steering(std::env::vars_os().map(|(name, value)| {
-        (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
-    }))
+    steering(
+        std::env::vars_os()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())),
+    )
 }
 
 fn steering(all: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
@@ -68,7 +86,8 @@ mod tests {
 
     #[test]
     fn what_steers_the_library_is_kept_and_what_an_outer_job_left_is_removed() {
-        for name in ["OMPI_MCA_btl", "UCX_TLS", "I_MPI_FABRICS", "FI_PROVIDER", "PMIX_MCA_gds", "MPICH_CH4_X"] {
+        for name in ["OMPI_MCA_btl", "UCX_TLS", "I_MPI_FABRICS", "FI_PROVIDER", "PMIX_MCA_gds", "MPICH_CH4_X"]
+        {
             assert!(steers(name) && !is_of_outer_job(name), "{name}");
         }
         for name in [

@@ -40,9 +40,8 @@ impl Launcher {
     /// The launcher `asked` for; without it the first of the library's installation that fits the library.
     pub fn of(library: &LibraryFacts, asked: Option<&Path>) -> Result<Self, Reason> {
         if let Some(path) = asked {
-            return Self::at(path).map_err(|why| {
-                Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display()))
-            });
+            return Self::at(path)
+                .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())));
         }
         let wanted = if library.is_open_mpi { Family::OpenMpi } else { Family::Hydra };
         let (mut seen, mut of_unknown) = (Vec::new(), None);
@@ -71,7 +70,8 @@ impl Launcher {
     /// Asks the program at `path` what it is.
     fn at(path: &Path) -> Result<Self, String> {
         let text = version_text(path)?;
-        let version = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
+        let version =
+            text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
         Ok(Self { path: path.to_owned(), family: family_of(&text), version })
     }
 
@@ -93,7 +93,10 @@ impl Launcher {
                 }
             }
             Family::Hydra => {
-                command.env("HYDRA_LAUNCHER", "fork").env("I_MPI_HYDRA_BOOTSTRAP", "fork").env("I_MPI_PIN", "0");
+                command
+                    .env("HYDRA_LAUNCHER", "fork")
+                    .env("I_MPI_HYDRA_BOOTSTRAP", "fork")
+                    .env("I_MPI_PIN", "0");
             }
             Family::Unknown => {}
         }

@@ -44,9 +44,11 @@ pub struct LibraryFacts {
 }
 
 impl LibraryFacts {
-    /// The library that `library=` asks for; the first that can be loaded where that is `auto`.
+    /// The library that `library=` or `SEATRIAL_MPI` names; without either the first that can be loaded.
     pub fn find(asked: Option<&Path>) -> Result<Self, Reason> {
         let all = candidates(asked, |name| std::env::var_os(name));
+        let variable = std::env::var_os("SEATRIAL_MPI").filter(|place| !place.is_empty()).map(PathBuf::from);
+        let asked = asked.or(variable.as_deref());
         if all.is_empty() {
             return Err(absent(asked, &[]));
         }
@@ -67,17 +69,19 @@ impl LibraryFacts {
 
 /// A named library should be there; without a name the machine may have none.
 fn absent(asked: Option<&Path>, refused: &[String]) -> Reason {
-    let refused =
-        if refused.is_empty() { "there is no such file".to_owned() } else { refused.join("; ") };
+    let refused = if refused.is_empty() { "there is no such file".to_owned() } else { refused.join("; ") };
     match asked {
         Some(path) => {
-            let text = format!("library={}: no MPI library: {refused}", path.display());
+            let text = format!(
+                "{}, which library= or SEATRIAL_MPI names, is no MPI library: {refused}",
+                path.display()
+            );
             Reason::new(Cause::Missing, text)
         }
         None => {
             let text = format!(
-                "no MPI library was found in SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun and mpiexec in PATH, or by the \
-                 dynamic linker ({refused}); load its module, or set -p library=PATH"
+                "no MPI library was found in LD_LIBRARY_PATH, beside mpirun and mpiexec in PATH, or by the dynamic linker \
+                 ({refused}); load its module, or set SEATRIAL_MPI or -p library=PATH"
             );
             Reason::new(Cause::Inapplicable, text)
         }
@@ -119,7 +123,10 @@ fn look(candidates: Vec<PathBuf>) -> Result<(Option<Loaded>, Vec<String>), Reaso
     started.kill(&[process]);
     answer.ok_or_else(|| {
         let words = started.output.words().unwrap_or_else(|| "it printed nothing".to_owned());
-        Reason::new(Cause::Crash, format!("the process ended or hung while it loaded the MPI library: {words}"))
+        Reason::new(
+            Cause::Crash,
+            format!("the process ended or hung while it loaded the MPI library: {words}"),
+        )
     })
 }
 
@@ -176,9 +183,9 @@ fn file_of(candidate: &Path) -> PathBuf {
     let files = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
     let is_it = |file: &&Path| {
         file.file_name().is_some_and(|own| own.to_string_lossy().starts_with(&name))
-            || file.parent().is_some_and(|folder| {
-                folder.join(&name).canonicalize().is_ok_and(|link| link == **file)
-            })
+            || file
+                .parent()
+                .is_some_and(|folder| folder.join(&name).canonicalize().is_ok_and(|link| link == **file))
     };
     // The name that was asked for, beside the file, so that its launcher is found as that of the name.
     let found = files.into_iter().find(is_it).map(|file| {
@@ -196,12 +203,16 @@ mod tests {
     fn an_absent_library_is_skipped_and_a_named_one_is_missing() {
         let reason = absent(None, &["libmpi.so.40 not found".to_owned()]);
         assert_eq!(reason.cause, Cause::Inapplicable);
-        for place in ["SEATRIAL_MPI", "LD_LIBRARY_PATH", "mpirun", "dynamic linker", "libmpi.so.40 not found"] {
+        for place in ["SEATRIAL_MPI", "LD_LIBRARY_PATH", "mpirun", "dynamic linker", "libmpi.so.40 not found"]
+        {
             assert!(reason.text.contains(place), "{reason}");
         }
         let named = absent(Some(Path::new("/opt/mpi")), &[]);
         assert_eq!((named.cause, named.text.as_str()), {
-            (Cause::Missing, "library=/opt/mpi: no MPI library: there is no such file")
+            (
+                Cause::Missing,
+                "/opt/mpi, which library= or SEATRIAL_MPI names, is no MPI library: there is no such file",
+            )
         });
     }
 

@@ -46,7 +46,8 @@ impl Output {
 
     /// All that is kept.
     pub fn text(&self) -> String {
-        let kept: Vec<u8> = self.text.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let kept: Vec<u8> =
+            self.text.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         String::from_utf8_lossy(&kept).into_owned()
     }
 

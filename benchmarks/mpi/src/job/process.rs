@@ -8,9 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, getuid, kill_process, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, getuid, kill_process, pidfd_open, pidfd_send_signal};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::leave_with_parent;
 
@@ -116,7 +114,10 @@ pub fn rank_command() -> Command {
 /// The worker's end of the socket that the environment names.
 pub fn call_worker() -> io::Result<UnixStream> {
     let name = std::env::var_os(SOCKET).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::NotFound, format!("{SOCKET} is not set: a benchmark starts this command"))
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("{SOCKET} is not set: a benchmark starts this command"),
+        )
     })?;
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name.as_encoded_bytes())?)?;
     if socket_peercred(&stream)?.uid == getuid() {

@@ -15,9 +15,9 @@ use seatrial_sys::process::name_thread;
 use serde_json::Value;
 
 use super::library::open_first;
-use crate::point_to_point;
 use super::process::call_worker;
 use super::wire::{FromRank, ToRank, messages, send};
+use crate::point_to_point;
 
 /// What the launchers call the number of a rank.
 const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
@@ -218,7 +218,10 @@ impl RankStart {
                     return tell(stream, &FromRank::Finished);
                 }
                 order => {
-                    return Err(Reason::new(Cause::Protocol, format!("{order:?} does not fit a rank that runs")));
+                    return Err(Reason::new(
+                        Cause::Protocol,
+                        format!("{order:?} does not fit a rank that runs"),
+                    ));
                 }
             }
         }

@@ -172,7 +172,9 @@ impl Job {
             _ => None,
         })?;
         self.tell(&ToRank::Finish);
-        self.answers("in MPI_Finalize", until, |message| matches!(message, FromRank::Finished).then_some(()))?;
+        self.answers("in MPI_Finalize", until, |message| {
+            matches!(message, FromRank::Finished).then_some(())
+        })?;
         if !self.started.ended(until) {
             let text = "all ranks left, but the launcher did not end".to_owned();
             return Err(self.with_words(Reason::new(Cause::Hang, text)));

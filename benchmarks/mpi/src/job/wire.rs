@@ -15,7 +15,9 @@ use super::library::Loaded;
 #[serde(rename_all = "snake_case")]
 pub enum ToRank {
     /// Load the first of these libraries that can be loaded, and say what it is. The process does nothing else.
-    Look { candidates: Vec<PathBuf> },
+    Look {
+        candidates: Vec<PathBuf>,
+    },
     /// Load the library, go to the CPU of the rank, join the job, get ready for the benchmark.
     Start {
         /// The name that the process is to have.
@@ -27,7 +29,10 @@ pub enum ToRank {
         ranks: usize,
         cpus: Vec<u32>,
     },
-    Run { phase: Phase, span: Nanos },
+    Run {
+        phase: Phase,
+        span: Nanos,
+    },
     /// End the phase early.
     Stop,
     Verify,

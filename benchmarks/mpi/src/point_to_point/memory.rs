@@ -57,7 +57,9 @@ impl Comparison {
                 self.wrong += 1;
                 self.first.get_or_insert_with(|| {
                     let (at, wanted) = (start + number * WORD, &wanted[..found.len()]);
-                    format!("messages of rank {from}, byte {at} of the memory: {found:02x?}, not {wanted:02x?}")
+                    format!(
+                        "messages of rank {from}, byte {at} of the memory: {found:02x?}, not {wanted:02x?}"
+                    )
                 });
             }
         }
@@ -148,7 +150,9 @@ mod tests {
         bytes[20] ^= 1;
         // Messages without gaps hold the place of all but the last of the small ones.
         let whole = Layout { first: 0, stride: 128, size: 128, count: 2 };
-        let Integrity::Corrupt { wrong, of, .. } = checked(&bytes, &[small, whole]) else { panic!("not found") };
+        let Integrity::Corrupt { wrong, of, .. } = checked(&bytes, &[small, whole]) else {
+            panic!("not found")
+        };
         assert_eq!((wrong, of), (1, 256 / 8 + 3));
         bytes[4 * 64 + 19] ^= 1;
         assert_eq!(checked(&bytes, &[small, whole]), Integrity::Verified { checked: 256 + 20 });

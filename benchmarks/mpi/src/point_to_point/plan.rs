@@ -6,8 +6,8 @@ use seatrial_bench::{core_bindings, each_node, room, worker_case};
 use seatrial_inventory::memory_limit;
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Quantity, Reason, Severity, Site,
-    SiteNode, Subject,
+    About, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Quantity, Reason, Severity,
+    Site, SiteNode, Subject,
 };
 
 use super::config::{Op, is_like_osu, sizes, stride, window};
@@ -49,10 +49,14 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
     let (op, ranks, osu) = (Op::of(params)?, params.count("ranks")?, is_like_osu(params));
     let contradiction = |text: String| Err(Reason::new(Cause::Contradiction, text));
     if ranks % 2 == 1 {
-        return contradiction(format!("ranks={ranks}: ranks exchange messages in pairs, so their number is even"));
+        return contradiction(format!(
+            "ranks={ranks}: ranks exchange messages in pairs, so their number is even"
+        ));
     }
     if osu && ranks > 2 {
-        return contradiction(format!("ranks={ranks}: like=osu repeats benchmarks of two ranks; set ranks=2"));
+        return contradiction(format!(
+            "ranks={ranks}: like=osu repeats benchmarks of two ranks; set ranks=2"
+        ));
     }
     let (sizes, window) = (sizes(op, params)?, window(op, params)?);
     if osu && op != Op::Latency && window != OSU_WINDOW {
@@ -71,7 +75,8 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
     let bindings = if is_pinned { cores[..ranks as usize].to_vec() } else { Vec::new() };
     let mut case = worker_case(about, params, node, bindings)?;
     let largest = sizes.last().copied().unwrap_or(1);
-    let memory = memory(op, &node.machine, &used, Window { ranks, fresh, bytes: window as u64 * stride(largest) })?;
+    let memory =
+        memory(op, &node.machine, &used, Window { ranks, fresh, bytes: window as u64 * stride(largest) })?;
     case.planned.set("buffers", if fresh { "fresh" } else { "one" });
     case.planned.set(REGION, Bytes(memory.region));
     case.planned.set(BEYOND_CACHES, if memory.beyond_caches { "yes" } else { "no" });
@@ -85,7 +90,9 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
     }
     let budget = &mut case.budget;
     budget.prepare = PREPARE.plus(Nanos(OF_A_RANK.get() * ranks));
-    budget.overhead = Nanos::secs(1).plus(Nanos(OF_A_RANK.get() * ranks));
+    // Contents are written and compared at a gigabyte a second at least.
+    let contents = Nanos(memory.region);
+    budget.overhead = Nanos::secs(1).plus(Nanos(OF_A_RANK.get() * ranks)).plus(contents);
     if osu {
         budget.measure = OSU_MOST;
         budget.slack = Nanos(OSU_MOST.get() - OSU_USUAL.get());
@@ -140,16 +147,20 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     };
     about.limits(|metric| match metric {
         "bandwidth" => bandwidth.clone(),
-        "slowest_bandwidth" => Limit::unknown("the memory of a node bounds all ranks together, not one of them"),
-        "latency" | "slowest_latency" => {
-            Limit::unknown("no hardware fact bounds the latency of a message between processes; compare with other nodes")
+        "slowest_bandwidth" => {
+            Limit::unknown("the memory of a node bounds all ranks together, not one of them")
         }
-        _ => Limit::unknown("no hardware fact bounds how many messages an MPI library moves; compare with other nodes"),
+        "latency" | "slowest_latency" => Limit::unknown(
+            "no hardware fact bounds the latency of a message between processes; compare with other nodes",
+        ),
+        _ => Limit::unknown(
+            "no hardware fact bounds how many messages an MPI library moves; compare with other nodes",
+        ),
     })
 }
 
 /// Within a node a message is copied, at best once: each byte is read from memory and written to memory.
-fn of_copies(memory: Limit) -> Limit {
+pub fn of_copies(memory: Limit) -> Limit {
     let half = |bound: &Bound| {
         let value = Quantity::new(bound.value.value() / 2.0, bound.value.unit());
         let value = value.expect("half of a finite number");

@@ -31,8 +31,9 @@ pub struct PointToPoint<'a> {
 
 impl<'a> PointToPoint<'a> {
     pub fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
-        let config = RankConfig::deserialize(config)
-            .map_err(|error| Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}")))?;
+        let config = RankConfig::deserialize(config).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
+        })?;
         let (rank, half) = (world.rank(), world.size() / 2);
         let leads = rank < half;
         let peer = if leads { rank + half } else { rank - half };
@@ -83,7 +84,11 @@ impl<'a> PointToPoint<'a> {
     /// Sends one message of each size with new contents and compares what comes.
     fn check_round(&mut self) -> Result<Vec<Integrity>, Reason> {
         let (rank, window) = (self.pair.world.rank(), self.pair.window);
-        fill(&mut self.pair.out, rank, CHECKED);
+        // One message of each size, at the first place.
+        let largest = self.sizes.iter().map(|state| state.size as usize).max().unwrap_or(0);
+        if let Some(place) = self.pair.out.get_mut(..largest) {
+            fill(place, rank, CHECKED);
+        }
         (self.hook)(Moment::Filled(rank, &mut self.pair.out));
         let mut found = Vec::new();
         self.pair.window = 1;

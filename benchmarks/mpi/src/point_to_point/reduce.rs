@@ -34,8 +34,9 @@ struct AtSize {
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (op, half) = (Op::of(&case.params)?, case.params.count("ranks")? / 2);
     let found = by_size(op, half, parts);
-    let too_short =
-        || Reason::new(Cause::TooShort, "the ranks exchanged too few messages within the time; raise -p time=");
+    let too_short = || {
+        Reason::new(Cause::TooShort, "the ranks exchanged too few messages within the time; raise -p time=")
+    };
     let (&smallest, small) = found.first_key_value().ok_or_else(too_short)?;
     let mut measures = Measures::default();
     let rate_of = |size: u64| move |rate: f64| rate * size as f64 / 1e9;
@@ -107,7 +108,8 @@ fn by_size(op: Op, half: u64, parts: &[PartRecord]) -> BTreeMap<u64, AtSize> {
         }
         let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for ((size, _), samples) in slices {
-            let together = together(op, &samples, half as usize * if op == Op::BothDirections { 2 } else { 1 });
+            let together =
+                together(op, &samples, half as usize * if op == Op::BothDirections { 2 } else { 1 });
             all.entry(size).or_default().extend(together);
         }
         for (size, values) in all.into_iter().filter(|(_, values)| !values.is_empty()) {
@@ -188,7 +190,8 @@ fn slowest(measures: &mut Measures, case: &Case, at: &AtSize, kind: Kind, of: im
         let median = median(trials);
         if kind.lower_is_better { 1.0 / median } else { median }
     };
-    let Some((rank, trials)) = ranks.iter().min_by(|(_, one), (_, other)| speed(one).total_cmp(&speed(other)))
+    let Some((rank, trials)) =
+        ranks.iter().min_by(|(_, one), (_, other)| speed(one).total_cmp(&speed(other)))
     else {
         return;
     };

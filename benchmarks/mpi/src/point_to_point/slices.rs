@@ -73,7 +73,13 @@ impl SizeState {
         self.run(pair, count, Turn { span: Nanos(0), ..turn }, out)
     }
 
-    fn run(&mut self, pair: &mut Pair<'_>, count: u64, turn: Turn, out: &mut Vec<Sample>) -> Result<(), Reason> {
+    fn run(
+        &mut self,
+        pair: &mut Pair<'_>,
+        count: u64,
+        turn: Turn,
+        out: &mut Vec<Sample>,
+    ) -> Result<(), Reason> {
         let start = now_ns();
         pair.run(count, &mut self.ring).map_err(refused)?;
         let end = now_ns();

@@ -2,12 +2,13 @@
 
 use seatrial_model::machine::{Cache, Caches, Known, Machine, Memory};
 use seatrial_model::{
-    Bytes, Case, Cause, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Site,
-    SiteNode,
+    Bound, Bytes, Case, Cause, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason,
+    Sample, Site, SiteNode,
 };
 
 use super::BENCHMARK;
 use super::config::{Op, RankConfig, osu_iterations};
+use super::plan::of_copies;
 use super::slices::MESSAGES;
 
 /// Eight cores with 32 MiB of cache and 64 GiB of memory.
@@ -59,7 +60,8 @@ fn contradictions_are_refused() {
         let reason = case(typed).expect_err(why);
         assert!(reason.cause == Cause::Contradiction && reason.text.starts_with(why), "{reason}");
     }
-    let too_much = case(&[("op", "bandwidth"), ("size", "1GiB"), ("window", "64")]).expect_err("64 GiB a rank");
+    let too_much =
+        case(&[("op", "bandwidth"), ("size", "1GiB"), ("window", "64")]).expect_err("64 GiB a rank");
     assert_eq!(too_much.cause, Cause::NoSpace);
 }
 
@@ -88,16 +90,21 @@ fn the_limit_is_a_copy_through_memory_where_messages_leave_the_caches() {
     let cached = reason(limit(&[("op", "bandwidth"), ("buffers", "one")], "bandwidth"));
     assert!(cached.contains("may stay in the caches"), "{cached}");
     assert!(reason(limit(&[], "latency")).contains("no hardware fact bounds the latency"));
-    let memory = seatrial_inventory::memory_limit(&machine());
     let fresh = limit(&[("op", "bandwidth")], "bandwidth");
-    match (memory, fresh) {
-        (Limit::Unknown { reason: memory }, fresh) => assert_eq!(reason(fresh), memory),
-        (Limit::AtMost { bound: whole, .. }, Limit::AtMost { bound, .. }) => {
-            assert_eq!(bound.value.value() * 2.0, whole.value.value());
-            assert!(bound.formula.ends_with("/ 2, as a copy reads and writes each byte"), "{}", bound.formula);
-        }
-        other => panic!("{other:?}"),
-    }
+    assert_eq!(
+        fresh,
+        seatrial_inventory::memory_limit(&machine()),
+        "modules that nobody sees have no bound to halve"
+    );
+    let whole = Bound::new("200 GB/s".parse().expect("a rate"), "2 x 100", "dmi");
+    let half = Bound::new(
+        "100 GB/s".parse().expect("a rate"),
+        "(2 x 100) / 2, as a copy reads and writes each byte",
+        "dmi",
+    );
+    assert_eq!(of_copies(Limit::Chain(vec![whole.clone()])), Limit::Chain(vec![half.clone()]));
+    let at_most = |bound| Limit::AtMost { bound, reason: "no table".to_owned() };
+    assert_eq!(of_copies(at_most(whole)), at_most(half));
 }
 
 #[test]
@@ -106,7 +113,8 @@ fn counts_of_osu_are_those_of_its_source() {
     assert_eq!(osu_iterations(Op::Latency, 8193), (10, 1000));
     assert_eq!(osu_iterations(Op::Bandwidth, 1), (10, 100));
     assert_eq!(osu_iterations(Op::BothDirections, 1 << 22), (2, 20));
-    let config = RankConfig::of(&case(&[("op", "bandwidth"), ("like", "osu")]).expect("a case")).expect("read");
+    let config =
+        RankConfig::of(&case(&[("op", "bandwidth"), ("like", "osu")]).expect("a case")).expect("read");
     assert_eq!((config.window, config.region, config.sizes.len()), (64, 0, 23));
 }
 
@@ -171,10 +179,10 @@ fn pairs_add_up_in_the_time_that_they_have_in_common() {
     assert!(close(&values(&measures, "bandwidth"), 4.0), "{:?}", values(&measures, "bandwidth"));
     assert!(close(&values(&measures, "message_rate"), 4.0));
     // With both directions every rank sends.
-    let both = reduced(&[("op", "both_directions"), ("size", "1000B")], vec![
-        sample(0, 1000, 0, (0, 1000), 1000),
-        sample(1, 1000, 0, (0, 1000), 1000),
-    ]);
+    let both = reduced(
+        &[("op", "both_directions"), ("size", "1000B")],
+        vec![sample(0, 1000, 0, (0, 1000), 1000), sample(1, 1000, 0, (0, 1000), 1000)],
+    );
     assert!(close(&values(&both.expect("measured"), "bandwidth"), 2.0));
 }
 
@@ -188,7 +196,11 @@ fn the_slowest_rank_is_named_with_its_partner_and_their_cpus() {
     assert_eq!(values(&measures, "message_rate"), [3.5]);
     assert_eq!(measures.evidence["slowest_rank"], 2);
     let slow = measures.findings.iter().find(|finding| finding.kind == "slow-rank").expect("named");
-    assert!(slow.text.starts_with("rank 2 is the slowest: ranks 2 and 6 on CPUs 2 and 6 reach 50 %"), "{}", slow.text);
+    assert!(
+        slow.text.starts_with("rank 2 is the slowest: ranks 2 and 6 on CPUs 2 and 6 reach 50 %"),
+        "{}",
+        slow.text
+    );
     let even = (0..8).map(|rank| sample(rank, 8, 0, (0, 1000), 1000));
     assert_eq!(reduced(&typed, even.collect()).expect("measured").findings, []);
 }

@@ -30,7 +30,10 @@ fn machine() -> Machine {
         allowed: true,
         ..CpuThread::default()
     };
-    Machine { cpu: Cpu { threads: cpus.iter().map(thread).collect(), ..Cpu::default() }, ..Machine::default() }
+    Machine {
+        cpu: Cpu { threads: cpus.iter().map(thread).collect(), ..Cpu::default() },
+        ..Machine::default()
+    }
 }
 
 /// The case with these parameters. Tests run beside each other and each pins its ranks to the first cores, so most are not

@@ -52,7 +52,11 @@ pub fn inflict(moment: Moment<'_>) {
 
 /// The launcher of `of` behind a script that names the fault to the ranks.
 fn disturbed(of: &Installed, fault: &str, folder: &Path) -> Installed {
-    let script = format!("#!/bin/sh\n{FAULT}='{fault}' SEATRIAL_TEST_FOLDER='{}' exec {} \"$@\"\n", folder.display(), of.launcher.display());
+    let script = format!(
+        "#!/bin/sh\n{FAULT}='{fault}' SEATRIAL_TEST_FOLDER='{}' exec {} \"$@\"\n",
+        folder.display(),
+        of.launcher.display()
+    );
     Installed { launcher: program(folder, &script), library: of.library.clone() }
 }
 
@@ -67,7 +71,8 @@ fn program(folder: &Path, script: &str) -> PathBuf {
 fn reason(of: &Installed, fault: &str, prepare: Option<Nanos>) -> Reason {
     let folder = tempfile::tempdir().expect("a folder");
     let disturbed = disturbed(of, fault, folder.path());
-    let mut case = case(&[("op", "bandwidth"), ("size", "1KiB"), ("window", "4")], Some(&disturbed)).expect("a case");
+    let mut case =
+        case(&[("op", "bandwidth"), ("size", "1KiB"), ("window", "4")], Some(&disturbed)).expect("a case");
     case.planned.set("region", Bytes::kib(64));
     case.budget.prepare = prepare.unwrap_or(case.budget.prepare);
     let reason = trial(&case).err().unwrap_or_else(|| panic!("{fault}: nothing failed"));

@@ -41,7 +41,10 @@ fn every_operation() {
                 let all = trial.measures.metrics.values().flat_map(|values| values.trials.concat());
                 assert!(all.into_iter().all(|value| value > 0.0 && value.is_finite()), "{op}");
                 let ranks: Vec<_> = trial.kept.samples.iter().map(|one| one.at.count("rank")).collect();
-                assert!(ranks.contains(&Ok(0)) && ranks.contains(&Ok(1)), "{op}: every rank has its own times");
+                assert!(
+                    ranks.contains(&Ok(0)) && ranks.contains(&Ok(1)),
+                    "{op}: every rank has its own times"
+                );
             }
         }
     }
@@ -69,7 +72,9 @@ fn the_record() {
 
 fn like_osu() {
     let Some(of) = open_mpi() else { return };
-    for (op, size, count) in [("latency", "8B", 10_000.0), ("bandwidth", "8B", 6400.0), ("bandwidth", "16KiB", 1280.0)] {
+    for (op, size, count) in
+        [("latency", "8B", 10_000.0), ("bandwidth", "8B", 6400.0), ("bandwidth", "16KiB", 1280.0)]
+    {
         let case = case(&[("op", op), ("size", size), ("like", "osu")], Some(&of)).expect("a case");
         let trial = trial(&case).expect("measured");
         let counts: Vec<f64> = trial.kept.samples.iter().map(|sample| sample.amount.value()).collect();
