@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use seatrial_model::{Cause, Outcome};
 
-use crate::rig::{Home, Role, assert_nothing_runs, is_installed, of_home, skipped, wait_until};
+use crate::rig::{Home, assert_nothing_runs, is_installed, of_home, skipped, wait_until};
 
 const SHORT: &str = "-p size=8B -p time=100ms -p trials=1 -p max_trials=1";
 
@@ -84,7 +84,9 @@ fn no_rank_outlives_a_controller_that_is_killed() {
     let home = Home::new();
     let line = "run mpi.point_to_point -p size=8B -p time=3600s -p trials=1 -p max_trials=1";
     let started = home.seatrial(line).start();
-    let ranks = || of_home(home.path()).into_iter().filter(|process| process.role == Role::Rank).count();
+    let line = |pid: Pid| fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    let is_rank = |pid: Pid| line(pid).split(|byte| *byte == 0).nth(1) == Some(b"mpi-rank");
+    let ranks = || of_home(home.path()).into_iter().filter(|process| is_rank(process.pid)).count();
     wait_until("the ranks to start", || ranks() == 2);
     started.signal(Signal::KILL);
     assert_nothing_runs(home.path());

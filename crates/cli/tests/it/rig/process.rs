@@ -17,8 +17,6 @@ pub enum Role {
     Main,
     Agent,
     Worker,
-    /// Of an MPI job.
-    Rank,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +38,6 @@ pub fn of_home(home: &Path) -> Vec<Process> {
             let role = match read("cmdline").split(|byte| *byte == 0).nth(1) {
                 Some(b"agent") => Role::Agent,
                 Some(b"worker") => Role::Worker,
-                Some(b"mpi-rank") => Role::Rank,
                 _ => Role::Main,
             };
             found.push(Process { pid, role });
