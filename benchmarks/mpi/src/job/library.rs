@@ -8,26 +8,12 @@ use seatrial_sys::mpi::{Abi, Candidate, Mpi, MpiError, candidates};
 use seatrial_sys::root::SysRoot;
 use serde::{Deserialize, Serialize};
 
+use super::environment;
 use super::process::{Started, rank_command};
-use super::wire::{FromRank, ToRank, messages, send};
-use super::{environment, launcher};
+use super::wire::{FromRank, Loaded, ToRank, messages, send};
 
 /// Time to load a library, which may come from a slow file system.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// What a process found out about the library that it loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
-    /// Its place among the candidates.
-    pub candidate: usize,
-    pub path: PathBuf,
-    pub is_open_mpi: bool,
-    pub abi: String,
-    /// What the library says of itself, the first line.
-    pub version: String,
-    /// Version of the MPI standard.
-    pub standard: String,
-}
 
 /// A library as the record has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,11 +45,6 @@ impl LibraryFacts {
         let Loaded { path, is_open_mpi, abi, version, standard, .. } = loaded;
         let hash = hash(&path).unwrap_or_else(|error| error.to_string());
         Ok(Self { path, found: found.to_owned(), hash, abi, version, standard, is_open_mpi })
-    }
-
-    /// The launcher that belongs to the library, or the one that `launcher=` asks for.
-    pub fn launcher(&self, asked: Option<&Path>) -> Result<launcher::Launcher, Reason> {
-        launcher::Launcher::of(self, asked)
     }
 }
 

@@ -15,8 +15,9 @@ mod start;
 mod wire;
 
 pub use environment::kept;
+pub use launcher::Launcher;
 pub use library::LibraryFacts;
-pub use rank::{Hook, Moment, Program, rank_main, refused};
+pub use rank::{Hook, Moment, Program, ProgramStart, refused, serve_worker};
 pub use start::{Job, JobSpec};
 
 /// The subcommand of this program that is a rank.

@@ -1,7 +1,7 @@
 //! The process of a rank: takes orders from the worker, and dies with the worker.
 
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,6 @@ use serde_json::Value;
 use super::library::open_first;
 use super::process::call_worker;
 use super::wire::{FromRank, ToRank, messages, send};
-use crate::point_to_point;
 
 /// What the launchers call the number of a rank.
 const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
@@ -56,8 +55,12 @@ pub fn refused(error: MpiError) -> Reason {
     Reason::new(cause, error.to_string())
 }
 
-/// Runs a rank to its end. `hook` does nothing but in tests.
-pub fn rank_main(hook: Hook) -> ExitCode {
+/// Makes the program of a benchmark from its order, in the job of a communicator.
+pub type ProgramStart =
+    for<'a> fn(&Value, &'a Communicator<'a>, Hook) -> Result<Box<dyn Program + 'a>, Reason>;
+
+/// Runs a rank to its end. `programs` are the benchmarks that have ranks, by id; `hook` does nothing but in tests.
+pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
     let stream = match call_worker() {
         Ok(stream) => stream,
         Err(error) => {
@@ -73,7 +76,7 @@ pub fn rank_main(hook: Hook) -> ExitCode {
     let served = (|| {
         let orders = Orders::listen(&stream)?;
         tell(&stream, &FromRank::Hello { rank })?;
-        serve(&stream, &orders, rank, hook)
+        serve(&stream, &orders, programs, rank, hook)
     })();
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -139,7 +142,13 @@ impl Orders {
     }
 }
 
-fn serve(stream: &UnixStream, orders: &Orders, rank: Option<usize>, hook: Hook) -> Result<(), Reason> {
+fn serve(
+    stream: &UnixStream,
+    orders: &Orders,
+    programs: &[(&str, ProgramStart)],
+    rank: Option<usize>,
+    hook: Hook,
+) -> Result<(), Reason> {
     match orders.next()? {
         ToRank::Look { candidates } => {
             let (loaded, refused) = open_first(&candidates);
@@ -149,22 +158,13 @@ fn serve(stream: &UnixStream, orders: &Orders, rank: Option<usize>, hook: Hook) 
             // The probe of the machine's load takes processes of the worker's name for ours.
             let _ = name_thread(&process);
             let start = RankStart { rank, ranks, cpus, hook };
-            start.join(stream, orders, &library, &bench, &config)
+            let program = programs.iter().find(|(id, _)| *id == bench).map(|(_, program)| *program);
+            let program = program.ok_or_else(|| {
+                Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
+            })?;
+            start.join(stream, orders, &library, program, &config)
         }
         order => Err(Reason::new(Cause::Protocol, format!("the first order is {order:?}"))),
-    }
-}
-
-/// What a rank runs for the benchmark of this id.
-fn program<'a>(
-    bench: &str,
-    config: &Value,
-    world: &'a Communicator<'a>,
-    hook: Hook,
-) -> Result<Box<dyn Program + 'a>, Reason> {
-    match bench {
-        point_to_point::ID => Ok(Box::new(point_to_point::PointToPoint::new(config, world, hook)?)),
-        other => Err(Reason::new(Cause::Protocol, format!("this build has no program of ranks for {other}"))),
     }
 }
 
@@ -181,8 +181,8 @@ impl RankStart {
         self,
         stream: &UnixStream,
         orders: &Orders,
-        library: &PathBuf,
-        bench: &str,
+        library: &Path,
+        program: ProgramStart,
         config: &Value,
     ) -> Result<(), Reason> {
         // Before MPI_Init, so that the library's memory and threads are where the rank is.
@@ -197,7 +197,7 @@ impl RankStart {
             tell(stream, &FromRank::Started { rank, size, cpu })?;
             return orders.next().map(|_| ());
         }
-        let mut program = program(bench, config, &world, self.hook)?;
+        let mut program = program(config, &world, self.hook)?;
         tell(stream, &FromRank::Started { rank, size, cpu })?;
         loop {
             match orders.next()? {

@@ -9,8 +9,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::library::Loaded;
-
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToRank {
@@ -67,6 +65,20 @@ pub enum FromRank {
     Failed {
         reason: Reason,
     },
+}
+
+/// What a process found out about the library that it loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Its place among the candidates.
+    pub candidate: usize,
+    pub path: PathBuf,
+    pub is_open_mpi: bool,
+    pub abi: String,
+    /// What the library says of itself, the first line.
+    pub version: String,
+    /// Version of the MPI standard.
+    pub standard: String,
 }
 
 pub fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Integrity, Reason};
 use seatrial_stats::mix;
-use seatrial_sys::mpi::Layout;
+use seatrial_sys::mpi::WindowLayout;
 
 use super::config::stride;
 
@@ -23,10 +23,10 @@ pub fn fill(bytes: &mut [u8], rank: usize, round: u64) {
 
 /// Compares received messages with what rank `from` sent from the same places. Every byte is compared once: messages of
 /// all sizes have the same contents at the same place.
-pub fn check(bytes: &[u8], messages: &[Layout], from: usize, round: u64) -> Integrity {
+pub fn check(bytes: &[u8], messages: &[WindowLayout], from: usize, round: u64) -> Integrity {
     // Messages that fill their places leave no gap.
     let whole = messages.iter().filter(|layout| layout.stride == layout.size || layout.count == 1);
-    let covered = whole.filter(|layout| layout.first == 0).map(Layout::end).max().unwrap_or(0);
+    let covered = whole.filter(|layout| layout.first == 0).map(WindowLayout::end).max().unwrap_or(0);
     let mut found = Comparison::default();
     found.compare(&bytes[..covered], 0, from, round);
     for layout in messages {
@@ -101,7 +101,7 @@ impl Ring {
     }
 
     /// The places of the next `count` messages, side by side.
-    pub fn take(&mut self, count: usize) -> Layout {
+    pub fn take(&mut self, count: usize) -> WindowLayout {
         if self.stride > 0 && self.next + count > self.places {
             self.next = 0;
         }
@@ -110,12 +110,12 @@ impl Ring {
             self.next += count;
         }
         self.used = self.used.max(self.next).max(1);
-        Layout { first, stride: self.stride, size: self.size, count }
+        WindowLayout { first, stride: self.stride, size: self.size, count }
     }
 
     /// All places that messages have had.
-    pub const fn used(&self) -> Layout {
-        Layout { first: 0, stride: self.stride, size: self.size, count: self.used }
+    pub const fn used(&self) -> WindowLayout {
+        WindowLayout { first: 0, stride: self.stride, size: self.size, count: self.used }
     }
 }
 
@@ -137,8 +137,8 @@ mod tests {
     fn every_wrong_word_is_found_and_the_first_is_named() {
         let mut bytes = vec![0; 4096];
         fill(&mut bytes, 3, 1);
-        let small = Layout { first: 0, stride: 64, size: 20, count: 5 };
-        let checked = |bytes: &[u8], layouts: &[Layout]| check(bytes, layouts, 3, 1);
+        let small = WindowLayout { first: 0, stride: 64, size: 20, count: 5 };
+        let checked = |bytes: &[u8], layouts: &[WindowLayout]| check(bytes, layouts, 3, 1);
         assert_eq!(checked(&bytes, &[small]), Integrity::Verified { checked: 100 });
         assert!(check(&bytes, &[small], 2, 1).is_corrupt() && check(&bytes, &[small], 3, 2).is_corrupt());
         // The last byte of the last message, then one between two messages.
@@ -149,7 +149,7 @@ mod tests {
         assert!(first.starts_with("messages of rank 3, byte 272 of the memory: ["), "{first}");
         bytes[20] ^= 1;
         // Messages without gaps hold the place of all but the last of the small ones.
-        let whole = Layout { first: 0, stride: 128, size: 128, count: 2 };
+        let whole = WindowLayout { first: 0, stride: 128, size: 128, count: 2 };
         let Integrity::Corrupt { wrong, of, .. } = checked(&bytes, &[small, whole]) else {
             panic!("not found")
         };
@@ -163,10 +163,10 @@ mod tests {
         let mut ring = Ring::new(8, 64 * 10);
         let firsts: Vec<usize> = (0..4).map(|_| ring.take(4).first / 64).collect();
         assert_eq!((firsts, ring.bytes()), (vec![0, 4, 0, 4], 9 * 64 + 8));
-        assert_eq!(ring.used(), Layout { first: 0, stride: 64, size: 8, count: 8 });
+        assert_eq!(ring.used(), WindowLayout { first: 0, stride: 64, size: 8, count: 8 });
         let mut one = Ring::new(100, 0);
         assert_eq!((one.take(64), one.take(64)), {
-            let layout = Layout { first: 0, stride: 0, size: 100, count: 64 };
+            let layout = WindowLayout { first: 0, stride: 0, size: 100, count: 64 };
             (layout, layout)
         });
         assert_eq!((one.used().count, one.bytes()), (1, 100));

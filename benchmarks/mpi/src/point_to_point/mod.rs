@@ -17,7 +17,7 @@ use seatrial_model::{
     SeriesSpec, Unit,
 };
 
-pub use program::PointToPoint;
+pub use program::start;
 
 pub const ID: &str = "mpi.point_to_point";
 

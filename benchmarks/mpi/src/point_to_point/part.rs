@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::ID;
 use super::config::RankConfig;
 use super::plan::patience;
-use crate::job::{Job, JobSpec, LibraryFacts, kept};
+use crate::job::{Job, JobSpec, Launcher, LibraryFacts, kept};
 
 pub struct PointToPointJob {
     job: Job,
@@ -26,7 +26,7 @@ fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> 
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<PointToPointJob, Reason> {
     let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
     let library = LibraryFacts::find(path(&case.params, "library")?)?;
-    let launcher = library.launcher(path(&case.params, "launcher")?)?;
+    let launcher = Launcher::of(&library, path(&case.params, "launcher")?)?;
     let spec = JobSpec {
         launcher,
         library: library.path.clone(),

@@ -22,7 +22,16 @@ const POISON: u8 = 0xd7;
 const MEASURED: u64 = 0;
 const CHECKED: u64 = 1;
 
-pub struct PointToPoint<'a> {
+/// The program of a rank.
+pub fn start<'a>(
+    config: &Value,
+    world: &'a Communicator<'a>,
+    hook: Hook,
+) -> Result<Box<dyn Program + 'a>, Reason> {
+    Ok(Box::new(PointToPoint::new(config, world, hook)?))
+}
+
+struct PointToPoint<'a> {
     config: RankConfig,
     pair: Pair<'a>,
     sizes: Vec<SizeState>,
@@ -30,7 +39,7 @@ pub struct PointToPoint<'a> {
 }
 
 impl<'a> PointToPoint<'a> {
-    pub fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
+    fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
         let config = RankConfig::deserialize(config).map_err(|error| {
             Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
         })?;

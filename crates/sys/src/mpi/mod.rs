@@ -19,4 +19,4 @@ pub use communicator::{Communicator, Reduction};
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
 pub use library::Mpi;
-pub use window::{Layout, Window};
+pub use window::{Window, WindowLayout};

@@ -7,7 +7,7 @@ use super::library::call;
 
 /// Where the messages of a window stand in memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct WindowLayout {
     /// Place of the first message.
     pub first: usize,
     /// From one message to the next; 0 where all have the same place.
@@ -17,7 +17,7 @@ pub struct Layout {
     pub count: usize,
 }
 
-impl Layout {
+impl WindowLayout {
     /// Where the last message ends.
     pub const fn end(&self) -> usize {
         self.first + self.count.saturating_sub(1) * self.stride + self.size
@@ -46,8 +46,8 @@ impl<'a> Window<'a> {
         &mut self,
         peer: usize,
         tag: u16,
-        out: Option<(&[u8], Layout)>,
-        into: Option<(&mut [u8], Layout)>,
+        out: Option<(&[u8], WindowLayout)>,
+        into: Option<(&mut [u8], WindowLayout)>,
     ) -> Result<(), MpiError> {
         let messages =
             out.map_or(0, |(_, layout)| layout.count) + into.as_ref().map_or(0, |(_, layout)| layout.count);
@@ -63,8 +63,8 @@ impl<'a> Window<'a> {
         &mut self,
         peer: usize,
         tag: u16,
-        out: Option<(&[u8], Layout)>,
-        into: Option<(&mut [u8], Layout)>,
+        out: Option<(&[u8], WindowLayout)>,
+        into: Option<(&mut [u8], WindowLayout)>,
     ) -> Result<(), MpiError> {
         let (mpi, handle) = (self.ranks.mpi, self.ranks.handle);
         let (byte, peer) = (mpi.constants.byte, rank_of(peer));
@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn a_layout_ends_with_its_last_message() {
-        let layout = Layout { first: 128, stride: 64, size: 8, count: 3 };
+        let layout = WindowLayout { first: 128, stride: 64, size: 8, count: 3 };
         assert_eq!(layout.end(), 264);
-        assert_eq!(Layout { stride: 0, ..layout }.end(), 136);
-        assert_eq!(Layout { count: 0, ..layout }.end(), 136);
+        assert_eq!(WindowLayout { stride: 0, ..layout }.end(), 136);
+        assert_eq!(WindowLayout { count: 0, ..layout }.end(), 136);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use seatrial_sys::mpi::{Abi, Communicator, Layout, Mpi, MpiError, Reduction, Window};
+use seatrial_sys::mpi::{Abi, Communicator, Mpi, MpiError, Reduction, Window, WindowLayout};
 
 use crate::libraries::{Installed, installed};
 
@@ -105,7 +105,7 @@ fn as_a_rank() {
     let (out, mut memory) = ([rank as u8; 256], [0_u8; 256]);
     let mut window = Window::new(&world, 8);
     for (stride, wanted) in [(64, 4 * 16), (0, 16)] {
-        let layout = Layout { first: 32, stride, size: 16, count: 4 };
+        let layout = WindowLayout { first: 32, stride, size: 16, count: 4 };
         memory.fill(0xff);
         let peer = size - 1 - rank;
         window.exchange(peer, 10, Some((&out, layout)), Some((&mut memory, layout))).expect("exchanged");
