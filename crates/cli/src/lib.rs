@@ -66,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Clean(args) => command::clean::run(args).map(Exit::into),
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
+        Command::MpiRank => Ok(seatrial_registry::mpi_rank_main(|_| ())),
     };
     match ended {
         Ok(code) => code,

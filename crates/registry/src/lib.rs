@@ -4,6 +4,8 @@ mod planned;
 
 use seatrial_bench::Registry;
 
+pub use seatrial_mpi::rank_main as mpi_rank_main;
+
 /// All shipped benchmarks, one line a family, in the order of lists.
 pub const REGISTRY: Registry = Registry {
     families: &[
@@ -13,6 +15,7 @@ pub const REGISTRY: Registry = Registry {
         seatrial_rdma::BENCHMARKS,
         seatrial_storage::BENCHMARKS,
         seatrial_gpu::BENCHMARKS,
+        seatrial_mpi::BENCHMARKS,
     ],
     planned: planned::PLANNED,
 };

@@ -72,4 +72,7 @@ pub enum Command {
     /// Run one part of a case
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// Run as a rank of an MPI job, which the launcher of an MPI library started
+    #[command(hide = true)]
+    MpiRank,
 }

@@ -16,6 +16,7 @@ mod gpus;
 mod headline;
 mod killed;
 mod live;
+mod mpi;
 mod networks;
 mod output;
 mod pages;

@@ -19,8 +19,8 @@ pub enum Reduction {
 /// A group of ranks that exchange messages. Ranks count from 0.
 #[derive(Debug)]
 pub struct Communicator<'a> {
-    mpi: &'a Mpi,
-    handle: Handle,
+    pub(super) mpi: &'a Mpi,
+    pub(super) handle: Handle,
     rank: usize,
     size: usize,
     /// Only the thread that started MPI may call it.
@@ -232,31 +232,36 @@ fn handle_of(bytes: [u8; 8], width: usize) -> Handle {
 }
 
 /// The requests of one exchange, as wide as the library's handles.
-struct Requests<'a> {
+#[derive(Debug)]
+pub(super) struct Requests<'a> {
     mpi: &'a Mpi,
     bytes: Vec<u64>,
-    started: usize,
+    pub(super) started: usize,
 }
 
 impl<'a> Requests<'a> {
-    fn new(mpi: &'a Mpi, most: usize) -> Self {
+    pub(super) fn new(mpi: &'a Mpi, most: usize) -> Self {
         Self { mpi, bytes: vec![0; most], started: 0 }
     }
 
+    pub(super) const fn room(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The place of the next request.
-    fn next(&mut self) -> *mut c_void {
+    pub(super) fn next(&mut self) -> *mut c_void {
         let at = self.started * self.mpi.abi().handle_bytes();
         // SAFETY: `started` is below the number that there is room for, and no handle is wider than 8 bytes.
         unsafe { self.bytes.as_mut_ptr().cast::<u8>().add(at).cast() }
     }
 
-    fn wait(&mut self) -> Result<(), MpiError> {
+    pub(super) fn wait(&mut self) -> Result<(), MpiError> {
         let count = length(self.started)?;
         call!(self.mpi, wait_all(count, self.bytes.as_mut_ptr().cast(), self.mpi.constants.no_status))
     }
 }
 
-fn rank_of(rank: usize) -> c_int {
+pub(super) fn rank_of(rank: usize) -> c_int {
     c_int::try_from(rank).unwrap_or(c_int::MAX)
 }
 
@@ -266,7 +271,7 @@ fn elements(own: usize, into: usize) -> Result<c_int, MpiError> {
 }
 
 /// A count as MPI takes it.
-fn length(bytes: usize) -> Result<c_int, MpiError> {
+pub(super) fn length(bytes: usize) -> Result<c_int, MpiError> {
     let most = c_int::MAX as usize;
     c_int::try_from(bytes).map_err(|_| MpiError::TooLong { what: "a message", bytes, most })
 }

@@ -10,6 +10,7 @@ mod error;
 mod find;
 mod library;
 mod table;
+mod window;
 
 pub use abi::Abi;
 #[doc(hidden)]
@@ -18,3 +19,4 @@ pub use communicator::{Communicator, Reduction};
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
 pub use library::Mpi;
+pub use window::{Window, WindowLayout};

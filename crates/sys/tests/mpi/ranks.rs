@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use seatrial_sys::mpi::{Abi, Communicator, Mpi, MpiError, Reduction};
+use seatrial_sys::mpi::{Abi, Communicator, Mpi, MpiError, Reduction, Window, WindowLayout};
 
 use crate::libraries::{Installed, installed};
 
@@ -101,6 +101,16 @@ fn as_a_rank() {
     let mut places: Vec<&mut [u8]> = into.iter_mut().map(|buffer| &mut buffer[..]).collect();
     world.exchange(&[&[rank as u8; 64][..]; 5], next, &mut places, before, 8).expect("exchanged");
     assert_eq!(into, [[before as u8; 64]; 5]);
+    // The same twice with requests that are used again: messages apart, then all in one place.
+    let (out, mut memory) = ([rank as u8; 256], [0_u8; 256]);
+    let mut window = Window::new(&world, 8);
+    for (stride, wanted) in [(64, 4 * 16), (0, 16)] {
+        let layout = WindowLayout { first: 32, stride, size: 16, count: 4 };
+        memory.fill(0xff);
+        let peer = size - 1 - rank;
+        window.exchange(peer, 10, Some((&out, layout)), Some((&mut memory, layout))).expect("exchanged");
+        assert_eq!(memory.iter().filter(|byte| **byte == peer as u8).count(), wanted, "stride {stride}");
+    }
     if rank == 0 {
         world.send(b"to the last", size - 1, 9).expect("sent");
     } else if rank == size - 1 {

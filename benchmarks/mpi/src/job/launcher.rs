@@ -1,0 +1,157 @@
+//! The launcher of an MPI installation, and the command that starts a job.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::getuid;
+use seatrial_model::{Cause, Reason};
+use seatrial_sys::mpi::launchers;
+use serde::Serialize;
+
+use super::environment;
+use super::library::LibraryFacts;
+use super::process::own_program;
+use super::{SUBCOMMAND, output::Output};
+
+/// Time of a launcher to tell its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whose protocol a launcher speaks to its ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    OpenMpi,
+    /// Hydra, of MPICH, Intel MPI and MVAPICH.
+    Hydra,
+    Unknown,
+}
+
+/// A launcher as the record has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Launcher {
+    pub path: PathBuf,
+    pub family: Family,
+    /// The first line of what it says of its version.
+    pub version: String,
+}
+
+impl Launcher {
+    /// The launcher `asked` for; without it the first of the library's installation that fits the library.
+    pub fn of(library: &LibraryFacts, asked: Option<&Path>) -> Result<Self, Reason> {
+        if let Some(path) = asked {
+            return Self::at(path)
+                .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())));
+        }
+        let wanted = if library.is_open_mpi { Family::OpenMpi } else { Family::Hydra };
+        let (mut seen, mut of_unknown) = (Vec::new(), None);
+        for path in launchers(&library.path) {
+            match Self::at(&path) {
+                Ok(launcher) if launcher.family == wanted => return Ok(launcher),
+                Ok(launcher) if launcher.family == Family::Unknown => {
+                    of_unknown.get_or_insert(launcher);
+                }
+                Ok(launcher) => seen.push(format!("{} is of {}", path.display(), launcher.version)),
+                Err(why) => seen.push(format!("{}: {why}", path.display())),
+            }
+        }
+        of_unknown.ok_or_else(|| {
+            let seen = if seen.is_empty() { "there is none".to_owned() } else { seen.join("; ") };
+            let text = format!(
+                "no launcher of the installation of {} ({}) was found in the folder bin of its prefix: {seen}; set \
+                 -p launcher=PATH",
+                library.path.display(),
+                library.version
+            );
+            Reason::new(Cause::Missing, text)
+        })
+    }
+
+    /// Asks the program at `path` what it is.
+    fn at(path: &Path) -> Result<Self, String> {
+        let text = version_text(path)?;
+        let version =
+            text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
+        Ok(Self { path: path.to_owned(), family: family_of(&text), version })
+    }
+
+    /// The command that starts so many ranks, and the variables of an outer job that its processes do not get.
+    pub fn command(&self, ranks: usize) -> (Command, Vec<String>) {
+        let mut command = Command::new(&self.path);
+        let scrubbed = environment::scrub(&mut command);
+        command.arg("-n").arg(ranks.to_string());
+        match self.family {
+            Family::OpenMpi => {
+                // Ranks bind themselves, see `Start`.
+                command.args(["--oversubscribe", "--bind-to", "none"]);
+                if getuid().is_root() {
+                    command.arg("--allow-run-as-root");
+                    for start in ["OMPI", "PRTE"] {
+                        command.env(format!("{start}_ALLOW_RUN_AS_ROOT"), "1");
+                        command.env(format!("{start}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
+                    }
+                }
+            }
+            Family::Hydra => {
+                command
+                    .env("HYDRA_LAUNCHER", "fork")
+                    .env("I_MPI_HYDRA_BOOTSTRAP", "fork")
+                    .env("I_MPI_PIN", "0");
+            }
+            Family::Unknown => {}
+        }
+        command.arg(own_program()).arg(SUBCOMMAND);
+        (command, scrubbed)
+    }
+}
+
+fn family_of(version: &str) -> Family {
+    let says = |words: &[&str]| words.iter().any(|word| version.contains(word));
+    if says(&["Open MPI", "OpenRTE", "PRRTE", "prterun"]) {
+        Family::OpenMpi
+    } else if says(&["HYDRA", "Hydra", "Intel(R) MPI", "MVAPICH"]) {
+        Family::Hydra
+    } else {
+        Family::Unknown
+    }
+}
+
+/// What a launcher prints when it is asked for its version.
+fn version_text(path: &Path) -> Result<String, String> {
+    let said = |error: std::io::Error| error.to_string();
+    let (printed, writer) = std::io::pipe().map_err(said)?;
+    let mut command = Command::new(path);
+    environment::scrub(&mut command);
+    command.arg("--version").stdin(Stdio::null()).stdout(writer.try_clone().map_err(said)?).stderr(writer);
+    let mut child = command.spawn().map_err(said)?;
+    drop(command);
+    let output = Output::drain(printed).map_err(said)?;
+    let until = Instant::now() + VERSION_TIMEOUT;
+    while !output.is_complete() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let is_over = output.is_complete();
+    let _ = child.kill();
+    let _ = child.wait();
+    if is_over { Ok(output.text()) } else { Err("it did not tell its version within 10 s".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_of_a_launcher_is_in_what_it_says() {
+        assert_eq!(family_of("mpiexec (OpenRTE) 4.1.4\n\nReport bugs to"), Family::OpenMpi);
+        assert_eq!(family_of("mpirun (Open MPI) 5.0.11"), Family::OpenMpi);
+        assert_eq!(family_of("HYDRA build details:\n    Version: 4.0.2"), Family::Hydra);
+        assert_eq!(family_of("Intel(R) MPI Library for Linux* OS, Version 2021.12"), Family::Hydra);
+        assert_eq!(family_of("srun 23.02"), Family::Unknown);
+    }
+
+    #[test]
+    fn a_launcher_that_is_not_there_says_so() {
+        let why = Launcher::at(Path::new("/there/is/no/mpiexec")).expect_err("absent");
+        assert!(why.contains("No such file"), "{why}");
+    }
+}

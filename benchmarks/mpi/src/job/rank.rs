@@ -1,0 +1,235 @@
+//! The process of a rank: takes orders from the worker, and dies with the worker.
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use seatrial_bench::{Stop, pin};
+use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
+use seatrial_sys::lifetime::die_with_group;
+use seatrial_sys::mpi::{Communicator, Mpi, MpiError};
+use seatrial_sys::process::name_thread;
+use serde_json::Value;
+
+use super::library::open_first;
+use super::process::call_worker;
+use super::wire::{FromRank, ToRank, messages, send};
+
+/// What the launchers call the number of a rank.
+const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+
+/// A moment in the life of a rank, at which a test may disturb it.
+#[doc(hidden)]
+pub enum Moment<'a> {
+    /// Before MPI_Init, with the rank as the launcher says it.
+    Joining(Option<usize>),
+    Running(usize, Phase, &'a Mpi),
+    Verifying(usize),
+    Leaving(usize),
+    /// The memory that this rank sends.
+    Filled(usize, &'a mut [u8]),
+}
+
+/// What a test does at a moment.
+#[doc(hidden)]
+pub type Hook = fn(Moment<'_>);
+
+/// The benchmark's share in a rank.
+pub trait Program {
+    /// Runs until rank 0 finds `stop` over; samples of this rank.
+    fn run(&mut self, phase: Phase, stop: &Stop) -> Result<Vec<Sample>, Reason>;
+
+    fn verify(&mut self) -> Result<Integrity, Reason>;
+}
+
+/// An error of the library speaks against the system under test.
+pub fn refused(error: MpiError) -> Reason {
+    let cause = match error {
+        MpiError::Library(_) | MpiError::Missing { .. } => Cause::Missing,
+        MpiError::Refused { .. } => Cause::IoError,
+        MpiError::TooLong { .. } => Cause::Contradiction,
+    };
+    Reason::new(cause, error.to_string())
+}
+
+/// Makes the program of a benchmark from its order, in the job of a communicator.
+pub type ProgramStart =
+    for<'a> fn(&Value, &'a Communicator<'a>, Hook) -> Result<Box<dyn Program + 'a>, Reason>;
+
+/// Runs a rank to its end. `programs` are the benchmarks that have ranks, by id; `hook` does nothing but in tests.
+pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
+    let stream = match call_worker() {
+        Ok(stream) => stream,
+        Err(error) => {
+            // No worker to tell.
+            #[expect(clippy::print_stderr, reason = "somebody typed a command that a benchmark starts")]
+            {
+                eprintln!("seatrial: cannot reach the worker of the benchmark: {error}");
+            }
+            return ExitCode::from(2);
+        }
+    };
+    let rank = RANK_VARIABLES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
+    let served = (|| {
+        let orders = Orders::listen(&stream)?;
+        tell(&stream, &FromRank::Hello { rank })?;
+        serve(&stream, &orders, programs, rank, hook)
+    })();
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            let _ = send(&stream, &FromRank::Failed { reason });
+            // The worker ends the job when it has read this; ended by itself this rank would hide the reason.
+            loop {
+                thread::park();
+            }
+        }
+    }
+}
+
+fn tell(stream: &UnixStream, message: &FromRank) -> Result<(), Reason> {
+    send(stream, message)
+        .map_err(|error| Reason::new(Cause::Protocol, format!("cannot answer the worker: {error}")))
+}
+
+/// Orders of the worker, read by a thread of their own: the rank's thread may be in a call of the library.
+struct Orders {
+    inbox: Receiver<ToRank>,
+    /// The phase that runs.
+    stop: Arc<Mutex<Option<Stop>>>,
+}
+
+impl Orders {
+    fn listen(stream: &UnixStream) -> Result<Self, Reason> {
+        let failed = |error: std::io::Error| Reason::new(Cause::Launcher, error.to_string());
+        let incoming = stream.try_clone().map_err(failed)?;
+        let (pass_on, inbox) = mpsc::channel();
+        let stop: Arc<Mutex<Option<Stop>>> = Arc::default();
+        let running = Arc::clone(&stop);
+        let listen = move || {
+            for order in messages::<ToRank>(incoming) {
+                let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                match &order {
+                    ToRank::Run { span, .. } => *running = Some(Stop::after((*span).into())),
+                    ToRank::Stop => {
+                        running.iter().for_each(Stop::raise);
+                        continue;
+                    }
+                    _ => {}
+                }
+                drop(running);
+                if pass_on.send(order).is_err() {
+                    break;
+                }
+            }
+            // The worker is gone, or wants the job to end. The exit handlers of a library may hang.
+            die_with_group()
+        };
+        thread::Builder::new().name("orders".to_owned()).spawn(listen).map_err(failed)?;
+        Ok(Self { inbox, stop })
+    }
+
+    fn next(&self) -> Result<ToRank, Reason> {
+        self.inbox.recv().map_err(|_| Reason::new(Cause::Protocol, "the worker is gone"))
+    }
+
+    fn running(&self) -> Result<Stop, Reason> {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        stop.ok_or_else(|| Reason::new(Cause::Protocol, "no phase was ordered"))
+    }
+}
+
+fn serve(
+    stream: &UnixStream,
+    orders: &Orders,
+    programs: &[(&str, ProgramStart)],
+    rank: Option<usize>,
+    hook: Hook,
+) -> Result<(), Reason> {
+    match orders.next()? {
+        ToRank::Look { candidates } => {
+            let (loaded, refused) = open_first(&candidates);
+            tell(stream, &FromRank::Looked { loaded, refused })
+        }
+        ToRank::Start { process, library, bench, config, ranks, cpus } => {
+            // The probe of the machine's load takes processes of the worker's name for ours.
+            let _ = name_thread(&process);
+            let start = RankStart { rank, ranks, cpus, hook };
+            let program = programs.iter().find(|(id, _)| *id == bench).map(|(_, program)| *program);
+            let program = program.ok_or_else(|| {
+                Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
+            })?;
+            start.join(stream, orders, &library, program, &config)
+        }
+        order => Err(Reason::new(Cause::Protocol, format!("the first order is {order:?}"))),
+    }
+}
+
+struct RankStart {
+    rank: Option<usize>,
+    /// Of the whole job.
+    ranks: usize,
+    cpus: Vec<u32>,
+    hook: Hook,
+}
+
+impl RankStart {
+    fn join(
+        self,
+        stream: &UnixStream,
+        orders: &Orders,
+        library: &Path,
+        program: ProgramStart,
+        config: &Value,
+    ) -> Result<(), Reason> {
+        // Before MPI_Init, so that the library's memory and threads are where the rank is.
+        let known = self.pin(self.rank)?;
+        (self.hook)(Moment::Joining(self.rank));
+        let mpi = Mpi::open(library).map_err(refused)?;
+        let world = Communicator::start(&mpi).map_err(refused)?;
+        let (rank, size) = (world.rank(), world.size());
+        let cpu = if self.rank == Some(rank) { known } else { self.pin(Some(rank))? };
+        if size != self.ranks {
+            // The worker ends the job.
+            tell(stream, &FromRank::Started { rank, size, cpu })?;
+            return orders.next().map(|_| ());
+        }
+        let mut program = program(config, &world, self.hook)?;
+        tell(stream, &FromRank::Started { rank, size, cpu })?;
+        loop {
+            match orders.next()? {
+                ToRank::Run { phase, .. } => {
+                    (self.hook)(Moment::Running(rank, phase, &mpi));
+                    let samples = program.run(phase, &orders.running()?)?;
+                    tell(stream, &FromRank::Ran { samples })?;
+                }
+                ToRank::Verify => {
+                    (self.hook)(Moment::Verifying(rank));
+                    let integrity = program.verify()?;
+                    tell(stream, &FromRank::Verified { integrity })?;
+                }
+                ToRank::Finish => {
+                    (self.hook)(Moment::Leaving(rank));
+                    drop(program);
+                    mpi.finish().map_err(refused)?;
+                    return tell(stream, &FromRank::Finished);
+                }
+                order => {
+                    return Err(Reason::new(
+                        Cause::Protocol,
+                        format!("{order:?} does not fit a rank that runs"),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn pin(&self, rank: Option<usize>) -> Result<Option<u32>, Reason> {
+        let cpu = rank.and_then(|rank| self.cpus.get(rank)).copied();
+        cpu.map(pin).transpose()?;
+        Ok(cpu)
+    }
+}

@@ -1,0 +1,112 @@
+//! Messages between the worker and its ranks: one line of JSON each.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use seatrial_model::{Integrity, Nanos, Phase, Reason, Sample};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToRank {
+    /// Load the first of these libraries that can be loaded, and say what it is. The process does nothing else.
+    Look {
+        candidates: Vec<PathBuf>,
+    },
+    /// Load the library, go to the CPU of the rank, join the job, get ready for the benchmark.
+    Start {
+        /// The name that the process is to have.
+        process: String,
+        library: PathBuf,
+        bench: String,
+        config: Value,
+        /// Of the whole job.
+        ranks: usize,
+        cpus: Vec<u32>,
+    },
+    Run {
+        phase: Phase,
+        span: Nanos,
+    },
+    /// End the phase early.
+    Stop,
+    Verify,
+    /// Leave the job.
+    Finish,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromRank {
+    /// The first message. The rank as the launcher's environment has it, where it does.
+    Hello {
+        rank: Option<usize>,
+    },
+    Looked {
+        loaded: Option<Loaded>,
+        /// Why the candidates before could not be loaded.
+        refused: Vec<String>,
+    },
+    Started {
+        rank: usize,
+        size: usize,
+        cpu: Option<u32>,
+    },
+    Ran {
+        samples: Vec<Sample>,
+    },
+    Verified {
+        integrity: Integrity,
+    },
+    Finished,
+    Failed {
+        reason: Reason,
+    },
+}
+
+/// What a process found out about the library that it loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Its place among the candidates.
+    pub candidate: usize,
+    pub path: PathBuf,
+    pub is_open_mpi: bool,
+    pub abi: String,
+    /// What the library says of itself, the first line.
+    pub version: String,
+    /// Version of the MPI standard.
+    pub standard: String,
+}
+
+pub fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+/// The messages that come, until the other end is closed or sends what is none.
+pub fn messages<T: DeserializeOwned>(stream: UnixStream) -> impl Iterator<Item = T> {
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.map_while(|line| serde_json::from_str(&line).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_arrive_in_their_order_until_the_end() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        send(&ours, &ToRank::Run { phase: Phase::Measure, span: Nanos(7) }).expect("sent");
+        send(&ours, &ToRank::Stop).expect("sent");
+        drop(ours);
+        let got: Vec<ToRank> = messages(theirs).collect();
+        assert!(
+            matches!(got[..], [ToRank::Run { phase: Phase::Measure, span: Nanos(7) }, ToRank::Stop]),
+            "{got:?}"
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! Message passing (MPI).
+//!
+//! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
+
+mod job;
+mod point_to_point;
+
+use std::process::ExitCode;
+
+use seatrial_bench::Benchmark;
+
+pub use job::{Hook, Moment, SUBCOMMAND};
+
+/// The benchmarks of this family, in the order of lists.
+pub const BENCHMARKS: &[Benchmark] = &[point_to_point::BENCHMARK];
+
+/// What ranks run, by benchmark.
+const PROGRAMS: &[(&str, job::ProgramStart)] = &[(point_to_point::ID, point_to_point::start)];
+
+/// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.
+pub fn rank_main(hook: Hook) -> ExitCode {
+    job::serve_worker(PROGRAMS, hook)
+}

@@ -1,0 +1,172 @@
+//! `mpi.point_to_point`: latency, bandwidth and message rate of messages between pairs of ranks.
+
+mod config;
+mod kernel;
+mod memory;
+mod part;
+mod plan;
+mod program;
+mod reduce;
+mod slices;
+#[cfg(test)]
+mod tests;
+
+use seatrial_bench::{Benchmark, Part};
+use seatrial_model::{
+    About, Actor, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy,
+    SeriesSpec, Unit,
+};
+
+pub use program::start;
+
+pub const ID: &str = "mpi.point_to_point";
+
+/// Bytes of the largest message, below the 2 GiB that MPI can count.
+const LARGEST: Bytes = Bytes::gib(1);
+
+const BY_SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
+const BY_RANK: &[AxisSpec] = &[AxisSpec { name: "rank", unit: Unit::Count }];
+
+const fn higher(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
+    MetricSpec::higher_is_better(name, unit).doc(doc)
+}
+
+const fn lower(name: &'static str, doc: &'static str) -> MetricSpec {
+    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
+}
+
+const fn series(
+    name: &'static str,
+    unit: Unit,
+    axes: &'static [AxisSpec],
+    better: Better,
+    doc: &'static str,
+) -> SeriesSpec {
+    SeriesSpec::new(name, unit, better, axes).doc(doc)
+}
+
+const ABOUT: About = About {
+    id: ID,
+    title: "MPI messages between pairs of ranks: latency, bandwidth, both directions, message rate",
+    doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::User,
+            "compare the library in the evidence with the one that the site's module loads: a build without the fabric's \
+             transport is slow",
+        ),
+        Remedy::new(
+            Actor::User,
+            "look at the steering variables in the evidence (UCX_TLS, OMPI_MCA_btl, FI_PROVIDER): they may exclude shared memory",
+        ),
+        Remedy::new(
+            Actor::Administrator,
+            "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
+        ),
+    ],
+    params: &[
+        ParamSpec::new("op", Kind::Choice(&["latency", "bandwidth", "both_directions", "message_rate"]), "latency")
+            .doc(
+                "What pairs of ranks do: a ping-pong, windows of messages one way, windows both ways, or windows of small \
+                 messages.",
+            ),
+        ParamSpec::new("ranks", Kind::Load(2, 4096), "2")
+            .doc("Ranks of the job, an even number; rank i exchanges messages with rank i + ranks / 2."),
+        ParamSpec::new("size", Kind::Size(Bytes(1), LARGEST), "auto").word("auto").doc(
+            "Size of a message; auto: 1 B to 4 MiB in powers of two as a series, and 8 B with op=message_rate.",
+        ),
+        ParamSpec::new("window", Kind::Load(1, 4096), "64")
+            .doc("Messages that are under way at the same time, except with op=latency."),
+        ParamSpec::new("buffers", Kind::Choice(&["one", "fresh"]), "auto").word("auto").doc(
+            "Memory of the messages: one buffer for all, or a fresh place for each in a region larger than the caches; auto: \
+             fresh for bandwidth and both_directions, one otherwise and with like=osu.",
+        ),
+        ParamSpec::new("like", Kind::Choice(&["osu"]), "none").word("none").doc(
+            "osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks.",
+        ),
+        ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
+            "MPI library, as a file or the prefix of an installation; auto: SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun, \
+             then the dynamic linker.",
+        ),
+        ParamSpec::new("launcher", Kind::Text, "auto")
+            .word("auto")
+            .doc("Path of the launcher (mpiexec); auto: the one of the library's installation."),
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
+    ],
+    metrics: &[
+        lower("latency", "Half of the round trip of the smallest message, the mean over the pairs."),
+        higher(
+            "bandwidth",
+            Unit::GigabytesPerSecond,
+            "Payload of all pairs together at the fastest size, both directions added up.",
+        ),
+        higher("message_rate", Unit::MegaPerSecond, "Messages of all pairs together at the smallest size."),
+        lower("slowest_latency", "Latency that the slowest rank sees at the smallest size."),
+        higher(
+            "slowest_bandwidth",
+            Unit::GigabytesPerSecond,
+            "Payload that the slowest rank sends or receives at the fastest size.",
+        ),
+        higher(
+            "slowest_rate",
+            Unit::MegaPerSecond,
+            "Messages that the slowest rank sends or receives at the smallest size.",
+        ),
+    ],
+    series: &[
+        series(
+            "latency_by_size",
+            Unit::Microsecond,
+            BY_SIZE,
+            Better::Lower,
+            "Half of the round trip, the mean over the pairs, by message size.",
+        ),
+        series(
+            "bandwidth_by_size",
+            Unit::GigabytesPerSecond,
+            BY_SIZE,
+            Better::Higher,
+            "Payload of all pairs together, by message size.",
+        ),
+        series(
+            "latency_by_rank",
+            Unit::Microsecond,
+            BY_RANK,
+            Better::Lower,
+            "Latency that each rank sees at the smallest size.",
+        ),
+        series(
+            "bandwidth_by_rank",
+            Unit::GigabytesPerSecond,
+            BY_RANK,
+            Better::Higher,
+            "Payload that each rank sends or receives at the fastest size.",
+        ),
+        series(
+            "rate_by_rank",
+            Unit::MegaPerSecond,
+            BY_RANK,
+            Better::Higher,
+            "Messages that each rank sends or receives at the smallest size.",
+        ),
+    ],
+    probes: &["steal", "load", "throttle", "vmstat"],
+    needs: &[Need::Library("libmpi.so")],
+    cost: Cost { seconds: 8, written: 0 },
+    interaction: Interaction::Loads("one core for each rank, and with large messages the memory"),
+    ..About::WORKER
+};
+
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| Part::alone(case, place, part::prepare),
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

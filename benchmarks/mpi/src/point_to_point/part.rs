@@ -1,0 +1,64 @@
+//! The worker of a case: starts the job, passes phases on, and records what the job was.
+
+use std::path::Path;
+
+use seatrial_bench::{Running, Sink, Stop};
+use seatrial_model::{Case, Cause, Integrity, Params, PartPlacement, Phase, Reason};
+use serde_json::{Value, json};
+
+use super::ID;
+use super::config::RankConfig;
+use super::plan::patience;
+use crate::job::{Job, JobSpec, Launcher, LibraryFacts, kept};
+
+pub struct PointToPointJob {
+    job: Job,
+    library: Value,
+    launcher: Value,
+}
+
+/// A path that a parameter names; `None` where it is `auto`.
+fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> {
+    let text = params.text(name)?;
+    Ok((text != "auto").then(|| Path::new(text)))
+}
+
+pub fn prepare(case: &Case, place: &PartPlacement) -> Result<PointToPointJob, Reason> {
+    let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
+    let library = LibraryFacts::find(path(&case.params, "library")?)?;
+    let launcher = Launcher::of(&library, path(&case.params, "launcher")?)?;
+    let spec = JobSpec {
+        launcher,
+        library: library.path.clone(),
+        ranks: case.params.count("ranks")? as usize,
+        bench: ID,
+        config: serde_json::to_value(RankConfig::of(case)?).map_err(json)?,
+        cpus: place.bindings.iter().map(|binding| binding.cpu).collect(),
+        patience: patience(case),
+    };
+    let job = Job::start(&spec)?;
+    let (library, launcher) = (serde_json::to_value(library), serde_json::to_value(spec.launcher));
+    Ok(PointToPointJob { job, library: library.map_err(json)?, launcher: launcher.map_err(json)? })
+}
+
+impl Running for PointToPointJob {
+    fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        for sample in self.job.run(phase, stop)? {
+            out.sample(sample);
+        }
+        if phase == Phase::Measure {
+            out.evidence("library", self.library.clone());
+            out.evidence("launcher", self.launcher.clone());
+            out.evidence("ranks", json!(self.job.facts));
+            out.evidence("environment", json!({ "kept": kept(), "removed": self.job.scrubbed }));
+            if let Some(words) = self.job.words() {
+                out.evidence("printed", json!(words));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        self.job.verify()
+    }
+}

@@ -1,0 +1,149 @@
+//! What a rank does in the phases: rank 0 says which size has its turn, pairs exchange messages, data is checked.
+
+use seatrial_bench::Stop;
+use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
+use seatrial_sys::mpi::{Communicator, Window};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::config::RankConfig;
+use super::kernel::Pair;
+use super::memory::{allocate, check, fill};
+use super::slices::{SizeState, Turn};
+use crate::job::{Hook, Moment, Program, refused};
+
+/// In place of a size: the phase is over.
+const OVER: u64 = u64::MAX;
+
+/// Value of received memory that nobody has written to.
+const POISON: u8 = 0xd7;
+
+/// The rounds of contents: what is measured, and what is sent to be checked.
+const MEASURED: u64 = 0;
+const CHECKED: u64 = 1;
+
+/// The program of a rank.
+pub fn start<'a>(
+    config: &Value,
+    world: &'a Communicator<'a>,
+    hook: Hook,
+) -> Result<Box<dyn Program + 'a>, Reason> {
+    Ok(Box::new(PointToPoint::new(config, world, hook)?))
+}
+
+struct PointToPoint<'a> {
+    config: RankConfig,
+    pair: Pair<'a>,
+    sizes: Vec<SizeState>,
+    hook: Hook,
+}
+
+impl<'a> PointToPoint<'a> {
+    fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
+        let config = RankConfig::deserialize(config).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
+        })?;
+        let (rank, half) = (world.rank(), world.size() / 2);
+        let leads = rank < half;
+        let peer = if leads { rank + half } else { rank - half };
+        let sizes: Vec<SizeState> =
+            config.sizes.iter().map(|size| SizeState::new(*size, config.region)).collect();
+        let bytes = sizes.iter().map(|state| state.ring.bytes()).max().unwrap_or(0);
+        let both = config.op.is_both_ways();
+        let mut out = allocate(if both || leads { bytes } else { 0 })?;
+        let mut into = allocate(if both || !leads { bytes } else { 0 })?;
+        fill(&mut out, rank, MEASURED);
+        into.fill(POISON);
+        hook(Moment::Filled(rank, &mut out));
+        let pair = Pair {
+            world,
+            peer,
+            leads,
+            op: config.op,
+            window: config.window,
+            requests: Window::new(world, 2 * config.window),
+            out,
+            into,
+        };
+        Ok(Self { config, pair, sizes, hook })
+    }
+
+    /// Which size has the next turn, as rank 0 says to all.
+    fn next(&self, wanted: u64) -> Result<Option<usize>, Reason> {
+        let mut bytes = wanted.to_le_bytes();
+        self.pair.world.broadcast(&mut bytes, 0).map_err(refused)?;
+        let size = u64::from_le_bytes(bytes);
+        Ok((size != OVER).then_some(size as usize))
+    }
+
+    fn turn(&mut self, size: usize, slice: u64, out: &mut Vec<Sample>) -> Result<(), Reason> {
+        let turn = Turn { rank: self.pair.world.rank(), slice, span: self.config.slice };
+        let state = self.sizes.get_mut(size).ok_or_else(|| {
+            Reason::new(Cause::CorruptData, format!("rank 0 ordered size {size}, which does not exist"))
+        })?;
+        if self.config.osu {
+            state.like_osu(&mut self.pair, turn, out)
+        } else if self.pair.leads {
+            state.lead(&mut self.pair, turn, out)
+        } else {
+            state.follow(&mut self.pair, turn, out)
+        }
+    }
+
+    /// Sends one message of each size with new contents and compares what comes.
+    fn check_round(&mut self) -> Result<Vec<Integrity>, Reason> {
+        let (rank, window) = (self.pair.world.rank(), self.pair.window);
+        // One message of each size, at the first place.
+        let largest = self.sizes.iter().map(|state| state.size as usize).max().unwrap_or(0);
+        if let Some(place) = self.pair.out.get_mut(..largest) {
+            fill(place, rank, CHECKED);
+        }
+        (self.hook)(Moment::Filled(rank, &mut self.pair.out));
+        let mut found = Vec::new();
+        self.pair.window = 1;
+        for size in 0..self.sizes.len() {
+            let state = &mut SizeState::new(self.sizes[size].size, self.config.region);
+            let bytes = state.size as usize;
+            if let Some(place) = self.pair.into.get_mut(..bytes) {
+                place.fill(POISON);
+            }
+            // Nobody sends before the memory is marked.
+            self.pair.world.barrier().map_err(refused)?;
+            self.pair.run(1, &mut state.ring).map_err(refused)?;
+            if !self.pair.into.is_empty() {
+                found.push(check(&self.pair.into, &[state.ring.used()], self.pair.peer, CHECKED));
+            }
+        }
+        self.pair.window = window;
+        Ok(found)
+    }
+}
+
+impl Program for PointToPoint<'_> {
+    fn run(&mut self, phase: Phase, stop: &Stop) -> Result<Vec<Sample>, Reason> {
+        let mut samples = Vec::new();
+        // OSU's benchmarks warm up each size by itself.
+        if self.config.osu && phase == Phase::WarmUp {
+            return Ok(samples);
+        }
+        let count = self.sizes.len() as u64;
+        for slice in 0.. {
+            let is_over = if self.config.osu { slice == count } else { stop.is_over() };
+            let wanted = if is_over { OVER } else { slice % count };
+            let Some(size) = self.next(wanted)? else { break };
+            self.turn(size, slice, &mut samples)?;
+        }
+        Ok(samples)
+    }
+
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        let mut found = Vec::new();
+        if !self.pair.into.is_empty() {
+            let (into, peer) = (&self.pair.into, self.pair.peer);
+            let used = self.sizes.iter().map(|state| state.ring.used()).filter(|layout| layout.count > 0);
+            found.push(check(into, &used.collect::<Vec<_>>(), peer, MEASURED));
+        }
+        found.extend(self.check_round()?);
+        Ok(if found.is_empty() { Integrity::Verified { checked: 0 } } else { Integrity::of_all(found) })
+    }
+}

@@ -1,0 +1,211 @@
+//! Plans, limits and reduction with exact numbers and no clock.
+
+use seatrial_model::machine::{Cache, Caches, Known, Machine, Memory};
+use seatrial_model::{
+    Bound, Bytes, Case, Cause, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason,
+    Sample, Site, SiteNode,
+};
+
+use super::BENCHMARK;
+use super::config::{Op, RankConfig, osu_iterations};
+use super::plan::of_copies;
+use super::slices::MESSAGES;
+
+/// Eight cores with 32 MiB of cache and 64 GiB of memory.
+fn machine() -> Machine {
+    let mut machine = seatrial_testkit::eight_cores("n1", Vec::new()).machine;
+    let cache = Cache { level: 3, size_bytes: 32 << 20, cpus: (0..16).collect(), ..Cache::default() };
+    machine.caches = Caches { instances: vec![cache], ..Caches::default() };
+    machine.memory = Memory { effective_available_bytes: Known::Known(64 << 30), ..machine.memory };
+    machine.numa.iter_mut().for_each(|node| node.available_bytes = Known::Known(32 << 30));
+    machine
+}
+
+fn site() -> Site {
+    Site { nodes: vec![SiteNode::new("n1", machine())] }
+}
+
+fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let mut params = BENCHMARK.about.defaults();
+    for (name, value) in typed {
+        let spec = BENCHMARK.about.params.iter().find(|spec| spec.name == *name).expect("a parameter");
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    Ok(BENCHMARK.plan(&params, &site())?.remove(0))
+}
+
+fn region(case: &Case) -> u64 {
+    case.planned.bytes("region").expect("planned").map_or(0, Bytes::get)
+}
+
+#[test]
+fn ranks_have_a_core_each_and_too_many_are_told() {
+    let four = case(&[("ranks", "4")]).expect("a case");
+    let cpus: Vec<u32> = four.places[0].bindings.iter().map(|binding| binding.cpu).collect();
+    assert_eq!((cpus, four.findings.len()), (vec![0, 1, 2, 3], 0));
+    let ten = case(&[("ranks", "10")]).expect("a case");
+    assert!(ten.places[0].bindings.is_empty(), "none is pinned");
+    assert_eq!(ten.findings[0].kind, "oversubscribed");
+    assert!(ten.findings[0].text.starts_with("10 ranks on 8 cores"), "{}", ten.findings[0].text);
+}
+
+#[test]
+fn contradictions_are_refused() {
+    for (typed, why) in [
+        (&[("ranks", "5")][..], "ranks=5"),
+        (&[("like", "osu"), ("ranks", "4")], "ranks=4"),
+        (&[("like", "osu"), ("op", "bandwidth"), ("window", "8")], "window=8"),
+        (&[("like", "osu"), ("buffers", "fresh")], "buffers=fresh"),
+    ] {
+        let reason = case(typed).expect_err(why);
+        assert!(reason.cause == Cause::Contradiction && reason.text.starts_with(why), "{reason}");
+    }
+    let too_much =
+        case(&[("op", "bandwidth"), ("size", "1GiB"), ("window", "64")]).expect_err("64 GiB a rank");
+    assert_eq!(too_much.cause, Cause::NoSpace);
+}
+
+#[test]
+fn fresh_places_are_beyond_the_caches_and_hold_a_window() {
+    assert_eq!(region(&case(&[]).expect("latency")), 0, "one buffer");
+    // Four times 32 MiB over two regions; the window of the sweep's largest size is more.
+    let fresh = case(&[("op", "bandwidth"), ("size", "1KiB")]).expect("a case");
+    assert_eq!(region(&fresh), 64 << 20);
+    assert_eq!(region(&case(&[("op", "bandwidth")]).expect("a sweep")), 256 << 20);
+    let both = case(&[("op", "both_directions"), ("size", "1KiB"), ("ranks", "8")]).expect("a case");
+    assert_eq!(region(&both), 8 << 20);
+    assert_eq!(region(&case(&[("op", "bandwidth"), ("like", "osu")]).expect("a case")), 0);
+}
+
+#[test]
+fn the_limit_is_a_copy_through_memory_where_messages_leave_the_caches() {
+    let limit = |typed: &[(&str, &str)], metric: &str| {
+        let case = case(typed).expect("a case");
+        BENCHMARK.limits(&case, &site())[metric].clone()
+    };
+    let reason = |limit: Limit| match limit {
+        Limit::Unknown { reason } => reason,
+        other => panic!("{other:?}"),
+    };
+    let cached = reason(limit(&[("op", "bandwidth"), ("buffers", "one")], "bandwidth"));
+    assert!(cached.contains("may stay in the caches"), "{cached}");
+    assert!(reason(limit(&[], "latency")).contains("no hardware fact bounds the latency"));
+    let fresh = limit(&[("op", "bandwidth")], "bandwidth");
+    assert_eq!(
+        fresh,
+        seatrial_inventory::memory_limit(&machine()),
+        "modules that nobody sees have no bound to halve"
+    );
+    let whole = Bound::new("200 GB/s".parse().expect("a rate"), "2 x 100", "dmi");
+    let half = Bound::new(
+        "100 GB/s".parse().expect("a rate"),
+        "(2 x 100) / 2, as a copy reads and writes each byte",
+        "dmi",
+    );
+    assert_eq!(of_copies(Limit::Chain(vec![whole.clone()])), Limit::Chain(vec![half.clone()]));
+    let at_most = |bound| Limit::AtMost { bound, reason: "no table".to_owned() };
+    assert_eq!(of_copies(at_most(whole)), at_most(half));
+}
+
+#[test]
+fn counts_of_osu_are_those_of_its_source() {
+    assert_eq!(osu_iterations(Op::Latency, 8192), (100, 10_000));
+    assert_eq!(osu_iterations(Op::Latency, 8193), (10, 1000));
+    assert_eq!(osu_iterations(Op::Bandwidth, 1), (10, 100));
+    assert_eq!(osu_iterations(Op::BothDirections, 1 << 22), (2, 20));
+    let config =
+        RankConfig::of(&case(&[("op", "bandwidth"), ("like", "osu")]).expect("a case")).expect("read");
+    assert_eq!((config.window, config.region, config.sizes.len()), (64, 0, 23));
+}
+
+/// A sample of a rank: so many messages of a size in these microseconds.
+fn sample(rank: u64, size: u64, slice: u64, (start, end): (u64, u64), messages: u64) -> Sample {
+    let at = Params::from([("rank", rank.into()), ("size", size.into()), ("slice", slice.into())]);
+    Sample::new(MESSAGES, at, (Nanos(start * 1000), Nanos(end * 1000)), Quantity::count(messages))
+}
+
+fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
+    let case = case(typed).expect("a case");
+    let part = PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: seatrial_model::Evidence::new(),
+    };
+    BENCHMARK.reduce(&case, &[part])
+}
+
+fn values(measures: &Measures, metric: &str) -> Vec<f64> {
+    measures.metrics[metric].trials.concat()
+}
+
+#[test]
+fn latency_is_half_of_the_round_trip_of_the_smallest_size() {
+    let samples = [
+        sample(0, 8, 0, (0, 1000), 500),
+        sample(1, 8, 0, (0, 1000), 500),
+        sample(0, 16, 1, (1000, 2000), 100),
+        sample(1, 16, 1, (1000, 2000), 100),
+        sample(0, 8, 2, (2000, 4000), 500),
+        sample(1, 8, 2, (2000, 4000), 500),
+    ];
+    let measures = reduced(&[], samples.to_vec()).expect("measured");
+    assert_eq!(values(&measures, "latency"), [1.0, 2.0]);
+    let rows = &measures.series["latency_by_size"];
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1].values.trials, [[5.0]]);
+    assert!(!measures.metrics.contains_key("bandwidth"));
+    assert_eq!(measures.findings[0].kind, "not-reached", "21 sizes are missing");
+    assert!(measures.findings[0].text.starts_with("21 sizes"), "{}", measures.findings[0].text);
+}
+
+#[test]
+fn pairs_add_up_in_the_time_that_they_have_in_common() {
+    let typed = [("op", "bandwidth"), ("ranks", "4"), ("size", "1000B")];
+    // The second pair is later: 1 and 3 messages a microsecond, 4 together from 200 us to 1000 us.
+    let samples = [
+        sample(0, 1000, 0, (0, 1000), 1000),
+        sample(2, 1000, 0, (0, 1000), 1000),
+        sample(1, 1000, 0, (200, 1200), 3000),
+        sample(3, 1000, 0, (200, 1200), 3000),
+        // A slice in which a pair has no sample counts for nothing.
+        sample(0, 1000, 1, (2000, 3000), 9000),
+    ];
+    let measures = reduced(&typed, samples.to_vec()).expect("measured");
+    let close = |found: &[f64], wanted: f64| found.len() == 1 && (found[0] - wanted).abs() < 1e-9;
+    assert!(close(&values(&measures, "bandwidth"), 4.0), "{:?}", values(&measures, "bandwidth"));
+    assert!(close(&values(&measures, "message_rate"), 4.0));
+    // With both directions every rank sends.
+    let both = reduced(
+        &[("op", "both_directions"), ("size", "1000B")],
+        vec![sample(0, 1000, 0, (0, 1000), 1000), sample(1, 1000, 0, (0, 1000), 1000)],
+    );
+    assert!(close(&values(&both.expect("measured"), "bandwidth"), 2.0));
+}
+
+#[test]
+fn the_slowest_rank_is_named_with_its_partner_and_their_cpus() {
+    let typed = [("op", "message_rate"), ("ranks", "8")];
+    let rate = |rank: u64| if rank % 4 == 2 { 500 } else { 1000 };
+    let samples = (0..8).map(|rank| sample(rank, 8, 0, (0, 1000), rate(rank)));
+    let measures = reduced(&typed, samples.collect()).expect("measured");
+    assert_eq!(values(&measures, "slowest_rate"), [0.5]);
+    assert_eq!(values(&measures, "message_rate"), [3.5]);
+    assert_eq!(measures.evidence["slowest_rank"], 2);
+    let slow = measures.findings.iter().find(|finding| finding.kind == "slow-rank").expect("named");
+    assert!(
+        slow.text.starts_with("rank 2 is the slowest: ranks 2 and 6 on CPUs 2 and 6 reach 50 %"),
+        "{}",
+        slow.text
+    );
+    let even = (0..8).map(|rank| sample(rank, 8, 0, (0, 1000), 1000));
+    assert_eq!(reduced(&typed, even.collect()).expect("measured").findings, []);
+}
+
+#[test]
+fn no_samples_are_too_short() {
+    assert_eq!(reduced(&[], Vec::new()).expect_err("nothing").cause, Cause::TooShort);
+}

@@ -1,0 +1,29 @@
+//! Jobs of real MPI libraries, on which faults are inflicted. Launchers start this program again as the ranks, so it has
+//! a main function of its own.
+
+#[path = "jobs/case.rs"]
+mod case;
+#[path = "jobs/faults.rs"]
+mod faults;
+#[path = "jobs/installed.rs"]
+mod installed;
+#[path = "jobs/measured.rs"]
+mod measured;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial, run};
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
+        return seatrial_mpi::rank_main(faults::inflict);
+    }
+    let arguments = Arguments::from_args();
+    let test = |(name, test): (&'static str, fn())| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    run(&arguments, measured::TESTS.iter().chain(faults::TESTS).copied().map(test).collect()).exit_code()
+}

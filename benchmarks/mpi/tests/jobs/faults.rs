@@ -1,0 +1,181 @@
+//! Ranks that hang, die or send wrong data, and a launcher of another library.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, getpid, kill_process};
+use seatrial_model::{Bytes, Cause, Integrity, Nanos, Phase, Reason};
+use seatrial_mpi::Moment;
+
+use crate::case::{case, trial};
+use crate::installed::{Installed, installed, mpich, open_mpi};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_rank_that_never_comes_out_of_mpi_init_ends_at_the_deadline", never_joins),
+    ("a_rank_that_is_killed_in_any_phase_is_named", killed),
+    ("a_rank_that_calls_mpi_abort_is_named_with_the_words_of_the_library", aborts),
+    ("a_launcher_of_another_library_is_told", wrong_launcher),
+    ("a_launcher_that_starts_nothing_is_told", no_launcher),
+    ("a_planted_wrong_word_is_found", wrong_word),
+    ("one_rank_and_an_odd_number_are_refused", odd),
+];
+
+/// The rank that is disturbed.
+const VICTIM: usize = 1;
+
+/// Names the fault to a rank.
+const FAULT: &str = "SEATRIAL_TEST_MPI_FAULT";
+
+/// In a rank: inflicts the fault that the environment names.
+pub fn inflict(moment: Moment<'_>) {
+    let Ok(fault) = std::env::var(FAULT) else { return };
+    let kill = || {
+        let _ = kill_process(getpid(), Signal::KILL);
+    };
+    match (fault.as_str(), moment) {
+        ("hang", Moment::Joining(Some(VICTIM))) => std::thread::sleep(Duration::from_secs(600)),
+        ("kill joining", Moment::Joining(Some(VICTIM)))
+        | ("kill warming up", Moment::Running(VICTIM, Phase::WarmUp, _))
+        | ("kill measuring", Moment::Running(VICTIM, Phase::Measure, _))
+        | ("kill checking", Moment::Verifying(VICTIM))
+        | ("kill leaving", Moment::Leaving(VICTIM)) => kill(),
+        ("abort", Moment::Running(VICTIM, Phase::Measure, mpi)) => {
+            // The call does not return.
+            let _ = mpi.abort(7);
+        }
+        ("wrong word", Moment::Filled(0, memory)) => memory[1] ^= 0x10,
+        _ => {}
+    }
+}
+
+/// The launcher of `of` behind a script that names the fault to the ranks.
+fn disturbed(of: &Installed, fault: &str, folder: &Path) -> Installed {
+    let script = format!(
+        "#!/bin/sh\n{FAULT}='{fault}' SEATRIAL_TEST_FOLDER='{}' exec {} \"$@\"\n",
+        folder.display(),
+        of.launcher.display()
+    );
+    Installed { launcher: program(folder, &script), library: of.library.clone() }
+}
+
+fn program(folder: &Path, script: &str) -> PathBuf {
+    let path = folder.join("mpiexec");
+    fs::write(&path, script).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("executable");
+    path
+}
+
+/// Why the trial with the fault has no number; no process of the job is left.
+fn reason(of: &Installed, fault: &str, prepare: Option<Nanos>) -> Reason {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disturbed = disturbed(of, fault, folder.path());
+    let mut case =
+        case(&[("op", "bandwidth"), ("size", "1KiB"), ("window", "4")], Some(&disturbed)).expect("a case");
+    case.planned.set("region", Bytes::kib(64));
+    case.budget.prepare = prepare.unwrap_or(case.budget.prepare);
+    let reason = trial(&case).err().unwrap_or_else(|| panic!("{fault}: nothing failed"));
+    let until = Instant::now() + Duration::from_secs(20);
+    // The launcher's file is in the folder of this test alone.
+    while let Some(left) = left_of(folder.path()) {
+        assert!(Instant::now() < until, "{fault}: still runs: {left}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    reason
+}
+
+/// The command line of a process that names the folder, or whose environment does as that of the launcher and its ranks.
+fn left_of(folder: &Path) -> Option<String> {
+    let name = folder.display().to_string();
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let read = |path: &Path, file: &str| fs::read(path.join(file)).unwrap_or_default();
+    processes.map(|entry| entry.path()).find_map(|path| {
+        let (line, environment) = (read(&path, "cmdline"), read(&path, "environ"));
+        let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&name);
+        (!line.is_empty() && (holds(&line) || holds(&environment)))
+            .then(|| String::from_utf8_lossy(&line).replace('\0', " "))
+    })
+}
+
+fn never_joins() {
+    for of in installed() {
+        let start = Instant::now();
+        let reason = reason(&of, "hang", Some(Nanos::secs(12)));
+        assert_eq!(reason.cause, Cause::Hang, "{reason}");
+        assert!(reason.text.contains("rank 1") && reason.text.contains("MPI_Init"), "{reason}");
+        assert!(start.elapsed() < Duration::from_secs(120), "the deadline was kept");
+    }
+}
+
+fn killed() {
+    for of in installed() {
+        for (phase, doing) in [
+            ("joining", "in MPI_Init"),
+            ("warming up", "warming up"),
+            ("measuring", "measuring"),
+            ("checking", "checking data"),
+            ("leaving", "in MPI_Finalize"),
+        ] {
+            let reason = reason(&of, &format!("kill {phase}"), None);
+            assert_eq!(reason.cause, Cause::Crash, "{of:?} {phase}: {reason}");
+            assert!(
+                reason.text.starts_with(&format!("rank 1 of 2 ended while {doing}")),
+                "{of:?} {phase}: {reason}"
+            );
+            assert!(reason.text.contains("launcher and library printed: "), "{of:?} {phase}: {reason}");
+        }
+    }
+}
+
+fn aborts() {
+    for of in installed() {
+        let reason = reason(&of, "abort", None);
+        assert_eq!(reason.cause, Cause::Crash, "{reason}");
+        let words = reason.text.to_lowercase();
+        assert!(words.contains("ended while measuring") && words.contains("abort"), "{of:?}: {reason}");
+    }
+}
+
+fn wrong_launcher() {
+    let (Some(open), Some(mpich)) = (open_mpi(), mpich()) else { return };
+    for (library, launcher) in [(&open, &mpich), (&mpich, &open)] {
+        let mixed = Installed { library: library.library.clone(), launcher: launcher.launcher.clone() };
+        let reason = trial(&case(&[("size", "8B")], Some(&mixed)).expect("a case")).err().expect("no job");
+        assert_eq!(reason.cause, Cause::IoError, "{reason}");
+        assert!(reason.text.contains("launcher and library are not of one installation"), "{reason}");
+    }
+}
+
+fn no_launcher() {
+    let Some(of) = open_mpi() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let launcher = program(folder.path(), "#!/bin/sh\necho there are no slots left >&2\nexit 3\n");
+    let refusing = Installed { launcher, ..of };
+    let reason = trial(&case(&[("size", "8B")], Some(&refusing)).expect("a case")).err().expect("no job");
+    assert!(reason.text.contains("ended before all ranks had started: 0 of 2 did"), "{reason}");
+    assert!(reason.text.contains("there are no slots left"), "{reason}");
+}
+
+fn wrong_word() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for of in installed() {
+        for op in ["latency", "bandwidth", "both_directions"] {
+            let of = disturbed(&of, "wrong word", folder.path());
+            let case = case(&[("op", op), ("size", "256B"), ("buffers", "one")], Some(&of)).expect("a case");
+            let trial = trial(&case).expect("measured");
+            let Integrity::Corrupt { wrong: 1.., first, .. } = &trial.integrity else {
+                panic!("{of:?} {op}: {:?}", trial.integrity)
+            };
+            assert!(first.starts_with("messages of rank 0, byte 0 of the memory: ["), "{first}");
+        }
+    }
+}
+
+fn odd() {
+    let reason = case(&[("ranks", "3")], None).expect_err("no pairs");
+    assert_eq!(reason.cause, Cause::Contradiction);
+    assert!(reason.text.starts_with("ranks=3: "), "{reason}");
+    let ranks = crate::case::benchmark().about.params.iter().find(|spec| spec.name == "ranks");
+    assert!(ranks.expect("a parameter").parse("1").is_err(), "a usage error");
+}
