@@ -130,10 +130,20 @@ fn killed() {
 
 fn aborts() {
     for of in installed() {
-        let reason = reason(&of, "abort", None);
-        assert_eq!(reason.cause, Cause::Crash, "{reason}");
-        let words = reason.text.to_lowercase();
-        assert!(words.contains("ended while measuring") && words.contains("abort"), "{of:?}: {reason}");
+        // On a busy machine mpiexec of Open MPI 4 may print an error of its own in place of the library's words.
+        let mut told = Vec::new();
+        for _ in 0..5 {
+            let reason = reason(&of, "abort", None);
+            assert_eq!(reason.cause, Cause::Crash, "{reason}");
+            assert!(reason.text.contains("ended while measuring"), "{of:?}: {reason}");
+            assert!(reason.text.contains("launcher and library printed: "), "{of:?}: {reason}");
+            told.push(reason.text);
+            if told.last().is_some_and(|text| text.to_lowercase().contains("abort")) {
+                break;
+            }
+        }
+        let last = told.last().expect("aborted").to_lowercase();
+        assert!(last.contains("abort"), "{of:?}: {told:?}");
     }
 }
 
