@@ -7,7 +7,7 @@ use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartRecord, Reaso
 use serde_json::{Value, json};
 
 use super::part::{CHANNEL, START};
-use super::reduce::{latencies, slowest};
+use super::reduce::{geometric_mean, latencies, slowest};
 use super::work::FileOperation;
 use crate::folder::leftovers;
 use crate::many;
@@ -141,10 +141,6 @@ fn window(parts: &[&PartRecord], clients: &[Client], operation: usize) -> Result
         last.0,
         ms(last.1[1])
     ))
-}
-
-fn geometric_mean(rates: &[f64; OPERATIONS]) -> f64 {
-    (rates.iter().map(|rate| rate.ln()).sum::<f64>() / OPERATIONS as f64).exp()
 }
 
 fn at(operation: FileOperation) -> Params {

@@ -70,5 +70,10 @@ fn means(part: &PartRecord) -> Vec<f64> {
         }
     }
     let whole = rounds.iter().filter(|round| round.len() == FileOperation::ALL.len());
-    whole.map(|round| (round.iter().map(|rate| rate.ln()).sum::<f64>() / round.len() as f64).exp()).collect()
+    whole.map(|round| geometric_mean(round)).collect()
+}
+
+/// The geometric mean of the rates of a whole round, by operation.
+pub fn geometric_mean(rates: &[f64]) -> f64 {
+    (rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64).exp()
 }
