@@ -4,12 +4,14 @@
 pub mod ci;
 mod deny;
 mod emulated;
+pub mod faults;
 pub mod fresh;
 pub mod fuzz;
 pub mod generate;
 pub mod guest;
 mod interrupt;
 pub mod lab;
+mod nodes;
 pub mod packages;
 pub mod test;
 pub mod versus;

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, fresh, fuzz, generate, guest, lab, test, versus};
+use xtask::{ci, faults, fresh, fuzz, generate, guest, lab, test, versus};
 
 /// Tasks of the Seatrial workspace.
 #[derive(Parser)]
@@ -25,6 +25,7 @@ enum Task {
     Versus(versus::Args),
     Bare(versus::bare::Args),
     Lab(lab::Args),
+    Faults(faults::Args),
     Guest(guest::Args),
 }
 
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Task::Versus(args) => versus::run(&args).map(succeeded),
         Task::Bare(args) => versus::bare::run(&args).map(succeeded),
         Task::Lab(args) => lab::run(&args).map(succeeded),
+        Task::Faults(args) => faults::run(&args).map(succeeded),
     };
     match done {
         Ok(code) => code,

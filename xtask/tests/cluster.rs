@@ -32,6 +32,8 @@ mod launchers;
 mod links;
 #[path = "cluster/paths.rs"]
 mod paths;
+#[path = "cluster/phases.rs"]
+mod phases;
 #[path = "cluster/readme.rs"]
 mod readme;
 #[path = "cluster/refused.rs"]
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
     trials.extend(links::trials());
     trials.extend(foreign::trials());
     trials.extend(groups::trials());
+    trials.extend(phases::trials());
     trials.extend(disks::trials());
     trials.extend(jobs::trials());
     trials.extend(clocks::trials());

@@ -4,33 +4,58 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::interfaces::{leaves_the_node, share_a_network};
 use seatrial_model::machine::Nic;
-use seatrial_model::{Better, Bound, Case, Cause, Kind, ParamSpec, Params, Reason, Site, SiteNode};
+use seatrial_model::{
+    Better, Bound, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Reason, Site, SiteNode,
+};
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
     "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1, or their number, such as \
-     2: cards of one speed that both nodes have under one name; none uses only `interface`.",
+     2: cards of one speed that both nodes have under one name; eth0:eth1+eth1:eth0 crosses over to other interfaces of the \
+     second node; none uses only `interface`.",
 );
 
+/// Interface names of a rail, at the first and at the second node.
+pub type Rail = [String; 2];
+
 /// Interface names that the parameters ask for on the nodes of `site`; empty if there is only one path.
-pub fn asked(params: &Params, site: &Site) -> Result<Vec<String>, Reason> {
+pub fn asked(params: &Params, site: &Site) -> Result<Vec<Rail>, Reason> {
     let word = params.text(RAILS.name).unwrap_or("none");
     match (word, word.parse::<usize>()) {
         ("none", _) => Ok(Vec::new()),
         (_, Ok(count)) => alike(count, site),
         // A comma on the command line would be a sweep over several values.
-        (list, Err(_)) => Ok(list.split(['+', ',']).map(|name| name.trim().to_owned()).collect()),
+        (list, Err(_)) => Ok(list.split(['+', ',']).map(rail).collect()),
     }
 }
 
-/// Interface names of a planned case; empty if there is only one path.
-pub fn of(case: &Case) -> Vec<String> {
-    let is_one_path = case.params.text(RAILS.name).unwrap_or("none") == "none";
-    let names = case.planned.text("interface").ok().filter(|_| !is_one_path);
-    names.into_iter().flat_map(|names| names.split('+')).map(str::to_owned).collect()
+/// `eth0` is one name at both nodes, `eth0:eth1` a name at each.
+fn rail(word: &str) -> Rail {
+    let (here, there) = word.split_once(':').unwrap_or((word, word));
+    [here, there].map(|name| name.trim().to_owned())
 }
 
+/// Interface names of a planned case; empty if there is only one path.
+pub fn of(case: &Case) -> Vec<Rail> {
+    let is_one_path = case.params.text(RAILS.name).unwrap_or("none") == "none";
+    let names = ENDS.map(|end| {
+        let names = case.planned.text(end).ok().filter(|_| !is_one_path);
+        names.into_iter().flat_map(|names| names.split('+')).map(str::to_owned)
+    });
+    let [here, there] = names;
+    here.zip(there).map(<[String; 2]>::from).collect()
+}
+
+/// Those of the end at `place`, which is the first or the second part.
+pub fn at(case: &Case, place: &PartPlacement) -> Vec<String> {
+    let is_first = place.index == 0;
+    of(case).into_iter().map(|[here, there]| if is_first { here } else { there }).collect()
+}
+
+/// What the names of each node's end are planned as.
+const ENDS: [&str; 2] = ["interface", "peer_interface"];
+
 /// The first `count` cards of the fastest speed of which both nodes have so many.
-fn alike(count: usize, site: &Site) -> Result<Vec<String>, Reason> {
+fn alike(count: usize, site: &Site) -> Result<Vec<Rail>, Reason> {
     let refuse = |cause: Cause, text: String| Err(Reason::new(cause, format!("rails={count}: {text}")));
     if count == 0 {
         return refuse(Cause::Contradiction, "rails are one interface or more".to_owned());
@@ -54,7 +79,7 @@ fn alike(count: usize, site: &Site) -> Result<Vec<String>, Reason> {
         }
     }
     match by_speed.values().rev().find(|names| names.len() >= count) {
-        Some(names) => Ok(names[..count].to_vec()),
+        Some(names) => Ok(names[..count].iter().map(|name| rail(name)).collect()),
         None => {
             let all: Vec<&str> = by_speed.values().rev().flatten().map(String::as_str).collect();
             let (most, all) = (by_speed.values().map(Vec::len).max().unwrap_or(0), all.join(", "));
@@ -75,11 +100,11 @@ pub fn rail_of(flow: u32, rails: usize) -> usize {
 
 /// Interfaces of each rail at both ends, as far as the nodes' inventories are known.
 pub fn interfaces<'a>(
-    rails: &[String],
+    rails: &[Rail],
     params: &Params,
     site: &'a Site,
 ) -> Result<Vec<[Option<&'a Nic>; 2]>, Reason> {
-    let list = rails.join("+");
+    let list = word(rails);
     let refuse = |cause: Cause, text: &str| Err(Reason::new(cause, format!("rails={list}: {text}")));
     let [first, second, ..] = site.nodes.as_slice() else {
         return refuse(Cause::Missing, ALONE);
@@ -87,14 +112,16 @@ pub fn interfaces<'a>(
     if params.text("interface").is_ok_and(|name| name != "auto") {
         return refuse(Cause::Contradiction, "interface= names a different path; leave it out");
     }
-    let twice = rails.iter().enumerate().any(|(at, name)| rails[..at].contains(name));
-    if twice || rails.iter().any(String::is_empty) {
+    let is_twice = |(at, rail): (usize, &Rail)| {
+        rails[..at].iter().any(|other| other[0] == rail[0] || other[1] == rail[1])
+    };
+    if rails.iter().enumerate().any(is_twice) || rails.iter().flatten().any(String::is_empty) {
         return refuse(Cause::Contradiction, "list different interfaces, such as eth0+eth1");
     }
     let mut all = Vec::new();
-    for name in rails {
+    for rail in rails {
         let mut both = [None, None];
-        for (at, node) in [first, second].into_iter().enumerate() {
+        for ((at, node), name) in [first, second].into_iter().enumerate().zip(rail) {
             let Some(nics) = node.machine.nics.known() else { continue };
             both[at] = nics.iter().find(|nic| nic.name == *name);
             if both[at].is_none() {
@@ -109,10 +136,17 @@ pub fn interfaces<'a>(
 }
 
 /// Notes in the case that several interfaces carry it, so that no single one is planned.
-pub fn plan(case: &mut Case, rails: &[String]) {
-    for end in ["interface", "peer_interface"] {
-        case.planned.set(end, rails.join("+").as_str());
+pub fn plan(case: &mut Case, rails: &[Rail]) {
+    for (at, end) in ENDS.into_iter().enumerate() {
+        let names: Vec<&str> = rails.iter().map(|rail| rail[at].as_str()).collect();
+        case.planned.set(end, names.join("+").as_str());
     }
+}
+
+/// The rails as they are typed.
+pub fn word(rails: &[Rail]) -> String {
+    let word = |[here, there]: &Rail| if here == there { here.clone() } else { format!("{here}:{there}") };
+    rails.iter().map(word).collect::<Vec<_>>().join("+")
 }
 
 /// The bounds `of_path` of the case, or the sum of those of its rails.
@@ -125,17 +159,16 @@ pub fn limits(
     if rails.is_empty() {
         return of_path(case, site);
     }
-    let of_rail = |rail: String| {
+    let of_rail = |rail: Rail| {
         let bounds = of_path(&only(case, &rail), site);
-        (rail, bounds)
+        (word(&[rail]), bounds)
     };
     sum(rails.into_iter().map(of_rail).collect())
 }
 
-fn only(case: &Case, rail: &str) -> Case {
+fn only(case: &Case, rail: &Rail) -> Case {
     let mut case = case.clone();
-    case.planned.set("interface", rail);
-    case.planned.set("peer_interface", rail);
+    plan(&mut case, std::slice::from_ref(rail));
     case
 }
 

@@ -3,40 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use seatrial_bench::{Part, Prepared, Running, Sink, Stop};
+use seatrial_bench::{Part, Prepared, Running, Sink, Stop, stale_dirs};
 use seatrial_model::{
     Case, Cause, Finding, Integrity, PartPlacement, PartRecord, Phase, Reason, Severity, Site, Value,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Leftovers};
 use crate::io::files::opened;
 
 /// Planned value: whether the nodes are expected to have the directory on one file system.
-const SHARED: &str = "shared";
+const IS_SHARED: &str = "shared";
 
 /// Evidence of each part: whether it sees the folder that the first part made.
 const SEES_FOLDER: &str = "sees_folder";
 
-/// Name of the folder in that of the first part, which all may use.
-const FOR_ALL: &str = "for_all";
-
 /// Notes in the case of all nodes of `site` whether they are expected to share the directory, and returns it.
 pub fn expect_shared(case: &mut Case, site: &Site) -> bool {
     let is_shared = has_one_source(case) || is_one_kernel(site);
-    case.planned.set(SHARED, Value::Flag(is_shared));
+    case.planned.set(IS_SHARED, Value::Flag(is_shared));
     is_shared
 }
 
 /// Whether `case` is one of many nodes.
 pub fn is_of_many(case: &Case) -> bool {
-    case.planned.get(SHARED).is_some()
+    case.planned.get(IS_SHARED).is_some()
 }
 
 /// Clients whose files have to fit into one file system, as planned.
 pub fn sharing(case: &Case) -> u64 {
-    let is_shared = case.planned.get(SHARED) == Some(&Value::Flag(true));
+    let is_shared = case.planned.get(IS_SHARED) == Some(&Value::Flag(true));
     if is_shared { case.planned.count(seatrial_bench::group::PARTS).unwrap_or(1) } else { 1 }
 }
 
@@ -70,8 +67,13 @@ pub fn part<T: Send + 'static, R: Running + 'static>(
     Part::new(case, place, move |case, place| {
         let prepared = prepare(case, place)?;
         let is_first = place.index == 0;
-        let folder = if is_first { Some(Folder::new(&opened(&directory)?.0, &case.bench)?) } else { None };
-        let for_all = folder.as_ref().map(|folder| folder.inner(FOR_ALL)).transpose()?;
+        let (mut left, mut folder) = (Leftovers::default(), None);
+        if is_first {
+            let (path, _) = opened(&directory)?;
+            left = Leftovers::remove(&path);
+            folder = Some(Folder::new(&path, &case.bench)?);
+        }
+        let for_all = folder.as_ref().map(|folder| folder.inner(stale_dirs::SHARED)).transpose()?;
         let offer = Made { folder: for_all.unwrap_or_default() };
         let prepared = Prepared::new(place, offer, move |offers| {
             let made = offers.iter().find(|offer| offer.index == 0);
@@ -81,31 +83,42 @@ pub fn part<T: Send + 'static, R: Running + 'static>(
                     Reason::new(Cause::Protocol, text)
                 })?;
             let sees_folder = made.folder.is_dir();
-            Ok(OneOfMany { running: connect(prepared, &made.folder)?, folder, sees_folder })
+            Ok(OneOfMany { running: connect(prepared, &made.folder)?, _folder: folder, left, sees_folder })
         })?;
         Ok(prepared.with_peers(vec![0]))
     })
 }
 
-/// A running part that tells whether it sees the folder of the first part, which keeps it until the end.
+/// Refuses the folder of the first part where this node does not have it, for what `setting` needs.
+pub fn require_seen(folder: &Path, setting: &str) -> Result<(), Reason> {
+    let text = || {
+        format!(
+            "{}, which the first node made, is not on this node: {setting} needs a directory that all nodes have on one \
+             file system",
+            folder.display()
+        )
+    };
+    if folder.is_dir() { Ok(()) } else { Err(Reason::new(Cause::Missing, text())) }
+}
+
+/// A running part that tells whether it sees the folder of the first part.
 struct OneOfMany<R> {
     running: R,
-    folder: Option<Folder>,
+    /// The folder, in the first part. Removed with the worker: until all parts have verified, others work in it.
+    _folder: Option<Folder>,
+    left: Leftovers,
     sees_folder: bool,
 }
 
 impl<R: Running> Running for OneOfMany<R> {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         out.evidence(SEES_FOLDER, json!(self.sees_folder));
+        self.left.tell(out);
         self.running.run(phase, stop, out)
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        let found = self.running.verify()?;
-        if let Some(folder) = self.folder.take() {
-            folder.remove()?;
-        }
-        Ok(found)
+        self.running.verify()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bytes transferred between the ends of a case, for the path proof: interface counters must show them.
 
-use seatrial_model::{Case, Fact, Measures, Moved, MovedRows};
+use seatrial_model::{Case, Fact, Measures, Moved, MovedRows, PathEnd};
 
 /// Bytes of a case over all trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,25 +20,25 @@ impl Transferred {
         put(case, measures, self.rows(case, None));
     }
 
-    /// As [`Self::tell`], for each of several paths, by interface name: each must have carried its own part.
-    pub fn tell_by_interface(paths: &[(String, Self)], case: &Case, measures: &mut Measures) {
-        let rows = paths.iter().flat_map(|(name, moved)| moved.rows(case, Some(name)));
+    /// As [`Self::tell`], for each of several paths, by its interface at either end: each must have carried its own part.
+    pub fn tell_by_interface(paths: &[([String; 2], Self)], case: &Case, measures: &mut Measures) {
+        let rows = paths.iter().flat_map(|(names, moved)| moved.rows(case, Some(names)));
         put(case, measures, rows.collect());
     }
 
-    fn rows(&self, case: &Case, interface: Option<&str>) -> Vec<Moved> {
-        let [first, second, ..] = case.nodes.as_slice() else { return Vec::new() };
-        let rows = [(first, second, self.forward), (second, first, self.reverse)];
-        let row = |(from, to, bytes): &(&String, &String, u64)| Moved {
-            from: (*from).clone(),
-            to: (*to).clone(),
-            bytes: *bytes,
+    fn rows(&self, case: &Case, interfaces: Option<&[String; 2]>) -> Vec<Moved> {
+        let Some(nodes) = case.nodes.first_chunk::<2>() else { return Vec::new() };
+        let end = |at: usize| interfaces.map(|names| PathEnd::Interface(names[at].clone()));
+        let row = |(from, to, bytes): (usize, usize, u64)| Moved {
+            from: nodes[from].clone(),
+            to: nodes[to].clone(),
+            bytes,
             buffered: self.buffered,
-            interface: interface.map(str::to_owned),
-            sender: None,
-            receiver: None,
+            sender: end(from),
+            receiver: end(to),
         };
-        rows.iter().filter(|(_, _, bytes)| *bytes > 0).map(row).collect()
+        let rows = [(0, 1, self.forward), (1, 0, self.reverse)];
+        rows.into_iter().filter(|(_, _, bytes)| *bytes > 0).map(row).collect()
     }
 }
 
@@ -75,12 +75,21 @@ mod tests {
         let wanted = json!([{ "from": "n1", "to": "n2", "bytes": 5, "buffered": 2 }]);
         assert_eq!(measures.evidence["moved"], wanted);
         let both = Transferred { forward: 7, reverse: 3, buffered: 0 };
-        let paths = [("eth0".to_owned(), moved), ("eth1".to_owned(), both)];
+        let straight = ["eth0", "eth0"].map(str::to_owned);
+        let crossed = ["eth1", "eth2"].map(str::to_owned);
+        let paths = [(straight, moved), (crossed, both)];
         Transferred::tell_by_interface(&paths, &case(vec![node("n1"), node("n2")]), &mut measures);
+        let row = |ends: [&str; 4], bytes: u64, buffered: u64| {
+            let [from, sender, to, receiver] = ends;
+            json!({
+                "from": from, "to": to, "bytes": bytes, "buffered": buffered,
+                "sender": { "interface": sender }, "receiver": { "interface": receiver },
+            })
+        };
         let wanted = json!([
-            { "from": "n1", "to": "n2", "bytes": 5, "buffered": 2, "interface": "eth0" },
-            { "from": "n1", "to": "n2", "bytes": 7, "buffered": 0, "interface": "eth1" },
-            { "from": "n2", "to": "n1", "bytes": 3, "buffered": 0, "interface": "eth1" },
+            row(["n1", "eth0", "n2", "eth0"], 5, 2),
+            row(["n1", "eth1", "n2", "eth2"], 7, 0),
+            row(["n2", "eth2", "n1", "eth1"], 3, 0),
         ]);
         assert_eq!(measures.evidence["moved"], wanted);
     }

@@ -105,10 +105,7 @@ pub struct Moved {
     /// both.
     #[serde(default)]
     pub buffered: u64,
-    /// Interface at both ends, where the benchmark and not the plan chose it: one of several rails.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interface: Option<String>,
-    /// Interface or port at the sending end, where the benchmark chose it.
+    /// Interface or port at the sending end, where the benchmark chose it: one of several rails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<PathEnd>,
     /// Interface or port at the receiving end, where the benchmark chose it.

@@ -29,4 +29,5 @@ pub const SHIPPED: &[Shipped] = &[
     with_tables!("discov-net"),
     with_tables!("ncsa-io"),
     with_tables!("transfer-study"),
+    Shipped { name: "io500-like", text: include_str!("../../../profiles/io500-like.toml") },
 ];

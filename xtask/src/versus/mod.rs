@@ -7,7 +7,7 @@ mod cobalt2;
 mod latency;
 mod memory;
 mod network;
-mod ours;
+pub(crate) mod ours;
 mod paired;
 mod rdma;
 mod rounds;

@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 
 use crate::rig::{BOTH, CHASE, Rig, shared, wide, with_more_time};
-use crate::started::{outcome, reason, record, wait_until};
+use crate::started::{outcome, reason, record, soon};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -11,6 +11,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a_node_that_has_no_room_for_the_binary_is_named_and_the_other_is_measured", no_room_over_ssh),
         trial("a_node_that_has_no_room_for_slurm_s_copy_is_named", no_room_for_slurm),
         trial("four_nodes_write_at_one_moment_and_their_sum_is_one_case", all_at_once),
+        trial("four_nodes_write_one_file_in_turns_of_blocks", all_in_one_file),
         trial(
             "four_nodes_make_and_remove_files_at_one_moment_in_folders_of_their_own_and_in_one",
             names_at_once,
@@ -76,12 +77,13 @@ fn no_room_for_slurm() {
 }
 
 /// A folder of the lab, which is the same on all of its hosts.
-fn in_a_folder(rig: &Rig, test: impl FnOnce(&str)) {
+pub fn in_a_folder(rig: &Rig, test: impl FnOnce(&str)) {
     let folder = rig.lab.folder().join("clients");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).unwrap();
     test(&format!("directory={}", folder.display()));
-    wait_until("the folder to be empty", || std::fs::read_dir(&folder).unwrap().count() == 0);
+    let left = || std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    assert!(soon(|| left().is_empty()), "nobody removed {:?}", left());
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -109,9 +111,19 @@ const WRITES: &[&str] = &[
 ];
 
 fn all_at_once() {
+    all_write(&["-p", "files=own"], 8 << 20);
+}
+
+fn all_in_one_file() {
+    all_write(&["-p", "files=interleaved", "-p", "threads=2"], 32 << 20);
+}
+
+/// All write files of so many bytes.
+fn all_write(files: &[&str], bytes: u64) {
     wide(|rig| {
         in_a_folder(rig, |directory| {
-            let document = rig.run(&[WRITES, &["-p", directory, "-p", "time=500ms"], JSON]).document(0);
+            let time = ["-p", directory, "-p", "time=500ms"];
+            let document = rig.run(&[WRITES, &time, files, JSON]).document(0);
             let case = "storage.file@n[1-4]";
             assert_eq!(outcome(&document, case), ("measured", ""), "{document}");
             let record = record(&document, case);
@@ -122,6 +134,7 @@ fn all_at_once() {
             let of = |metric: &str| record["metrics"][metric]["median"].as_f64().expect(metric);
             let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
             assert!((of("slowest_node") - least).abs() <= 1e-6 * least, "{record}");
+            assert_eq!(record["evidence"]["files"]["bytes_each"], bytes, "{record}");
             assert!(of("durable") > 0.0 && of("fairness") <= 1.0, "{record}");
             let integrity = &record["evidence"]["integrity"];
             assert!(integrity.to_string().contains("verified"), "{integrity}");

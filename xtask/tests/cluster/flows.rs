@@ -12,6 +12,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_stream_over_a_shaped_link_is_what_the_shaper_let_through", over_a_shaped_link),
         trial("flows_over_two_rails_are_told_rail_by_rail_and_in_sum", over_two_rails),
+        trial("flows_cross_over_to_the_other_rail_of_the_second_node", crossed_over),
         trial("a_rail_that_a_node_has_not_got_is_named", a_rail_that_is_not_there),
         trial(
             "a_node_whose_name_does_not_resolve_is_never_reached_and_says_so",
@@ -150,6 +151,38 @@ fn over_two_rails() {
         }
         unshape(rig);
         assert!(met || is_explained, "of what the shapers counted: {}", seen.join("; "));
+    });
+}
+
+/// A link between the switches of the rails, and a route from each interface into the network of the other.
+const CROSS: &str = "ip link add cross0 master br0 type veth peer name cross1 && ip link set cross1 master br1 && \
+                     ip link set cross0 up && ip link set cross1 up";
+const ROUTES: &str =
+    "ip route add 10.77.1.0/24 dev eth0 metric 9 && ip route add 10.77.0.0/24 dev eth1 metric 9";
+const NO_ROUTES: &str =
+    "ip route del 10.77.1.0/24 dev eth0 metric 9; ip route del 10.77.0.0/24 dev eth1 metric 9";
+
+fn crossed_over() {
+    on_rails(|rig| {
+        rig.lab.head(CROSS);
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, ROUTES);
+        }
+        let crossed = ["-p", "rails=eth0:eth1+eth1:eth0", "-p", "flows=2"];
+        let (result, _) = streamed(rig, &crossed);
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, NO_ROUTES);
+        }
+        rig.lab.head("ip link delete cross0");
+        for (part, names) in [("client", "eth0+eth1"), ("server", "eth1+eth0")] {
+            assert_eq!(result["evidence"][part]["interface"], names, "{part}");
+        }
+        let rows = result["evidence"]["moved"].as_array().expect("rows");
+        let ends: Vec<_> =
+            rows.iter().map(|row| [&row["sender"]["interface"], &row["receiver"]["interface"]]).collect();
+        assert_eq!(ends, [["eth0", "eth1"], ["eth1", "eth0"]], "{rows:?}");
+        let findings = result["findings"].to_string();
+        assert!(!findings.contains("path-unconfirmed"), "the counters confirm it: {findings}");
     });
 }
 

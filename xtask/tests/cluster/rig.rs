@@ -244,7 +244,7 @@ impl Rig {
     }
 
     #[track_caller]
-    fn wait_until_empty(&self) {
+    pub fn wait_until_empty(&self) {
         wait_until(&format!("these or others to leave: {:?}", self.left()), || self.left().is_empty());
         wait_until(&format!("jobs to end: {}", self.jobs()), || self.jobs().is_empty());
         for Host { name, .. } in &self.lab.record().nodes {

@@ -80,9 +80,15 @@ impl Started {
     /// Waits until a case whose id contains `case` is measured.
     #[track_caller]
     pub fn wait_for_measuring(&mut self, case: &str) {
-        wait_until(&format!("{case} to be measured"), || {
+        self.wait_for_phase(case, "measure");
+    }
+
+    /// Waits until a case whose id contains `case` is in a phase.
+    #[track_caller]
+    pub fn wait_for_phase(&mut self, case: &str, phase: &str) {
+        wait_until(&format!("{case} to be in {phase}"), || {
             self.goes_on();
-            let is_so = |event: &Value| is_of(event, "phase_entered", case) && event["phase"] == "measure";
+            let is_so = |event: &Value| is_of(event, "phase_entered", case) && event["phase"] == phase;
             events(&self.home).iter().skip(self.before).any(is_so)
         });
     }
@@ -177,6 +183,15 @@ impl Ended {
         let all = events(&self.home).into_iter().map(|event| (word(&event, "event"), word(&event, "case")));
         all.filter(|(kind, _)| kind == "case_started" || kind == "case_ended").collect()
     }
+}
+
+/// Whether something comes within a minute.
+pub fn soon(is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    is_so()
 }
 
 /// Waits for something that has to come.

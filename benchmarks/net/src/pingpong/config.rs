@@ -34,7 +34,7 @@ impl PingPongConfig {
         // One for all sizes, or in stream mode one for the commands and a fresh one for each size.
         let count = if mode == Mode::Stream { 1 + sizes.len() } else { 1 };
         let on = |rail| (Endpoint { interface: Some(rail), ..endpoint.clone() }, count);
-        let mut paths: Vec<_> = rails::of(case).into_iter().map(on).collect();
+        let mut paths: Vec<_> = rails::at(case, place).into_iter().map(on).collect();
         if paths.is_empty() {
             paths.push((endpoint, count));
         }

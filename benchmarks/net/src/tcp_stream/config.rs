@@ -63,7 +63,7 @@ pub struct TcpStreamConfig {
     pub receive: Option<Receiving>,
     pub protocol: String,
     pub interface: Option<String>,
-    /// Interfaces that the flows are distributed over; empty if there is one path.
+    /// Interfaces of this end that the flows are distributed over; empty if there is one path.
     pub rails: Vec<String>,
     pub alone: bool,
     pub bindings: Vec<Binding>,
@@ -106,7 +106,7 @@ impl TcpStreamConfig {
             receive: word("receive")?.and_then(Receiving::find).or((!tcp).then_some(Receiving::Read)),
             protocol,
             interface: ends::interface_for(case, place.index),
-            rails: rails::of(case),
+            rails: rails::at(case, place),
             alone: case.nodes.len() == 1,
             bindings: place.bindings.clone(),
             slice_ns,

@@ -21,7 +21,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         rails => {
             let nics = rails::interfaces(rails, params, site)?;
             if flows < rails.len() {
-                let (list, needed) = (rails.join("+"), rails.len());
+                let (list, needed) = (rails::word(rails), rails.len());
                 let text = format!(
                     "rails={list}: {flows} flows do not use all interfaces; set -p flows={needed} or more"
                 );

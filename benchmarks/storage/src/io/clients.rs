@@ -12,6 +12,7 @@ use serde_json::json;
 use super::job::JobSpec;
 use super::reduce::{INTERVAL, MOST_INTERVALS, Trial, found_itself, throttled};
 use crate::file_system::file_system_of;
+use crate::folder::leftovers;
 use crate::many;
 use crate::metrics::{MEGA, MICRO, add_latencies};
 
@@ -30,6 +31,10 @@ pub fn plan(
         return Err(Reason::new(Cause::Contradiction, text));
     }
     let mut case = one_of_all(about, site, of_node)?;
+    if job.is_of_many_nodes() {
+        // The file is made and filled once the nodes know where.
+        case.budget.connect = case.budget.connect.plus(case.budget.prepare);
+    }
     if many::expect_shared(&mut case, site) {
         require_room(&case, site, job.total_bytes().saturating_mul(site.nodes.len() as u64))?;
     }
@@ -100,6 +105,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         own.iter().find_map(|part| Some(Finding { node: Some(part.node.clone()), ..throttled(case, part)? })),
     );
     measures.findings.extend(many::own_file_systems(case, &own));
+    measures.findings.extend(leftovers(parts));
     Ok(measures)
 }
 

@@ -110,13 +110,13 @@ pub fn cache(prepared: &[Prepared], job: &JobSpec) -> Value {
         (false, true) => "fadvise dontneed before each pass",
         (false, false) => "none: writes go to the cache, and flushing is timed",
     };
-    // With a shared file, each thread sees the whole file.
-    let seen = if job.shared { &prepared[..prepared.len().min(1)] } else { prepared };
+    // Threads of one file each see the whole file.
+    let seen = &prepared[..prepared.len().min(job.file_count())];
     let told: Result<Vec<_>, _> = seen.iter().map(|one| one.resident.as_ref()).collect();
     let resident = match told {
         Ok(all) => json!({
             "percent": 100.0 * all.iter().map(|(bytes, _)| *bytes).sum::<u64>() as f64
-                / (job.total_bytes().max(1)) as f64,
+                / (job.file_bytes() * job.file_count() as u64).max(1) as f64,
             "by": all.first().map(|(_, by)| *by),
         }),
         Err(why) => json!({ "unknown": why }),

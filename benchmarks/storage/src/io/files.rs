@@ -35,16 +35,20 @@ pub enum Source {
     Named(PathBuf),
     /// Named files that another process made and filled.
     Written(PathBuf),
+    /// Named files in a folder of all nodes, each made by the node that opens it first.
+    OfAll(PathBuf),
 }
 
 pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
     let (directory, at, instead) = match &source {
         Source::New(wanted) | Source::Found(wanted, _) => place(wanted)?,
-        Source::Named(folder) | Source::Written(folder) => named(folder)?,
+        Source::Named(folder) | Source::Written(folder) | Source::OfAll(folder) => named(folder)?,
     };
     let place = directory.display().to_string();
     let fail = |what: &str, errno| error(When::Making, &format!("{what} in {place}"), errno);
     let bytes = job.file_bytes();
+    let is_durable = job.flushed == Flushed::Each && job.operation.writes();
+    let is_of_all = matches!(source, Source::OfAll(_));
     let (mut hiding, mut unreserved, mut covered) = (Hiding::Named, None, 0);
     let mut files = Vec::new();
     match source {
@@ -56,15 +60,17 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
         Source::New(_) => {
             require_room(job, &at, &place)?;
             for _ in 0..job.file_count() {
-                let made = scratch(&at, job.flushed == Flushed::Each && job.operation.writes());
+                let made = scratch(&at, is_durable);
                 let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
                 hiding = how;
                 files.push(file);
             }
         }
-        Source::Named(_) => {
+        Source::Named(_) | Source::OfAll(_) => {
             require_room(job, &at, &place)?;
-            let access = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let mut access = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+            access.set(OFlags::EXCL, !is_of_all);
+            access.set(OFlags::DSYNC, is_durable);
             let make =
                 |number| openat(&at, name(number), access, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH);
             let made: Result<Vec<_>, Errno> = (0..job.file_count()).map(make).collect();

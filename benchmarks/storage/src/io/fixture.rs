@@ -10,7 +10,7 @@ use seatrial_sys::Errno;
 use seatrial_sys::storage::{FdStore, Hiding, MOST_FILES};
 use serde::{Deserialize, Serialize};
 
-use super::job::JobSpec;
+use super::job::{JobSpec, Layout};
 use super::made::Made;
 use seatrial_bench::payload::GRANULE;
 
@@ -64,13 +64,13 @@ impl Found {
 /// to hand over.
 pub fn shares(job: &JobSpec) -> bool {
     let on_grid = job.block.is_multiple_of(GRANULE);
-    !job.operation.writes() && on_grid && job.file_count() <= MOST_FILES
+    !job.is_made_anew() && on_grid && job.file_count() <= MOST_FILES
 }
 
 fn kind(job: &JobSpec, directory: &str) -> Option<Kind> {
     shares(job).then(|| Kind {
         directory: directory.to_owned(),
-        files: if job.shared { 0 } else { job.threads },
+        files: if job.layout == Layout::Own { job.threads } else { 0 },
         direct: job.direct,
         compressible: job.compressible,
     })

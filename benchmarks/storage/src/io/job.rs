@@ -46,6 +46,30 @@ pub enum Flushed {
     Never,
 }
 
+/// Where the blocks of the threads are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One file per thread.
+    Own,
+    /// One file, with a part for each thread.
+    Shared,
+    /// One file of so many `threads`, whose blocks alternate; those of this node begin with number `first`.
+    Interleaved { first: u64, threads: u64 },
+}
+
+impl Layout {
+    /// The same on the node with that number of `nodes` nodes that have equally many threads.
+    #[must_use]
+    pub fn on_node(self, number: u64, nodes: u64) -> Self {
+        match self {
+            Self::Interleaved { threads, .. } => {
+                Self::Interleaved { first: number * threads, threads: nodes * threads }
+            }
+            Self::Own | Self::Shared => self,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     pub operation: Operation,
@@ -59,7 +83,7 @@ pub struct JobSpec {
     pub depth: Option<usize>,
     /// Blocks in each thread's part.
     pub blocks: u64,
-    pub shared: bool,
+    pub layout: Layout,
     /// Whether O_DIRECT bypasses the page cache.
     pub direct: bool,
     pub engine: Wanted,
@@ -157,7 +181,11 @@ impl JobSpec {
             block: block as usize,
             depth,
             blocks,
-            shared: word("files")? == "shared",
+            layout: match word("files")? {
+                "shared" => Layout::Shared,
+                "interleaved" => Layout::Interleaved { first: 0, threads },
+                _ => Layout::Own,
+            },
             direct,
             engine,
             flushed,
@@ -181,17 +209,42 @@ impl JobSpec {
         self.part_bytes() * self.threads as u64
     }
 
-    /// The file of a thread, by number, and the offset of its part.
-    pub fn place_of(&self, thread: usize) -> (usize, u64) {
-        if self.shared { (0, thread as u64 * self.part_bytes()) } else { (thread, 0) }
+    /// The file of a thread, by number.
+    pub fn file_of(&self, thread: usize) -> usize {
+        if self.layout == Layout::Own { thread } else { 0 }
+    }
+
+    /// The offset of a block of a thread in its file.
+    pub fn offset(&self, thread: usize, block: u64) -> u64 {
+        let thread = thread as u64;
+        let place = match self.layout {
+            Layout::Own => block,
+            Layout::Shared => thread * self.blocks + block,
+            Layout::Interleaved { first, threads } => block * threads + first + thread,
+        };
+        place * self.block as u64
+    }
+
+    /// Whether the threads of several nodes work in one file.
+    pub fn is_of_many_nodes(&self) -> bool {
+        matches!(self.layout, Layout::Interleaved { threads, .. } if threads > self.threads as u64)
+    }
+
+    /// Whether the files of a trial serve no later trial.
+    pub fn is_made_anew(&self) -> bool {
+        self.operation.writes() || self.is_of_many_nodes()
     }
 
     pub fn file_count(&self) -> usize {
-        if self.shared { 1 } else { self.threads }
+        if self.layout == Layout::Own { self.threads } else { 1 }
     }
 
     pub fn file_bytes(&self) -> u64 {
-        if self.shared { self.total_bytes() } else { self.part_bytes() }
+        match self.layout {
+            Layout::Own => self.part_bytes(),
+            Layout::Shared => self.total_bytes(),
+            Layout::Interleaved { threads, .. } => self.part_bytes() * threads,
+        }
     }
 
     pub fn is_laid_out(&self) -> bool {
@@ -201,8 +254,13 @@ impl JobSpec {
     /// Blocks at the start of a thread's part that are already filled, when the first `covered` bytes of its file
     /// are.
     pub fn laid_out_of(&self, thread: usize, covered: u64) -> u64 {
-        let (_, start) = self.place_of(thread);
-        covered.saturating_sub(start).min(self.part_bytes()) / self.block as u64
+        let (thread, filled) = (thread as u64, covered / self.block as u64);
+        let own = match self.layout {
+            Layout::Own => filled,
+            Layout::Shared => filled.saturating_sub(thread * self.blocks),
+            Layout::Interleaved { first, threads } => filled.saturating_sub(first + thread).div_ceil(threads),
+        };
+        own.min(self.blocks)
     }
 
     /// Whether a pass writes a block; decided by a hash, so that no table is needed.

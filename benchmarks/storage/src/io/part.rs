@@ -1,5 +1,6 @@
 //! The worker: its threads do all I/O, so that the worker itself never hangs and can always report.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -21,6 +22,8 @@ use super::rounds::Round;
 use super::steady::SteadyState;
 use super::team::{IoTeam, Prepared, Ran, flushes};
 use super::work::Checked;
+use crate::many;
+use seatrial_bench::group::PARTS;
 use seatrial_bench::{Running, Sink, Stop};
 
 /// Time that a phase may exceed its limit before pending requests count as hanging. Shorter than the supervisor's
@@ -58,7 +61,12 @@ pub struct IoWorkerSpec {
 
 impl IoWorkerSpec {
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let job = Arc::new(JobSpec::of(&case.params)?);
+        let mut job = JobSpec::of(&case.params)?;
+        if many::is_of_many(case) {
+            // A part has its own place only.
+            job.layout = job.layout.on_node(u64::from(place.index), case.planned.count(PARTS)?);
+        }
+        let job = Arc::new(job);
         Ok(Self { job, bindings: place.bindings.clone(), budget: case.budget })
     }
 
@@ -74,9 +82,38 @@ impl IoWorkerSpec {
     }
 }
 
-fn deadline(budget: &Budget) -> Nanos {
-    let left = budget.prepare.since(EARLIER).max(Nanos(budget.prepare.get() / 2));
-    Nanos(clock::now_ns()).plus(left)
+/// Before a phase of `limit` that begins now is over.
+fn deadline(limit: Nanos) -> Nanos {
+    Nanos(clock::now_ns()).plus(limit.since(EARLIER).max(Nanos(limit.get() / 2)))
+}
+
+/// A worker of a case of many nodes before it knows the folder of all.
+pub enum Unopened {
+    WithOwnFiles(Box<IoWorker>),
+    /// One whose file is in the folder of all.
+    WithoutFile(IoWorkerSpec),
+}
+
+impl Unopened {
+    pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
+        let spec = IoWorkerSpec::of(case, place)?;
+        if spec.job.is_of_many_nodes() {
+            return Ok(Self::WithoutFile(spec));
+        }
+        IoWorker::prepare(case, place).map(|worker| Self::WithOwnFiles(Box::new(worker)))
+    }
+
+    /// With its own files, or with the file in `theirs`.
+    pub fn open(self, theirs: &Path) -> Result<IoWorker, Reason> {
+        match self {
+            Self::WithOwnFiles(worker) => Ok(*worker),
+            Self::WithoutFile(spec) => {
+                many::require_seen(theirs, "files=interleaved")?;
+                let deadline = deadline(spec.budget.connect);
+                spec.set_up(Source::OfAll(theirs.to_owned()), random()?, 0, deadline)
+            }
+        }
+    }
 }
 
 impl IoWorker {
@@ -92,7 +129,7 @@ impl IoWorker {
     ) -> Result<Self, Reason> {
         let spec = IoWorkerSpec::of(case, place)?;
         let directory = case.planned.text("directory")?;
-        let (job, deadline) = (Arc::clone(&spec.job), deadline(&spec.budget));
+        let (job, deadline) = (Arc::clone(&spec.job), deadline(spec.budget.prepare));
         let found = fd_store.and_then(|fd_store| fixture::take(fd_store, &job, directory));
         let covered = found.as_ref().map_or(0, Found::covered);
         let run = found.as_ref().map_or_else(random, |found| Ok(found.run()))?;
@@ -223,7 +260,7 @@ impl Running for IoWorker {
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let most = (READ_BACK_BYTES / self.job.block as u64).max(1);
         let until = Nanos(clock::now_ns()).plus(READ_BACK);
-        let all = self.team.read_back(most, until, deadline(&self.budget))?;
+        let all = self.team.read_back(most, until, deadline(self.budget.prepare))?;
         let integrity = integrity(&all);
         if let Some(fd_store) = self.fd_store.filter(|_| matches!(integrity, Integrity::Corrupt { .. })) {
             // The next trial must write its own files, whether or not these stay wrong.

@@ -19,7 +19,8 @@ const SLOWEST: u64 = 20_000_000;
 const USUAL: u64 = 500_000_000;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let job = JobSpec::of(params)?;
+    let mut job = JobSpec::of(params)?;
+    job.layout = job.layout.on_node(0, site.nodes.len().max(1) as u64);
     let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     let of_node = |node: &SiteNode| plan_node(about, params, &job, wanted, node);
     if site.nodes.len() < 2 {
@@ -64,7 +65,7 @@ pub fn plan_node(
         let all_of_it = |rate: u64| Nanos(total.saturating_mul(1_000) / (rate / 1_000_000).max(1));
         let trials = u64::from(case.budget.trials.max(1));
         // Files that are only read are filled by the first trial and found by the others.
-        let once = if job.operation.writes() { 1 } else { trials };
+        let once = if job.is_made_anew() { 1 } else { trials };
         let laid_out = if job.is_laid_out() { all_of_it(USUAL).get() / once } else { 0 };
         case.writes = written(job, trials);
         case.budget.overhead = Nanos::millis(100).plus(Nanos(laid_out));
@@ -89,7 +90,7 @@ pub fn plan_node(
 /// What `trials` trials write: files that are only read are filled by the first; others are filled by each if they are laid
 /// out, and then written once, or for the measuring time.
 fn written(job: &JobSpec, trials: u64) -> Writes {
-    let filled = if job.operation.writes() { trials } else { 1 };
+    let filled = if job.is_made_anew() { trials } else { 1 };
     let written = if job.operation.writes() && job.once { trials } else { 0 };
     let times = written + if job.is_laid_out() { filled } else { 0 };
     let measured = job.time.get().saturating_mul(trials).saturating_mul(job.rounds);

@@ -32,8 +32,11 @@ pub const SIZE: ParamSpec = ParamSpec::new("size", Kind::Size(Bytes::kib(4), Byt
     .word("auto")
     .doc("Bytes of all threads together; auto is 1 GiB, or 16 blocks per thread if that is more.");
 
-pub const FILES: ParamSpec = ParamSpec::new("files", Kind::Choice(&["own", "shared"]), "own")
-    .doc("own: one file per thread; shared: one file, with a part for each thread.");
+pub const FILES: ParamSpec = ParamSpec::new("files", Kind::Choice(&["own", "shared", "interleaved"]), "own")
+    .doc(
+        "own: one file per thread; shared: one file of the node, with a part for each thread; interleaved: one file in which \
+         the blocks of the threads alternate, those of all nodes in a case of many.",
+    );
 
 pub const ACCESS: ParamSpec = ParamSpec::new("access", Kind::Choice(&["direct", "buffered"]), "direct")
     .doc("direct: bypass the page cache (O_DIRECT); buffered: through the page cache.");

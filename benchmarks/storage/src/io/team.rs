@@ -70,7 +70,7 @@ impl IoTeam {
             Arc::new(Shared { job: Arc::clone(job), payload, key: mix(run), failed: AtomicBool::new(false) });
         let most = slots(job.depth_with(true));
         let watches: Vec<_> =
-            (0..job.threads).map(|number| Watch::new(number, job.place_of(number).0, most)).collect();
+            (0..job.threads).map(|number| Watch::new(number, job.file_of(number), most)).collect();
         let threads = watches.iter().enumerate().map(|(number, watch)| {
             let binding = bindings.get(number % bindings.len().max(1)).copied();
             let (shared, watch) = (Arc::clone(&shared), Arc::clone(watch));
@@ -104,7 +104,7 @@ impl IoTeam {
         deadline: Nanos,
     ) -> Result<Vec<Prepared>, Reason> {
         let own = |number| {
-            let (file, _) = self.shared.job.place_of(number);
+            let file = self.shared.job.file_of(number);
             let file = files[file].try_clone().map_err(|error| {
                 Reason::new(Cause::Denied, format!("cannot share a file with thread {number}: {error}"))
             })?;

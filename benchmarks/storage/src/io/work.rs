@@ -305,8 +305,7 @@ impl IoQueue {
             if let Some(flying) = &mut self.flying[slot] {
                 flying.since = since;
                 let BlockIo { write, block, .. } = flying.io;
-                let (_, start) = self.tools.job.place_of(self.tools.number);
-                let offset = start + block * self.tools.job.block as u64;
+                let offset = self.tools.job.offset(self.tools.number, block);
                 self.tools.watch.begins(slot, write, offset, since);
             }
         }
@@ -346,7 +345,7 @@ impl IoQueue {
         self.old -= usize::from(io.pass < self.latest && self.old > 0);
         let what = || {
             let word = if io.write { "write" } else { "read" };
-            let (offset, file) = (self.offset(io.block), self.tools.job.place_of(self.tools.number).0);
+            let (offset, file) = (self.offset(io.block), self.tools.job.file_of(self.tools.number));
             format!("a {word} of {} B at offset {offset} of file {file}", self.tools.job.block)
         };
         match result {
@@ -375,22 +374,21 @@ impl IoQueue {
     }
 
     fn offset(&self, block: u64) -> u64 {
-        let (_, start) = self.tools.job.place_of(self.tools.number);
-        start + block * self.tools.job.block as u64
+        self.tools.job.offset(self.tools.number, block)
     }
 
     fn block(&self, io: &BlockIo) -> Block {
-        let (file, _) = self.tools.job.place_of(self.tools.number);
+        let file = self.tools.job.file_of(self.tools.number);
         Block { file: file as u32, offset: self.offset(io.block), generation: io.generation }
     }
 
     /// Drops the page cache of the part before it is read again. Dirty pages stay; the evidence shows how much came
     /// from the device.
     fn drop_cached_pages(&self) {
-        let JobSpec { direct, operation, .. } = *self.tools.job;
+        let JobSpec { direct, operation, blocks, block, .. } = *self.tools.job;
         if !direct && operation.reads() {
-            let (offset, len) = (self.offset(0), NonZeroU64::new(self.tools.job.part_bytes()));
-            let _ = fadvise(&self.tools.file, offset, len, Advice::DontNeed);
+            let (offset, end) = (self.offset(0), self.offset(blocks - 1) + block as u64);
+            let _ = fadvise(&self.tools.file, offset, NonZeroU64::new(end - offset), Advice::DontNeed);
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::many;
 use seatrial_bench::Latencies;
 use seatrial_bench::group::PARTS;
 use seatrial_bench::space::lacking;
+use seatrial_bench::stale_dirs::SHARED;
 use seatrial_bench::{Running, Sink, Stop};
 
 pub const CHANNEL: &str = "operations";
@@ -72,16 +73,11 @@ impl Unopened {
     /// With files in its own folder, or in `theirs`.
     pub fn open(self, theirs: &Path) -> Result<MetadataWorker, Reason> {
         let shared = match (&self.folder, self.sharing) {
-            (None, _) if !theirs.is_dir() => {
-                let text = format!(
-                    "{}, which the first node made, is not on this node: folder=shared needs a directory that all nodes \
-                     have on one file system",
-                    theirs.display()
-                );
-                return Err(Reason::new(Cause::Missing, text));
+            (None, _) => {
+                many::require_seen(theirs, "folder=shared")?;
+                Some(theirs.to_owned())
             }
-            (None, _) => Some(theirs.to_owned()),
-            (Some(folder), Some(_)) => Some(folder.inner("shared")?),
+            (Some(folder), Some(_)) => Some(folder.inner(SHARED)?),
             (Some(_), None) => None,
         };
         let of_thread = |thread: u64| {

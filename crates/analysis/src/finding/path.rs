@@ -111,12 +111,11 @@ fn end_of(moved: &Moved, way: Way) -> (&str, Option<Point<'_>>) {
         Way::Sent => (&moved.from, &moved.sender),
         Way::Received => (&moved.to, &moved.receiver),
     };
-    let named = match end {
-        Some(PathEnd::Interface(name)) => Some((&INTERFACE, name)),
-        Some(PathEnd::Port(name)) => Some((&PORT, name)),
-        None => moved.interface.as_ref().map(|name| (&INTERFACE, name)),
-    };
-    (node, named.map(|(kind, name)| Point { kind, name }))
+    let point = end.as_ref().map(|end| match end {
+        PathEnd::Interface(name) => Point { kind: &INTERFACE, name },
+        PathEnd::Port(name) => Point { kind: &PORT, name },
+    });
+    (node, point)
 }
 
 impl Way {

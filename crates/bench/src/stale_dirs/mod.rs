@@ -27,6 +27,9 @@ const PREFIX: &str = ".seatrial-";
 /// Digits of the number at the end of a name.
 const DIGITS: usize = 16;
 
+/// Name of the folder inside for what all threads, or all nodes, work on.
+pub const SHARED: &str = "shared";
+
 /// A folder without a manifest is taken for one that is being made for so long.
 const YOUNG: Duration = Duration::from_secs(60);
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::MANIFEST;
+use super::{MANIFEST, SHARED};
 use crate::Stop;
 
 /// What is in a folder of a test.
@@ -83,7 +83,7 @@ impl Walk<'_> {
                 FileType::RegularFile if is_numbered(&text, "part", 1) => {
                     self.take(folder.as_fd(), &name, &inner, &mut found)?;
                 }
-                FileType::Directory if text == "shared" || is_numbered(&text, "thread", 1) => {
+                FileType::Directory if text == SHARED || is_numbered(&text, "thread", 1) => {
                     let below = openat(&folder, name.as_c_str(), FOLDER | OFlags::NOFOLLOW, Mode::empty());
                     let Some(below) = there(below, &text, "opening")? else { continue };
                     self.files(&below, &text, &about, &mut found)?;
@@ -101,12 +101,13 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// The files of a thread.
+    /// The files of a thread, or of all.
     fn files(self, folder: &OwnedFd, shown: &str, above: &Stat, found: &mut Inside) -> Result<(), String> {
         for name in there(names(folder), &shown, "listing")?.unwrap_or_default() {
             let text = name.to_string_lossy();
             let Some(about) = inspect(folder.as_fd(), &name, above)? else { continue };
-            let is_ours = is_numbered(&text, "file", 3) || is_numbered(&text, "renamed", 3);
+            let of_names = |word| is_numbered(&text, word, 3);
+            let is_ours = of_names("file") || of_names("renamed") || is_numbered(&text, "part", 1);
             if !is_ours || FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
                 return Err(unexpected(&format!("{shown}/{text}")));
             }

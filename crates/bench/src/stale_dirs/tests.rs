@@ -21,6 +21,7 @@ fn left(parent: &Path, number: u64) -> PathBuf {
     fs::create_dir_all(path.join("shared")).unwrap();
     fs::write(path.join("thread.0/file.0.1.2"), "abc").unwrap();
     fs::write(path.join("shared/renamed.1.0.77"), "").unwrap();
+    fs::write(path.join("shared/part.0"), "hi").unwrap();
     fs::write(path.join("part.0"), "defg").unwrap();
     // Above the kernel's largest number of a process (PID_MAX_LIMIT, 2^22).
     write(&path, &Manifest { process: 999_999_999, ..Manifest::of_this_process(BENCH) });
@@ -45,7 +46,7 @@ fn what_a_dead_process_left_is_removed_to_the_last_file_and_nothing_beside_it() 
     assert_eq!(standing(parent.path()), Standing::Abandoned);
     let manifest = fs::metadata(path.join(MANIFEST)).unwrap().len();
     let found = inside(&path).unwrap();
-    assert_eq!(found, Inside { files: 4, bytes: 7 + manifest });
+    assert_eq!(found, Inside { files: 5, bytes: 9 + manifest });
     assert_eq!(remove(&path, None), Ok(found));
     assert!(!path.exists());
     assert_eq!(fs::read_to_string(parent.path().join("precious")).unwrap(), "mine");

@@ -21,7 +21,7 @@ pub fn tell(by_port: &[Transferred], case: &Case, measures: &mut Measures) {
         for ([from, to], ends, bytes) in directions.into_iter().filter(|(.., bytes)| *bytes > 0) {
             let [sender, receiver] = ends.map(|end| path_end(case, end, number));
             let (from, to) = (from.clone(), to.clone());
-            rows.push(Moved { from, to, bytes, buffered: moved.buffered, interface: None, sender, receiver });
+            rows.push(Moved { from, to, bytes, buffered: moved.buffered, sender, receiver });
         }
     }
     MovedRows(rows).put(&mut measures.evidence);

@@ -9,7 +9,7 @@ use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::nodes::Nodes;
+use crate::nodes::Nodes;
 use crate::versus::ours::binary;
 
 /// Runs of which the median is told.

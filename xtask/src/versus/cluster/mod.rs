@@ -5,7 +5,6 @@
 //! an empty command on every node, where ours also finds its binary there, describes the machine, and compares clocks.
 
 mod controller;
-mod nodes;
 mod scale;
 
 use std::rc::Rc;
@@ -14,8 +13,8 @@ use anyhow::Result;
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
-use self::nodes::Nodes;
 use super::{Alone, Area, Figure, Row, ours};
+use crate::nodes::Nodes;
 use crate::packages;
 
 pub const CLUSTER: Area = Area {

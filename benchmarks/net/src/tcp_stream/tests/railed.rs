@@ -7,6 +7,7 @@ use serde_json::json;
 use super::figures::{end, steady};
 use super::rig::{params, with_card};
 use crate::tcp_stream::BENCHMARK;
+use crate::tcp_stream::config::TcpStreamConfig;
 
 /// Two cards in separate networks: 10 Gbit/s, and one of this rate; the second has its interrupts on CPU 0.
 fn node_with_rails(name: &str, mbit: u64) -> SiteNode {
@@ -42,6 +43,21 @@ fn the_limit_is_the_sum_of_the_rails() {
     let value = record.value.expect("known");
     assert!((value - 35.0 * 1448.0 / 1538.0).abs() < 1e-6, "{value}");
     assert_eq!(case.planned.text("interface"), Ok("eth0+eth1"));
+}
+
+#[test]
+fn rails_cross_over_to_other_interfaces_of_the_second_node() {
+    let case = planned(&[("rails", "eth0:eth1+eth1:eth0"), ("flows", "2")]).expect("a plan");
+    assert_eq!(case.planned.text("interface"), Ok("eth0+eth1"));
+    assert_eq!(case.planned.text("peer_interface"), Ok("eth1+eth0"));
+    for (place, names) in case.places.iter().zip([["eth0", "eth1"], ["eth1", "eth0"]]) {
+        let config = TcpStreamConfig::of(&case, place).expect("a configuration");
+        assert_eq!(config.rails, names, "{}", place.node);
+    }
+    // Each rail has the 10 Gbit/s of its slower end.
+    let limits = BENCHMARK.limits(&case, &site());
+    let record = limits["throughput"].record(Better::Higher, Unit::GigabitsPerSecond).expect("a rate");
+    assert!((record.value.expect("known") - 20.0 * 1448.0 / 1538.0).abs() < 1e-6, "{record:?}");
 }
 
 #[test]
@@ -81,6 +97,12 @@ fn rails_that_cannot_be_had_are_refused_with_the_reason() {
         (vec![("rails", "eth0+eth1")], Cause::Contradiction, "set -p flows=2 or more"),
         (vec![("rails", "eth0,eth0"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
         (vec![("rails", "eth0,"), ("flows", "2")], Cause::Contradiction, "different interfaces"),
+        (
+            vec![("rails", "eth0:eth1+eth1"), ("flows", "2")],
+            Cause::Contradiction,
+            "rails=eth0:eth1+eth1: list different interfaces",
+        ),
+        (vec![("rails", "eth0:eth7"), ("flows", "1")], Cause::Inapplicable, "n2 has no interface eth7"),
         (
             vec![("rails", "eth0"), ("interface", "eth1")],
             Cause::Contradiction,
@@ -136,6 +158,11 @@ fn each_rail_is_to_be_proved_by_its_own_bytes() {
         evidence: Evidence::from([("ends".to_owned(), json!(ends))]),
     };
     let measures = BENCHMARK.reduce(&case, &[part]).expect("numbers");
-    let row = |rail: &str, bytes: u64, buffered: u64| json!({ "from": "n1", "to": "n2", "interface": rail, "bytes": bytes, "buffered": buffered });
+    let row = |rail: &str, bytes: u64, buffered: u64| {
+        json!({
+            "from": "n1", "to": "n2", "bytes": bytes, "buffered": buffered,
+            "sender": { "interface": rail }, "receiver": { "interface": rail },
+        })
+    };
     assert_eq!(measures.evidence["moved"], json!([row("eth0", 107, 20), row("eth1", 40, 10)]));
 }

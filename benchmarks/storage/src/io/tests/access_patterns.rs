@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::rig::params;
 use crate::io::access_pattern::AccessPattern;
-use crate::io::job::JobSpec;
+use crate::io::job::{JobSpec, Layout};
 
 fn job(changed: &[(&str, &str)]) -> JobSpec {
     let mut all = vec![("size", "100 KiB"), ("block", "1 KiB")];
@@ -60,4 +60,27 @@ fn a_mix_reads_the_share_that_was_asked_for() {
         // Four standard deviations of a binomial distribution are 1.3 %.
         assert!((reads as f64 / 200.0 - wanted).abs() < 1.3, "{percent}: {reads}");
     }
+}
+
+#[test]
+fn blocks_of_all_threads_of_all_nodes_alternate_in_one_file() {
+    let mut job = job(&[("files", "interleaved"), ("threads", "3"), ("size", "9 KiB"), ("depth", "1")]);
+    let alone = job.layout;
+    assert_eq!((job.file_count(), job.file_bytes(), job.is_of_many_nodes()), (1, 9 << 10, false));
+    let mut offsets = BTreeSet::new();
+    for node in 0..4 {
+        job.layout = alone.on_node(node, 4);
+        assert_eq!((job.file_bytes(), job.is_of_many_nodes()), (36 << 10, true));
+        assert_eq!(job.offset(1, 0), (node * 3 + 1) << 10);
+        assert_eq!(job.offset(1, 2) - job.offset(1, 1), 12 << 10);
+        for thread in 0..3 {
+            offsets.extend((0..3).map(|block| job.offset(thread, block)));
+            for covered in 0..40 << 10 {
+                let filled = (0..3).filter(|block| job.offset(thread, *block) + 1024 <= covered).count();
+                assert_eq!(job.laid_out_of(thread, covered), filled as u64, "{node} {thread} {covered}");
+            }
+        }
+    }
+    assert_eq!(offsets, (0..36).map(|place| place << 10).collect());
+    assert_eq!(Layout::Shared.on_node(3, 4), Layout::Shared);
 }

@@ -1,11 +1,16 @@
 //! Many nodes in one case: its plan, and its sums from invented samples.
 
+use std::path::Path;
+use std::time::Duration;
+
+use seatrial_bench::testing::{Kept, at_once, prepare_all};
+use seatrial_bench::{Prepared, Running, Stop};
 use seatrial_model::machine::{FileSystem, Known, Medium};
-use seatrial_model::{Case, Cause, PartRecord, Reason, Site, SiteNode};
+use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
 use serde_json::json;
 
 use super::figures::{record, samples};
-use super::rig::{machine, params};
+use super::rig::{folder, machine, params};
 use crate::file::BENCHMARK;
 
 const GIB: u64 = 1 << 30;
@@ -105,4 +110,58 @@ fn with_work_once_the_first_and_the_last_of_all_threads_are_told() {
     // 120 MB in 0.2 s, 160 MB in 0.4 s.
     assert!((of("first_done") - 600.0).abs() < 1e-6, "{}", of("first_done"));
     assert!((of("last_done") - 400.0).abs() < 1e-6, "{}", of("last_done"));
+}
+
+/// A case of two nodes in a folder of this machine.
+fn in_one_file(directory: &Path, operation: &str) -> Case {
+    let changed = [
+        ("files", "interleaved"),
+        ("operation", operation),
+        ("access", "buffered"),
+        ("threads", "2"),
+        ("size", "1 MiB"),
+        ("block", "16 KiB"),
+    ];
+    let mut case = planned(2, Medium::Network, 50 * GIB, &changed).expect("a plan");
+    case.planned.set("directory", directory.to_str().expect("UTF-8"));
+    case.places.iter_mut().for_each(|place| place.bindings.clear());
+    case
+}
+
+#[test]
+fn the_threads_of_two_nodes_read_and_write_one_file_and_leave_none() {
+    let directory = folder();
+    for operation in ["read", "write"] {
+        let case = in_one_file(directory.path(), operation);
+        let parts = case.places.iter().map(|place| BENCHMARK.part(&case, place));
+        let (prepared, offers) = prepare_all(parts, &[]).expect("prepared");
+        let connect = |prepared: Prepared| prepared.connect(&offers).expect("connected");
+        let running = at_once(prepared, &[], connect);
+        let measure = |mut part: Box<dyn Running>| {
+            let mut kept = Kept::default();
+            part.run(Phase::Measure, &Stop::after(Duration::from_millis(100)), &mut kept).expect("measured");
+            assert_eq!(kept.evidence["files"]["count"], 1);
+            assert_eq!(kept.evidence["files"]["bytes_each"], 2 << 20);
+            part
+        };
+        let running = at_once(running, &[], measure);
+        let verify = |mut part: Box<dyn Running>| (part.verify().expect("read back"), part);
+        // All verify before any ends.
+        let (found, running): (Vec<_>, Vec<_>) = at_once(running, &[], verify).into_iter().unzip();
+        assert!(found.iter().all(|one| matches!(one, Integrity::Verified { checked: 1.. })), "{found:?}");
+        drop(running);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a folder").count(), 0, "{operation}");
+    }
+}
+
+#[test]
+fn one_file_of_two_nodes_needs_a_directory_that_both_have() {
+    let directory = folder();
+    let case = in_one_file(directory.path(), "write");
+    let (mut prepared, mut offers) =
+        prepare_all(case.places.iter().map(|place| BENCHMARK.part(&case, place)), &[]).expect("prepared");
+    offers[0].data["folder"] = json!("/there/is/no/such/folder");
+    let reason = prepared.remove(1).connect(&offers).err().expect("another file system");
+    assert_eq!(reason.cause, Cause::Missing);
+    assert!(reason.text.contains("files=interleaved needs a directory that all nodes have"), "{reason}");
 }

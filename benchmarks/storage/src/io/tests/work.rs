@@ -13,7 +13,7 @@ fn every_way_of_working_verifies_and_gives_numbers() {
     let folder = folder();
     for operation in ["read", "write", "mixed"] {
         for (pattern, engine, files) in
-            [("seq", "sync", "own"), ("random", "auto", "shared"), ("seq", "auto", "own")]
+            [("seq", "sync", "own"), ("random", "auto", "shared"), ("seq", "auto", "interleaved")]
         {
             for access in ["direct", "buffered"] {
                 let changed = [

@@ -133,7 +133,10 @@ fn rails(eth0: u64, eth1: u64) -> CaseRecord {
     for name in ["interface", "peer_interface"] {
         case.chosen.set(name, "eth0+eth1");
     }
-    let row = |name: &str| json!({ "from": "n1", "to": "n2", "interface": name, "bytes": 500_000_000 });
+    let row = |name: &str| {
+        let end = json!({ "interface": name });
+        json!({ "from": "n1", "to": "n2", "sender": end, "receiver": end, "bytes": 500_000_000 })
+    };
     case.evidence.insert("moved".to_owned(), json!([row("eth0"), row("eth1")]));
     let both = json!({ "rx_bytes eth0": 523_000_000, "rx_bytes eth1": 523_000_000 });
     case.evidence.get_mut("probes").expect("there")["n2"]["nic"]["counts"] = both;

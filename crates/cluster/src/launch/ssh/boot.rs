@@ -10,6 +10,8 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use seatrial_model::Bytes;
+
 use crate::launch::SILENCE;
 use crate::launch::copying::Copying;
 use crate::own_program::RUNNING;
@@ -117,8 +119,7 @@ pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write, copying: &Copyin
                 return Ok(());
             }
             ("send", _) => {
-                unsent =
-                    send(to, copying).err().map(|error| format!("copying the binary to the node: {error}"));
+                unsent = send(to, copying).err();
             }
             ("fail", why) => return Err(why.to_owned()),
             _ => return Err(format!("the node says '{said}'")),
@@ -126,20 +127,31 @@ pub(super) fn exchange(from: &mut dyn Read, to: &mut dyn Write, copying: &Copyin
     }
 }
 
-fn send(to: &mut dyn Write, copying: &Copying) -> io::Result<()> {
-    let mut binary = File::open(RUNNING)?;
-    let all = binary.metadata()?.len();
+/// Sends the binary, or tells how far it came and why no further.
+fn send(to: &mut dyn Write, copying: &Copying) -> Result<(), String> {
+    let own = |error: io::Error| format!("reading the binary to copy it to the node: {error}");
+    let mut binary = File::open(RUNNING).map_err(own)?;
+    let all = binary.metadata().map_err(own)?.len();
     let (mut piece, mut sent) = (vec![0; PIECE], 0);
+    let ended = |error: io::Error, sent: u64| {
+        let (sent, all) = (Bytes(sent).rounded(), Bytes(all).rounded());
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => {
+                format!("the connection ended when {sent} of {all} of the binary were sent to the node")
+            }
+            _ => format!("copying the binary to the node, after {sent} of {all}: {error}"),
+        }
+    };
     loop {
         copying.sent(sent, all);
         match binary.read(&mut piece) {
-            Ok(0) => return to.flush(),
+            Ok(0) => return to.flush().map_err(|error| ended(error, sent)),
             Ok(bytes) => {
-                to.write_all(&piece[..bytes])?;
+                to.write_all(&piece[..bytes]).map_err(|error| ended(error, sent))?;
                 sent += bytes as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(own(error)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The lab that rows share: made when the first of them needs it, ended with the last.
+//! A lab that measurements share: made when the first of them needs it, ended with the last.
 
 use std::cell::OnceCell;
 use std::process::{Command, Stdio};
@@ -18,7 +18,39 @@ pub struct Nodes {
 
 impl Nodes {
     pub fn new(size: u32) -> Self {
-        Self { size, name: format!("versus-{size}"), is_up: OnceCell::new() }
+        Self::named("versus", size)
+    }
+
+    /// One by a name of its own, so that it can be up beside others.
+    pub fn named(name: &str, size: u32) -> Self {
+        Self { size, name: format!("{name}-{size}"), is_up: OnceCell::new() }
+    }
+
+    /// Runs a line of shell on a node, or on the head.
+    pub fn on(&self, host: &str, line: &str) -> Result<String> {
+        self.make()?;
+        let mut command = self.lab()?;
+        command.arg("run");
+        if host != "head" {
+            command.args(["--node", host]);
+        }
+        let output = command.args(["--", "sh", "-c", line]).current_dir("/").stdin(Stdio::null()).output()?;
+        ensure!(output.status.success(), "{host}: {line}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Takes the faults of the lab away.
+    pub fn heal(&self) -> Result<()> {
+        workspace::run(self.lab()?.arg("heal").stdout(Stdio::null()))
+    }
+
+    fn make(&self) -> Result<()> {
+        if self.is_up.get().is_none() {
+            let size = self.size.to_string();
+            workspace::run(self.lab()?.args(["up", "--fresh", "--nodes", &size]).stdout(Stdio::null()))?;
+            _ = self.is_up.set(());
+        }
+        Ok(())
     }
 
     /// Runs a line of shell on the head; its time in seconds.
@@ -33,11 +65,7 @@ impl Nodes {
 
     /// `words` as a command on the head, which keeps its PID.
     pub fn command(&self, words: &[&str]) -> Result<Command> {
-        if self.is_up.get().is_none() {
-            let size = self.size.to_string();
-            workspace::run(self.lab()?.args(["up", "--fresh", "--nodes", &size]).stdout(Stdio::null()))?;
-            _ = self.is_up.set(());
-        }
+        self.make()?;
         let mut command = self.lab()?;
         command.args(["run", "--"]).args(words).current_dir("/").stdin(Stdio::null());
         Ok(command)

@@ -1,0 +1,89 @@
+//! What a report says of a planted fault.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::planted::{Planted, Who};
+
+/// Findings that name a node as the one at fault.
+const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit"];
+
+/// Findings about how quiet the machine was that has the lab.
+const OF_THE_MACHINE: &[&str] = &["did-not-converge", "disturbed", "trials-not-made"];
+
+/// A planted fault and what the report made of it.
+pub struct Judged<'a> {
+    pub fault: &'a Planted,
+    /// The nodes that the report names.
+    pub named: BTreeSet<String>,
+    pub has_cause: bool,
+    pub cases: usize,
+    pub seconds: f64,
+    /// What the report says, a line each.
+    pub said: Vec<String>,
+}
+
+impl<'a> Judged<'a> {
+    pub fn of(fault: &'a Planted, document: &Value, seconds: f64) -> Self {
+        let results = document["results"].as_array().map_or(&[][..], Vec::as_slice);
+        let of_run = document["findings"].as_array().into_iter().flatten();
+        let of_cases = results.iter().filter_map(|result| result["findings"].as_array()).flatten();
+        let findings: Vec<&Value> = of_run.chain(of_cases).collect();
+        let matters = |finding: &&&Value| {
+            finding["severity"] != "info" && !OF_THE_MACHINE.iter().any(|kind| finding["kind"] == *kind)
+        };
+        let blames = |finding: &&&Value| BLAMES.iter().any(|kind| finding["kind"] == *kind);
+        let nodes =
+            findings.iter().filter(matters).filter(blames).filter_map(|finding| finding["node"].as_str());
+        let mut named: BTreeSet<String> = nodes.map(str::to_owned).collect();
+        let lost = results.iter().filter_map(|result| result["lost"].as_array()).flatten();
+        named.extend(lost.filter_map(Value::as_str).map(str::to_owned));
+        // A case of one node that has no number speaks of that node.
+        let without = results.iter().filter(|result| result["outcome"] != "measured");
+        let alone = without.filter_map(|result| result["nodes"].as_array().filter(|nodes| nodes.len() == 1));
+        named.extend(alone.flatten().filter_map(Value::as_str).map(str::to_owned));
+        let mut said: Vec<String> = findings
+            .iter()
+            .filter(matters)
+            .map(|finding| {
+                let text = |key: &str| finding[key].as_str().unwrap_or_default();
+                format!(
+                    "{} {}: {} {}",
+                    text("kind"),
+                    text("node"),
+                    text("text"),
+                    finding["remedy"]["text"].as_str().unwrap_or_default()
+                )
+            })
+            .collect();
+        said.extend(results.iter().filter_map(|result| {
+            let text = |key: &str| result[key].as_str().unwrap_or_default();
+            (text("outcome") != "measured").then(|| {
+                format!("{} {} {}: {}", text("case"), text("outcome"), text("cause"), text("reason"))
+            })
+        }));
+        said.sort();
+        said.dedup();
+        let has_cause =
+            fault.cause.iter().any(|word| said.iter().any(|line| line.to_lowercase().contains(word)));
+        Self { fault, named, has_cause, cases: results.len(), seconds, said }
+    }
+
+    /// Whether who is to be named is named.
+    pub fn is_right(&self) -> bool {
+        match self.fault.who {
+            Who::Node(node) => self.named.contains(node),
+            Who::Nobody => true,
+        }
+    }
+
+    /// The nodes that are blamed for what they did not do.
+    pub fn blamed(&self) -> Vec<&str> {
+        let is_sound = |node: &&String| match self.fault.who {
+            Who::Node(faulty) => *node != faulty,
+            Who::Nobody => true,
+        };
+        self.named.iter().filter(is_sound).map(String::as_str).collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! `cargo xtask faults`: plants faults in a lab, measures, and holds what Seatrial says against what was planted.
+
+mod judge;
+mod network;
+mod planted;
+mod storage;
+mod table;
+
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use self::judge::Judged;
+use self::planted::Planted;
+use crate::nodes::Nodes;
+use crate::versus::ours;
+
+/// Plant faults in a lab, measure, heal, and judge what Seatrial says of each.
+///
+/// It needs root, as `cargo xtask lab` does. Prints the table of docs/diagnosis.md.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only faults whose name contains one of these words.
+    names: Vec<String>,
+    /// Show the faults, and plant none.
+    #[arg(long)]
+    list: bool,
+    /// Plant one in so many, by lot.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    one_in: u64,
+    /// The number that the lot is drawn from [default: the time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The number of nodes of the lab.
+    #[arg(long, default_value_t = 4)]
+    nodes: u32,
+    /// The binary [default: the release binary, built anew]
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Show what the report says of each fault.
+    #[arg(long)]
+    said: bool,
+}
+
+/// Plants what is asked for.
+///
+/// # Errors
+/// When the lab cannot be made, a fault cannot be planted or healed, or a run gives no document. What the report says wrongly
+/// is no error: it stands in the table.
+pub fn run(args: &Args) -> Result<()> {
+    let seed = args
+        .seed
+        .unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_secs()));
+    let all = chosen(args, seed);
+    ensure!(!all.is_empty(), "no fault has such a name; see --list");
+    if args.list {
+        all.iter().for_each(|fault| println!("{}, {}: {}", fault.name, fault.strength, fault.what));
+        return Ok(());
+    }
+    println!("seed {seed}");
+    let binary = match &args.binary {
+        Some(binary) => binary.canonicalize().context("no such binary")?,
+        None => {
+            ours::build()?;
+            ours::binary()
+        }
+    };
+    let nodes = Nodes::named("faults", args.nodes);
+    let mut judged = Vec::new();
+    for fault in &all {
+        let (document, seconds) = measured(&nodes, &binary, fault, args.nodes)
+            .with_context(|| format!("{}, {}", fault.name, fault.strength))?;
+        let one = Judged::of(fault, &document, seconds);
+        println!("{}", table::row(&one));
+        if args.said {
+            one.said.iter().for_each(|line| println!("    {line}"));
+        }
+        judged.push(one);
+    }
+    println!("\n{}", table::table(&judged));
+    Ok(())
+}
+
+fn chosen(args: &Args, seed: u64) -> Vec<Planted> {
+    let is_named =
+        |fault: &Planted| args.names.is_empty() || args.names.iter().any(|word| fault.name.contains(word));
+    let named: Vec<Planted> = planted::all().into_iter().filter(is_named).collect();
+    let first = seed % args.one_in;
+    named.into_iter().zip(0..).filter(|(_, at)| at % args.one_in == first).map(|(fault, _)| fault).collect()
+}
+
+/// What a run says while the fault is there, and its seconds.
+fn measured(nodes: &Nodes, binary: &std::path::Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
+    let planted = fault.plant.iter().try_for_each(|(host, line)| nodes.on(host, line).map(drop));
+    if planted.is_err() {
+        // What was planted before it: undoing what was not is no error then.
+        for (host, line) in &fault.heal {
+            let _ = nodes.on(host, line);
+        }
+        planted?;
+    }
+    let all = format!("n[1-{count}]");
+    let words = fault.run.iter().map(|word| if *word == "NODES" { &all } else { *word });
+    let mut line =
+        vec!["env", "SEATRIAL_HOME=/tmp/seatrial-faults", binary.to_str().context("a path in UTF-8")?];
+    line.extend(words);
+    line.extend(["--share-hosts", "-o", "json"]);
+    let start = Instant::now();
+    let output = nodes.command(&line)?.output();
+    let seconds = start.elapsed().as_secs_f64();
+    // Healed whatever came of the run.
+    for (host, line) in &fault.heal {
+        nodes.on(host, line)?;
+    }
+    nodes.heal()?;
+    let output = output?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let document =
+        serde_json::from_slice(&output.stdout).with_context(|| format!("no document: {complaint}"))?;
+    Ok((document, seconds))
+}

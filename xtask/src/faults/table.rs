@@ -1,0 +1,45 @@
+//! The table of docs/diagnosis.md.
+
+use super::judge::Judged;
+use super::planted::{Strength, Who};
+
+const HEAD: &str =
+    "| fault | strength | who | blamed wrongly | cause | cases | s |\n|---|---|---|---|---|---|---|";
+
+/// A row of the table.
+pub fn row(judged: &Judged<'_>) -> String {
+    let yes = |is_so: bool| if is_so { "right" } else { "missed" };
+    let is_sound = judged.fault.who == Who::Nobody;
+    let (who, cause) = match is_sound {
+        true => ("", ""),
+        false => (yes(judged.is_right()), yes(judged.has_cause)),
+    };
+    let Judged { fault, cases, seconds, .. } = judged;
+    format!(
+        "| {}: {} | {} | {who} | {} | {cause} | {cases} | {seconds:.0} |",
+        fault.name,
+        fault.what,
+        fault.strength,
+        judged.blamed().join(" ")
+    )
+}
+
+/// All rows, and the sums by strength.
+pub fn table(all: &[Judged<'_>]) -> String {
+    let rows: Vec<String> = all.iter().map(row).collect();
+    let sum = |strength: Strength| {
+        let of: Vec<&Judged<'_>> =
+            all.iter().filter(|one| one.fault.strength == strength && one.fault.who != Who::Nobody).collect();
+        let who = of.iter().filter(|one| one.is_right()).count();
+        let cause = of.iter().filter(|one| one.has_cause).count();
+        format!("{strength}: who right {who} of {n}, cause right {cause} of {n}", n = of.len())
+    };
+    let sums: Vec<String> = [Strength::Plain, Strength::Weak, Strength::Just].map(sum).into();
+    let blamed = all.iter().filter(|one| !one.blamed().is_empty()).count();
+    format!(
+        "{HEAD}\n{}\n\n{}; sound nodes blamed in {blamed} of {}",
+        rows.join("\n"),
+        sums.join("; "),
+        all.len()
+    )
+}
