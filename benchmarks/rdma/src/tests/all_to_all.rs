@@ -84,6 +84,17 @@ fn what_does_not_fit_is_refused_with_the_reason() {
 }
 
 #[test]
+fn what_a_device_has_not_is_told_before_anything_moves() {
+    for (words, text) in [
+        ("qps=1", "mlx5_0/1: 2 queue pairs are needed, and the device has 1 at most"),
+        ("cqes=67", "mlx5_0/1: a completion queue of 68 entries is needed, and the device has 67 at most"),
+    ] {
+        let error = Rack::new(words).connected(&case_on(three(), ID, &[])).map(drop).expect_err("refused");
+        assert!(error.cause == Cause::NoSpace && error.text.starts_with(text), "{error}");
+    }
+}
+
+#[test]
 fn the_limit_is_the_sum_of_the_ports_with_the_headers_of_a_write() {
     let bench = find(crate::BENCHMARKS, ID).expect("there");
     let mut half = card("mlx5_1", "0000:17:00.0", "image:1", 0);
@@ -109,13 +120,14 @@ fn the_limit_is_the_sum_of_the_ports_with_the_headers_of_a_write() {
 
 #[test]
 fn every_flow_moves_data_that_is_checked_over_whatever_queue_pairs() {
-    for (nodes, changed, flows) in [
-        (three(), &[][..], 6),
-        (three(), &[("shift", "1"), ("moderation", "4")][..], 3),
-        (alike(2), &[("per_node", "4"), ("threads", "3"), ("device", "mlx5_0+mlx5_1")][..], 2),
-        (alike(4), &[("shift", "2"), ("device", "mlx5_1"), ("completion", "event")][..], 4),
+    let parts = [("per_node", "4"), ("threads", "3"), ("device", "mlx5_0+mlx5_1")];
+    for (cards, nodes, changed, flows) in [
+        (Rack::new(""), three(), &[][..], 6),
+        (Rack::roce(""), three(), &[][..], 6),
+        (Rack::new(""), three(), &[("shift", "1"), ("moderation", "4")][..], 3),
+        (Rack::new(""), alike(2), &parts[..], 2),
+        (Rack::new(""), alike(4), &[("shift", "2"), ("device", "mlx5_1"), ("completion", "event")][..], 4),
     ] {
-        let cards = Rack::new("");
         let case = case_on(nodes, ID, changed);
         let is_whole = |_: &[PartRecord], measures: &Measures| measures.series["by_flow"].len() == flows;
         let (records, measures) = cards.measured(&case, is_whole);

@@ -8,7 +8,7 @@ use seatrial_sys::verbs::{
     AddressHandle, Connection, GROUP_QP, GidEntry, Global, LinkLayer, Mtu, Path, Remote, Retry, Transport,
     VerbKind, choose,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::group::{self, Groups};
 use super::{ConnectionInfo, RdmaEndpoint, preparing};
@@ -115,7 +115,9 @@ impl RdmaEndpoint {
         let (path, source) = self.path(theirs, own_first)?;
         let asked = self.config.outstanding.unwrap_or(u8::MAX);
         let reads_out = self.device.about().max_reads_out.min(theirs.reads_in).min(asked);
-        self.facts.insert("mtu".to_owned(), json!(mtu.bytes()));
+        // That of all peers is the smallest.
+        let before = self.facts.get("mtu").and_then(Value::as_u64).unwrap_or(u64::MAX);
+        self.facts.insert("mtu".to_owned(), json!(before.min(mtu.bytes().into())));
         if matches!(self.config.method.verb, VerbKind::Read | VerbKind::Atomic) {
             self.facts.insert("outstanding".to_owned(), json!(reads_out));
         }

@@ -153,6 +153,11 @@ mod tests {
     fn what_is_no_connection_info_is_told() {
         let none = Offer::of_other::<ConnectionInfo>(&[], 0).expect_err("none");
         assert_eq!(none.cause, Cause::Protocol);
+        for pairs in ["17-", "20-17", "a", "0-4294967295"] {
+            let mut wire = serde_json::to_value(connection_info()).expect("serialises");
+            wire["pairs"] = pairs.into();
+            assert!(serde_json::from_value::<ConnectionInfo>(wire).is_err(), "{pairs}");
+        }
         let mut odd = connection_info();
         odd.gids[0].gid = "not a gid".to_owned();
         assert!(odd.entries().expect_err("none").text.contains("not a gid"));

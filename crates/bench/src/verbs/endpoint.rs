@@ -65,6 +65,12 @@ impl RdmaEndpoint {
         if config.method.verb == VerbKind::Atomic {
             device.require_atomics().map_err(failed("asking for atomics"))?;
         }
+        if config.queue_pairs > device.about().max_qp as usize {
+            let (wanted, there) = (config.queue_pairs, device.about().max_qp);
+            let text =
+                format!("{label}: {wanted} queue pairs are needed, and the device has {there} at most");
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
         // Devices of iWARP, which have no partitions, tell a table of none.
         if config.pkey_index > 0 && config.pkey_index >= port.pkeys {
             let (asked, there) = (config.pkey_index, port.pkeys);

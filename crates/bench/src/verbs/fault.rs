@@ -101,4 +101,17 @@ mod tests {
         let told = preparing("rxe0", "registering memory")(error);
         assert!(told.text.starts_with("rxe0: registering memory: "), "{}", told.text);
     }
+
+    #[test]
+    fn of_several_errors_the_one_that_is_no_consequence_is_the_cause() {
+        let reason = |text: &str| Reason::new(Cause::IoError, text);
+        let (flushed, other) = (reason(Status::Flushed.name()), reason("IBV_WC_REM_ACCESS_ERR"));
+        let first = |errors: &[&Reason], later: Option<&Reason>| {
+            first_cause(errors.iter().map(|error| (*error).clone()).collect(), || later.cloned())
+        };
+        assert_eq!(first(&[], Some(&other)), None);
+        assert_eq!(first(&[&flushed, &other], None), Some(other.clone()));
+        assert_eq!(first(&[&flushed], Some(&other)), Some(other.clone()), "another queue tells it later");
+        assert_eq!(first(&[&flushed], None), Some(flushed));
+    }
 }

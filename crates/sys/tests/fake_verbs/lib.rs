@@ -14,6 +14,7 @@
 //! | `sl`, `class` | the service level and, of a global header, the traffic class that a path must have | 0 |
 //! | `pkeys` | partition keys of a port | 1 |
 //! | `pkey` | the index of a partition key that queue pairs must have | any |
+//! | `qps`, `cqes` | queue pairs of a device and entries of a completion queue at most | 65536, 4194304 |
 //! | `atomics` | what a device can do of them: 0 is nothing | 1 |
 //! | `uc`, `mcast` | 0: no unreliable connections, no groups | 1 |
 //! | `silent` | completions that are told before they stop | no end |
@@ -167,8 +168,9 @@ unsafe extern "C" fn ibv_query_device(context: *mut Context, into: *mut DeviceAt
     // SAFETY: the caller's context.
     about.node_guid = (unsafe { (*context).device } as u64).to_be();
     (about.sys_image_guid, about.max_mr_size) = (about.node_guid, u64::MAX);
-    (about.max_qp, about.max_qp_wr, about.max_sge) = (1 << 16, 1 << 15, 16);
-    (about.max_cq, about.max_cqe, about.max_mr) = (1 << 16, 1 << 22, 1 << 20);
+    let most = |key: &str, default: u64| world().number(key, default) as c_int;
+    (about.max_qp, about.max_qp_wr, about.max_sge) = (most("qps", 1 << 16), 1 << 15, 16);
+    (about.max_cq, about.max_cqe, about.max_mr) = (1 << 16, most("cqes", 1 << 22), 1 << 20);
     (about.max_qp_rd_atom, about.max_qp_init_rd_atom, about.phys_port_cnt) = (16, 16, 1);
     about.atomic_cap = world().number("atomics", 1) as c_uint;
     // SAFETY: the caller's structure.
