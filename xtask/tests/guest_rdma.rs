@@ -152,6 +152,7 @@ fn between_two() -> String {
     // Messages of one packet: where many packets of a message are sent again, on a machine that starves the guest, Linux 6.1's
     // soft-RoCE may take one in the middle for its beginning, and ends the queue pair.
     let run_sends = run.replace("rdma.write_bw", "rdma.send_bw");
+    let exchange = run.replace("rdma.write_bw", "rdma.all_to_all -p size=4KiB -p per_node=2 -p time=2s");
     let run = format!("{run} -p size=4KiB");
     let long = format!("{run} -p device=rxe1/1 -p time={LONG_SECONDS}s -p queue_pairs=2");
     format!(
@@ -175,6 +176,8 @@ named both {run} -p device=rxe1/1 -p time=1s -p direction=both
 named group {run_sends} -p device=rxe1/1 -p time=1s -p transport=ud -p multicast=true -p size=1KiB
 named ports {run} -p device=rxe0/1+rxe1/1 -p time=1s -p direction=both
 others='rdma.atomic rdma.send_lat rdma.read_lat'
+named exchange {exchange} -p device=rxe1/1 -p threads=2
+named rails {exchange} -p device=rxe0/1+rxe1/1 -p shift=1
 named others run -w g1,g2 -p trials=1 -p max_trials=1 $others -p device=rxe0/1+rxe1/1 -p time=2s -p queue_pairs=2 -p threads=2
 
 # The bracket keeps the pattern from fitting the command that looks for it.
@@ -259,6 +262,37 @@ fn others_over_two_ports(told: &Runs) {
     }
 }
 
+/// All parts of both nodes write to those of the other: over one port, or each over a port of its own. What was counted
+/// as sent by one node is what the other received.
+fn of_all_to_all(document: &Value, port: &str, queue_pairs: u64) {
+    let result = measured(document, 0);
+    assert_eq!(
+        (&result["layout"]["port"], &result["layout"]["queue_pairs"]),
+        (&port.into(), &queue_pairs.into())
+    );
+    let rates = |series: &str, axes: [&str; 2]| -> Vec<(String, f64)> {
+        let rows = result["series"][series]["rows"].as_array().expect("rows").iter();
+        let name =
+            |row: &Value| axes.map(|axis| row["at"][axis].as_str().unwrap_or_default().to_owned()).join(" ");
+        let mut all: Vec<_> =
+            rows.map(|row| (name(row), row["summary"]["mean"].as_f64().unwrap_or_default())).collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    };
+    let flows = rates("by_flow", ["from", "to"]);
+    let [(there, forward), (back, reverse)] = flows.as_slice() else { panic!("{flows:?}") };
+    assert_eq!((there.as_str(), back.as_str()), ("g1 g2", "g2 g1"));
+    assert!(*forward > 0.0 && *reverse > 0.0, "{flows:?}");
+    let nodes: Vec<f64> = rates("by_node", ["node", "direction"]).into_iter().map(|(_, rate)| rate).collect();
+    assert_eq!(nodes, [*reverse, *forward, *forward, *reverse], "g1 receive, g1 send, g2 receive, g2 send");
+    for interface in ["eth0", "eth1"].into_iter().filter(|name| port.contains(&name.replace("eth", "rxe"))) {
+        for node in ["g1", "g2"] {
+            let count = &result["evidence"]["probes"][node]["nic"]["counts"][format!("tx_bytes {interface}")];
+            assert!(count.as_u64().is_some_and(|bytes| bytes > 100_000), "{node}, {interface}: {count}");
+        }
+    }
+}
+
 #[test]
 fn two_guests_measure_each_other_and_a_dead_peer_and_a_cut_link_are_outcomes() {
     let options = ["--guests", "2", "--nics", "2", "--limit", "900"];
@@ -269,6 +303,8 @@ fn two_guests_measure_each_other_and_a_dead_peer_and_a_cut_link_are_outcomes() {
     in_a_group(told.run("group"));
     told.result("ports");
     over_two_ports(told.run("ports"));
+    of_all_to_all(told.run("exchange"), "rxe1/1", 2);
+    of_all_to_all(told.run("rails"), "rxe0/1+rxe1/1", 1);
     others_over_two_ports(&told);
     // It speaks against its node or against the path, whichever is seen first.
     let killed = told.result("killed");

@@ -1,6 +1,7 @@
 //! Benchmarks of remote direct memory access: InfiniBand and RoCE. A folder with a `doc.md` is a benchmark; the rest
 //! is shared by several.
 
+mod all_to_all;
 mod atomic;
 mod bandwidth;
 mod latency;
@@ -22,6 +23,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
     write_bw::BENCHMARK,
     read_bw::BENCHMARK,
     send_bw::BENCHMARK,
+    all_to_all::BENCHMARK,
     write_lat::BENCHMARK,
     read_lat::BENCHMARK,
     send_lat::BENCHMARK,

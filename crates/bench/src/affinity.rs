@@ -44,12 +44,17 @@ pub struct ThreadPlacement {
 impl ThreadPlacement {
     /// Places the parts, and notes in the case how its threads lie to the cards' interrupts, as far as that is known.
     pub fn apply(self, ends: &Ends<'_>, parts: &[&str], case: &mut Case) {
+        self.note(&mut case.planned);
+        case.places = ends.places(parts, self.bindings);
+    }
+
+    /// Notes in `planned` how the threads lie to the cards' interrupts, as far as that is known.
+    pub fn note(&self, planned: &mut Params) {
         for (name, told) in [(OFF_IRQ_CORES, self.off_irq_cores), (SAME_LLC, self.same_llc)] {
             if let Some(told) = told {
-                case.planned.set(name, Value::Flag(told));
+                planned.set(name, Value::Flag(told));
             }
         }
-        case.places = ends.places(parts, self.bindings);
     }
 }
 

@@ -8,7 +8,7 @@ use seatrial_model::{
 };
 
 use crate::Ends;
-use crate::affinity::{OFF_IRQ_CORES, SAME_LLC, place_threads};
+use crate::affinity::{OFF_IRQ_CORES, SAME_LLC, ThreadPlacement, place_threads};
 use crate::interfaces::{INTERFACE, PEER_INTERFACE};
 use crate::link_limits;
 
@@ -19,16 +19,27 @@ pub const PER_NODE: ParamSpec = ParamSpec::new("per_node", Kind::Load(1, 256), "
 /// Under what name `chosen` has the number of parts: a part of many gets its own place only.
 pub const PARTS: &str = "parts";
 
-/// The case of `about` on all nodes of `site`, with `threads` threads of each part near the interface of its node.
+/// What is planned on a node of a group.
+#[derive(Debug)]
+pub struct NodePlan {
+    /// Noted in the case where it is the same on all nodes.
+    pub planned: Params,
+    /// One for each thread of all of its parts, part by part; empty where nobody is pinned.
+    pub bindings: Vec<Binding>,
+}
+
+/// The case of `about` on all nodes of `site`, with `threads` threads of each part. `place` plans a node, with another
+/// that it exchanges data with, for so many parts of so many threads each.
 ///
 /// # Errors
-/// When there are fewer than two nodes, or an interface that is asked for is not there.
+/// When there are fewer than two nodes, or `place` fails.
 pub fn group_case(
     about: &About,
     params: &Params,
     site: &Site,
     budget: Budget,
     threads: usize,
+    place: impl Fn(&SiteNode, &SiteNode, usize, usize) -> Result<NodePlan, Reason>,
 ) -> Result<Case, Reason> {
     let nodes = site.nodes.as_slice();
     let [first, _, ..] = nodes else {
@@ -46,10 +57,9 @@ pub fn group_case(
     // Nodes on one kernel have the same cores.
     let mut before: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
-        let earlier =
-            before.entry(node.machine.boot_id.known().map_or(&node.name, String::as_str)).or_default();
+        let earlier = before.entry(kernel_of(node)).or_default();
         let peer = &nodes[(at + 1) % nodes.len()];
-        let own = End::of(about, params, node, peer, (*earlier + per_node) * threads)?;
+        let own = place(node, peer, *earlier + per_node, threads)?;
         for bindings in own.of_parts(*earlier, per_node, threads) {
             let index = u32::try_from(case.places.len()).unwrap_or(u32::MAX);
             case.places.push(PartPlacement::new(about.parts.names()[0], index, &node.name, bindings));
@@ -73,15 +83,17 @@ pub fn group_case(
     Ok(case)
 }
 
-/// A node of the case: what is planned between it and the next.
-struct End {
-    planned: Params,
-    bindings: Vec<Binding>,
+/// What tells the kernel of a node from others: nodes with the same boot id share cores and memory.
+pub fn kernel_of(node: &SiteNode) -> &str {
+    node.machine.boot_id.known().map_or(&node.name, String::as_str)
 }
 
-impl End {
-    fn of(
-        about: &About,
+impl NodePlan {
+    /// So many threads near the interface of `node` towards `peer`.
+    ///
+    /// # Errors
+    /// When an interface that is asked for is not there.
+    pub fn near_interface(
         params: &Params,
         node: &SiteNode,
         peer: &SiteNode,
@@ -89,11 +101,19 @@ impl End {
     ) -> Result<Self, Reason> {
         let pair = Site { nodes: vec![node.clone(), peer.clone()] };
         let ends = Ends::of(&pair, params)?;
-        let mut case = ends.case(about, params, crate::budget(params)?);
-        let names = [about.parts.names()[0]; 2];
-        place_threads(&ends, &pair, params, threads)?.apply(&ends, &names, &mut case);
-        let bindings = case.places.swap_remove(0).bindings;
-        Ok(Self { planned: case.planned, bindings })
+        let mut plan = Self::of(place_threads(&ends, &pair, params, threads)?);
+        if let Some(interfaces) = ends.interfaces() {
+            plan.planned.set(INTERFACE.name, interfaces.first.name.as_str());
+        }
+        Ok(plan)
+    }
+
+    /// The plan of the first of two ends whose threads are placed so.
+    pub fn of(placement: ThreadPlacement) -> Self {
+        let mut planned = Params::default();
+        placement.note(&mut planned);
+        let [bindings, _] = placement.bindings;
+        Self { planned, bindings }
     }
 
     /// The bindings of each part, behind those of so many parts of earlier nodes on the same kernel.
@@ -116,18 +136,33 @@ pub fn send_limits(case: &Case, site: &Site) -> Result<(Bound, Bound), String> {
             "the nodes do not tell one interface that all of them use; name it with -p interface=".to_owned()
         );
     };
-    // Nodes of one kind have the same bound, and the formula names it once.
-    let mut kinds: Vec<(Bound, usize)> = Vec::new();
-    for name in &case.nodes {
-        let place = PartPlacement::new("", 0, name, Vec::new());
-        let mut own = Case { nodes: vec![name.clone(); 2], ..case.for_part(&place) };
+    sum_of_nodes(case, |own| {
         own.planned.set(INTERFACE.name, interface);
         own.planned.set(PEER_INTERFACE.name, interface);
-        let bounds = link_limits::tcp(&own, site).map_err(|why| format!("{name}: {why}"))?;
+        let bounds = link_limits::tcp(own, site)?;
         let tightest = Bound::tightest(&bounds, Better::Higher);
-        let bound = tightest.ok_or_else(|| format!("nothing bounds {interface} of {name}"))?;
+        let bound = tightest.ok_or_else(|| format!("nothing bounds {interface}"))?;
         let formula = bound.formula.split_once(": ").map_or(bound.formula.as_str(), |(_, formula)| formula);
-        let bound = Bound { formula: formula.to_owned(), ..bound.clone() };
+        Ok(Bound { formula: formula.to_owned(), ..bound.clone() })
+    })
+}
+
+/// The bounds of all nodes together, and that of the slowest. `bound_of` tells that of a node from a case between the node
+/// and another like it; the formula does not name the node.
+///
+/// # Errors
+/// Why that of a node is not known.
+pub fn sum_of_nodes(
+    case: &Case,
+    bound_of: impl Fn(&mut Case) -> Result<Bound, String>,
+) -> Result<(Bound, Bound), String> {
+    // Nodes of one kind have the same bound, and the formula names it once.
+    let mut kinds: Vec<(Bound, usize)> = Vec::new();
+    for (index, name) in (0..).zip(&case.nodes) {
+        let place = PartPlacement::new("", index, name, Vec::new());
+        let mut own = Case { nodes: vec![name.clone(); 2], ..case.for_part(&place) };
+        own.places = vec![place];
+        let bound = bound_of(&mut own).map_err(|why| format!("{name}: {why}"))?;
         match kinds.iter_mut().find(|(known, _)| *known == bound) {
             Some((_, count)) => *count += 1,
             None => kinds.push((bound, 1)),

@@ -4,6 +4,7 @@
 //! The benchmarks themselves are in `benchmarks/<family>/`, one crate a family.
 
 pub mod affinity;
+pub mod all_to_all;
 #[warn(missing_docs)]
 mod benchmark;
 mod bindings;

@@ -129,6 +129,19 @@ impl Offer {
         Self { part: place.part.clone(), index: place.index, node: place.node.clone(), data, peers: None }
     }
 
+    /// What the part at `index` offers, and the node that it runs on.
+    ///
+    /// # Errors
+    /// When it offers nothing, or something else.
+    pub fn of_part<T: DeserializeOwned>(offers: &[Self], index: u32) -> Result<(T, &str), Reason> {
+        let missing = || Reason::new(Cause::Protocol, format!("part {index} is not among the peers"));
+        let offer = offers.iter().find(|offer| offer.index == index).ok_or_else(missing)?;
+        let data = T::deserialize(&offer.data).map_err(|error| {
+            Reason::new(Cause::Protocol, format!("cannot parse the offer of part {index}: {error}"))
+        })?;
+        Ok((data, &offer.node))
+    }
+
     /// What the other part of a case of two offers to the part at `index`.
     ///
     /// # Errors

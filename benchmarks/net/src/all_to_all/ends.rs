@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use seatrial_bench::all_to_all::Transfer;
 use seatrial_model::{Cause, Integrity, Reason};
 use seatrial_sys::clock::now_ns;
 
@@ -11,17 +12,6 @@ use super::flows::Flows;
 use super::kernel::{self, LoopEnd};
 use crate::byte_stream::closing;
 use crate::byte_stream::pattern::Check;
-
-/// What a thread moved while an order held.
-#[derive(Clone, Debug, Default)]
-pub struct Transfer {
-    /// Start and end in nanoseconds of the monotonic clock, and the bytes received in between.
-    pub slices: Vec<(u64, u64, u64)>,
-    /// The bytes of each flow that is received here.
-    pub received: Vec<u64>,
-    /// Nanoseconds that the order held.
-    pub window_ns: u64,
-}
 
 pub enum Side {
     Sends { flows: Flows, source: Arc<Vec<u8>>, message: usize },
@@ -41,8 +31,7 @@ impl Side {
             Self::Receives { flows, check, slice_ns } => {
                 let before = flows.totals.clone();
                 let left = kernel::receive(flows, check, *slice_ns, &mut lap.slices, orders, order);
-                lap.received =
-                    flows.totals.iter().zip(before).map(|(total, before)| total - before).collect();
+                lap.flows = flows.totals.iter().zip(before).map(|(total, before)| total - before).collect();
                 (flows, left)
             }
         };

@@ -1,41 +1,28 @@
 //! One part: listens for those that send to it, connects to those that it sends to, and moves data both ways.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use seatrial_bench::all_to_all::{self, Exchange, LapTeam, THREADS};
 use seatrial_bench::group::PARTS;
 use seatrial_bench::{
-    Answers, Endpoint, Listener, Offer, PeerAddress, Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam,
-    ends, interface_of,
+    Endpoint, Listener, Offer, PeerAddress, Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam, ends,
+    interface_of,
 };
-use seatrial_model::{Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::net::set_not_sent_low_water;
 use seatrial_sys::process::{Resource, limit, set_soft_limit};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::ends::{Side, Transfer};
-use super::exchange::Exchange;
+use super::ends::Side;
 use super::flows::Flows;
-use super::plan::THREADS;
+use super::reduce::COUNTED;
 use crate::byte_stream::pattern::{self, Check, PERIOD};
 
 /// Size of a send call.
 const MESSAGE: usize = 128 << 10;
-
-/// Slices of a trial.
-const SLICES: u64 = 40;
-
-/// Shortest slice in nanoseconds.
-const SLICE_NS: u64 = 10_000_000;
-
-/// How often a phase checks whether a thread has failed.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// Longest time for a thread to obey an order on a busy machine: its calls last 10 ms at most.
-const OBEYED_WITHIN: Duration = Duration::from_secs(8);
 
 /// Time of the connect phase that is left to the start of the threads.
 const SPARE: Duration = Duration::from_secs(3);
@@ -95,7 +82,7 @@ impl Config {
             targets: exchange.targets(place.index),
             threads: case.planned.count(THREADS)? as usize,
             message: case.params.bytes("message")?.map_or(MESSAGE, |bytes| bytes.get() as usize),
-            slice_ns: (case.budget.measure.get() / SLICES).max(SLICE_NS),
+            slice_ns: all_to_all::slice_ns(case),
             connect: Duration::from(case.budget.connect).saturating_sub(SPARE),
             verify: case.budget.prepare.into(),
             endpoint: Endpoint::tcp(ends::interface_for(case, 0), false),
@@ -105,11 +92,7 @@ impl Config {
 
 /// A connected part.
 struct Mesh {
-    team: ThreadTeam<'static, Side>,
-    /// Number of orders so far, which the loops read.
-    orders: Arc<AtomicU32>,
-    /// Laps of the present order, which arrive when it is over.
-    laps: Option<Answers<Transfer>>,
+    team: LapTeam<Side>,
     verify: Duration,
     interface: Option<String>,
     foreign: usize,
@@ -127,84 +110,37 @@ impl Mesh {
         let shares = || (0..config.threads).map(|_| Flows::default()).collect::<Vec<_>>();
         let (mut sends, mut receives) = (shares(), shares());
         for (round, target) in (0..).zip(&config.targets) {
-            let offer = offer_of(offers, *target)?;
-            let address = PeerAddress::deserialize(&offer.data).map_err(|error| {
-                Reason::new(Cause::Protocol, format!("cannot parse the offer of part {target}: {error}"))
-            })?;
-            let stream = address.connect(&config.endpoint, round).map_err(|why| {
-                Reason::new(why.cause, format!("part {target} on {}: {}", offer.node, why.text))
-            })?;
+            let (address, node): (PeerAddress, _) = Offer::of_part(offers, *target)?;
+            let stream = address
+                .connect(&config.endpoint, round)
+                .map_err(|why| Reason::new(why.cause, format!("part {target} on {node}: {}", why.text)))?;
             // More waits for the end of the flow on a slow link, and is not needed: the congestion window is TCP's own.
             set_not_sent_low_water(&stream, config.message as u32)
                 .map_err(|errno| seatrial_bench::setting_up(errno.into()))?;
-            sends[round as usize % config.threads].add(stream, *target, &offer.node)?;
+            sends[round as usize % config.threads].add(stream, *target, node)?;
         }
         let accepted =
             accepting.join().map_err(|_| Reason::new(Cause::Crash, "the accepting thread panicked"))??;
         let interface = accepted.streams.first().and_then(interface_of);
         for (round, (source, stream)) in config.sources.iter().zip(accepted.streams).enumerate() {
-            receives[round % config.threads].add(stream, *source, &offer_of(offers, *source)?.node)?;
+            let (_, node): (IgnoredAny, _) = Offer::of_part(offers, *source)?;
+            receives[round % config.threads].add(stream, *source, node)?;
         }
-        let orders = Arc::new(AtomicU32::new(0));
         Ok(Self {
-            team: start(&config, sends, receives)?,
-            orders,
-            laps: None,
+            team: LapTeam::new(start(&config, sends, receives)?, Side::lap),
             verify: config.verify,
             interface,
             foreign: accepted.foreign,
         })
     }
-
-    /// Lets all threads move data, and returns the laps of the previous order; empty the first time.
-    fn turn(&mut self) -> Result<Vec<Transfer>, Reason> {
-        let orders = Arc::clone(&self.orders);
-        let laps = self.order(move |side, order| side.lap(&orders, order));
-        self.laps.replace(laps).map_or(Ok(Vec::new()), |before| before.collect(OBEYED_WITHIN))
-    }
-
-    /// Ends the previous order and gives all threads a task with its number.
-    fn order<T: Send + 'static>(
-        &self,
-        task: impl Fn(&mut Side, u32) -> Result<T, Reason> + Send + Sync + 'static,
-    ) -> Answers<T> {
-        let order = self.orders.load(Ordering::Relaxed) + 1;
-        let answers = self.team.begin(0..self.team.len(), move |_, side| task(side, order));
-        self.orders.store(order, Ordering::Release);
-        answers
-    }
-
-    fn wait(&self, stop: &Stop) -> Result<(), Reason> {
-        while !stop.is_over() {
-            match &self.laps {
-                Some(laps) => laps.check(stop.left().min(POLL_INTERVAL))?,
-                None => stop.rest(POLL_INTERVAL),
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Running for Mesh {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
-        self.turn()?;
-        self.wait(stop)?;
         if phase != Phase::Measure {
-            return Ok(());
+            return self.team.warm_up(stop);
         }
-        // Data keeps moving until all parts have measured: parts that still measure would see the end of a flow.
-        let laps = self.turn()?;
-        let mut received = Vec::new();
-        for (thread, lap) in (0_u64..).zip(&laps) {
-            for (start, end, bytes) in &lap.slices {
-                let (at, span) = (Params::from([("thread", thread.into())]), (Nanos(*start), Nanos(*end)));
-                out.sample(Sample::new(RECEIVED, at, span, Quantity::bytes(*bytes)));
-            }
-            if !lap.received.is_empty() {
-                received.push(ReceivedBytes { window_ns: lap.window_ns, bytes: lap.received.clone() });
-            }
-        }
-        out.evidence(RECEIVED, json!(received));
+        all_to_all::put(COUNTED, &self.team.measure(stop)?, out);
         out.evidence("interface", json!(self.interface));
         out.evidence("foreign", json!(self.foreign));
         Ok(())
@@ -212,50 +148,9 @@ impl Running for Mesh {
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
         let turn = self.verify;
-        let ended = self.order(move |side, _| side.end(turn));
-        // Laps of the previous order, which only matter if one failed.
-        self.laps.take().map_or(Ok(Vec::new()), |laps| laps.collect(OBEYED_WITHIN))?;
-        Ok(Integrity::of_all(ended.collect(self.verify)?.into_iter().flatten()))
+        let ended = self.team.end(turn, move |side| side.end(turn))?;
+        Ok(Integrity::of_all(ended.into_iter().flatten()))
     }
-}
-
-impl Drop for Mesh {
-    fn drop(&mut self) {
-        self.orders.store(u32::MAX, Ordering::Release);
-    }
-}
-
-/// The channel of the bytes of all flows of a thread, and the evidence of those of each flow, by thread.
-pub const RECEIVED: &str = "received";
-
-/// What a thread received in the measuring time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReceivedBytes {
-    pub window_ns: u64,
-    /// Of each flow of the thread: with n threads those of every nth round. As one text: a thousand parts have a million
-    /// numbers, of which JSON in memory is three times as large.
-    #[serde(with = "spaced")]
-    pub bytes: Vec<u64>,
-}
-
-/// Numbers with spaces between them.
-mod spaced {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    pub fn serialize<S: Serializer>(numbers: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
-        let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
-        serializer.serialize_str(&texts.join(" "))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.split_whitespace().map(|number| number.parse().map_err(de::Error::custom)).collect()
-    }
-}
-
-fn offer_of(offers: &[Offer], part: u32) -> Result<&Offer, Reason> {
-    let missing = || Reason::new(Cause::Protocol, format!("part {part} is not among the peers"));
-    offers.iter().find(|offer| offer.index == part).ok_or_else(missing)
 }
 
 /// Starts the threads: those that send, then those that receive. A round has the same thread at both ends of its flow.

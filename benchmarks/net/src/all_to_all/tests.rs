@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use seatrial_bench::all_to_all::FlowBytes;
 use seatrial_bench::testing::{Kept, at_once, connect_all};
 use seatrial_bench::{Endpoint, Part, Running, Stop};
 use seatrial_model::{Case, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site, SiteNode};
 use serde_json::json;
 
 use super::BENCHMARK;
-use super::part::{Config, ReceivedBytes, prepare_with};
+use super::part::{Config, prepare_with};
 use crate::rig::{anywhere, node, params};
 
 fn case(nodes: usize, changed: &[(&str, &str)]) -> Case {
@@ -90,7 +91,7 @@ fn record(index: u32, received: &[u64]) -> PartRecord {
         integrity: Integrity::Verified { checked: 1 },
         evidence: [(
             "received".to_owned(),
-            json!([ReceivedBytes { window_ns: 1_000_000_000, bytes: received.to_vec() }]),
+            json!([FlowBytes { window_ns: 1_000_000_000, bytes: received.to_vec() }]),
         )]
         .into(),
     }

@@ -130,7 +130,7 @@ impl ByVerbs {
         let largest = buffers.largest().max(WORDS as u64) as u32;
         let requests = |operation: VerbKind| -> Result<Requests, Reason> {
             let list = |bytes: u32, inline: bool| {
-                let work = Work { inline, ..work(operation, &endpoint.region, endpoint.remote, 0, bytes) };
+                let work = Work { inline, ..work(operation, &endpoint.region, endpoint.remote(), 0, bytes) };
                 SendList::new(&[work]).map_err(preparing(&label, "preparing requests"))
             };
             let may_inline = inline > 0 && operation != VerbKind::Read;
@@ -184,7 +184,7 @@ impl ByVerbs {
         let access = if self.operation == VerbKind::Read { Access::ALL } else { Access::default() };
         let memory = self.endpoint.region.register_part(span.own, span.bytes, access).map_err(failed())?;
         let memory = Arc::new(memory);
-        let Remote { address, key } = self.endpoint.remote;
+        let Remote { address, key } = self.endpoint.remote();
         let far = Remote { address: address + span.far as u64, key };
         let work = work(self.operation, &memory, far, 0, span.bytes as u32);
         let mut list = SendList::new(&[work]).map_err(failed())?;
@@ -356,7 +356,7 @@ fn post(
     signalled: bool,
 ) -> Result<(), VerbsError> {
     let list = if span.bytes > inline { &mut requests.by_reference } else { &mut requests.inline };
-    list.aim_bytes(0, span.bytes as u32, span.own, endpoint.remote.address + span.far as u64);
+    list.aim_bytes(0, span.bytes as u32, span.own, endpoint.remote().address + span.far as u64);
     sends.add(0, list, 0, signalled);
     sends.post(0, list, 0..1)
 }

@@ -55,7 +55,8 @@ impl Words {
         let depth = endpoint.config.depth;
         let qp = |pair: &Pair| -> Result<AtomicQp, VerbsError> {
             let word = endpoint.layout.at(pair.number, Side::In, 0);
-            let remote = Remote { address: endpoint.remote.address + word, key: endpoint.remote.key };
+            let memory = pair.far.memory;
+            let remote = Remote { address: memory.address + word, key: memory.key };
             let verb = match operation {
                 Operation::FetchAdd => Verb::FetchAdd { add: 1 },
                 Operation::CompareSwap => Verb::CompareSwap { compare: 0, swap: 1 },

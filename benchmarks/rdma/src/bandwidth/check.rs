@@ -3,13 +3,9 @@
 use seatrial_model::{Integrity, Reason};
 use seatrial_sys::verbs::{GRH_BYTES, Transport, VerbKind};
 
+use super::passes::{FIRST, LAST, source};
 use seatrial_bench::verbs::RdmaEndpoint;
 use seatrial_bench::verbs::pattern::{Found, POISON, SlotStamp, check};
-
-pub const FIRST: u64 = 0;
-
-/// Pass written after the clock has stopped, over all memory.
-pub const LAST: u64 = 1;
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -30,7 +26,7 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
     let skip = if config.transport == Transport::Ud { GRH_BYTES } else { 0 };
     let bytes = config.largest() as usize;
     let mut seen = Seen::default();
-    for pair in 0..endpoint.pairs.len() {
+    for (pair, own) in endpoint.pairs.iter().enumerate().filter(|(_, pair)| pair.far.is_source) {
         for slot in 0..endpoint.layout.slots {
             let found = endpoint.came(pair, slot, skip, bytes)?;
             let stamp =
@@ -55,7 +51,8 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
                 seen.wrong += 1;
                 let text = || {
                     format!(
-                        "byte {at} of slot {slot} of queue pair {pair} is {:#04x}, a value that was never sent",
+                        "byte {at} of slot {slot} of {} is {:#04x}, a value that was never sent",
+                        own.incoming(),
                         found[at]
                     )
                 };
@@ -70,10 +67,6 @@ pub fn came(endpoint: &RdmaEndpoint) -> Result<Integrity, Reason> {
         }
         Seen { checked, .. } => Integrity::Verified { checked },
     })
-}
-
-pub fn source(verb: VerbKind, slot: u64) -> u64 {
-    if verb == VerbKind::Send { 0 } else { slot }
 }
 
 /// Offset of the first difference to this whole content.

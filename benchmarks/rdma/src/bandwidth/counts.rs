@@ -42,6 +42,19 @@ pub struct Tally {
     messages: Box<[AtomicU64]>,
 }
 
+/// Is told of completed messages.
+pub trait Counts {
+    /// So many messages of the size of this index were completed, the last of them at `at` nanoseconds.
+    fn add(&mut self, size: usize, messages: u64, at: u64);
+}
+
+impl Counts for &Tally {
+    #[inline]
+    fn add(&mut self, size: usize, messages: u64, at: u64) {
+        Tally::add(self, size, messages, at);
+    }
+}
+
 impl Tally {
     pub fn new(sizes: usize) -> Self {
         Self { at: AtomicU64::new(0), messages: (0..sizes).map(|_| AtomicU64::new(0)).collect() }

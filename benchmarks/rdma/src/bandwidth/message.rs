@@ -47,6 +47,6 @@ pub fn sides(verb: VerbKind) -> (Side, Side) {
 }
 
 pub fn far_at(endpoint: &RdmaEndpoint, pair: &Pair, side: Side, slot: u64) -> Remote {
-    let at = endpoint.layout.at(pair.number, side, slot);
-    Remote { address: endpoint.remote.address + at, key: endpoint.remote.key }
+    let at = endpoint.layout.at(pair.far.number, side, slot);
+    Remote { address: pair.far.memory.address + at, key: pair.far.memory.key }
 }

@@ -2,14 +2,15 @@
 //! the posting end, since a completion says that the far end has the data, or has given it; sends, and writes over an
 //! unreliable connection, by the receiving end.
 
-mod check;
+pub mod check;
 pub mod counts;
 mod message;
 mod on_demand_mr;
 mod part;
+pub mod passes;
 mod receiver;
 mod reduce;
-mod send_loop;
+pub mod send_loop;
 
 use seatrial_model::{
     About, Actor, AxisSpec, Cost, Interaction, MetricSpec, Parts, Remedy, SeriesSpec, Unit,

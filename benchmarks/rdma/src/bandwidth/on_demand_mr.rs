@@ -8,8 +8,8 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::memory::{Mapping, Pages};
 use seatrial_sys::verbs::{Access, MemoryRegion, SendList, VerbsError};
 
-use super::check;
 use super::message::message;
+use super::passes;
 use seatrial_bench::Held;
 use seatrial_bench::verbs::{Pair, RdmaEndpoint};
 
@@ -25,7 +25,7 @@ impl OnDemandMr {
     /// Allocates and fills memory for messages of `bytes`, without registering it.
     pub fn new(endpoint: &RdmaEndpoint, pair: &Pair, bytes: u32) -> Result<Self, Reason> {
         let node = endpoint.config.bindings.first().and_then(|binding| binding.memory);
-        let stamp = endpoint.stamp(true, pair.number, 0, check::FIRST);
+        let stamp = endpoint.stamp(true, pair.number, 0, passes::FIRST);
         // Base pages: one page of 2 MiB per message would take far more memory than the plan allows.
         let piece = || -> Result<Mapping, Reason> {
             let held = Held::take(bytes as usize, &[Pages::Base], node)

@@ -1,7 +1,7 @@
 //! One end of a stream of messages.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::clock::now_ns;
@@ -11,13 +11,12 @@ use serde_json::json;
 
 use super::check;
 use super::counts::{Sampler, Tally, between_looks, moved, samplers};
+use super::passes;
 use super::receiver::ReceiverThreads;
 use super::send_loop::{Orders, SendLoop};
 use seatrial_bench::verbs::endpoint::{connect_all, connection_infos, facts, pages_of, pin};
-use seatrial_bench::verbs::{CAUSE_AFTER, Method, RdmaConfig, RdmaEndpoint, is_flush};
+use seatrial_bench::verbs::{Method, RdmaConfig, RdmaEndpoint, first_cause};
 use seatrial_bench::{Prepared, Running, Sink, Stop, ThreadSpec, ThreadTeam};
-
-const CAUSE_LOOK: Duration = Duration::from_millis(5);
 
 /// Time without any message that counts as the end.
 const QUIET: Duration = Duration::from_millis(25);
@@ -54,7 +53,7 @@ impl BandwidthPort {
     fn open(config: &RdmaConfig, pages: &[Pages]) -> Result<Self, Reason> {
         let endpoint = RdmaEndpoint::open(config, pages)?;
         endpoint.poison_in()?;
-        fill(&endpoint, check::FIRST, endpoint.layout.slots)?;
+        passes::fill(&endpoint, passes::FIRST, endpoint.layout.slots)?;
         let takes = config.answers() && config.is_counted_there();
         let receivers = takes.then(|| ReceiverThreads::prepare(&endpoint)).transpose()?;
         Ok(Self { receivers, endpoint })
@@ -126,11 +125,6 @@ impl Running for BandwidthPart {
     }
 }
 
-/// Writes the content of this pass into the first `slots` of each queue pair that are sent or read.
-fn fill(endpoint: &RdmaEndpoint, generation: u64, slots: u64) -> Result<(), Reason> {
-    endpoint.fill_out(generation, slots, |slot| check::source(endpoint.config.method.verb, slot))
-}
-
 fn move_messages(
     ports: &[BandwidthPort],
     tallies: &[Vec<Arc<Tally>>],
@@ -152,7 +146,7 @@ fn move_messages(
         });
         let team = ThreadTeam::start_in(scope, threads, "-p threads=")?;
         let sent = team.begin(0..team.len(), move |_, (thread, endpoint, tally)| {
-            let sent = SendLoop::new(endpoint, *thread).run(orders, stop, tally);
+            let sent = SendLoop::new(*endpoint, *thread).run(orders, stop, tally);
             if sent.is_err() {
                 stop.raise();
             }
@@ -176,22 +170,11 @@ fn move_messages(
         while let Err(error) = sent.check(Duration::MAX) {
             errors.push(error);
         }
-        match first_cause(errors, ports) {
+        match first_cause(errors, || checked(ports).err()) {
             Some(error) => Err(error),
             None => Ok(sent.collect(Duration::MAX)?.into_iter().sum()),
         }
     })
-}
-
-/// The error that caused the others; waits for it if no queue has it yet.
-fn first_cause(mut errors: Vec<Reason>, ports: &[BandwidthPort]) -> Option<Reason> {
-    let deadline = Instant::now() + CAUSE_AFTER;
-    while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
-        std::thread::sleep(CAUSE_LOOK);
-        errors.extend(checked(ports).err());
-    }
-    let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
-    (!errors.is_empty()).then(|| errors.swap_remove(at))
 }
 
 fn checked(ports: &[BandwidthPort]) -> Result<(), Reason> {
@@ -208,7 +191,7 @@ fn last_pass(endpoint: &RdmaEndpoint) -> Result<u64, Reason> {
     if endpoint.config.method.verb == VerbKind::Read {
         endpoint.poison_in()?;
     } else {
-        fill(endpoint, check::LAST, endpoint.layout.last_slots())?;
+        passes::fill(endpoint, passes::LAST, endpoint.layout.last_slots())?;
     }
     (0..endpoint.config.threads).map(|thread| SendLoop::new(endpoint, thread).once()).sum()
 }

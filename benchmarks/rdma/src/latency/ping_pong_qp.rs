@@ -75,7 +75,7 @@ impl PingPongQp {
             pair: pair.clone(),
             region: Arc::clone(&endpoint.region),
             layout: endpoint.layout,
-            remote: endpoint.remote,
+            remote: endpoint.remote(),
             remote_completion: endpoint.config.remote_completion(),
             watched: (endpoint.layout.at(0, Side::In, 0) + endpoint.layout.stride) as usize - 1,
             sends: SendQueue::new(endpoint, 0, SIGNAL_INTERVAL, AWAITED),
@@ -283,9 +283,9 @@ fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, 
     };
     let reads = config.method.verb == VerbKind::Read;
     let (own, far) = if reads { (Side::In, Side::Out) } else { (Side::Out, Side::In) };
-    let address = endpoint.remote.address + endpoint.layout.at(0, far, 0);
+    let address = endpoint.remote().address + endpoint.layout.at(0, far, 0);
     let is_aimed = config.method.verb != VerbKind::Send;
-    let remote = is_aimed.then_some(Remote { address, key: endpoint.remote.key });
+    let remote = is_aimed.then_some(Remote { address, key: endpoint.remote().key });
     let to = pair.handle.as_ref().map(|(handle, qp_number)| UdTarget {
         handle,
         qp_number: *qp_number,
@@ -304,9 +304,9 @@ fn list(endpoint: &RdmaEndpoint, pair: &Pair, inline: bool) -> Result<SendList, 
 
 /// A write of the first word of the send slot to the first word of the far receive slot.
 fn size_list(endpoint: &RdmaEndpoint, pair: &Pair) -> Result<SendList, VerbsError> {
-    let address = endpoint.remote.address + endpoint.layout.at(0, Side::In, 0);
+    let address = endpoint.remote().address + endpoint.layout.at(0, Side::In, 0);
     let work = Work {
-        remote: Some(Remote { address, key: endpoint.remote.key }),
+        remote: Some(Remote { address, key: endpoint.remote().key }),
         inline: pair.qp.inline_bytes() >= 8,
         ..Work::new(Verb::Write, &endpoint.region, endpoint.layout.at(0, Side::Out, 0) as usize, 8)
     };

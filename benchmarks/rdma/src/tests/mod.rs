@@ -1,5 +1,6 @@
 //! Which ports are measured together, and the limits of their paths.
 
+mod all_to_all;
 mod device;
 mod errors;
 mod fabric;
@@ -10,7 +11,7 @@ mod rack;
 use seatrial_model::machine::{
     Cpu, CpuThread, Hca, HcaPort, Known, Machine, Memory, NumaNode, PciDevice, PciPath, PciPort,
 };
-use seatrial_model::{Better, Case, Cause, Limit, Reason, Site, SiteNode, Unit, Value};
+use seatrial_model::{Better, Case, Cause, Limit, Parts, Reason, Site, SiteNode, Unit, Value};
 
 use seatrial_sys::verbs::VerbKind;
 
@@ -285,9 +286,9 @@ fn several_ports_are_one_case_with_threads_next_to_each_and_the_sum_of_their_lim
 }
 
 #[test]
-fn every_benchmark_takes_several_ports_as_one_case_with_its_threads_next_to_each() {
+fn every_benchmark_of_two_parts_takes_several_ports_as_one_case_with_its_threads_next_to_each() {
     let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
-    for bench in crate::BENCHMARKS {
+    for bench in crate::BENCHMARKS.iter().filter(|bench| !matches!(bench.about.parts, Parts::TwoOrMore(_))) {
         let id = bench.about.id;
         let threads = bench.about.param("threads").is_some();
         let asked = [("device", "mlx5_0+mlx5_1"), ("queue_pairs", "4"), ("threads", "2")];

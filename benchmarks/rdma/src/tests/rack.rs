@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 
 use compile::Fake;
-use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Reason, Site};
+use seatrial_model::{Case, Integrity, Measures, PartRecord, Phase, Reason, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
 use super::device::trial;
@@ -18,7 +18,7 @@ use seatrial_bench::{Part, Running, Stop, find};
 
 pub struct Rack {
     pub fake: Fake,
-    /// A sysfs tree for each end, which differ in the addresses of their ports only.
+    /// A sysfs tree for the first end and one for the others, which differ in the addresses of their ports only.
     trees: [tempfile::TempDir; 2],
 }
 
@@ -59,7 +59,7 @@ impl Rack {
     }
 
     pub fn system(&self, end: usize) -> System {
-        let root = SysRoot::at(self.trees[end].path());
+        let root = SysRoot::at(self.trees[end.min(1)].path());
         System { library: Some(self.fake.library()), root }
     }
 
@@ -97,17 +97,17 @@ impl Rack {
         panic!("{}: {told}", case.bench);
     }
 
-    /// The errors of both ends in a measurement of up to a minute.
+    /// The errors of all parts in a measurement of up to a minute.
     pub fn errors(&self, case: &Case) -> Vec<Reason> {
         let mut parts = self.connected(case).expect("connected");
-        let stops = &[(); 2].map(|()| Stop::after(Duration::from_secs(60)));
+        let stops: &Vec<Stop> = &parts.iter().map(|_| Stop::after(Duration::from_secs(60))).collect();
         std::thread::scope(|scope| {
             let run = move |number: usize, part: &mut Box<dyn Running>| {
                 let error = part.run(Phase::Measure, &stops[number], &mut Kept::default()).err();
                 if error.is_some() {
-                    // The other end may be passive and notice no error.
+                    // The others may be passive and notice no error.
                     std::thread::sleep(Duration::from_secs(3));
-                    stops[1 - number].raise();
+                    stops.iter().for_each(Stop::raise);
                 }
                 error
             };
@@ -122,8 +122,12 @@ impl Rack {
 const SMALL: [(&str, &str); 3] = [("affinity", "none"), ("size", "4 KiB"), ("pages", "base")];
 
 pub fn case(id: &str, changed: &[(&str, &str)]) -> Case {
+    case_on(vec![node("n1", two_cards()), node("n2", two_cards())], id, changed)
+}
+
+pub fn case_on(nodes: Vec<SiteNode>, id: &str, changed: &[(&str, &str)]) -> Case {
     let bench = find(crate::BENCHMARKS, id).expect("there");
-    let site = Site { nodes: vec![node("n1", two_cards()), node("n2", two_cards())] };
+    let site = Site { nodes };
     let small = SMALL.into_iter().filter(|(name, _)| bench.about.param(name).is_some());
     let all: Vec<(&str, &str)> = small.chain(changed.iter().copied()).collect();
     planned_of(bench, &site, &all).expect("planned").remove(0)

@@ -93,12 +93,16 @@ impl RdmaConfig {
         let each = place.bindings.len() / labels.len().max(1);
         let one = |(at, label): (usize, &str)| {
             let bindings = place.bindings[at * each..(at + 1) * each].to_vec();
-            Self::on(method, case, place.index, label, bindings)
+            Self::of_port(method, case, place.index, label, bindings)
         };
         labels.into_iter().enumerate().map(one).collect()
     }
 
-    fn on(
+    /// Those of the end of this index over the port of this label.
+    ///
+    /// # Errors
+    /// When the case was not planned by the same version.
+    pub fn of_port(
         method: Method,
         case: &Case,
         index: u32,

@@ -23,17 +23,44 @@ pub struct ConnectionInfo {
     pub address: u64,
     /// The key to it.
     pub key: u32,
-    /// Its queue pairs, in their order.
-    pub pairs: Vec<PeerPair>,
+    /// The numbers of its queue pairs on its device, in their order. As text of ranges: each of a thousand peers gets those
+    /// of a thousand queue pairs, and most devices number what one process makes consecutively.
+    #[serde(with = "ranges")]
+    pub pairs: Vec<u32>,
 }
 
-/// A queue pair as the other end must know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PeerPair {
-    /// Its number on its device.
-    pub number: u32,
-    /// The number of the first packet that it sends.
-    pub psn: u32,
+/// Numbers as `17-20 35`.
+mod ranges {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(numbers: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
+        let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+        let texts: Vec<String> = runs
+            .map(|run| match run {
+                [one] => one.to_string(),
+                run => format!("{}-{}", run[0], run[run.len() - 1]),
+            })
+            .collect();
+        serializer.serialize_str(&texts.join(" "))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let mut numbers = Vec::new();
+        for run in text.split_whitespace() {
+            let (first, last) = run.split_once('-').unwrap_or((run, run));
+            let number = |text: &str| text.parse::<u32>().map_err(de::Error::custom);
+            let (first, last) = (number(first)?, number(last)?);
+            if first > last || last - first >= MOST {
+                return Err(de::Error::custom(format!("{run} is not a range of queue pair numbers")));
+            }
+            numbers.extend(first..=last);
+        }
+        Ok(numbers)
+    }
+
+    /// More queue pairs than a case has.
+    const MOST: u32 = 1 << 20;
 }
 
 /// An entry of a table of GIDs.
@@ -105,7 +132,7 @@ mod tests {
             nonce: u64::MAX,
             address: 0x7f00_dead_beef_0000,
             key: u32::MAX,
-            pairs: vec![PeerPair { number: 17, psn: 0xff_ffff }],
+            pairs: vec![17, 18, 19, 0xff_ffff, 5],
         }
     }
 
@@ -114,6 +141,7 @@ mod tests {
         let place = seatrial_model::PartPlacement::new("server", 1, "n2", Vec::new());
         let offer = Offer::new(&place, serde_json::to_value(connection_info()).expect("serialises"));
         let wire = serde_json::to_string(&offer).expect("serialises");
+        assert!(wire.contains(r#""pairs":"17-19 16777215 5""#), "{wire}");
         let offers = [serde_json::from_str(&wire).expect("reads")];
         let read: ConnectionInfo = Offer::of_other(&offers, 0).expect("connection info");
         assert_eq!(read, connection_info());
@@ -125,6 +153,11 @@ mod tests {
     fn what_is_no_connection_info_is_told() {
         let none = Offer::of_other::<ConnectionInfo>(&[], 0).expect_err("none");
         assert_eq!(none.cause, Cause::Protocol);
+        for pairs in ["17-", "20-17", "a", "0-4294967295"] {
+            let mut wire = serde_json::to_value(connection_info()).expect("serialises");
+            wire["pairs"] = pairs.into();
+            assert!(serde_json::from_value::<ConnectionInfo>(wire).is_err(), "{pairs}");
+        }
         let mut odd = connection_info();
         odd.gids[0].gid = "not a gid".to_owned();
         assert!(odd.entries().expect_err("none").text.contains("not a gid"));

@@ -7,34 +7,24 @@ use seatrial_model::{Cause, Reason};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::memory::Pages;
 use seatrial_sys::verbs::{
-    AddressHandle, Connection, GROUP_QP, GidEntry, Global, LinkLayer, MemoryRegion, Mtu, Path, PortAbout,
-    ProtectionDomain, QueuePair, RdmaDevice, ReceiveList, ReceiveWork, Remote, Retry, Transport, VerbKind,
-    VerbsError, choose,
+    GidEntry, LinkLayer, MemoryRegion, PortAbout, ProtectionDomain, RdmaDevice, ReceiveList, ReceiveWork,
+    Remote, VerbKind, VerbsError,
 };
 use serde_json::json;
 
 use super::connection_info::GidInfo;
 use super::group::{self, Groups};
+use super::pair::Pair;
 use super::pairs::queue_pair;
 use super::pattern::{POISON, SlotStamp};
 use super::queue::{Queue, queues};
 use super::registered::registered;
-use super::{ConnectionInfo, Layout, PeerPair, RdmaConfig, Side, during, preparing};
+use super::{ConnectionInfo, Layout, RdmaConfig, Side, during, preparing};
 use crate::Offer;
 use seatrial_stats::mix;
 
 /// Bytes that memory is written or looked at in one go.
 const PIECE: usize = 64 << 10;
-
-/// A queue pair of this end.
-#[derive(Clone)]
-pub struct Pair {
-    /// Its position among all.
-    pub number: usize,
-    pub qp: Arc<QueuePair>,
-    /// Where datagrams go to: the peer's end, or a group that it is in.
-    pub handle: Option<(Arc<AddressHandle>, u32)>,
-}
 
 /// The opened device of one port of an end, with its memory and queue pairs.
 pub struct RdmaEndpoint {
@@ -48,20 +38,16 @@ pub struct RdmaEndpoint {
     /// The queues of what is received, one a thread.
     pub receives: Vec<Queue>,
     pub pairs: Vec<Pair>,
-    /// The peer's memory; before [`Self::connect`] its address is 0.
-    pub remote: Remote,
-    /// What the peer's messages are made of.
-    pub their_nonce: u64,
     pub nonce: u64,
     pub facts: serde_json::Map<String, serde_json::Value>,
     /// How long it took to make memory of a message known, each time it was done.
     pub registrations: Vec<Duration>,
     /// Those that our queue pairs take messages of.
-    groups: Groups,
-    port: PortAbout,
-    device: Arc<RdmaDevice>,
-    pd: Arc<ProtectionDomain>,
-    gids: Vec<GidEntry>,
+    pub(super) groups: Groups,
+    pub(super) port: PortAbout,
+    pub(super) device: Arc<RdmaDevice>,
+    pub(super) pd: Arc<ProtectionDomain>,
+    pub(super) gids: Vec<GidEntry>,
 }
 
 impl RdmaEndpoint {
@@ -78,6 +64,12 @@ impl RdmaEndpoint {
         port.require_active(&config.device, config.port).map_err(failed("looking at the port"))?;
         if config.method.verb == VerbKind::Atomic {
             device.require_atomics().map_err(failed("asking for atomics"))?;
+        }
+        if config.queue_pairs > device.about().max_qp as usize {
+            let (wanted, there) = (config.queue_pairs, device.about().max_qp);
+            let text =
+                format!("{label}: {wanted} queue pairs are needed, and the device has {there} at most");
+            return Err(Reason::new(Cause::NoSpace, text));
         }
         // Devices of iWARP, which have no partitions, tell a table of none.
         if config.pkey_index > 0 && config.pkey_index >= port.pkeys {
@@ -113,8 +105,6 @@ impl RdmaEndpoint {
             sends,
             receives,
             pairs: Vec::new(),
-            remote: Remote { address: 0, key: 0 },
-            their_nonce: 0,
             nonce: mix(now_ns() ^ u64::from(std::process::id()) << 32),
             facts,
             registrations,
@@ -127,7 +117,7 @@ impl RdmaEndpoint {
         for number in 0..config.queue_pairs {
             let thread = number % config.threads;
             let qp = queue_pair(config, &endpoint.pd, &endpoint.sends[thread], &endpoint.receives[thread])?;
-            endpoint.pairs.push(Pair { number, qp, handle: None });
+            endpoint.pairs.push(Pair::new(number, qp));
         }
         let about = endpoint.device.about();
         let granted = endpoint.pairs.first().map(|pair| pair.qp.inline_bytes());
@@ -145,7 +135,6 @@ impl RdmaEndpoint {
     /// What the other end must know.
     pub fn connection_info(&self) -> ConnectionInfo {
         let here = self.region.remote(0);
-        let pair = |pair: &Pair| PeerPair { number: pair.qp.number(), psn: psn(self.nonce, pair.number) };
         ConnectionInfo {
             lid: self.port.lid,
             ethernet: self.port.link_layer == LinkLayer::Ethernet,
@@ -155,143 +144,23 @@ impl RdmaEndpoint {
             nonce: self.nonce,
             address: here.address,
             key: here.key,
-            pairs: self.pairs.iter().map(pair).collect(),
+            pairs: self.pairs.iter().map(|pair| pair.qp.number()).collect(),
         }
     }
 
-    /// Connects all queue pairs with those of the peer.
-    ///
-    /// # Errors
-    /// When the two have no address in common, or the device refuses.
-    pub fn connect(&mut self, theirs: &ConnectionInfo) -> Result<(), Reason> {
-        let label = self.config.label();
-        let theirs_mtu = Mtu::of_bytes(theirs.mtu).unwrap_or(Mtu::B256);
-        let mtu = self.port.active_mtu.min(theirs_mtu);
-        if let Some(asked) = self.config.mtu.filter(|asked| *asked > mtu) {
-            let text = format!("{label}: mtu={asked}: the other end has {theirs_mtu} active");
-            return Err(Reason::new(Cause::Contradiction, text));
-        }
-        let mtu = self.config.mtu.unwrap_or(mtu);
-        if self.config.transport == Transport::Ud && self.config.largest() > u64::from(mtu.bytes()) {
-            let text = format!("{label}: a datagram holds {mtu} bytes at most on this path: lower -p size=");
-            return Err(Reason::new(Cause::Contradiction, text));
-        }
-        let (path, own) = self.path(theirs)?;
-        let about = self.device.about();
-        let asked = self.config.outstanding.unwrap_or(u8::MAX);
-        let reads_out = about.max_reads_out.min(theirs.reads_in).min(asked);
-        if theirs.pairs.len() != self.pairs.len() {
-            let text = format!("the peer has {} queue pairs, not {}", theirs.pairs.len(), self.pairs.len());
-            return Err(Reason::new(Cause::Protocol, text));
-        }
-        let handles = self.handles(theirs, path)?;
-        for (at, (pair, peer)) in self.pairs.iter_mut().zip(&theirs.pairs).enumerate() {
-            let connected = match handles.get(at) {
-                Some(handle) => {
-                    pair.handle = Some(handle.clone());
-                    pair.qp.ready()
-                }
-                None => pair.qp.connect(&Connection {
-                    path,
-                    qp_number: peer.number,
-                    our_psn: psn(self.nonce, pair.number),
-                    their_psn: peer.psn,
-                    mtu,
-                    // As perftest has it: 67 ms, which cards may stretch up to four times, and seven times more before
-                    // a silent path is given up. Soft-RoCE takes 7 for as often as need be (Linux
-                    // drivers/infiniband/sw/ rxe/rxe_comp.c), so that who waits looks at the clock too. A receiver that
-                    // is late is waited for, up to the end of the phase.
-                    retry: Retry { rnr_retries: 7, ..Retry::default() },
-                    reads_out,
-                    reads_in: about.max_reads_in,
-                }),
-            };
-            connected.map_err(preparing(&label, "connecting a queue pair"))?;
-        }
-        if let (true, Some(own)) = (self.config.multicast && self.config.answers(), own) {
-            let root = &self.config.system.root;
-            let (groups, told) = Groups::join(&self.pairs, self.nonce, &own, root, &label)?;
-            self.groups = groups;
-            let first = group::of(self.nonce, 0, own.gid).to_string();
-            self.facts.insert("group".to_owned(), json!({ "gid": first, "joined": told }));
-        }
-        self.remote = Remote { address: theirs.address, key: theirs.key };
-        self.their_nonce = theirs.nonce;
-        self.facts.insert("mtu".to_owned(), json!(mtu.bytes()));
-        if matches!(self.config.method.verb, VerbKind::Read | VerbKind::Atomic) {
-            self.facts.insert("outstanding".to_owned(), json!(reads_out));
-        }
-        Ok(())
-    }
-
-    /// Where the datagrams of each queue pair go to; none for a connection.
-    fn handles(&self, theirs: &ConnectionInfo, path: Path) -> Result<Vec<(Arc<AddressHandle>, u32)>, Reason> {
-        if self.config.transport != Transport::Ud {
-            return Ok(Vec::new());
-        }
-        let label = self.config.label();
-        let to = |path: &Path| {
-            AddressHandle::new(&self.pd, path).map_err(preparing(&label, "making an address handle"))
-        };
-        let Some(global) = path.global.filter(|_| self.config.multicast) else {
-            let handle = to(&path)?;
-            return Ok(theirs.pairs.iter().map(|peer| (Arc::clone(&handle), peer.number)).collect());
-        };
-        let of_pair = |pair: usize| {
-            let global = Global { to: group::of(theirs.nonce, pair, global.to), ..global };
-            Ok((to(&Path { global: Some(global), ..path })?, GROUP_QP))
-        };
-        (0..theirs.pairs.len()).map(of_pair).collect()
-    }
-
-    /// The path to the peer: by GIDs on Ethernet, and where one was asked for; else by the local identifier. And our
-    /// own GID, where one is used.
-    fn path(&mut self, theirs: &ConnectionInfo) -> Result<(Path, Option<GidEntry>), Reason> {
-        let label = self.config.label();
-        let ethernet = self.port.link_layer == LinkLayer::Ethernet;
-        if ethernet != theirs.ethernet {
-            let text = format!("{label}: one end is a port of Ethernet and the other of InfiniBand");
-            return Err(Reason::new(Cause::Contradiction, text));
-        }
-        let (mut global, mut source) = (None, None);
-        let (ours, others) = (&self.gids, theirs.entries()?);
-        // InfiniBand needs the global header only between subnets, which have prefixes of their own.
-        let prefix = |gids: &[GidEntry]| gids.first().map(|entry| entry.gid.prefix());
-        let is_routed = prefix(ours) != prefix(&others);
-        if ethernet || is_routed || self.config.gid_index.is_some() {
-            let own_first = self.config.index == 0;
-            let (first, second) = if own_first { (ours, &others) } else { (&others, ours) };
-            let choice = choose(first, second).map_err(|error| {
-                Reason::new(
-                    Cause::Missing,
-                    format!("{label}: choosing a GID: {error}; name one with -p gid_index="),
-                )
-            })?;
-            let (own, other) =
-                if own_first { (&choice.first, &choice.second) } else { (&choice.second, &choice.first) };
-            let gid = json!({ "index": own.index, "gid": own.gid.to_string(), "kind": own.kind.name(), "why": choice.why });
-            self.facts.insert("gid".to_owned(), gid);
-            let traffic_class = self.config.traffic_class;
-            let source_index = u8::try_from(own.index).unwrap_or(u8::MAX);
-            global =
-                Some(Global { source_index, to: other.gid, traffic_class, flow_label: 0, hop_limit: 64 });
-            source = Some(own.clone());
-        } else if self.config.traffic_class > 0 {
-            let text = format!(
-                "{label}: traffic_class={} stands in the global header, which packets inside a subnet of InfiniBand do \
-                 without; gid_index= puts one in, service_level= needs none",
-                self.config.traffic_class
-            );
-            return Err(Reason::new(Cause::Contradiction, text));
-        }
-        let to_lid = if ethernet { 0 } else { theirs.lid };
-        let path = Path { port: self.config.port, service_level: self.config.service_level, to_lid, global };
-        Ok((path, source))
+    /// The memory of the only peer.
+    pub fn remote(&self) -> Remote {
+        self.pairs.first().map_or(Remote { address: 0, key: 0 }, |pair| pair.far.memory)
     }
 
     /// The queue pairs that this thread serves.
     pub fn pairs_of(&self, thread: usize) -> impl Iterator<Item = &Pair> {
         self.pairs.iter().filter(move |pair| pair.number % self.config.threads == thread)
+    }
+
+    /// Those of them over which data goes to a peer.
+    pub fn targets_of(&self, thread: usize) -> impl Iterator<Item = &Pair> {
+        self.pairs_of(thread).filter(|pair| pair.far.is_target)
     }
 
     /// Posts as many receives as the case has, each of `bytes` at `offset`, to the first queue pair; must be called before
@@ -309,7 +178,8 @@ impl RdmaEndpoint {
 
     /// The content of a slot of this end's own, or of the peer's.
     pub fn stamp(&self, ours: bool, pair: usize, slot: u64, generation: u64) -> SlotStamp {
-        let nonce = if ours { self.nonce } else { self.their_nonce };
+        let far = &self.pairs[pair].far;
+        let (nonce, pair) = if ours { (self.nonce, pair) } else { (far.nonce, far.number) };
         SlotStamp { nonce, pair: pair as u64, slot, generation }
     }
 
@@ -362,11 +232,6 @@ impl Drop for RdmaEndpoint {
             let _ = pair.qp.fail();
         }
     }
-}
-
-/// The number of the first packet of a queue pair: 24 bits.
-fn psn(nonce: u64, pair: usize) -> u32 {
-    (mix(nonce ^ pair as u64) & 0xff_ffff) as u32
 }
 
 /// Pages of a part's parameters; those of benchmarks without the parameter are the system's own.

@@ -1,6 +1,6 @@
 //! The cause of a verbs error.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::verbs::{Status, VerbsError, VerbsFault};
@@ -59,9 +59,23 @@ pub fn silent(device: &str, awaited: &str) -> Reason {
 /// end: that one is the outcome.
 pub const CAUSE_AFTER: Duration = Duration::from_secs(1);
 
+/// How often it looks for the cause.
+const CAUSE_LOOK: Duration = Duration::from_millis(5);
+
 /// Whether it is what follows from another error: a queue pair that failed flushes all that is posted on it.
 pub fn is_flush(error: &Reason) -> bool {
     error.text.contains(Status::Flushed.name())
+}
+
+/// The error that caused the others; waits for it if no queue has it yet, and `look` tells what the queues have got since.
+pub fn first_cause(mut errors: Vec<Reason>, look: impl Fn() -> Option<Reason>) -> Option<Reason> {
+    let deadline = Instant::now() + CAUSE_AFTER;
+    while !errors.is_empty() && errors.iter().all(is_flush) && Instant::now() < deadline {
+        std::thread::sleep(CAUSE_LOOK);
+        errors.extend(look());
+    }
+    let at = errors.iter().position(|error| !is_flush(error)).unwrap_or(0);
+    (!errors.is_empty()).then(|| errors.swap_remove(at))
 }
 
 #[cfg(test)]
@@ -86,5 +100,18 @@ mod tests {
         let error = VerbsError::MemoryLock { bytes: 1 << 20, limit_bytes: 65_536 };
         let told = preparing("rxe0", "registering memory")(error);
         assert!(told.text.starts_with("rxe0: registering memory: "), "{}", told.text);
+    }
+
+    #[test]
+    fn of_several_errors_the_one_that_is_no_consequence_is_the_cause() {
+        let reason = |text: &str| Reason::new(Cause::IoError, text);
+        let (flushed, other) = (reason(Status::Flushed.name()), reason("IBV_WC_REM_ACCESS_ERR"));
+        let first = |errors: &[&Reason], later: Option<&Reason>| {
+            first_cause(errors.iter().map(|error| (*error).clone()).collect(), || later.cloned())
+        };
+        assert_eq!(first(&[], Some(&other)), None);
+        assert_eq!(first(&[&flushed, &other], None), Some(other.clone()));
+        assert_eq!(first(&[&flushed], Some(&other)), Some(other.clone()), "another queue tells it later");
+        assert_eq!(first(&[&flushed], None), Some(flushed));
     }
 }

@@ -8,12 +8,14 @@
 
 mod bounds;
 mod config;
+mod connect;
 mod connection_info;
 mod end;
 pub mod endpoint;
 mod fault;
 mod group;
 mod memory;
+mod pair;
 mod pairs;
 pub mod params;
 pub mod paths;
@@ -28,14 +30,15 @@ mod system;
 
 pub use bounds::{capacity, one_way};
 pub use config::RdmaConfig;
-pub use connection_info::{ConnectionInfo, PeerPair};
-pub use end::End;
-pub use endpoint::{Pair, RdmaEndpoint};
-pub use fault::{CAUSE_AFTER, during, is_flush, preparing, silent};
+pub use connection_info::ConnectionInfo;
+pub use end::{End, partner, wanted};
+pub use endpoint::RdmaEndpoint;
+pub use fault::{CAUSE_AFTER, during, first_cause, is_flush, preparing, silent};
 pub use memory::{Layout, Side};
+pub use pair::{FarEnd, Pair};
 pub use pairs::QKEY;
-pub use port_list::{PEER_PORT, PORT, ports_of};
-pub use ports::{first_pair, note, place_threads, plan_ports};
+pub use port_list::{PEER_PORT, PLUS, PORT, joined, ports_of};
+pub use ports::{first_pair, note, place_threads, plan_ports, require_room_on, time_to_fill};
 pub use queue::wait;
 pub use send_queue::{SIGNAL_INTERVAL, SendQueue, Silence};
 

@@ -31,6 +31,11 @@ const LARGEST_REGION: u64 = 1 << 30;
 /// is taken for a hang.
 const SLOWEST: u64 = 16 << 20;
 
+/// Time to write so many bytes of memory before the clock, and to look at them after it.
+pub fn time_to_fill(bytes: u64) -> Nanos {
+    Nanos::secs(bytes / SLOWEST)
+}
+
 /// The largest packet of InfiniBand and RoCE, which is the largest datagram.
 const LARGEST_PACKET: u64 = 4096;
 
@@ -120,7 +125,7 @@ fn case(about: &About, params: &Params, site: &Site, pairs: &[[End<'_>; 2]]) -> 
     let memory = bare.max(wide);
     let all = pairs.len() as u64;
     check_room(all * (memory + largest + fresh(params, largest)?), own, other)?;
-    case.budget.prepare = case.budget.prepare.plus(Nanos::secs(all * memory / SLOWEST));
+    case.budget.prepare = case.budget.prepare.plus(time_to_fill(all * memory));
     let threads = params.count(THREADS.name).unwrap_or(1).min(queue_pairs).max(1) as usize;
     let placement = place_threads_of_pairs(site, params, pairs, threads)?;
     placement.apply(&Ends::of(site, params)?, about.parts.names(), &mut case);
@@ -235,17 +240,23 @@ fn last_cache(machine: &Machine) -> Option<u64> {
 /// `needed` is what each end registers.
 fn check_room(needed: u64, own: End<'_>, other: End<'_>) -> Result<(), Reason> {
     let alone = own.node.name == other.node.name;
-    for end in [own, other] {
-        let needed = if alone { 2 * needed } else { needed };
-        if let Some(left) = room(&end.node.machine).filter(|left| *left < needed) {
-            let text = format!(
-                "messages take {} of registered memory, and {} has {} left: lower -p size=, up_to= or queue_pairs=",
-                Bytes(needed).rounded(),
-                end.node.name,
-                Bytes(left).rounded()
-            );
-            return Err(Reason::new(Cause::NoSpace, text));
-        }
+    let needed = if alone { 2 * needed } else { needed };
+    [own, other].iter().try_for_each(|end| require_room_on(needed, end.node, "size=, up_to= or queue_pairs="))
+}
+
+/// Refuses to register more memory on a node than it has left; `lower` names the parameters that take less.
+///
+/// # Errors
+/// When it has less.
+pub fn require_room_on(needed: u64, node: &SiteNode, lower: &str) -> Result<(), Reason> {
+    if let Some(left) = room(&node.machine).filter(|left| *left < needed) {
+        let text = format!(
+            "messages take {} of registered memory, and {} has {} left: lower -p {lower}",
+            Bytes(needed).rounded(),
+            node.name,
+            Bytes(left).rounded()
+        );
+        return Err(Reason::new(Cause::NoSpace, text));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Completion queues of a part, and waiting on them.
 
-use seatrial_model::Reason;
+use seatrial_model::{Cause, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,8 +66,17 @@ pub fn queues(config: &RdmaConfig, device: &Arc<RdmaDevice>) -> Result<(Vec<Queu
         };
         Ok(Queue { cq: cq.map_err(failed())?, patience, channel })
     };
+    let (wanted, most) = (of_thread * 2 * (config.depth + 1), device.about().max_cq_depth as usize);
+    if wanted > most {
+        let text = format!(
+            "{}: a completion queue of {wanted} entries is needed, and the device has {most} at most: lower -p depth=, or \
+             measure with more threads=",
+            config.label()
+        );
+        return Err(Reason::new(Cause::NoSpace, text));
+    }
     let all = |depth: usize| (0..config.threads).map(|_| queue(depth)).collect::<Result<Vec<_>, _>>();
-    Ok((all(of_thread * 2 * (config.depth + 1))?, all(of_thread * config.receives)?))
+    Ok((all(wanted)?, all(of_thread * config.receives)?))
 }
 
 /// Asks a queue once; where it has nothing, sleeps until an event or offers the processor to others now and then.

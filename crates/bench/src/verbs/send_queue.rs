@@ -8,7 +8,7 @@ use seatrial_model::Reason;
 use seatrial_sys::verbs::{QueuePair, SendList, VerbsError, WorkCompletion};
 
 use super::queue::{Queue, wait};
-use super::{RdmaEndpoint, during, silent};
+use super::{Pair, RdmaEndpoint, during, silent};
 use crate::REPLY_TIMEOUT;
 
 /// Interval of requests that are posted one after the other: completions keep the send queue from filling up, and few of them
@@ -34,6 +34,8 @@ impl Silence {
 /// Requests of one queue pair.
 struct Requests {
     qp: Arc<QueuePair>,
+    /// The device, and the flow where an end has several peers.
+    label: String,
     posted: u64,
     completed: u64,
     /// Posted since the last request that asked for a completion.
@@ -58,14 +60,21 @@ impl SendQueue {
     /// Those of the queue pairs of `thread`. Every `interval`th request of each asks for a completion; an error calls what
     /// is waited for `awaited`.
     pub fn new(endpoint: &RdmaEndpoint, thread: usize, interval: u64, awaited: &'static str) -> Self {
-        let requests = |qp| Requests { qp, posted: 0, completed: 0, unsignalled: 0 };
+        let label = endpoint.config.label();
+        let requests = |pair: &Pair| Requests {
+            qp: Arc::clone(&pair.qp),
+            label: pair.outgoing(&label),
+            posted: 0,
+            completed: 0,
+            unsignalled: 0,
+        };
         Self {
-            label: endpoint.config.label(),
             queue: endpoint.sends[thread].clone(),
             depth: endpoint.config.depth as u64,
             interval,
             awaited,
-            qps: endpoint.pairs_of(thread).map(|pair| requests(Arc::clone(&pair.qp))).collect(),
+            qps: endpoint.targets_of(thread).map(requests).collect(),
+            label,
             completions: [WorkCompletion::default(); 32],
             misses: 0,
             silence: Silence::default(),
@@ -137,7 +146,8 @@ impl SendQueue {
         let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, doing))?;
         if count == 0 && self.queue.is_check_due(self.misses) && self.silence.is_over(REPLY_TIMEOUT) {
-            return Err(silent(&self.label, self.awaited));
+            let waiting = self.qps.iter().find(|qp| qp.completed < qp.posted);
+            return Err(silent(waiting.map_or(&self.label, |qp| &qp.label), self.awaited));
         }
         self.take(count, doing, each)
     }
@@ -157,11 +167,11 @@ impl SendQueue {
     ) -> Result<u64, Reason> {
         let mut all = 0;
         for completion in &self.completions[..count] {
-            completion.check().map_err(during(&self.label, doing))?;
             let (qp, requests) = ((completion.id() >> 32) as usize, completion.id() & u64::from(u32::MAX));
+            completion.check().map_err(during(&self.qps[qp].label, doing))?;
             self.qps[qp].completed += requests;
             all += requests;
-            each(qp, requests).map_err(during(&self.label, doing))?;
+            each(qp, requests).map_err(during(&self.qps[qp].label, doing))?;
         }
         if count > 0 {
             self.silence = Silence::default();

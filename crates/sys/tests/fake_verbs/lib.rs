@@ -14,6 +14,7 @@
 //! | `sl`, `class` | the service level and, of a global header, the traffic class that a path must have | 0 |
 //! | `pkeys` | partition keys of a port | 1 |
 //! | `pkey` | the index of a partition key that queue pairs must have | any |
+//! | `qps`, `cqes` | queue pairs of a device and entries of a completion queue at most | 65536, 4194304 |
 //! | `atomics` | what a device can do of them: 0 is nothing | 1 |
 //! | `uc`, `mcast` | 0: no unreliable connections, no groups | 1 |
 //! | `silent` | completions that are told before they stop | no end |
@@ -22,6 +23,9 @@
 //! | `short` | the number of the message that is longer than its receive | none |
 //! | `lose` | of every so many datagrams the last is lost | none |
 //! | `wrong` | of every so many atomics the last gives a wrong result | none |
+//! | `rate` | bytes that each port sends in a millisecond: a request is completed when its port has had the time | no limit |
+//! | `slow` | the card, from 1 on, whose port sends a tenth of `rate` | none |
+//! | `flip` | the card, from 1 on, whose writes arrive with one bit changed | none |
 //!
 //! When a device is closed, the file whose name has `.told` added has what was counted: `events` that were raised, `taken`
 //! and `acknowledged`, datagrams that went to a group (`grouped`), and queue pairs that are still `attached` to one.
@@ -32,6 +36,7 @@ mod abi;
 mod world;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::time::Instant;
 
 use abi::{
     AhAttr, AsyncEvent, CompChannel, Context, Cq, DeviceAttr, Mr, Opaque, Plain, PortAttr, Qp, QpAttr,
@@ -66,8 +71,10 @@ fn give<T>(value: T) -> *mut T {
 unsafe extern "C" fn poll_cq(queue: *mut Cq, room: c_int, into: *mut abi::Wc) -> c_int {
     let mut world = world();
     let Some(held) = world.queues.get_mut(&(queue as usize)) else { return -1 };
-    let count = held.ready.len().min(usize::try_from(room).unwrap_or(0));
-    for (at, completion) in held.ready.drain(..count).enumerate() {
+    let now = Instant::now();
+    let count = held.ready.iter().take_while(|(due, _)| *due <= now).count();
+    let count = count.min(usize::try_from(room).unwrap_or(0));
+    for (at, (_, completion)) in held.ready.drain(..count).enumerate() {
         // SAFETY: there is room for so many.
         unsafe { into.add(at).write(completion) };
     }
@@ -161,8 +168,9 @@ unsafe extern "C" fn ibv_query_device(context: *mut Context, into: *mut DeviceAt
     // SAFETY: the caller's context.
     about.node_guid = (unsafe { (*context).device } as u64).to_be();
     (about.sys_image_guid, about.max_mr_size) = (about.node_guid, u64::MAX);
-    (about.max_qp, about.max_qp_wr, about.max_sge) = (1 << 16, 1 << 15, 16);
-    (about.max_cq, about.max_cqe, about.max_mr) = (1 << 16, 1 << 22, 1 << 20);
+    let most = |key: &str, default: u64| world().number(key, default) as c_int;
+    (about.max_qp, about.max_qp_wr, about.max_sge) = (most("qps", 1 << 16), 1 << 15, 16);
+    (about.max_cq, about.max_cqe, about.max_mr) = (1 << 16, most("cqes", 1 << 22), 1 << 20);
     (about.max_qp_rd_atom, about.max_qp_init_rd_atom, about.phys_port_cnt) = (16, 16, 1);
     about.atomic_cap = world().number("atomics", 1) as c_uint;
     // SAFETY: the caller's structure.
@@ -314,7 +322,9 @@ unsafe extern "C" fn ibv_create_qp(pd: Opaque, attr: *mut QpInitAttr) -> *mut Qp
     (pair.context, pair.pd, pair.qp_num) = (pd.cast(), pd, world.fresh());
     (pair.send_cq, pair.recv_cq, pair.qp_type) = (attr.send_cq, attr.recv_cq, attr.qp_type);
     let (send, receive) = (attr.send_cq as usize, attr.recv_cq as usize);
-    world.pairs.insert(pair.qp_num, Pair { kind: attr.qp_type, send, receive, ..Pair::default() });
+    // SAFETY: a domain is the context that it was made in.
+    let card = unsafe { (*pd.cast::<Context>()).device } as u64;
+    world.pairs.insert(pair.qp_num, Pair { kind: attr.qp_type, card, send, receive, ..Pair::default() });
     give(pair)
 }
 

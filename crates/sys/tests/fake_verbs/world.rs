@@ -41,6 +41,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub struct Pair {
     pub kind: c_uint,
+    /// The number of its card, from 1 on.
+    pub card: u64,
     pub send: usize,
     pub receive: usize,
     pub peer: u32,
@@ -51,7 +53,8 @@ pub struct Pair {
 
 #[derive(Default)]
 pub struct Queue {
-    pub ready: VecDeque<Wc>,
+    /// Completions, with the time from when on they are told.
+    pub ready: VecDeque<(Instant, Wc)>,
     /// File descriptor of its events.
     pub events: Option<c_int>,
     pub armed: bool,
@@ -69,6 +72,8 @@ pub struct World {
     /// Queue pairs of groups, by group address.
     pub groups: HashSet<([u64; 2], u32)>,
     counts: HashMap<&'static str, u64>,
+    /// When the port of each card has sent everything.
+    idle: HashMap<u64, Instant>,
 }
 
 unsafe extern "C" {
@@ -146,11 +151,25 @@ impl World {
     }
 
     fn complete(&mut self, queue: usize, completion: Wc) {
+        self.complete_at(queue, Instant::now(), completion);
+    }
+
+    /// When the port of a card has sent so many more bytes.
+    fn sent(&mut self, card: u64, bytes: u32) -> Instant {
+        let now = Instant::now();
+        let Some(rate) = self.config.get("rate").copied() else { return now };
+        let rate = if card == self.number("slow", 0) { rate / 10 } else { rate };
+        let idle = self.idle.entry(card).or_insert(now);
+        *idle = (*idle).max(now) + Duration::from_nanos(u64::from(bytes) * 1_000_000 / rate);
+        *idle
+    }
+
+    fn complete_at(&mut self, queue: usize, due: Instant, completion: Wc) {
         if self.count("completions") > self.number("silent", u64::MAX) {
             return;
         }
         let held = self.queues.entry(queue).or_default();
-        held.ready.push_back(completion);
+        held.ready.push_back((due, completion));
         if let Some(events) = held.events.filter(|_| std::mem::take(&mut held.armed)) {
             let bytes = queue.to_ne_bytes();
             // SAFETY: as many bytes as there are.
@@ -284,6 +303,11 @@ impl World {
                 let (from, to) = if code == 2 { (to, from) } else { (from, to) };
                 // SAFETY: both pieces are there, as promised and as just looked up.
                 unsafe { std::ptr::copy(from, to, piece.length as usize) };
+                let card = self.pairs.get(&number).map_or(0, |pair| pair.card);
+                if code == 1 && card == self.number("flip", 0) {
+                    // SAFETY: as above, and a message has a byte.
+                    unsafe { *to.add(piece.length as usize - 1) ^= 1 };
+                }
                 if told.wc_flags == 0 {
                     return (0, code);
                 }
@@ -330,7 +354,7 @@ impl World {
     /// As [`Self::does`].
     pub unsafe fn request(&mut self, number: u32, request: &SendWr, piece: Sge, is_told: bool) {
         let Some(pair) = self.pairs.get(&number) else { return };
-        let (queue, peer, has_failed) = (pair.send, pair.peer, pair.state == ERROR);
+        let (queue, peer, has_failed, card) = (pair.send, pair.peer, pair.state == ERROR, pair.card);
         let mut completion = Wc::zeroed();
         (completion.wr_id, completion.qp_num, completion.byte_len) = (request.wr_id, number, piece.length);
         let ended = if has_failed {
@@ -351,8 +375,9 @@ impl World {
                 self.fail(peer);
             }
         }
+        let due = self.sent(card, piece.length);
         if ended.0 != 0 || is_told {
-            self.complete(queue, completion);
+            self.complete_at(queue, due, completion);
         }
     }
 

@@ -5,6 +5,9 @@
 
 use seatrial_model::{Cause, Params, Reason};
 
+use super::SHIFT;
+use crate::group::PER_NODE;
+
 /// Flows between `nodes` nodes with `per_node` parts on each, in the order of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
@@ -18,9 +21,9 @@ impl Exchange {
     /// # Errors
     /// When the permutation would have nodes send to themselves.
     pub fn of(params: &Params, parts: u32) -> Result<Self, Reason> {
-        let per_node = params.count("per_node")? as u32;
+        let per_node = params.count(PER_NODE.name)? as u32;
         let nodes = parts / per_node;
-        let shift = params.count("shift").ok().map(|shift| shift as u32);
+        let shift = params.count(SHIFT.name).ok().map(|shift| shift as u32);
         if let Some(shift) = shift.filter(|shift| shift % nodes == 0) {
             let text = format!("shift={shift} of {nodes} nodes is every node to itself");
             return Err(Reason::new(Cause::Contradiction, text));
@@ -46,6 +49,18 @@ impl Exchange {
     pub fn sources(self, part: u32) -> Vec<u32> {
         let back = |(distance, lane)| self.at(part, self.nodes - distance, self.per_node - lane);
         self.rounds().map(back).collect()
+    }
+
+    /// The parts that `part` exchanges data with: those that it sends to, in the order of the rounds, then those that it only
+    /// receives from.
+    pub fn peers(self, part: u32) -> Vec<u32> {
+        let mut peers = self.targets(part);
+        let sources = self.sources(part);
+        // In an exchange of all with all the two are the same parts.
+        if self.shift.is_some() {
+            peers.extend(sources.into_iter().filter(|source| !self.targets(part).contains(source)));
+        }
+        peers
     }
 
     /// The number of flows that each part sends, and receives.
@@ -80,6 +95,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn peers_are_all_that_a_part_sends_to_or_receives_from_each_once_and_targets_first() {
+        assert_eq!(exchange(4, 1, None).peers(1), [2, 3, 0]);
+        assert_eq!(exchange(5, 1, Some(2)).peers(1), [3, 4]);
+        assert_eq!(exchange(4, 2, Some(2)).peers(1), [5], "both ways between the same two parts");
     }
 
     #[test]
