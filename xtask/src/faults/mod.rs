@@ -103,8 +103,8 @@ fn measured(nodes: &Nodes, binary: &std::path::Path, fault: &Planted, count: u32
     }
     let all = format!("n[1-{count}]");
     let words = fault.run.iter().map(|word| if *word == "NODES" { &all } else { *word });
-    let mut line =
-        vec!["env", "SEATRIAL_HOME=/tmp/seatrial-faults", binary.to_str().context("a path in UTF-8")?];
+    let home = format!("SEATRIAL_HOME={}", ours::target().join("faults").display());
+    let mut line = vec!["env", &home, binary.to_str().context("a path in UTF-8")?];
     line.extend(words);
     line.extend(["--share-hosts", "-o", "json"]);
     let start = Instant::now();

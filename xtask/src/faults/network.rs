@@ -14,9 +14,9 @@ const STREAMS: &[&str] = &[
     "-p",
     "time=700ms",
     "-p",
-    "trials=2",
+    "trials=3",
     "-p",
-    "max_trials=2",
+    "max_trials=3",
 ];
 
 pub fn faults() -> Vec<Planted> {
@@ -115,18 +115,20 @@ fn dropped(
     rule: &str,
     cause: &'static [&'static str],
 ) -> Planted {
-    // One packet at a time: otherwise what is dropped would be a chain of segments of up to 64 KiB.
-    let segments = |most: u32| {
-        let line = |device: &str| format!("ip link set dev {device} gso_max_segs {most}");
-        [("n3", line("eth0")), ("head", line("n3"))]
-    };
     let chain = "chain incoming { type filter hook ingress device";
     let table = format!("nft 'table netdev planted {{ {chain} {device} priority 0; {rule}; }}; }}'");
-    let [own, port] = segments(1);
-    let plant = [own, port, (host, table)];
-    let [own, port] = segments(65535);
-    let heal = [(host, "nft delete table netdev planted".to_owned()), own, port];
+    let plant = [segments(1), vec![(host, table)]].concat();
+    let heal = [vec![(host, "nft delete table netdev planted".to_owned())], segments(65535)].concat();
     of_n3(name, strength, what, &plant, &heal, cause)
+}
+
+/// Chains of so many segments at most, on all links alike: with one, what is dropped is one packet of the wire.
+fn segments(most: u32) -> Vec<(&'static str, String)> {
+    let all = format!(
+        "for device in /sys/class/net/n[1-9]*; do ip link set dev ${{device##*/}} gso_max_segs {most}; done"
+    );
+    let own = |node| (node, format!("ip link set dev eth0 gso_max_segs {most}"));
+    [vec![("head", all)], ["n1", "n2", "n3", "n4"].map(own).to_vec()].concat()
 }
 
 fn random(one_in: u32) -> String {

@@ -9,6 +9,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Actor, Fact, Finding, LastFlows, Outcome, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
+use super::matrix::SlowSide;
 use super::speeds::is_named_slow;
 use crate::number::{quantity, significant};
 
@@ -34,13 +35,15 @@ pub const FIND_LOSS: Remedy = Remedy::new(
 pub(super) struct Lossy<'a> {
     pub group: &'a str,
     pub node: &'a str,
+    /// Where it loses them, in pairs that were measured in both directions.
+    pub side: SlowSide,
     /// Its pairs with losses, and all its pairs.
     lost: Vec<&'a CaseRecord>,
     pairs: usize,
 }
 
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    let is_told = |lossy: &Lossy<'_>| is_named_slow(records, lossy.group, lossy.node);
+    let is_told = |lossy: &Lossy<'_>| is_named_slow(records, lossy.group, lossy.node, lossy.side);
     nodes(records).iter().filter(|lossy| !is_told(lossy)).map(Lossy::finding).collect()
 }
 
@@ -59,19 +62,32 @@ fn of_question<'a>(cases: &[&'a CaseRecord]) -> Vec<Lossy<'a>> {
         return Vec::new();
     }
     let nodes: BTreeSet<&'a str> = cases.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
-    let has = |case: &CaseRecord, node: &str| case.nodes.iter().any(|one| one == node);
-    let is_good = |node: &str| cases.iter().any(|case| has(case, node) && !loses(case));
-    let mut found = Vec::new();
-    for node in nodes {
-        let own = cases.iter().copied().filter(|case| has(case, node));
+    let is_good =
+        |node: &str| cases.iter().any(|case| SlowSide::Both.has_node(node, &case.nodes) && !loses(case));
+    let turned = cases.iter().filter(|case| {
+        cases
+            .iter()
+            .any(|other| other.nodes.first() == case.nodes.last() && other.nodes.last() == case.nodes.first())
+    });
+    let sides: &[SlowSide] = match 2 * turned.count() > cases.len() {
+        true => &[SlowSide::Both, SlowSide::Sends, SlowSide::Receives],
+        false => &[SlowSide::Both],
+    };
+    let of = |node: &'a str, side: SlowSide| {
+        let own = cases.iter().copied().filter(|case| side.has_node(node, &case.nodes));
         let (lost, kept): (Vec<&'a CaseRecord>, Vec<&'a CaseRecord>) = own.partition(|case| loses(case));
         let partners = lost.iter().flat_map(|case| &case.nodes).filter(|one| *one != node);
         let good: BTreeSet<&String> = partners.filter(|partner| is_good(partner)).collect();
-        if good.len() >= FEWEST_PARTNERS && lost.len() > kept.len() {
-            found.push(Lossy { group: &lost[0].group, node, pairs: lost.len() + kept.len(), lost });
-        }
-    }
-    found
+        (good.len() >= FEWEST_PARTNERS && lost.len() > kept.len()).then(|| Lossy {
+            group: &lost[0].group,
+            node,
+            side,
+            pairs: lost.len() + kept.len(),
+            lost,
+        })
+    };
+    // A node that loses on both sides does so as a whole.
+    nodes.into_iter().filter_map(|node| sides.iter().find_map(|side| of(node, *side))).collect()
 }
 
 fn loses(case: &CaseRecord) -> bool {
@@ -95,7 +111,12 @@ impl Lossy<'_> {
     }
 
     fn finding(&self) -> Finding {
-        let text = format!("{} loses packets with its partners: {}", self.node, self.cause());
+        let how = match self.side {
+            SlowSide::Both => "loses packets with its partners",
+            SlowSide::Sends => "loses packets that it sends to its partners",
+            SlowSide::Receives => "loses packets that its partners send to it",
+        };
+        let text = format!("{} {how}: {}", self.node, self.cause());
         Finding {
             node: Some(self.node.to_owned()),
             value: self.percent().and_then(|percent| quantity(percent, Unit::Percent)),
@@ -186,5 +207,27 @@ mod tests {
         let most = find(&pairs(noisy, |one, other| has_n3(one, other) && other != 4));
         assert_eq!(most.len(), 1, "two of three: {most:?}");
         assert!(find(&pairs(noisy, |_, _| true)).is_empty(), "where all lose, no node is the one");
+    }
+
+    #[test]
+    fn of_pairs_in_both_directions_the_side_that_loses_is_told() {
+        let all = (1..=4)
+            .flat_map(|one| (1..=4).map(move |other| (one, other)))
+            .filter(|(one, other)| one != other);
+        let records: Vec<CaseRecord> = all
+            .map(|(one, other)| {
+                let mut case = case(&format!("n{one}"), &format!("n{one}->n{other}"));
+                case.nodes.push(format!("n{other}"));
+                if other == 3 {
+                    let finding = Finding::new(OF_CASE, Severity::Warning, Subject::node(), "lost");
+                    case.findings.push(finding);
+                }
+                case
+            })
+            .collect();
+        let found = nodes(&records);
+        let [lossy] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((lossy.node, lossy.side, lossy.pairs), ("n3", SlowSide::Receives, 3));
+        assert!(lossy.finding().text.starts_with("n3 loses packets that its partners send to it: "));
     }
 }

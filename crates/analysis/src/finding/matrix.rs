@@ -272,6 +272,21 @@ impl Matrix {
 }
 
 impl SlowSide {
+    /// Whether a case of `nodes`, the first of which sends, is of this side of `node`.
+    pub fn has_node(self, node: &str, nodes: &[String]) -> bool {
+        let is_it = |one: Option<&String>| one.is_some_and(|one| one == node);
+        match self {
+            Self::Both => nodes.iter().any(|one| one == node),
+            Self::Sends => is_it(nodes.first()),
+            Self::Receives => is_it(nodes.last()),
+        }
+    }
+
+    /// Whether the two have cases in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self == Self::Both || other == Self::Both || self == other
+    }
+
     /// Whether a cell is of this side of `node`.
     const fn has(self, node: usize, (row, column): (usize, usize)) -> bool {
         match self {

@@ -16,6 +16,7 @@ mod interfaces;
 mod kernel_warnings;
 mod larger;
 mod limit_exceeded;
+mod limited_by;
 mod link_lost;
 mod load;
 mod load_sweep;

@@ -8,7 +8,7 @@ use seatrial_stats::Sorted;
 use super::Rule;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
-use super::{group_faults, lossy};
+use super::{group_faults, limited_by, lossy};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {
@@ -43,11 +43,7 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
         for (at, side) in matrix.suspects() {
             let node = &matrix.nodes[at];
             // The direction in which it was slow.
-            let is_there = |case: &&CaseRecord| match side {
-                SlowSide::Both => case.nodes.contains(node),
-                SlowSide::Sends => case.nodes.first() == Some(node),
-                SlowSide::Receives => case.nodes.last() == Some(node),
-            };
+            let is_there = |case: &&CaseRecord| side.has_node(node, &case.nodes);
             let own = rounds.iter().filter(|case| is_of(case, &matrix)).filter(is_there);
             let case = own.map(|case| case.case.clone()).min();
             found.extend(case.map(|case| Suspect { node: node.clone(), case }));
@@ -69,9 +65,18 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     let of_matrix = |matrix: &Matrix| -> Vec<Finding> {
         let finding = |slow: &Slow| {
             let node = &matrix.nodes[slow.nodes[0]];
-            let cause = lossy.iter().find(|lossy| lossy.group == matrix.group && lossy.node == node);
-            let remedy = if cause.is_some() { lossy::FIND_LOSS } else { CHECK_CABLE };
-            let cause = cause.map(|lossy| format!("; {}", lossy.cause())).unwrap_or_default();
+            let own =
+                records.iter().filter(|case| is_of(case, matrix) && slow.side.has_node(node, &case.nodes));
+            let loses = lossy.iter().find(|lossy| {
+                lossy.group == matrix.group && lossy.node == node && lossy.side.overlaps(slow.side)
+            });
+            let (cause, remedy) = match (loses, limited_by::of(own)) {
+                (Some(lossy), _) => (format!("; {}", lossy.cause()), lossy::FIND_LOSS),
+                (None, Some((limit, count, all))) => {
+                    (format!("; {}", limit.cause(count, all)), limit.remedy.clone())
+                }
+                (None, None) => (String::new(), CHECK_CABLE),
+            };
             let (how, but) = match slow.side {
                 SlowSide::Both => ("is slow with its partners", String::new()),
                 SlowSide::Sends => {
@@ -113,9 +118,8 @@ pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &
                     continue;
                 }
                 let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-                if finding.remedy == Some(CHECK_CABLE)
-                    && matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit))
-                {
+                let is_open = [CHECK_CABLE, limited_by::PATH].map(Some).contains(&finding.remedy);
+                if is_open && matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit)) {
                     finding.text += &format!("; the cause is known: {cause}");
                     finding.remedy = Some(remedy.clone());
                     is_told = true;

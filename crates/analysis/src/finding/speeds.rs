@@ -1,6 +1,6 @@
 //! Matrices of the speeds between nodes, and the slow nodes in them.
 
-use super::matrix::{Matrix, matrices};
+use super::matrix::{Matrix, SlowSide, matrices};
 use seatrial_model::Dimension;
 use seatrial_model::record::CaseRecord;
 
@@ -18,11 +18,11 @@ pub fn speeds(records: &[CaseRecord]) -> Vec<Matrix> {
     all
 }
 
-pub fn is_named_slow(records: &[CaseRecord], group: &str, node: &str) -> bool {
-    let asked = speeds(records).into_iter().filter(|matrix| matrix.group == group);
-    let mut named = asked.flat_map(|matrix| {
+/// Whether `slow-node` names the node for that side, or for a part of it.
+pub fn is_named_slow(records: &[CaseRecord], group: &str, node: &str, side: SlowSide) -> bool {
+    let mut asked = speeds(records).into_iter().filter(|matrix| matrix.group == group);
+    asked.any(|matrix| {
         let slow = matrix.slow_nodes(FEWEST_PARTNERS);
-        slow.into_iter().map(|slow| matrix.nodes[slow.nodes[0]].clone()).collect::<Vec<_>>()
-    });
-    named.any(|named| named == node)
+        slow.iter().any(|slow| matrix.nodes[slow.nodes[0]] == node && slow.side.overlaps(side))
+    })
 }
