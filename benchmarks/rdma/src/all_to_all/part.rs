@@ -96,10 +96,7 @@ impl Mesh {
 
     fn measure(&mut self, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         all_to_all::put(COUNTED, &self.team.measure(stop)?, out);
-        let mut facts = self.endpoint.facts.clone();
-        // Those of one flow.
-        facts.remove("gid");
-        out.evidence("device", json!(facts));
+        out.evidence("device", json!(self.endpoint.facts));
         thread::sleep(TAIL);
         self.team.end(OBEYED_WITHIN, Sender::finish)?;
         passes::fill(&self.endpoint, passes::LAST, self.endpoint.layout.last_slots())?;

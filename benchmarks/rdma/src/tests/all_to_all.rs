@@ -178,6 +178,10 @@ fn rates_are_those_of_the_ports_and_the_slow_one_is_named() {
 fn bytes_are_counted_where_they_are_sent_and_a_missing_part_makes_no_number() {
     let case = case_on(three(), ID, &[]);
     // In the order of the rounds: to the next node, and to the one after it. 125 MB are 1 Gbit.
+    let device = |index: u32| {
+        let why = format!("GID ::{index} to GID ::9; RoCE v2: IPv4 addresses of one network of 24 bits");
+        json!({ "port": "mlx5_0/1", "gid": { "index": 3, "gid": format!("::{index}"), "why": why } })
+    };
     let record = |index: u32, sent: [u64; 2]| PartRecord {
         part: "node".to_owned(),
         index,
@@ -192,7 +196,7 @@ fn bytes_are_counted_where_they_are_sent_and_a_missing_part_makes_no_number() {
         integrity: Integrity::Verified { checked: 1 },
         evidence: [
             ("sent".to_owned(), json!([FlowBytes { window_ns: 1_000_000_000, bytes: sent.to_vec() }])),
-            ("device".to_owned(), json!({ "port": "mlx5_0/1" })),
+            ("device".to_owned(), device(index)),
         ]
         .into(),
     };
@@ -208,7 +212,8 @@ fn bytes_are_counted_where_they_are_sent_and_a_missing_part_makes_no_number() {
         .map(|row| row.at.to_string())
         .collect();
     assert_eq!(slow, ["from=n2,to=n1", "from=n2,to=n3"]);
-    assert_eq!(measures.evidence["device"], json!([{ "port": "mlx5_0/1" }]), "told once");
+    let gid = json!({ "index": 3, "why": "RoCE v2: IPv4 addresses of one network of 24 bits" });
+    assert_eq!(measures.evidence["device"], json!([{ "port": "mlx5_0/1", "gid": gid }]), "told once");
     assert_eq!(bench.reduce(&case, &records[..2]).expect_err("too few").cause, Cause::TooShort);
 }
 
