@@ -2,8 +2,15 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
+mod collective;
+mod comparison;
+mod declare;
 mod job;
+mod measures;
 mod point_to_point;
+mod ranks;
+mod turns;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -12,10 +19,11 @@ use seatrial_bench::Benchmark;
 pub use job::{Hook, Moment, SUBCOMMAND};
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[Benchmark] = &[point_to_point::BENCHMARK];
+pub const BENCHMARKS: &[Benchmark] = &[point_to_point::BENCHMARK, collective::BENCHMARK];
 
 /// What ranks run, by benchmark.
-const PROGRAMS: &[(&str, job::ProgramStart)] = &[(point_to_point::ID, point_to_point::start)];
+const PROGRAMS: &[(&str, job::ProgramStart)] =
+    &[(point_to_point::ID, point_to_point::start), (collective::ID, collective::start)];
 
 /// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.
 pub fn rank_main(hook: Hook) -> ExitCode {

@@ -3,6 +3,8 @@
 
 #[path = "jobs/case.rs"]
 mod case;
+#[path = "jobs/collective.rs"]
+mod collective;
 #[path = "jobs/faults.rs"]
 mod faults;
 #[path = "jobs/installed.rs"]
@@ -18,12 +20,15 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
         return seatrial_mpi::rank_main(faults::inflict);
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Each job takes all cores of a small machine.
+    arguments.test_threads.get_or_insert(1);
     let test = |(name, test): (&'static str, fn())| {
         Trial::test(name, move || {
             test();
             Ok(())
         })
     };
-    run(&arguments, measured::TESTS.iter().chain(faults::TESTS).copied().map(test).collect()).exit_code()
+    let tests = [measured::TESTS, collective::TESTS, faults::TESTS].concat();
+    run(&arguments, tests.into_iter().map(test).collect()).exit_code()
 }

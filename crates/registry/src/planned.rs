@@ -4,7 +4,7 @@ use seatrial_model::{MetricSpec, Planned, Unit};
 
 /// Benchmarks still to come, with the metrics that criteria may name.
 pub const PLANNED: &[Planned] = &[Planned {
-    id: "mpi.collective",
+    id: "mpi.one_sided",
     metrics: &[MetricSpec::lower_is_better("latency", Unit::Microsecond)
-        .doc("Time of one collective operation over all ranks.")],
+        .doc("Time of one put, get or atomic operation in the memory of another rank.")],
 }];

@@ -15,6 +15,7 @@ pub const AREAS: &[&Area] = &[
     &super::network::NETWORK,
     &super::rdma::RDMA,
     &super::storage::STORAGE,
+    &super::mpi::MPI,
 ];
 
 /// A comparison: what is compared, and with whom.

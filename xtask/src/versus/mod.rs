@@ -6,6 +6,7 @@ mod cluster;
 mod cobalt2;
 mod latency;
 mod memory;
+mod mpi;
 mod network;
 pub(crate) mod ours;
 mod paired;

@@ -27,6 +27,12 @@ pub enum Family {
     Unknown,
 }
 
+impl Family {
+    fn of(library: &LibraryFacts) -> Self {
+        if library.is_open_mpi { Self::OpenMpi } else { Self::Hydra }
+    }
+}
+
 /// A launcher as the record has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Launcher {
@@ -43,7 +49,7 @@ impl Launcher {
             return Self::at(path)
                 .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())));
         }
-        let wanted = if library.is_open_mpi { Family::OpenMpi } else { Family::Hydra };
+        let wanted = Family::of(library);
         let (mut seen, mut of_unknown) = (Vec::new(), None);
         for path in launchers(&library.path) {
             match Self::at(&path) {
@@ -65,6 +71,11 @@ impl Launcher {
             );
             Reason::new(Cause::Missing, text)
         })
+    }
+
+    /// Whether ranks of `library` may understand it, as far as is known.
+    pub fn fits(&self, library: &LibraryFacts) -> bool {
+        self.family == Family::Unknown || self.family == Family::of(library)
     }
 
     /// Asks the program at `path` what it is.

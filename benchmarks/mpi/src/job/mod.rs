@@ -4,6 +4,7 @@
 //! launcher of the library's installation as many times as there are ranks. Each of these processes finds the worker's
 //! socket by an environment variable, and dies when the worker does.
 
+mod ends;
 mod environment;
 mod events;
 mod launcher;
@@ -17,7 +18,7 @@ mod wire;
 pub use environment::kept;
 pub use launcher::Launcher;
 pub use library::LibraryFacts;
-pub use rank::{Hook, Moment, Program, ProgramStart, refused, serve_worker};
+pub use rank::{Hook, Moment, Program, ProgramStart, allocate, refused, serve_worker};
 pub use start::{Job, JobSpec};
 
 /// The subcommand of this program that is a rank.

@@ -74,10 +74,20 @@ impl Started {
         }
     }
 
+    /// Whether the command has ended.
+    pub fn is_over(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The exit code of a command that ended by itself.
+    pub fn exit_code(&mut self) -> Option<i32> {
+        self.child.try_wait().ok().flatten()?.code()
+    }
+
     /// Waits until the command has ended and all is read that it printed; whether it did by `until`.
     pub fn ended(&mut self, until: Instant) -> bool {
         loop {
-            let is_over = !matches!(self.child.try_wait(), Ok(None));
+            let is_over = self.is_over();
             if is_over && self.output.is_complete() {
                 self.output.end();
                 return true;
@@ -91,7 +101,7 @@ impl Started {
 
     /// Ends the command, which may remove its files first, and the processes of `ranks`.
     pub fn kill(&mut self, callers: &[Caller]) {
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if !self.is_over() {
             let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
             self.ended(Instant::now() + LEAVE);
         }

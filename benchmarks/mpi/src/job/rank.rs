@@ -31,6 +31,8 @@ pub enum Moment<'a> {
     Leaving(usize),
     /// The memory that this rank sends.
     Filled(usize, &'a mut [u8]),
+    /// The same of elements.
+    FilledElements(usize, &'a mut [f32]),
 }
 
 /// What a test does at a moment.
@@ -53,6 +55,12 @@ pub fn refused(error: MpiError) -> Reason {
         MpiError::TooLong { .. } => Cause::Contradiction,
     };
     Reason::new(cause, error.to_string())
+}
+
+/// Memory for so many elements of messages; an error with the remedy where the system has no room.
+pub fn allocate<T: Clone>(count: usize, value: T, remedy: &str) -> Result<Vec<T>, Reason> {
+    seatrial_bench::require_room((count * size_of::<T>()) as u64, "the messages of a rank take", remedy)?;
+    Ok(vec![value; count])
 }
 
 /// Makes the program of a benchmark from its order, in the job of a communicator.

@@ -1,6 +1,5 @@
 //! A running job: its launcher, its ranks and their answers.
 
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,10 @@ use seatrial_sys::root::SysRoot;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::ends::RankEnds;
 use super::events::{Event, RankLink, listen};
 use super::launcher::Launcher;
+use super::library::LibraryFacts;
 use super::process::{Caller, Started};
 use super::wire::{FromRank, ToRank};
 
@@ -21,14 +22,17 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time of the ranks beyond the end of a phase; the supervisor gives the worker 10 s.
 const BEYOND: Duration = Duration::from_secs(8);
 
-/// After a rank failed: time in which the launcher tells why and other ranks end.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// After a rank ended: time of the launcher to tell why and to end, on a busy machine too.
+const LAST_WORDS: Duration = Duration::from_secs(6);
+
+/// After a rank failed and lives: time in which another rank may turn out to have ended, whose end is the cause.
+const OTHER_END: Duration = Duration::from_secs(3);
 
 /// What a job runs.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
     pub launcher: Launcher,
-    pub library: PathBuf,
+    pub library: LibraryFacts,
     pub ranks: usize,
     /// The benchmark, and what its program in the ranks needs to know.
     pub bench: &'static str,
@@ -51,6 +55,7 @@ pub struct Job {
     started: Started,
     ranks: Vec<RankLink>,
     callers: Vec<Caller>,
+    ends: RankEnds,
     events: mpsc::Receiver<Event>,
     patience: Duration,
     pub facts: Vec<RankFacts>,
@@ -58,18 +63,64 @@ pub struct Job {
     pub scrubbed: Vec<String>,
 }
 
+/// Why a job did not start.
+enum StartError {
+    /// The ranks did not find each other, each took itself for a job of its own.
+    Apart(String),
+    Other(Reason),
+}
+
+impl From<Reason> for StartError {
+    fn from(reason: Reason) -> Self {
+        Self::Other(reason)
+    }
+}
+
+impl JobSpec {
+    /// The reason where a launcher starts ranks that do not fit it: with the launcher that belongs to the library.
+    fn wrong_launcher(&self, observed: &str) -> Reason {
+        let (launcher, library) = (&self.launcher, &self.library);
+        let advice = match Launcher::of(library, None) {
+            Ok(own) => format!("set -p launcher={}, which belongs to the library", own.path.display()),
+            Err(_) => "set -p launcher= to the mpiexec of the library's installation".to_owned(),
+        };
+        let text = format!(
+            "launcher and library are not of one installation (launcher {}: {}; library {}: {}); {advice}; observed: \
+             {observed}",
+            launcher.path.display(),
+            launcher.version,
+            library.path.display(),
+            library.version
+        );
+        Reason::new(Cause::Launcher, text)
+    }
+}
+
 impl Job {
     /// Starts the ranks and waits until all have joined.
     pub fn start(spec: &JobSpec) -> Result<Self, Reason> {
+        Self::joined(spec).map_err(|error| match error {
+            StartError::Apart(observed) => spec.wrong_launcher(&observed),
+            StartError::Other(reason) if !spec.launcher.fits(&spec.library) => {
+                spec.wrong_launcher(&reason.text)
+            }
+            StartError::Other(reason) => reason,
+        })
+    }
+
+    fn joined(spec: &JobSpec) -> Result<Self, StartError> {
         let (command, scrubbed) = spec.launcher.command(spec.ranks);
         let path = spec.launcher.path.display();
         let started = Started::start(command)
             .map_err(|error| Reason::new(Cause::Launcher, format!("cannot start {path}: {error}")))?;
+        let refused =
+            |error: std::io::Error| Reason::new(Cause::Launcher, format!("cannot listen to a rank: {error}"));
         let (report, events) = mpsc::channel();
         let mut job = Self {
             started,
             ranks: Vec::new(),
             callers: Vec::new(),
+            ends: RankEnds::new().map_err(refused)?,
             events,
             patience: spec.patience,
             facts: Vec::new(),
@@ -77,11 +128,10 @@ impl Job {
         };
         let until = Instant::now() + spec.patience;
         while job.ranks.len() < spec.ranks {
-            let called = job.started.accept(until);
-            let called = called.map_err(|error| Reason::new(Cause::Launcher, error.to_string()))?;
-            let Some((stream, caller)) = called else { return Err(job.not_all_started(spec, until)) };
-            let link = listen(stream, job.ranks.len(), report.clone())
-                .map_err(|error| Reason::new(Cause::Launcher, format!("cannot listen to a rank: {error}")))?;
+            let called = job.started.accept(until).map_err(refused)?;
+            let Some((stream, caller)) = called else { return Err(job.not_all_started(spec, until).into()) };
+            job.ends.watch(&stream).map_err(refused)?;
+            let link = listen(stream, job.ranks.len(), report.clone()).map_err(refused)?;
             job.ranks.push(link);
             job.callers.push(caller);
         }
@@ -97,12 +147,11 @@ impl Job {
         } else {
             format!("{path} started {count} of {of} ranks within {} s", spec.patience.as_secs())
         };
-        let cause = if Instant::now() < until { Cause::IoError } else { Cause::Hang };
-        self.with_words(Reason::new(cause, text))
+        self.with_words(Reason::new(Cause::Launcher, text))
     }
 
     /// Lets the ranks load the library and call MPI_Init.
-    fn join(&mut self, spec: &JobSpec, until: Instant) -> Result<(), Reason> {
+    fn join(&mut self, spec: &JobSpec, until: Instant) -> Result<(), StartError> {
         let hello = |message| match message {
             FromRank::Hello { rank } => Some(rank),
             _ => None,
@@ -114,7 +163,7 @@ impl Job {
         let own = SysRoot::live().text("/proc/self/comm").unwrap_or_default();
         self.tell(&ToRank::Start {
             process: own.trim_end().to_owned(),
-            library: spec.library.clone(),
+            library: spec.library.path.clone(),
             bench: spec.bench.to_owned(),
             config: spec.config.clone(),
             ranks: spec.ranks,
@@ -126,14 +175,11 @@ impl Job {
         })?;
         if let Some((_, size, _)) = joined.iter().find(|(_, size, _)| *size != spec.ranks) {
             let text = format!(
-                "{} started {} ranks, but a rank sees a job of {size}: launcher and library are not of one installation \
-                 (library {}, launcher: {}); set -p launcher= to the mpiexec of the library",
+                "{} started {} ranks, but a rank sees a job of {size}",
                 spec.launcher.path.display(),
-                spec.ranks,
-                spec.library.display(),
-                spec.launcher.version
+                spec.ranks
             );
-            return Err(self.with_words(Reason::new(Cause::IoError, text)));
+            return Err(StartError::Apart(self.with_words(Reason::new(Cause::Launcher, text)).text));
         }
         for (link, (rank, _, cpu)) in self.ranks.iter_mut().zip(joined) {
             link.number = Some(rank);
@@ -215,14 +261,14 @@ impl Job {
             turn(self);
             match self.events.recv_timeout(POLL_INTERVAL) {
                 Ok(Event::Message(link, FromRank::Failed { reason })) => {
-                    return Err(self.failed(link, &reason, doing));
+                    return Err(self.failed(link, &answers, &reason, doing));
                 }
                 Ok(Event::Message(link, message)) => {
                     answers[link] = pick(message).or(answers[link].take());
                 }
                 // Who answered may leave, such as after MPI_Finalize.
                 Ok(Event::Closed(link)) if answers[link].is_some() => {}
-                Ok(Event::Closed(link)) => return Err(self.lost(link, doing)),
+                Ok(Event::Closed(link)) => return Err(self.lost(link, &answers, doing)),
                 Err(_) if Instant::now() < until => {}
                 Err(_) => {
                     let missing = answers.iter().zip(&self.ranks).filter(|(answer, _)| answer.is_none());
@@ -236,34 +282,46 @@ impl Job {
     }
 
     /// A rank said what failed. Where another rank ended meanwhile, its end is the cause.
-    fn failed(&mut self, link: usize, reason: &Reason, doing: &str) -> Reason {
-        let until = Instant::now() + LAST_WORDS / 10;
+    fn failed<T>(&mut self, link: usize, answers: &[Option<T>], reason: &Reason, doing: &str) -> Reason {
+        let until = Instant::now() + OTHER_END;
         while let Ok(event) = self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
             if let Event::Closed(other) = event
                 && other != link
             {
-                return self.lost(other, doing);
+                return self.lost(other, answers, doing);
             }
         }
         let text = format!("{} failed while {doing}: {}", self.ranks[link].name(), reason.text);
         self.with_words(Reason::new(reason.cause, text))
     }
 
-    fn lost(&mut self, link: usize, doing: &str) -> Reason {
-        let text = format!("{} of {} ended while {doing}", self.ranks[link].name(), self.ranks.len());
-        self.with_words(Reason::new(Cause::Crash, text))
+    /// A rank ended, of those that the answers are not of. Launchers end the others then, whose ends may be heard of first.
+    fn lost<T>(&mut self, link: usize, answers: &[Option<T>], doing: &str) -> Reason {
+        let order = self.ends.in_order();
+        let first = order.into_iter().find(|place| answers.get(*place).is_some_and(Option::is_none));
+        let name = self.ranks[first.unwrap_or(link)].name();
+        self.started.ended(Instant::now() + LAST_WORDS);
+        self.with_words(Reason::new(
+            Cause::Crash,
+            format!("{name} of {} ended while {doing}", self.ranks.len()),
+        ))
     }
 
     /// Ends the job, and adds what launcher and library printed to `reason`.
     fn with_words(&mut self, reason: Reason) -> Reason {
-        if reason.cause != Cause::Hang {
+        if self.started.is_over() {
             self.started.ended(Instant::now() + LAST_WORDS);
         }
+        // Hydra may lose what a rank printed when it called MPI_Abort; the code of the call is left.
+        let status = self.started.exit_code().filter(|code| *code != 0);
         self.end();
-        let text = match self.words() {
-            Some(words) => format!("{}; launcher and library printed: {words}", reason.text),
-            None => reason.text,
-        };
+        let mut text = reason.text;
+        if let Some(code) = status {
+            text.push_str(&format!("; the launcher ended with exit code {code}"));
+        }
+        if let Some(words) = self.words() {
+            text.push_str(&format!("; launcher and library printed: {words}"));
+        }
         Reason::new(reason.cause, text)
     }
 

@@ -3,6 +3,9 @@
 use seatrial_model::{Bytes, Case, Cause, Nanos, Params, Reason};
 use serde::{Deserialize, Serialize};
 
+use crate::ranks::{OSU_SMALL, is_like_osu};
+use crate::turns::turn_span;
+
 /// What pairs of ranks do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,9 +38,6 @@ const LARGEST_OF_SWEEP: u32 = 22;
 
 /// Size of the messages whose rate is measured.
 const SMALL: u64 = 8;
-
-/// Sizes up to this count as small in OSU's benchmarks (LARGE_MESSAGE_SIZE of osu_util.h).
-const OSU_SMALL: u64 = 8192;
 
 /// Warm-up and measured iterations of an OSU benchmark: latency counts round trips, bandwidth counts windows.
 pub const fn osu_iterations(op: Op, size: u64) -> (u64, u64) {
@@ -72,14 +72,10 @@ impl RankConfig {
             window: window(op, &case.params)?,
             region: case.planned.bytes("region")?.map_or(0, Bytes::get),
             osu: is_like_osu(&case.params),
-            slice: slice(case.budget.measure, sizes.len()),
+            slice: turn_span(case.budget.measure, sizes.len()),
             sizes,
         })
     }
-}
-
-pub fn is_like_osu(params: &Params) -> bool {
-    params.text("like") == Ok("osu")
 }
 
 pub fn sizes(op: Op, params: &Params) -> Result<Vec<u64>, Reason> {
@@ -92,12 +88,6 @@ pub fn sizes(op: Op, params: &Params) -> Result<Vec<u64>, Reason> {
 
 pub fn window(op: Op, params: &Params) -> Result<usize, Reason> {
     Ok(if op == Op::Latency { 1 } else { params.count("window")? as usize })
-}
-
-/// Each size gets about eight turns in the measuring time: long against the clock, short against changes of the machine.
-fn slice(measure: Nanos, sizes: usize) -> Nanos {
-    let share = measure.get() / (8 * sizes.max(1) as u64);
-    Nanos(share.clamp(Nanos::millis(2).get(), Nanos::millis(20).get()))
 }
 
 /// From the place of one message to that of the next: messages share no cache line.

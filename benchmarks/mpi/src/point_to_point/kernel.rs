@@ -4,6 +4,7 @@ use seatrial_sys::mpi::{Communicator, MpiError, Window};
 
 use super::config::Op;
 use super::memory::Ring;
+use crate::turns::RunOrder;
 
 /// Tags of messages, of the reply to a window, as in OSU's benchmarks, and of the number that follows.
 const MESSAGE: u16 = 100;
@@ -73,15 +74,15 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Tells the other end how many round trips or windows follow; none ends the turn.
-    pub fn tell(&self, count: u64) -> Result<(), MpiError> {
-        self.world.send(&count.to_le_bytes(), self.peer, COUNT)
+    /// Tells the other end how many round trips or windows follow.
+    pub fn tell(&self, order: RunOrder) -> Result<(), MpiError> {
+        self.world.send(&order.to_bytes(), self.peer, COUNT)
     }
 
     /// What the leader tells.
-    pub fn told(&self) -> Result<u64, MpiError> {
+    pub fn told(&self) -> Result<RunOrder, MpiError> {
         let mut bytes = [0; 8];
         self.world.receive(&mut bytes, self.peer, COUNT)?;
-        Ok(u64::from_le_bytes(bytes))
+        Ok(RunOrder::from_bytes(bytes))
     }
 }

@@ -1,23 +1,24 @@
 //! The memory of the messages, its contents, and their check.
 
-use seatrial_model::{Integrity, Reason};
+use seatrial_model::Integrity;
 use seatrial_stats::mix;
 use seatrial_sys::mpi::WindowLayout;
 
 use super::config::stride;
+use crate::comparison::Comparison;
 
 /// Bytes of a word of the contents.
 const WORD: usize = 8;
 
 /// What word `number` of the memory that `rank` sends holds in this `round` of contents.
-fn word(rank: usize, round: u64, number: usize) -> [u8; WORD] {
+fn expected(rank: usize, round: u64, number: usize) -> [u8; WORD] {
     mix(mix((rank as u64) << 32 ^ round) ^ number as u64).to_le_bytes()
 }
 
 /// Writes the contents of a round; each word is another one.
 pub fn fill(bytes: &mut [u8], rank: usize, round: u64) {
     for (number, place) in bytes.chunks_mut(WORD).enumerate() {
-        place.copy_from_slice(&word(rank, round, number)[..place.len()]);
+        place.copy_from_slice(&expected(rank, round, number)[..place.len()]);
     }
 }
 
@@ -28,48 +29,25 @@ pub fn check(bytes: &[u8], messages: &[WindowLayout], from: usize, round: u64) -
     let whole = messages.iter().filter(|layout| layout.stride == layout.size || layout.count == 1);
     let covered = whole.filter(|layout| layout.first == 0).map(WindowLayout::end).max().unwrap_or(0);
     let mut found = Comparison::default();
-    found.compare(&bytes[..covered], 0, from, round);
+    compare(&mut found, &bytes[..covered], 0, from, round);
     for layout in messages {
         let firsts = (0..layout.count).map(|message| layout.first + message * layout.stride);
         for first in firsts.filter(|first| first + layout.size > covered) {
-            found.compare(&bytes[first..first + layout.size], first, from, round);
+            compare(&mut found, &bytes[first..first + layout.size], first, from, round);
         }
     }
     found.integrity()
 }
 
-#[derive(Default)]
-struct Comparison {
-    checked: u64,
-    words: u64,
-    wrong: u64,
-    first: Option<String>,
-}
-
-impl Comparison {
-    /// Compares the bytes from `start` on, a multiple of a word.
-    fn compare(&mut self, bytes: &[u8], start: usize, from: usize, round: u64) {
-        self.checked += bytes.len() as u64;
-        for (number, found) in bytes.chunks(WORD).enumerate() {
-            let wanted = word(from, round, start / WORD + number);
-            self.words += 1;
-            if *found != wanted[..found.len()] {
-                self.wrong += 1;
-                self.first.get_or_insert_with(|| {
-                    let (at, wanted) = (start + number * WORD, &wanted[..found.len()]);
-                    format!(
-                        "messages of rank {from}, byte {at} of the memory: {found:02x?}, not {wanted:02x?}"
-                    )
-                });
-            }
-        }
-    }
-
-    fn integrity(self) -> Integrity {
-        match self.first {
-            None => Integrity::Verified { checked: self.checked },
-            Some(first) => Integrity::Corrupt { wrong: self.wrong, of: self.words, first },
-        }
+/// Compares the bytes from `start` on, a multiple of a word.
+fn compare(found: &mut Comparison, bytes: &[u8], start: usize, from: usize, round: u64) {
+    for (number, word) in bytes.chunks(WORD).enumerate() {
+        let wanted = expected(from, round, start / WORD + number);
+        let wanted = &wanted[..word.len()];
+        found.word(word.len(), word == wanted, || {
+            let at = start + number * WORD;
+            format!("messages of rank {from}, byte {at} of the memory: {word:02x?}, not {wanted:02x?}")
+        });
     }
 }
 
@@ -117,16 +95,6 @@ impl Ring {
     pub const fn used(&self) -> WindowLayout {
         WindowLayout { first: 0, stride: self.stride, size: self.size, count: self.used }
     }
-}
-
-/// Memory of so many bytes; an error where the system has no room.
-pub fn allocate(bytes: usize) -> Result<Vec<u8>, Reason> {
-    seatrial_bench::require_room(
-        bytes as u64,
-        "the messages of a rank take",
-        "lower -p window=, -p size= or -p ranks=, or set -p buffers=one",
-    )?;
-    Ok(vec![0; bytes])
 }
 
 #[cfg(test)]

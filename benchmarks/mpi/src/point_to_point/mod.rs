@@ -3,7 +3,6 @@
 mod config;
 mod kernel;
 mod memory;
-mod part;
 mod plan;
 mod program;
 mod reduce;
@@ -17,6 +16,10 @@ use seatrial_model::{
     SeriesSpec, Unit,
 };
 
+use crate::declare::{BY_RANK, BY_SIZE, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency};
+use crate::worker::Worker;
+use config::RankConfig;
+
 pub use program::start;
 
 pub const ID: &str = "mpi.point_to_point";
@@ -24,25 +27,12 @@ pub const ID: &str = "mpi.point_to_point";
 /// Bytes of the largest message, below the 2 GiB that MPI can count.
 const LARGEST: Bytes = Bytes::gib(1);
 
-const BY_SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
-const BY_RANK: &[AxisSpec] = &[AxisSpec { name: "rank", unit: Unit::Count }];
-
 const fn higher(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
     MetricSpec::higher_is_better(name, unit).doc(doc)
 }
 
-const fn lower(name: &'static str, doc: &'static str) -> MetricSpec {
-    MetricSpec::lower_is_better(name, Unit::Microsecond).doc(doc)
-}
-
-const fn series(
-    name: &'static str,
-    unit: Unit,
-    axes: &'static [AxisSpec],
-    better: Better,
-    doc: &'static str,
-) -> SeriesSpec {
-    SeriesSpec::new(name, unit, better, axes).doc(doc)
+const fn rates(name: &'static str, unit: Unit, axes: &'static [AxisSpec], doc: &'static str) -> SeriesSpec {
+    SeriesSpec::new(name, unit, Better::Higher, axes).doc(doc)
 }
 
 const ABOUT: About = About {
@@ -81,31 +71,24 @@ const ABOUT: About = About {
             "Memory of the messages: one buffer for all, or a fresh place for each in a region larger than the caches; auto: \
              fresh for bandwidth and both_directions, one otherwise and with like=osu.",
         ),
-        ParamSpec::new("like", Kind::Choice(&["osu"]), "none").word("none").doc(
-            "osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks.",
-        ),
-        ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
-            "MPI library, as a file or the prefix of an installation; auto: SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun, \
-             then the dynamic linker.",
-        ),
-        ParamSpec::new("launcher", Kind::Text, "auto")
-            .word("auto")
-            .doc("Path of the launcher (mpiexec); auto: the one of the library's installation."),
-        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        LIKE.doc("osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks."),
+        LIBRARY,
+        LAUNCHER,
+        TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,
         seatrial_bench::PRECISION,
         seatrial_bench::SCHED,
     ],
     metrics: &[
-        lower("latency", "Half of the round trip of the smallest message, the mean over the pairs."),
+        latency("latency", "Half of the round trip of the smallest message, the mean over the pairs."),
         higher(
             "bandwidth",
             Unit::GigabytesPerSecond,
             "Payload of all pairs together at the fastest size, both directions added up.",
         ),
         higher("message_rate", Unit::MegaPerSecond, "Messages of all pairs together at the smallest size."),
-        lower("slowest_latency", "Latency that the slowest rank sees at the smallest size."),
+        latency("slowest_latency", "Latency that the slowest rank sees at the smallest size."),
         higher(
             "slowest_bandwidth",
             Unit::GigabytesPerSecond,
@@ -118,39 +101,24 @@ const ABOUT: About = About {
         ),
     ],
     series: &[
-        series(
-            "latency_by_size",
-            Unit::Microsecond,
-            BY_SIZE,
-            Better::Lower,
-            "Half of the round trip, the mean over the pairs, by message size.",
-        ),
-        series(
+        latencies("latency_by_size", BY_SIZE, "Half of the round trip, the mean over the pairs, by message size."),
+        rates(
             "bandwidth_by_size",
             Unit::GigabytesPerSecond,
             BY_SIZE,
-            Better::Higher,
             "Payload of all pairs together, by message size.",
         ),
-        series(
-            "latency_by_rank",
-            Unit::Microsecond,
-            BY_RANK,
-            Better::Lower,
-            "Latency that each rank sees at the smallest size.",
-        ),
-        series(
+        latencies("latency_by_rank", BY_RANK, "Latency that each rank sees at the smallest size."),
+        rates(
             "bandwidth_by_rank",
             Unit::GigabytesPerSecond,
             BY_RANK,
-            Better::Higher,
             "Payload that each rank sends or receives at the fastest size.",
         ),
-        series(
+        rates(
             "rate_by_rank",
             Unit::MegaPerSecond,
             BY_RANK,
-            Better::Higher,
             "Messages that each rank sends or receives at the smallest size.",
         ),
     ],
@@ -166,7 +134,9 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| Part::alone(case, place, part::prepare),
+    part: |case, place| {
+        Part::alone(case, place, |case, place| Worker::start(ID, case, place, &RankConfig::of(case)?))
+    },
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };

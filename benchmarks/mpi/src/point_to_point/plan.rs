@@ -1,16 +1,14 @@
 //! One case a node: its ranks, where they run, the memory of their messages, and what bounds them.
 
-use std::time::Duration;
-
-use seatrial_bench::{core_bindings, each_node, room, worker_case};
+use seatrial_bench::{each_node, room};
 use seatrial_inventory::memory_limit;
 use seatrial_model::machine::Machine;
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, Quantity, Reason, Severity,
-    Site, SiteNode, Subject,
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site, SiteNode,
 };
 
-use super::config::{Op, is_like_osu, sizes, stride, window};
+use super::config::{Op, sizes, stride, window};
+use crate::ranks::{case_of_ranks, is_like_osu};
 
 /// Least size of all regions together in sizes of the caches in use, as in `mem.bandwidth`.
 const TIMES_CACHE: u64 = 4;
@@ -28,21 +26,8 @@ const OSU_WINDOW: usize = 64;
 const REGION: &str = "region";
 const BEYOND_CACHES: &str = "beyond_caches";
 
-/// Time to find and load the library and to start the ranks, and again to check the data and end them; that of each rank.
-const PREPARE: Nanos = Nanos::secs(60);
-const OF_A_RANK: Nanos = Nanos::millis(50);
-
-/// What the iterations of OSU's benchmarks may take, and what they usually take.
-const OSU_MOST: Nanos = Nanos::secs(120);
-const OSU_USUAL: Nanos = Nanos::secs(5);
-
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     each_node(site, |node| Ok(vec![case(about, params, node)?]))
-}
-
-/// Time that the part gives its ranks before the supervisor ends the part.
-pub fn patience(case: &Case) -> Duration {
-    Duration::from_nanos(case.budget.prepare.get() / 6 * 5)
 }
 
 fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
@@ -68,35 +53,15 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
         "one" => false,
         _ => !osu && matches!(op, Op::Bandwidth | Op::BothDirections),
     };
-    let cores = core_bindings(&node.machine)?;
-    let is_pinned = ranks as usize <= cores.len();
-    let count = cores.len();
-    let used: Vec<u32> = cores.iter().map(|core| core.cpu).take(ranks as usize).collect();
-    let bindings = if is_pinned { cores[..ranks as usize].to_vec() } else { Vec::new() };
-    let mut case = worker_case(about, params, node, bindings)?;
+    let (mut case, used) = case_of_ranks(about, params, node, ranks)?;
     let largest = sizes.last().copied().unwrap_or(1);
     let memory =
         memory(op, &node.machine, &used, Window { ranks, fresh, bytes: window as u64 * stride(largest) })?;
     case.planned.set("buffers", if fresh { "fresh" } else { "one" });
     case.planned.set(REGION, Bytes(memory.region));
     case.planned.set(BEYOND_CACHES, if memory.beyond_caches { "yes" } else { "no" });
-    case.facts.set("kind", "node");
-    if !is_pinned {
-        let text = format!(
-            "{ranks} ranks on {count} cores: ranks take turns on the cores and are not pinned, so times contain those of the \
-             scheduler"
-        );
-        case.findings.push(Finding::new("oversubscribed", Severity::Warning, Subject::node(), text));
-    }
-    let budget = &mut case.budget;
-    budget.prepare = PREPARE.plus(Nanos(OF_A_RANK.get() * ranks));
     // Contents are written and compared at a gigabyte a second at least.
-    let contents = Nanos(memory.region);
-    budget.overhead = Nanos::secs(1).plus(Nanos(OF_A_RANK.get() * ranks)).plus(contents);
-    if osu {
-        budget.measure = OSU_MOST;
-        budget.slack = Nanos(OSU_MOST.get() - OSU_USUAL.get());
-    }
+    case.budget.overhead = case.budget.overhead.plus(Nanos(memory.region));
     Ok(case)
 }
 

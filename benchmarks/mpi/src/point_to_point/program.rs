@@ -8,12 +8,10 @@ use serde_json::Value;
 
 use super::config::RankConfig;
 use super::kernel::Pair;
-use super::memory::{allocate, check, fill};
+use super::memory::{check, fill};
 use super::slices::{SizeState, Turn};
-use crate::job::{Hook, Moment, Program, refused};
-
-/// In place of a size: the phase is over.
-const OVER: u64 = u64::MAX;
+use crate::job::{Hook, Moment, Program, allocate, refused};
+use crate::turns::each_turn;
 
 /// Value of received memory that nobody has written to.
 const POISON: u8 = 0xd7;
@@ -50,10 +48,12 @@ impl<'a> PointToPoint<'a> {
             config.sizes.iter().map(|size| SizeState::new(*size, config.region)).collect();
         let bytes = sizes.iter().map(|state| state.ring.bytes()).max().unwrap_or(0);
         let both = config.op.is_both_ways();
-        let mut out = allocate(if both || leads { bytes } else { 0 })?;
-        let mut into = allocate(if both || !leads { bytes } else { 0 })?;
+        let memory = |bytes: usize| {
+            allocate(bytes, POISON, "lower -p window=, -p size= or -p ranks=, or set -p buffers=one")
+        };
+        let mut out = memory(if both || leads { bytes } else { 0 })?;
+        let into = memory(if both || !leads { bytes } else { 0 })?;
         fill(&mut out, rank, MEASURED);
-        into.fill(POISON);
         hook(Moment::Filled(rank, &mut out));
         let pair = Pair {
             world,
@@ -66,14 +66,6 @@ impl<'a> PointToPoint<'a> {
             into,
         };
         Ok(Self { config, pair, sizes, hook })
-    }
-
-    /// Which size has the next turn, as rank 0 says to all.
-    fn next(&self, wanted: u64) -> Result<Option<usize>, Reason> {
-        let mut bytes = wanted.to_le_bytes();
-        self.pair.world.broadcast(&mut bytes, 0).map_err(refused)?;
-        let size = u64::from_le_bytes(bytes);
-        Ok((size != OVER).then_some(size as usize))
     }
 
     fn turn(&mut self, size: usize, slice: u64, out: &mut Vec<Sample>) -> Result<(), Reason> {
@@ -126,13 +118,8 @@ impl Program for PointToPoint<'_> {
         if self.config.osu && phase == Phase::WarmUp {
             return Ok(samples);
         }
-        let count = self.sizes.len() as u64;
-        for slice in 0.. {
-            let is_over = if self.config.osu { slice == count } else { stop.is_over() };
-            let wanted = if is_over { OVER } else { slice % count };
-            let Some(size) = self.next(wanted)? else { break };
-            self.turn(size, slice, &mut samples)?;
-        }
+        let (world, sizes, once) = (self.pair.world, self.sizes.len(), self.config.osu);
+        each_turn(world, stop, sizes, once, |size, slice| self.turn(size, slice, &mut samples))?;
         Ok(samples)
     }
 

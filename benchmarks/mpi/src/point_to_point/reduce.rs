@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::{Curve, Trials, common_window, median};
 use seatrial_model::{
-    Bytes, Case, Cause, Finding, Measures, Params, PartRecord, Quantity, Reason, Row, Sample, Severity,
-    Subject, Unit, Value, Values,
+    Bytes, Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Subject, Unit,
 };
 
 use super::config::{Op, sizes};
 use super::slices::MESSAGES;
+use crate::measures::{NS_PER_US, RankMetric, add_ranks, not_reached, row_of_size};
+use crate::ranks::RANKS;
+use crate::worker::keep_job;
 
 /// A rank is slow below this share of the median of all.
 const SLOW: f64 = 0.9;
@@ -17,10 +19,19 @@ const SLOW: f64 = 0.9;
 /// Ranks from which one can be told from the others: those of a pair see the same.
 const FEWEST_RANKS: usize = 4;
 
-const NS_PER_US: f64 = 1e3;
-
-/// Evidence of the part that the case keeps.
-const KEPT: [&str; 5] = ["library", "launcher", "ranks", "environment", "printed"];
+/// How the slowest rank of the other operations is told.
+const BANDWIDTH: RankMetric = RankMetric {
+    metric: "slowest_bandwidth",
+    series: "bandwidth_by_rank",
+    unit: Unit::GigabytesPerSecond,
+    lower_is_better: false,
+};
+const RATE: RankMetric = RankMetric {
+    metric: "slowest_rate",
+    series: "rate_by_rank",
+    unit: Unit::MegaPerSecond,
+    lower_is_better: false,
+};
 
 /// What the samples of one size say.
 #[derive(Default)]
@@ -35,7 +46,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (op, half) = (Op::of(&case.params)?, case.params.count("ranks")? / 2);
     let found = by_size(op, half, parts);
     let too_short = || {
-        Reason::new(Cause::TooShort, "the ranks exchanged too few messages within the time; raise -p time=")
+        let text = if parts.iter().all(|part| part.samples.is_empty()) {
+            "the ranks exchanged too few messages within the time; raise -p time="
+        } else {
+            "the pairs of ranks exchanged no messages at the same time; raise -p time=, or lower -p ranks= to one a core"
+        };
+        Reason::new(Cause::TooShort, text)
     };
     let (&smallest, small) = found.first_key_value().ok_or_else(too_short)?;
     let mut measures = Measures::default();
@@ -43,13 +59,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     match op {
         Op::Latency => {
             measures.metric("latency", Unit::Microsecond, small.all.clone());
-            slowest(&mut measures, case, small, Kind::LATENCY, |us| us);
-            let rows = found.iter().map(|(size, at)| row(*size, Unit::Microsecond, at.all.clone()));
+            slowest(&mut measures, case, small, RankMetric::LATENCY, |us| us);
+            let rows = found.iter().map(|(size, at)| row_of_size(*size, Unit::Microsecond, at.all.clone()));
             measures.series.insert("latency_by_size".to_owned(), rows.collect());
         }
         Op::MessageRate => {
             measures.metric("message_rate", Unit::MegaPerSecond, mapped(&small.all, |rate| rate / 1e6));
-            slowest(&mut measures, case, small, Kind::RATE, |rate| rate / 1e6);
+            slowest(&mut measures, case, small, RATE, |rate| rate / 1e6);
         }
         Op::Bandwidth | Op::BothDirections => {
             let bytes = |(size, at): &(&u64, &AtSize)| median(&at.all) * **size as f64;
@@ -57,29 +73,25 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             let (&size, fast) = fastest.ok_or_else(too_short)?;
             measures.metric("bandwidth", Unit::GigabytesPerSecond, mapped(&fast.all, rate_of(size)));
             measures.metric("message_rate", Unit::MegaPerSecond, mapped(&small.all, |rate| rate / 1e6));
-            slowest(&mut measures, case, fast, Kind::BANDWIDTH, rate_of(size));
+            slowest(&mut measures, case, fast, BANDWIDTH, rate_of(size));
             measures.evidence.insert("fastest_size".to_owned(), Bytes(size).get().into());
         }
     }
     if op != Op::Latency {
         let rows = found
             .iter()
-            .map(|(size, at)| row(*size, Unit::GigabytesPerSecond, mapped(&at.all, rate_of(*size))));
+            .map(|(size, at)| row_of_size(*size, Unit::GigabytesPerSecond, mapped(&at.all, rate_of(*size))));
         measures.series.insert("bandwidth_by_size".to_owned(), rows.collect());
     }
     measures.evidence.insert("smallest_size".to_owned(), smallest.into());
-    measures.findings.extend(not_reached(case, op, &found)?);
-    measures.keep_evidence(parts, &KEPT);
-    measures.keep_integrity(parts.first());
+    let missing = sizes(op, &case.params)?.into_iter().filter(|size| !found.contains_key(size)).count();
+    measures.findings.extend(not_reached(missing));
+    keep_job(&mut measures, parts);
     Ok(measures)
 }
 
 fn mapped(trials: &Trials, of: impl Fn(f64) -> f64) -> Trials {
     trials.iter().map(|trial| trial.iter().map(|value| of(*value)).collect()).collect()
-}
-
-fn row(size: u64, unit: Unit, trials: Trials) -> Row {
-    Row { at: Params::from([("size", Bytes(size).into())]), values: Values { unit, trials } }
 }
 
 /// Half a round trip in microseconds; of the rest, messages a second.
@@ -152,59 +164,19 @@ fn together(op: Op, samples: &[(u64, &Sample)], ranks: usize) -> Option<f64> {
     Some(curves.iter().map(|curve| curve.rate(start, end)).sum())
 }
 
-/// How the slowest rank is told.
-struct Kind {
-    metric: &'static str,
-    series: &'static str,
-    unit: Unit,
-    lower_is_better: bool,
-}
-
-impl Kind {
-    const LATENCY: Self = Self {
-        metric: "slowest_latency",
-        series: "latency_by_rank",
-        unit: Unit::Microsecond,
-        lower_is_better: true,
-    };
-    const BANDWIDTH: Self = Self {
-        metric: "slowest_bandwidth",
-        series: "bandwidth_by_rank",
-        unit: Unit::GigabytesPerSecond,
-        lower_is_better: false,
-    };
-    const RATE: Self = Self {
-        metric: "slowest_rate",
-        series: "rate_by_rank",
-        unit: Unit::MegaPerSecond,
-        lower_is_better: false,
-    };
-}
-
 /// Adds the values of each rank and of the slowest, and names it where it falls behind the others.
-fn slowest(measures: &mut Measures, case: &Case, at: &AtSize, kind: Kind, of: impl Fn(f64) -> f64 + Copy) {
+fn slowest(
+    measures: &mut Measures,
+    case: &Case,
+    at: &AtSize,
+    metric: RankMetric,
+    of: impl Fn(f64) -> f64 + Copy,
+) {
     let ranks: BTreeMap<u64, Trials> =
         at.ranks.iter().map(|(rank, trials)| (*rank, mapped(trials, of))).collect();
-    // The share of the speed of others: more is better.
-    let speed = |trials: &Trials| {
-        let median = median(trials);
-        if kind.lower_is_better { 1.0 / median } else { median }
-    };
-    let Some((rank, trials)) =
-        ranks.iter().min_by(|(_, one), (_, other)| speed(one).total_cmp(&speed(other)))
-    else {
-        return;
-    };
-    measures.metric_of_all(kind.metric, kind.unit, trials.clone());
-    measures.evidence.insert("slowest_rank".to_owned(), (*rank).into());
-    let rows = ranks.iter().map(|(rank, trials)| Row {
-        at: Params::from([("rank", Value::from(*rank))]),
-        values: Values { unit: kind.unit, trials: trials.clone() },
-    });
-    measures.series.insert(kind.series.to_owned(), rows.collect());
-    let typical = median(&[ranks.values().map(speed).collect()]);
-    let share = speed(trials) / typical;
-    let half = ranks.len() as u64 / 2;
+    let Some((rank, share)) = add_ranks(measures, &ranks, metric) else { return };
+    // A rank of which every run was too short is missing among the others.
+    let half = case.planned.count(RANKS).unwrap_or(2) / 2;
     let (first, second) = (rank % half, rank % half + half);
     let cpu = |rank: u64| case.places.first()?.cpu(rank as usize);
     // The speed of ranks that are not pinned is that of the scheduler.
@@ -219,14 +191,6 @@ fn slowest(measures: &mut Measures, case: &Case, at: &AtSize, kind: Kind, of: im
     );
     let mut finding = Finding::new("slow-rank", Severity::Warning, Subject::node(), text);
     finding.value = Quantity::new(share, Unit::Ratio).ok();
-    finding.evidence = vec![kind.series.to_owned()];
+    finding.evidence = vec![metric.series.to_owned()];
     measures.findings.push(finding);
-}
-
-fn not_reached(case: &Case, op: Op, found: &BTreeMap<u64, AtSize>) -> Result<Option<Finding>, Reason> {
-    let missing = sizes(op, &case.params)?.into_iter().filter(|size| !found.contains_key(size)).count();
-    Ok((missing > 0).then(|| {
-        let text = format!("{missing} sizes were not measured within the time: raise -p time=");
-        Finding::new("not-reached", Severity::Warning, Subject::node(), text)
-    }))
 }

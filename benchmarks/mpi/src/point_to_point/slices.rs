@@ -7,22 +7,15 @@ use super::config::osu_iterations;
 use super::kernel::Pair;
 use super::memory::Ring;
 use crate::job::refused;
+use crate::turns::{RunOrder, lead};
 
 /// The channel of samples: messages that a rank sent or received, of latency its round trips.
 pub const MESSAGES: &str = "messages";
 
-/// A turn ends when less than this part of it is left.
-const REST: u64 = 8;
-
-/// A run of messages shorter than this part of a turn is no sample: it only serves to find out how many fit.
-const SHORT: u64 = 4;
-
-/// A size, and what is known of it.
+/// A size, and where its messages are.
 pub struct SizeState {
     pub size: u64,
     pub ring: Ring,
-    /// Nanoseconds of a round trip or window, as measured last.
-    pace_ns: Option<u64>,
 }
 
 /// Where the samples of a turn belong.
@@ -35,34 +28,35 @@ pub struct Turn {
 
 impl SizeState {
     pub fn new(size: u64, region: u64) -> Self {
-        Self { size, ring: Ring::new(size, region), pace_ns: None }
+        Self { size, ring: Ring::new(size, region) }
     }
 
     /// A turn of the leader: runs messages until its time is over.
     pub fn lead(&mut self, pair: &mut Pair<'_>, turn: Turn, out: &mut Vec<Sample>) -> Result<(), Reason> {
-        let until = now_ns() + turn.span.get();
-        let mut left = turn.span.get();
-        loop {
-            let count = match self.pace_ns {
-                None => 1,
-                Some(pace) => (left / pace.max(1)).max(1),
-            };
-            pair.tell(count).map_err(refused)?;
-            self.run(pair, count, turn, out)?;
-            left = until.saturating_sub(now_ns());
-            if left < turn.span.get() / REST {
-                return pair.tell(0).map_err(refused);
-            }
-        }
+        let mut last = None;
+        let end = lead(turn.span, u64::MAX >> 1, |order| {
+            pair.tell(order).map_err(refused)?;
+            keep(order, &mut last, out);
+            let sample = self.run(pair, order.count, turn)?;
+            let took = sample.span().get();
+            last = Some(sample);
+            Ok(took)
+        })?;
+        pair.tell(end).map_err(refused)?;
+        keep(end, &mut last, out);
+        Ok(())
     }
 
     /// A turn of the other end: does what the leader tells.
     pub fn follow(&mut self, pair: &mut Pair<'_>, turn: Turn, out: &mut Vec<Sample>) -> Result<(), Reason> {
+        let mut last = None;
         loop {
-            match pair.told().map_err(refused)? {
-                0 => return Ok(()),
-                count => self.run(pair, count, turn, out)?,
+            let order = pair.told().map_err(refused)?;
+            keep(order, &mut last, out);
+            if order.count == 0 {
+                return Ok(());
             }
+            last = Some(self.run(pair, order.count, turn)?);
         }
     }
 
@@ -70,30 +64,25 @@ impl SizeState {
     pub fn like_osu(&mut self, pair: &mut Pair<'_>, turn: Turn, out: &mut Vec<Sample>) -> Result<(), Reason> {
         let (warm_up, count) = osu_iterations(pair.op, self.size);
         pair.run(warm_up, &mut self.ring).map_err(refused)?;
-        self.run(pair, count, Turn { span: Nanos(0), ..turn }, out)
+        out.push(self.run(pair, count, turn)?);
+        Ok(())
     }
 
-    fn run(
-        &mut self,
-        pair: &mut Pair<'_>,
-        count: u64,
-        turn: Turn,
-        out: &mut Vec<Sample>,
-    ) -> Result<(), Reason> {
+    fn run(&mut self, pair: &mut Pair<'_>, count: u64, turn: Turn) -> Result<Sample, Reason> {
         let start = now_ns();
         pair.run(count, &mut self.ring).map_err(refused)?;
         let end = now_ns();
-        let took = end - start;
-        self.pace_ns = Some((took / count).max(1));
-        if took >= turn.span.get() / SHORT {
-            let at = Params::from([
-                ("rank", (turn.rank as u64).into()),
-                ("size", self.size.into()),
-                ("slice", turn.slice.into()),
-            ]);
-            let messages = Quantity::count(count * pair.window as u64);
-            out.push(Sample::new(MESSAGES, at, (Nanos(start), Nanos(end)), messages));
-        }
-        Ok(())
+        let at = Params::from([
+            ("rank", (turn.rank as u64).into()),
+            ("size", self.size.into()),
+            ("slice", turn.slice.into()),
+        ]);
+        let messages = Quantity::count(count * pair.window as u64);
+        Ok(Sample::new(MESSAGES, at, (Nanos(start), Nanos(end)), messages))
     }
+}
+
+/// Keeps the sample of the last run where `order` says so.
+fn keep(order: RunOrder, last: &mut Option<Sample>, out: &mut Vec<Sample>) {
+    out.extend(last.take().filter(|_| order.keep));
 }

@@ -206,6 +206,16 @@ fn the_slowest_rank_is_named_with_its_partner_and_their_cpus() {
 }
 
 #[test]
+fn a_rank_whose_runs_were_all_too_short_is_left_out() {
+    let measures = reduced(&[("size", "8B")], vec![sample(0, 8, 0, (0, 1000), 500)]).expect("measured");
+    assert_eq!((values(&measures, "latency"), measures.series["latency_by_rank"].len()), (vec![1.0], 1));
+}
+
+#[test]
 fn no_samples_are_too_short() {
     assert_eq!(reduced(&[], Vec::new()).expect_err("nothing").cause, Cause::TooShort);
+    let apart = [sample(0, 8, 0, (0, 100), 9), sample(1, 8, 0, (500, 600), 9), sample(2, 8, 0, (0, 100), 9)];
+    let reason = reduced(&[("op", "bandwidth"), ("ranks", "4"), ("size", "8B")], apart.to_vec());
+    let reason = reason.expect_err("never together");
+    assert!(reason.cause == Cause::TooShort && reason.text.contains("at the same time"), "{reason}");
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, kill_process};
-use seatrial_model::{Bytes, Cause, Integrity, Nanos, Phase, Reason};
+use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Outcome, Phase, Reason};
 use seatrial_mpi::Moment;
 
-use crate::case::{case, trial};
+use crate::case::{POINT_TO_POINT, TRIES, benchmark, case, measured, trial};
 use crate::installed::{Installed, installed, mpich, open_mpi};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_never_comes_out_of_mpi_init_ends_at_the_deadline", never_joins),
     ("a_rank_that_is_killed_in_any_phase_is_named", killed),
-    ("a_rank_that_calls_mpi_abort_is_named_with_the_words_of_the_library", aborts),
+    ("a_rank_that_calls_mpi_abort_is_told_with_its_code_or_the_words_of_the_library", aborts),
     ("a_launcher_of_another_library_is_told", wrong_launcher),
     ("a_launcher_that_starts_nothing_is_told", no_launcher),
     ("a_planted_wrong_word_is_found", wrong_word),
@@ -46,12 +46,13 @@ pub fn inflict(moment: Moment<'_>) {
             let _ = mpi.abort(7);
         }
         ("wrong word", Moment::Filled(0, memory)) => memory[1] ^= 0x10,
+        ("wrong word", Moment::FilledElements(0, memory)) => memory[1] += 1.0,
         _ => {}
     }
 }
 
 /// The launcher of `of` behind a script that names the fault to the ranks.
-fn disturbed(of: &Installed, fault: &str, folder: &Path) -> Installed {
+pub fn disturbed(of: &Installed, fault: &str, folder: &Path) -> Installed {
     let script = format!(
         "#!/bin/sh\n{FAULT}='{fault}' SEATRIAL_TEST_FOLDER='{}' exec {} \"$@\"\n",
         folder.display(),
@@ -69,14 +70,24 @@ fn program(folder: &Path, script: &str) -> PathBuf {
 
 /// Why the trial with the fault has no number; no process of the job is left.
 fn reason(of: &Installed, fault: &str, prepare: Option<Nanos>) -> Reason {
+    reason_of(of, fault, |disturbed| {
+        let params = [("op", "bandwidth"), ("size", "1KiB"), ("window", "4")];
+        let mut case = case(&params, Some(disturbed)).expect("a case");
+        case.planned.set("region", Bytes::kib(64));
+        case.budget.prepare = prepare.unwrap_or(case.budget.prepare);
+        case
+    })
+}
+
+/// The same of the case that `of_launcher` makes.
+pub fn reason_of(of: &Installed, fault: &str, of_launcher: impl FnOnce(&Installed) -> Case) -> Reason {
     let folder = tempfile::tempdir().expect("a folder");
-    let disturbed = disturbed(of, fault, folder.path());
-    let mut case =
-        case(&[("op", "bandwidth"), ("size", "1KiB"), ("window", "4")], Some(&disturbed)).expect("a case");
-    case.planned.set("region", Bytes::kib(64));
-    case.budget.prepare = prepare.unwrap_or(case.budget.prepare);
-    let reason = trial(&case).err().unwrap_or_else(|| panic!("{fault}: nothing failed"));
-    let until = Instant::now() + Duration::from_secs(20);
+    let case = of_launcher(&disturbed(of, fault, folder.path()));
+    let attempt = |_| trial(&case).err().unwrap_or_else(|| panic!("{fault}: nothing failed"));
+    // On a busy machine ranks may hang before the fault.
+    let mut attempts = (0..TRIES).map(attempt);
+    let reason = attempts.find(|reason| fault == "hang" || reason.cause != Cause::Hang).expect("all hung");
+    let until = Instant::now() + Duration::from_secs(60);
     // The launcher's file is in the folder of this test alone.
     while let Some(left) = left_of(folder.path()) {
         assert!(Instant::now() < until, "{fault}: still runs: {left}");
@@ -123,27 +134,21 @@ fn killed() {
                 reason.text.starts_with(&format!("rank 1 of 2 ended while {doing}")),
                 "{of:?} {phase}: {reason}"
             );
-            assert!(reason.text.contains("launcher and library printed: "), "{of:?} {phase}: {reason}");
+            let told = ["launcher and library printed: ", "the launcher ended with exit code "];
+            assert!(told.iter().any(|told| reason.text.contains(told)), "{of:?} {phase}: {reason}");
         }
     }
 }
 
 fn aborts() {
     for of in installed() {
-        // On a busy machine mpiexec of Open MPI 4 may print an error of its own in place of the library's words.
-        let mut told = Vec::new();
-        for _ in 0..5 {
-            let reason = reason(&of, "abort", None);
-            assert_eq!(reason.cause, Cause::Crash, "{reason}");
-            assert!(reason.text.contains("ended while measuring"), "{of:?}: {reason}");
-            assert!(reason.text.contains("launcher and library printed: "), "{of:?}: {reason}");
-            told.push(reason.text);
-            if told.last().is_some_and(|text| text.to_lowercase().contains("abort")) {
-                break;
-            }
-        }
-        let last = told.last().expect("aborted").to_lowercase();
-        assert!(last.contains("abort"), "{of:?}: {told:?}");
+        let reason = reason(&of, "abort", None);
+        assert_eq!(reason.cause, Cause::Crash, "{reason}");
+        assert!(reason.text.contains("ended while measuring"), "{of:?}: {reason}");
+        // Launchers lose the library's words now and then, mpiexec of MPICH one time in six; the code of the call stays.
+        let words = reason.text.to_lowercase();
+        let has_code = words.contains("the launcher ended with exit code 7");
+        assert!(has_code || words.contains("abort"), "{of:?}: {reason}");
     }
 }
 
@@ -152,8 +157,18 @@ fn wrong_launcher() {
     for (library, launcher) in [(&open, &mpich), (&mpich, &open)] {
         let mixed = Installed { library: library.library.clone(), launcher: launcher.launcher.clone() };
         let reason = trial(&case(&[("size", "8B")], Some(&mixed)).expect("a case")).err().expect("no job");
-        assert_eq!(reason.cause, Cause::IoError, "{reason}");
-        assert!(reason.text.contains("launcher and library are not of one installation"), "{reason}");
+        assert_eq!(
+            (reason.cause, reason.cause.outcome()),
+            (Cause::Launcher, Outcome::Unmeasured),
+            "{reason}"
+        );
+        assert!(reason.text.starts_with("launcher and library are not of one installation"), "{reason}");
+        // The one that belongs to the library, which may have several names.
+        let advice = reason.text.split("set -p launcher=").nth(1).expect("advice");
+        let path = advice.split(',').next().expect("a path");
+        let own = Installed { launcher: path.into(), ..mixed };
+        let trial = measured(&case(&[("size", "8B")], Some(&own)).expect("a case"));
+        assert!(trial.is_verified());
     }
 }
 
@@ -163,6 +178,7 @@ fn no_launcher() {
     let launcher = program(folder.path(), "#!/bin/sh\necho there are no slots left >&2\nexit 3\n");
     let refusing = Installed { launcher, ..of };
     let reason = trial(&case(&[("size", "8B")], Some(&refusing)).expect("a case")).err().expect("no job");
+    assert_eq!(reason.cause, Cause::Launcher, "{reason}");
     assert!(reason.text.contains("ended before all ranks had started: 0 of 2 did"), "{reason}");
     assert!(reason.text.contains("there are no slots left"), "{reason}");
 }
@@ -173,7 +189,7 @@ fn wrong_word() {
         for op in ["latency", "bandwidth", "both_directions"] {
             let of = disturbed(&of, "wrong word", folder.path());
             let case = case(&[("op", op), ("size", "256B"), ("buffers", "one")], Some(&of)).expect("a case");
-            let trial = trial(&case).expect("measured");
+            let trial = measured(&case);
             let Integrity::Corrupt { wrong: 1.., first, .. } = &trial.integrity else {
                 panic!("{of:?} {op}: {:?}", trial.integrity)
             };
@@ -186,6 +202,6 @@ fn odd() {
     let reason = case(&[("ranks", "3")], None).expect_err("no pairs");
     assert_eq!(reason.cause, Cause::Contradiction);
     assert!(reason.text.starts_with("ranks=3: "), "{reason}");
-    let ranks = crate::case::benchmark().about.params.iter().find(|spec| spec.name == "ranks");
+    let ranks = benchmark(POINT_TO_POINT).about.params.iter().find(|spec| spec.name == "ranks");
     assert!(ranks.expect("a parameter").parse("1").is_err(), "a usage error");
 }

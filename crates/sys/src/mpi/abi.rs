@@ -46,6 +46,7 @@ pub(super) type Handle = u64;
 pub(super) struct Constants {
     pub world: Handle,
     pub byte: Handle,
+    pub float: Handle,
     pub double: Handle,
     pub sum: Handle,
     pub max: Handle,
@@ -68,10 +69,11 @@ impl Constants {
                     let name = symbol.to_str().unwrap_or("a symbol");
                     library.first(&[symbol]).map(|at| at.as_ptr().addr() as Handle).ok_or(name)
                 };
-                let [world, byte, double, sum, max, errors_return] = OPEN_MPI_HANDLES.map(address);
+                let [world, byte, float, double, sum, max, errors_return] = OPEN_MPI_HANDLES.map(address);
                 Ok(Self {
                     world: world?,
                     byte: byte?,
+                    float: float?,
                     double: double?,
                     sum: sum?,
                     max: max?,
@@ -84,13 +86,14 @@ impl Constants {
 }
 
 /// The names of the handles in a header, in the order of [`Constants`].
-const HANDLES: [&str; 6] =
-    ["MPI_COMM_WORLD", "MPI_BYTE", "MPI_DOUBLE", "MPI_SUM", "MPI_MAX", "MPI_ERRORS_RETURN"];
+const HANDLES: [&str; 7] =
+    ["MPI_COMM_WORLD", "MPI_BYTE", "MPI_FLOAT", "MPI_DOUBLE", "MPI_SUM", "MPI_MAX", "MPI_ERRORS_RETURN"];
 
 /// The objects of Open MPI whose addresses are the handles.
-const OPEN_MPI_HANDLES: [&CStr; 6] = [
+const OPEN_MPI_HANDLES: [&CStr; 7] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_byte",
+    c"ompi_mpi_float",
     c"ompi_mpi_double",
     c"ompi_mpi_op_sum",
     c"ompi_mpi_op_max",
@@ -106,7 +109,7 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
         Abi::Mpich => MPICH,
         Abi::OpenMpi => OPEN_MPI,
     };
-    let numbers = [of.world, of.byte, of.double, of.sum, of.max, of.errors_return];
+    let numbers = [of.world, of.byte, of.float, of.double, of.sum, of.max, of.errors_return];
     let handles: Vec<Result<i64, &'static CStr>> = match abi {
         Abi::OpenMpi => OPEN_MPI_HANDLES.map(Err).into(),
         _ => numbers.map(|number| Ok(number as i64)).into(),
@@ -124,6 +127,7 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
 const OPEN_MPI: Constants = Constants {
     world: 0,
     byte: 0,
+    float: 0,
     double: 0,
     sum: 0,
     max: 0,
@@ -136,6 +140,7 @@ const OPEN_MPI: Constants = Constants {
 const STANDARD: Constants = Constants {
     world: 0x101,
     byte: 0x247,
+    float: 0x210,
     double: 0x214,
     sum: 0x21,
     max: 0x23,
@@ -148,6 +153,7 @@ const STANDARD: Constants = Constants {
 const MPICH: Constants = Constants {
     world: 0x4400_0000,
     byte: 0x4c00_010d,
+    float: 0x4c00_040a,
     double: 0x4c00_080b,
     sum: 0x5800_0003,
     max: 0x5800_0001,

@@ -1,4 +1,4 @@
-//! Messages and collective operations among the ranks of a communicator.
+//! Communicators, and messages between two ranks of one.
 #![expect(unsafe_code, reason = "the handle of a new communicator is read as its library lays it out")]
 
 use std::ffi::{c_int, c_void};
@@ -8,13 +8,6 @@ use std::ptr;
 use super::abi::Handle;
 use super::error::MpiError;
 use super::library::{Mpi, call};
-
-/// How the elements of an operation become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
-    Sum,
-    Max,
-}
 
 /// A group of ranks that exchange messages. Ranks count from 0.
 #[derive(Debug)]
@@ -126,98 +119,6 @@ impl<'a> Communicator<'a> {
         started
     }
 
-    pub fn barrier(&self) -> Result<(), MpiError> {
-        call!(self.mpi, barrier(self.handle))
-    }
-
-    /// Gives every rank the bytes of rank `root`.
-    pub fn broadcast(&self, bytes: &mut [u8], root: usize) -> Result<(), MpiError> {
-        let (count, byte) = (length(bytes.len())?, self.mpi.constants.byte);
-        call!(self.mpi, broadcast(bytes.as_mut_ptr().cast(), count, byte, rank_of(root), self.handle))
-    }
-
-    /// Puts the result over all ranks into `into` of every rank.
-    pub fn all_reduce(&self, own: &[f64], into: &mut [f64], operation: Reduction) -> Result<(), MpiError> {
-        let count = elements(own.len(), into.len())?;
-        let (double, operation) = (self.mpi.constants.double, self.reduction(operation));
-        call!(
-            self.mpi,
-            all_reduce(own.as_ptr().cast(), into.as_mut_ptr().cast(), count, double, operation, self.handle)
-        )
-    }
-
-    /// As [`Self::all_reduce`], with the elements of this rank in `both`, where the result comes.
-    pub fn all_reduce_in_place(&self, both: &mut [f64], operation: Reduction) -> Result<(), MpiError> {
-        let (count, constants) = (elements(both.len(), both.len())?, &self.mpi.constants);
-        let in_place: *const c_void = ptr::without_provenance(constants.in_place);
-        let operation = self.reduction(operation);
-        call!(
-            self.mpi,
-            all_reduce(in_place, both.as_mut_ptr().cast(), count, constants.double, operation, self.handle)
-        )
-    }
-
-    /// Puts the result over all ranks into `into` of rank `root`.
-    pub fn reduce(
-        &self,
-        own: &[f64],
-        into: &mut [f64],
-        operation: Reduction,
-        root: usize,
-    ) -> Result<(), MpiError> {
-        let count = elements(own.len(), into.len())?;
-        let (double, operation) = (self.mpi.constants.double, self.reduction(operation));
-        let (own, into) = (own.as_ptr().cast(), into.as_mut_ptr().cast());
-        call!(self.mpi, reduce(own, into, count, double, operation, rank_of(root), self.handle))
-    }
-
-    /// Puts the bytes of all ranks into `all` of every rank, in the order of the ranks.
-    pub fn all_gather(&self, own: &[u8], all: &mut [u8]) -> Result<(), MpiError> {
-        let count = self.piece(own.len(), all.len())?;
-        let byte = self.mpi.constants.byte;
-        call!(
-            self.mpi,
-            all_gather(own.as_ptr().cast(), count, byte, all.as_mut_ptr().cast(), count, byte, self.handle)
-        )
-    }
-
-    /// Puts the bytes of all ranks into `all` of rank `root`, in the order of the ranks.
-    pub fn gather(&self, own: &[u8], all: &mut [u8], root: usize) -> Result<(), MpiError> {
-        let count = self.piece(own.len(), all.len())?;
-        let (byte, root) = (self.mpi.constants.byte, rank_of(root));
-        let (own, all) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
-        call!(self.mpi, gather(own, count, byte, all, count, byte, root, self.handle))
-    }
-
-    /// Gives every rank its piece of the bytes in `all` of rank `root`.
-    pub fn scatter(&self, all: &[u8], own: &mut [u8], root: usize) -> Result<(), MpiError> {
-        let count = self.piece(own.len(), all.len())?;
-        let (byte, root) = (self.mpi.constants.byte, rank_of(root));
-        let (all, own) = (all.as_ptr().cast(), own.as_mut_ptr().cast());
-        call!(self.mpi, scatter(all, count, byte, own, count, byte, root, self.handle))
-    }
-
-    /// Gives rank i the piece i of `out`, and puts the piece that rank i has for this rank at place i of `into`.
-    pub fn all_to_all(&self, out: &[u8], into: &mut [u8]) -> Result<(), MpiError> {
-        let count = self.piece(out.len() / self.size.max(1), into.len().min(out.len()))?;
-        let byte = self.mpi.constants.byte;
-        let (out, into) = (out.as_ptr().cast(), into.as_mut_ptr().cast());
-        call!(self.mpi, all_to_all(out, count, byte, into, count, byte, self.handle))
-    }
-
-    const fn reduction(&self, operation: Reduction) -> Handle {
-        match operation {
-            Reduction::Sum => self.mpi.constants.sum,
-            Reduction::Max => self.mpi.constants.max,
-        }
-    }
-
-    /// The length of the piece of a rank, of which `all` has one for each.
-    fn piece(&self, own: usize, all: usize) -> Result<c_int, MpiError> {
-        assert!(all >= own * self.size, "{all} bytes for {} pieces of {own}", self.size);
-        length(own)
-    }
-
     fn read_handle(&self, bytes: [u8; 8]) -> Handle {
         handle_of(bytes, self.mpi.abi().handle_bytes())
     }
@@ -263,11 +164,6 @@ impl<'a> Requests<'a> {
 
 pub(super) fn rank_of(rank: usize) -> c_int {
     c_int::try_from(rank).unwrap_or(c_int::MAX)
-}
-
-fn elements(own: usize, into: usize) -> Result<c_int, MpiError> {
-    assert!(into >= own, "{own} elements into {into}");
-    length(own)
 }
 
 /// A count as MPI takes it.

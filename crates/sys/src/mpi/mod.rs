@@ -5,6 +5,7 @@
 //! library is asked not to end the process.
 
 mod abi;
+mod collective;
 mod communicator;
 mod error;
 mod find;
@@ -15,7 +16,8 @@ mod window;
 pub use abi::Abi;
 #[doc(hidden)]
 pub use abi::constants;
-pub use communicator::{Communicator, Reduction};
+pub use collective::{Element, Number, Reduction};
+pub use communicator::Communicator;
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
 pub use library::Mpi;

@@ -33,5 +33,7 @@ table! {
         all_to_all(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle) = c"MPI_Alltoall";
         gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Gather";
         scatter(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Scatter";
+        reduce_scatter_block(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Reduce_scatter_block";
+        scan(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Scan";
     }
 }

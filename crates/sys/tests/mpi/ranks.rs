@@ -128,6 +128,14 @@ fn as_a_rank() {
     let mut at_root = [0.0; 2];
     world.reduce(&mine, &mut at_root, Reduction::Sum, 1).expect("summed");
     assert_eq!(at_root, if rank == 1 { [3.0, 3.0] } else { [0.0, 0.0] });
+    let mut sums = [0.0_f32; 2];
+    let own: Vec<f32> = (0..6).map(|element| (10 * rank + element) as f32).collect();
+    world.reduce_scatter_block(&own, &mut sums, Reduction::Sum).expect("summed");
+    let of_rank = (3 * 2 * rank) as f32;
+    assert_eq!(sums, [30.0 + of_rank, 33.0 + of_rank]);
+    let mut up_to = [0.0_f32; 1];
+    world.scan(&[(rank + 1) as f32], &mut up_to, Reduction::Sum).expect("summed");
+    assert_eq!(up_to, [[1.0], [3.0], [6.0]][rank]);
     let mut text = if rank == 2 { *b"two" } else { *b"???" };
     world.broadcast(&mut text, 2).expect("told");
     assert_eq!(&text, b"two");

@@ -1,0 +1,95 @@
+//! `mpi.collective`: time of blocking collective operations over the ranks of a node.
+
+mod config;
+mod contents;
+mod kernel;
+mod plan;
+mod program;
+mod reduce;
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use seatrial_bench::{Benchmark, Part};
+use seatrial_model::{About, Actor, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy};
+
+use crate::declare::{BY_RANK, BY_SIZE, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency};
+use crate::worker::Worker;
+use config::{CollectiveConfig, ELEMENT, OPERATIONS};
+
+pub use program::start;
+
+pub const ID: &str = "mpi.collective";
+
+const LARGEST: Bytes = Bytes::gib(1);
+
+const ABOUT: About = About {
+    id: ID,
+    title: "MPI collective operations: time of a call over the ranks of a node",
+    doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::User,
+            "look at the load and at the placement of the ranks in the evidence: one late rank delays all others",
+        ),
+        Remedy::new(
+            Actor::User,
+            "compare the library in the evidence with the one that the site's module loads, and the steering variables \
+             (OMPI_MCA_coll, I_MPI_ADJUST_, MPIR_CVAR_): they choose the algorithm",
+        ),
+        Remedy::new(
+            Actor::Administrator,
+            "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
+        ),
+    ],
+    params: &[
+        ParamSpec::new("op", Kind::Choice(OPERATIONS), "allreduce")
+            .doc("The collective operation; operations that reduce add elements of MPI_FLOAT."),
+        ParamSpec::new("ranks", Kind::Load(2, 4096), "auto")
+            .word("auto")
+            .doc("Ranks of the job; auto: one for each core, 2 at least."),
+        ParamSpec::new("size", Kind::Size(Bytes(ELEMENT), LARGEST), "auto").word("auto").doc(
+            "Bytes that a rank sends to each other rank, of reduce_scatter_block those that all ranks get together; auto: 4 B \
+             to 1 MiB in powers of two as a series.",
+        ),
+        LIKE.doc("osu repeats the warm-up and iteration counts of the OSU micro-benchmarks."),
+        LIBRARY,
+        LAUNCHER,
+        TIME,
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
+    ],
+    metrics: &[
+        latency("latency", "Time in a call at the smallest size, the mean over the ranks."),
+        latency("completion", "Time from the entry of the last rank to the exit of the last rank, at the smallest size."),
+        latency("slowest_latency", "Time in a call of the rank that is longest in it, at the smallest size."),
+    ],
+    series: &[
+        latencies("latency_by_size", BY_SIZE, "Time in a call, the mean over the ranks, by size."),
+        latencies(
+            "completion_by_size",
+            BY_SIZE,
+            "Time from the entry of the last rank to the exit of the last rank, by size.",
+        ),
+        latencies("latency_by_rank", BY_RANK, "Time in a call of each rank at the smallest size."),
+    ],
+    probes: &["steal", "load", "throttle", "vmstat"],
+    needs: &[Need::Library("libmpi.so")],
+    cost: Cost { seconds: 8, written: 0 },
+    interaction: Interaction::Loads("one core for each rank, and with large sizes the memory"),
+    ..About::WORKER
+};
+
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| {
+        Part::alone(case, place, |case, place| Worker::start(ID, case, place, &CollectiveConfig::of(case)?))
+    },
+    liveness_check: |_, _| None,
+    reduce: reduce::reduce,
+};

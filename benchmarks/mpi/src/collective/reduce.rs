@@ -1,0 +1,109 @@
+//! Latency over all ranks, completion, and the rank that spends the longest time in the calls.
+
+use std::collections::BTreeMap;
+
+use seatrial_bench::Trials;
+use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit};
+
+use super::config::{Collective, sizes};
+use super::samples::{CALL_TIME, CALLS, COMPLETION_TIME};
+use crate::measures::{NS_PER_US, RankMetric, add_ranks, not_reached, row_of_size};
+use crate::ranks::RANKS;
+use crate::worker::keep_job;
+
+/// What the samples of one size say, in microseconds a call.
+#[derive(Default)]
+struct SizeTimes {
+    /// The mean over the ranks.
+    latency: Trials,
+    completion: Trials,
+    ranks: BTreeMap<u64, Trials>,
+}
+
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let (op, ranks) = (Collective::of(&case.params)?, case.planned.count(RANKS)?);
+    let found = by_size(ranks, parts);
+    let (_, small) = found.first_key_value().ok_or_else(|| {
+        Reason::new(Cause::TooShort, "the ranks made too few calls within the time; raise -p time=")
+    })?;
+    let mut measures = Measures::default();
+    measures.metric("latency", Unit::Microsecond, small.latency.clone());
+    measures.metric_of_all("completion", Unit::Microsecond, small.completion.clone());
+    add_ranks(&mut measures, &small.ranks, RankMetric::LATENCY);
+    if op != Collective::Barrier {
+        let mut series = |name: &str, of: fn(&SizeTimes) -> &Trials| {
+            let rows = found.iter().map(|(size, at)| row_of_size(*size, Unit::Microsecond, of(at).clone()));
+            measures.series.insert(name.to_owned(), rows.collect());
+        };
+        series("latency_by_size", |at| &at.latency);
+        series("completion_by_size", |at| &at.completion);
+    }
+    let missing = sizes(op, &case.params, ranks)?.into_iter().filter(|size| !found.contains_key(size));
+    measures.findings.extend(not_reached(missing.count()));
+    keep_job(&mut measures, parts);
+    Ok(measures)
+}
+
+/// Sums over the samples of one size, turn and rank.
+#[derive(Clone, Copy, Default)]
+struct CallTimes {
+    calls: f64,
+    time_ns: f64,
+    completion_ns: f64,
+}
+
+fn by_size(ranks: u64, parts: &[PartRecord]) -> BTreeMap<u64, SizeTimes> {
+    let mut found: BTreeMap<u64, SizeTimes> = BTreeMap::new();
+    for part in parts {
+        let mut turns: BTreeMap<(u64, u64), BTreeMap<u64, CallTimes>> = BTreeMap::new();
+        for sample in &part.samples {
+            let count = |name| sample.at.count(name).unwrap_or(0);
+            let turn = turns.entry((count("size"), count("slice"))).or_default();
+            let times = turn.entry(count("rank")).or_default();
+            match sample.channel.as_str() {
+                CALLS => times.calls += sample.amount.value(),
+                CALL_TIME => times.time_ns += sample.amount.value(),
+                COMPLETION_TIME => times.completion_ns += sample.amount.value(),
+                _ => {}
+            }
+        }
+        let mut of_part: BTreeMap<u64, SizeOfPart> = BTreeMap::new();
+        // A turn of which the times of a rank are missing says nothing of all.
+        for ((size, _), turn) in turns.iter().filter(|(_, turn)| turn.len() as u64 == ranks) {
+            of_part.entry(*size).or_default().add(turn);
+        }
+        for (size, of_part) in of_part {
+            let at = found.entry(size).or_default();
+            at.latency.push(of_part.latency);
+            at.completion.push(of_part.completion);
+            for (rank, values) in of_part.ranks {
+                at.ranks.entry(rank).or_default().push(values);
+            }
+        }
+    }
+    found
+}
+
+/// The values of one trial.
+#[derive(Default)]
+struct SizeOfPart {
+    latency: Vec<f64>,
+    completion: Vec<f64>,
+    ranks: BTreeMap<u64, Vec<f64>>,
+}
+
+impl SizeOfPart {
+    fn add(&mut self, turn: &BTreeMap<u64, CallTimes>) {
+        let micros = |ns: f64, calls: f64| Some(ns / calls / NS_PER_US).filter(|value| value.is_finite());
+        let of_ranks: Option<Vec<(u64, f64)>> =
+            turn.iter().map(|(rank, times)| Some((*rank, micros(times.time_ns, times.calls)?))).collect();
+        let Some(of_ranks) = of_ranks else { return };
+        let sum: f64 = of_ranks.iter().map(|(_, micros)| micros).sum();
+        self.latency.push(sum / of_ranks.len() as f64);
+        self.completion
+            .extend(turn.values().next().and_then(|first| micros(first.completion_ns, first.calls)));
+        for (rank, micros) in of_ranks {
+            self.ranks.entry(rank).or_default().push(micros);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Plans and reduction with exact numbers and no clock.
+
+use seatrial_model::machine::{Known, Memory};
+use seatrial_model::{
+    Case, Cause, Evidence, Integrity, Measures, Nanos, PartRecord, Reason, Sample, Site, SiteNode,
+};
+
+use super::BENCHMARK;
+use super::config::{Buffers, Collective, CollectiveConfig, OPERATIONS, osu_iterations};
+use super::samples::CallRun;
+
+/// Eight cores with 64 GiB of memory.
+fn site() -> Site {
+    let mut machine = seatrial_testkit::eight_cores("n1", Vec::new()).machine;
+    machine.memory = Memory { effective_available_bytes: Known::Known(64 << 30), ..machine.memory };
+    Site { nodes: vec![SiteNode::new("n1", machine)] }
+}
+
+fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
+    let mut params = BENCHMARK.about.defaults();
+    for (name, value) in typed {
+        let spec = BENCHMARK.about.params.iter().find(|spec| spec.name == *name).expect("a parameter");
+        params.set(name, spec.parse(value).expect("a value"));
+    }
+    Ok(BENCHMARK.plan(&params, &site())?.remove(0))
+}
+
+fn config(typed: &[(&str, &str)]) -> CollectiveConfig {
+    CollectiveConfig::of(&case(typed).expect("a case")).expect("read")
+}
+
+#[test]
+fn without_a_number_each_core_has_a_rank() {
+    let all = case(&[]).expect("a case");
+    assert_eq!((all.planned.count("ranks"), all.places[0].bindings.len()), (Ok(8), 8));
+    assert_eq!(all.findings, []);
+    let ten = case(&[("ranks", "10")]).expect("a case");
+    assert!(ten.places[0].bindings.is_empty(), "none is pinned");
+    assert_eq!(ten.findings[0].kind, "oversubscribed");
+}
+
+#[test]
+fn sizes_are_those_in_which_each_rank_has_an_element() {
+    assert_eq!(config(&[]).sizes, (2..=20).map(|power| 1 << power).collect::<Vec<u64>>());
+    assert_eq!(config(&[("op", "reduce_scatter_block")]).sizes[0], 32);
+    assert_eq!(config(&[("op", "barrier")]).sizes, [0]);
+    assert_eq!(config(&[("size", "1KiB")]).sizes, [1024]);
+}
+
+#[test]
+fn contradictions_are_refused() {
+    for (typed, why) in [
+        (&[("op", "barrier"), ("size", "8B")][..], "size=8 B: op=barrier moves no data"),
+        (&[("size", "6B")], "size=6 B: elements have 4 B"),
+        (&[("op", "reduce_scatter_block"), ("size", "16B")], "size=16 B: op=reduce_scatter_block"),
+    ] {
+        let reason = case(typed).expect_err(why);
+        assert!(reason.cause == Cause::Contradiction && reason.text.starts_with(why), "{reason}");
+    }
+    let reason = case(&[("op", "alltoall"), ("size", "1GiB"), ("ranks", "1000")]).expect_err("too much");
+    assert!(reason.cause == Cause::NoSpace && reason.text.contains("op=alltoall"), "{reason}");
+}
+
+#[test]
+fn buffers_have_the_lengths_that_the_operations_need() {
+    let of = |op: Collective| {
+        [0, 1].map(|rank| {
+            let Buffers { out, into } = op.buffers(10, 4, rank);
+            (out, into)
+        })
+    };
+    assert_eq!(of(Collective::Barrier), [(0, 0); 2]);
+    assert_eq!(of(Collective::Bcast), [(0, 10); 2]);
+    assert_eq!(of(Collective::Reduce), [(10, 10), (10, 0)]);
+    assert_eq!(of(Collective::Scan), [(10, 10); 2]);
+    assert_eq!(of(Collective::Allgather), [(10, 40); 2]);
+    assert_eq!(of(Collective::Alltoall), [(40, 40); 2]);
+    assert_eq!(of(Collective::ReduceScatterBlock), [(8, 2); 2]);
+    assert_eq!(of(Collective::Gather), [(10, 40), (10, 0)]);
+    assert_eq!(of(Collective::Scatter), [(40, 10), (0, 10)]);
+}
+
+#[test]
+fn every_operation_has_its_word() {
+    for word in OPERATIONS {
+        let op = config(&[("op", word)]).op;
+        assert_eq!(serde_json::to_value(op).expect("a word"), *word);
+    }
+}
+
+#[test]
+fn counts_of_osu_are_those_of_its_source() {
+    assert_eq!((osu_iterations(8192), osu_iterations(8193)), ((100, 1000), (10, 100)));
+    assert!(config(&[("like", "osu")]).osu);
+}
+
+/// What a rank tells of ten calls of these nanoseconds together, in a turn.
+fn run(rank: usize, size: u64, slice: u64, time_ns: u64, completion_ns: f64) -> Vec<Sample> {
+    let (start, end) = (Nanos(slice * 100_000), Nanos((slice + 1) * 100_000));
+    let mut samples = Vec::new();
+    CallRun { start, end, count: 10, time_ns, completion_ns }.emit(rank, size, slice, &mut samples);
+    samples
+}
+
+fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
+    let part = PartRecord {
+        part: "worker".to_owned(),
+        index: 0,
+        node: "n1".to_owned(),
+        trial: 0,
+        samples,
+        integrity: Integrity::Verified { checked: 1 },
+        evidence: Evidence::new(),
+    };
+    BENCHMARK.reduce(&case(typed).expect("a case"), &[part])
+}
+
+#[test]
+fn latency_is_the_mean_over_ranks_and_completion_that_of_the_last() {
+    let samples = [
+        run(0, 8, 0, 10_000, 4000.0),
+        run(1, 8, 0, 30_000, 0.0),
+        // Two runs of one turn are one value.
+        run(0, 8, 2, 10_000, 4000.0),
+        run(0, 8, 2, 30_000, 8000.0),
+        run(1, 8, 2, 40_000, 0.0),
+        run(0, 16, 1, 50_000, 5000.0),
+        run(1, 16, 1, 50_000, 0.0),
+        // A turn in which a rank has no sample counts for nothing.
+        run(0, 16, 3, 90_000, 9000.0),
+    ];
+    let measures = reduced(&[("ranks", "2")], samples.concat()).expect("measured");
+    let values = |metric: &str| measures.metrics[metric].trials.concat();
+    assert_eq!(values("latency"), [2.0, 3.0]);
+    assert_eq!(values("completion"), [0.4, 0.6]);
+    assert_eq!(values("slowest_latency"), [3.0, 4.0]);
+    assert_eq!(measures.evidence["slowest_rank"], 1);
+    let rows = &measures.series["latency_by_size"];
+    assert_eq!((rows.len(), &rows[1].values.trials), (2, &vec![vec![5.0]]));
+    assert_eq!(measures.series["completion_by_size"][1].values.trials, [[0.5]]);
+    assert_eq!(measures.series["latency_by_rank"].len(), 2);
+    assert!(measures.findings[0].text.starts_with("17 sizes were not measured"), "{:?}", measures.findings);
+}
+
+#[test]
+fn a_barrier_has_no_sizes() {
+    let samples = [run(0, 0, 0, 10_000, 1000.0), run(1, 0, 0, 10_000, 0.0)].concat();
+    let measures = reduced(&[("op", "barrier"), ("ranks", "2")], samples).expect("measured");
+    assert_eq!(measures.series.keys().collect::<Vec<_>>(), ["latency_by_rank"]);
+    assert_eq!(measures.findings, []);
+}
+
+#[test]
+fn too_few_calls_are_too_short() {
+    assert_eq!(reduced(&[], Vec::new()).expect_err("nothing").cause, Cause::TooShort);
+}

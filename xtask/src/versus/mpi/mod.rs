@@ -1,0 +1,148 @@
+//! `versus mpi`: the MPI benchmarks against the OSU micro-benchmarks, with the library that these were built with.
+//!
+//! Both sides have the same library, launcher, ranks, CPUs and sizes. Each work has two rows: in one both sides measure for
+//! about a second, ours by time and OSU's by a count that takes as long; in the other ours repeats the counts that OSU's
+//! has without options. OSU tells means, so ours is the mean of its turns.
+
+mod osu;
+
+use anyhow::Result;
+use seatrial_model::Unit;
+use seatrial_stats::Better;
+
+use super::{Area, Figure, Row, ours};
+use osu::setup;
+
+/// The area. Its peer is no Debian package.
+pub const MPI: Area = Area {
+    name: "mpi",
+    about: "mpi.point_to_point and mpi.collective against the OSU micro-benchmarks: same library, launcher, ranks, CPUs and sizes",
+    packages: &[],
+    rows,
+    prepare,
+    alone: None,
+};
+
+/// Both sides do the same calls of the same library: ours may cost 2 % at most.
+const GOAL: f64 = 0.98;
+
+/// Something that both sides measure.
+#[derive(Clone, Copy)]
+struct MpiWork {
+    /// Its words in the name of a row.
+    name: &'static str,
+    bench: &'static str,
+    params: &'static [&'static str],
+    metric: &'static str,
+    unit: Unit,
+    better: Better,
+    program: &'static str,
+    options: &'static [&'static str],
+    /// Iterations of OSU's that take about a second.
+    iterations: &'static str,
+    /// The column of OSU's table that holds the figure, and how many of our unit one of it is.
+    column: usize,
+    scale: f64,
+    /// Whether all cores have a rank; else two have.
+    all_cores: bool,
+}
+
+const POINT_TO_POINT: MpiWork = MpiWork {
+    name: "latency, 8 B",
+    bench: "mpi.point_to_point",
+    params: &["op=latency", "size=8 B"],
+    metric: "latency",
+    unit: Unit::Microsecond,
+    better: Better::Lower,
+    program: "osu_latency",
+    options: &["-m", "8:8"],
+    iterations: "1000000",
+    column: 1,
+    scale: 1.0,
+    all_cores: false,
+};
+
+const COLLECTIVE: MpiWork = MpiWork {
+    name: "allreduce, 8 B",
+    bench: "mpi.collective",
+    params: &["op=allreduce", "size=8 B"],
+    program: "osu_allreduce",
+    options: &["-m", "8:8", "-T", "mpi_float"],
+    iterations: "500000",
+    all_cores: true,
+    ..POINT_TO_POINT
+};
+
+const WORKS: [MpiWork; 5] = [
+    POINT_TO_POINT,
+    MpiWork {
+        name: "bandwidth, 4 MiB, window 64",
+        params: &["op=bandwidth", "size=4 MiB", "buffers=one"],
+        metric: "bandwidth",
+        unit: Unit::GigabytesPerSecond,
+        better: Better::Higher,
+        program: "osu_bw",
+        options: &["-m", "4194304:4194304"],
+        iterations: "40",
+        scale: 1e-3,
+        ..POINT_TO_POINT
+    },
+    MpiWork {
+        name: "message rate, 8 B, window 64",
+        params: &["op=message_rate", "size=8 B"],
+        metric: "message_rate",
+        unit: Unit::MegaPerSecond,
+        better: Better::Higher,
+        program: "osu_mbw_mr",
+        iterations: "50000",
+        column: 2,
+        scale: 1e-6,
+        ..POINT_TO_POINT
+    },
+    COLLECTIVE,
+    MpiWork {
+        name: "allreduce, 1 MiB",
+        params: &["op=allreduce", "size=1 MiB"],
+        options: &["-m", "1048576:1048576", "-T", "mpi_float"],
+        iterations: "1000",
+        ..COLLECTIVE
+    },
+];
+
+fn rows() -> Vec<Row> {
+    WORKS.into_iter().flat_map(|work| [row(work, false), row(work, true)]).collect()
+}
+
+fn row(work: MpiWork, like_osu: bool) -> Row {
+    let how = if like_osu { "like=osu" } else { "1 s" };
+    let figure = Figure {
+        name: format!("{}, {how} vs {}", work.name, work.program),
+        unit: work.unit,
+        better: work.better,
+        goal: Some(GOAL),
+    };
+    let ours = move || {
+        let setup = setup()?;
+        let mut params: Vec<String> = work.params.iter().map(|param| (*param).to_owned()).collect();
+        params.push(if like_osu { "like=osu".to_owned() } else { "time=1 s".to_owned() });
+        params.push(format!("ranks={}", setup.cpus(work.all_cores).len()));
+        params.push(format!("library={}", setup.library.display()));
+        params.push(format!("launcher={}", setup.launcher.display()));
+        ours::trial(ours::here(), work.bench, &params, |record, _| ours::value(record, work.metric, "mean"))
+    };
+    let peer = move || {
+        let mut options = work.options.to_vec();
+        if !like_osu {
+            options.extend(["-i", work.iterations]);
+        }
+        let setup = setup()?;
+        let value = setup.run(work.program, &options, setup.cpus(work.all_cores), work.column)?;
+        Ok(value * work.scale)
+    };
+    Row::one(figure, ours, peer)
+}
+
+fn prepare() -> Result<()> {
+    ours::build()?;
+    setup().map(drop)
+}
