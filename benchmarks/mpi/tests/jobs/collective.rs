@@ -34,7 +34,7 @@ fn case(params: &[(&str, &str)], of: &Installed) -> Result<Case, Reason> {
 }
 
 /// Two ranks, and 256 B where the operation has data.
-fn of_op<'a>(op: &'a str) -> Vec<(&'a str, &'a str)> {
+fn of_op(op: &str) -> Vec<(&str, &str)> {
     let size = (op != "barrier").then_some(("size", "256B"));
     [("op", op), ("ranks", "2")].into_iter().chain(size).collect()
 }
