@@ -55,7 +55,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     limits: limit::limits,
     part: |case, place| match case.planned.text("directory") {
         Ok(directory) if many::is_of_many(case) => {
-            many::part(case, place, directory.to_owned(), part::Unopened::prepare, part::Unopened::open)
+            many::part(case, place, directory.to_owned(), part::Unconnected::prepare, part::Unconnected::open)
         }
         _ => Part::alone(case, place, part::IoWorker::prepare),
     },

@@ -88,13 +88,13 @@ fn deadline(limit: Nanos) -> Nanos {
 }
 
 /// A worker of a case of many nodes before it knows the folder of all.
-pub enum Unopened {
+pub enum Unconnected {
     WithOwnFiles(Box<IoWorker>),
     /// One whose file is in the folder of all.
     WithoutFile(IoWorkerSpec),
 }
 
-impl Unopened {
+impl Unconnected {
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
         let spec = IoWorkerSpec::of(case, place)?;
         if spec.job.is_of_many_nodes() {

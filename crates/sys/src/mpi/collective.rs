@@ -38,14 +38,14 @@ mod sealed {
 use sealed::{ElementType, Sealed};
 
 /// What collective operations move.
-pub trait Element: Sealed {}
+pub trait Datum: Sealed {}
 
-impl Element for u8 {}
-impl Element for f32 {}
-impl Element for f64 {}
+impl Datum for u8 {}
+impl Datum for f32 {}
+impl Datum for f64 {}
 
 /// What collective operations add and compare.
-pub trait Number: Element {}
+pub trait Number: Datum {}
 
 impl Number for f32 {}
 impl Number for f64 {}
@@ -63,7 +63,7 @@ impl Communicator<'_> {
     }
 
     /// Gives every rank the elements of rank `root`.
-    pub fn broadcast<T: Element>(&self, elements: &mut [T], root: usize) -> Result<(), MpiError> {
+    pub fn broadcast<T: Datum>(&self, elements: &mut [T], root: usize) -> Result<(), MpiError> {
         let (count, of) = (length(elements.len())?, self.datatype::<T>());
         call!(self.mpi, broadcast(elements.as_mut_ptr().cast(), count, of, rank_of(root), self.handle))
     }
@@ -131,7 +131,7 @@ impl Communicator<'_> {
     }
 
     /// Puts the elements of all ranks into `all` of every rank, in the order of the ranks.
-    pub fn all_gather<T: Element>(&self, own: &[T], all: &mut [T]) -> Result<(), MpiError> {
+    pub fn all_gather<T: Datum>(&self, own: &[T], all: &mut [T]) -> Result<(), MpiError> {
         let (count, of) = (self.piece(own.len(), all.len())?, self.datatype::<T>());
         let (own, all) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
         call!(self.mpi, all_gather(own, count, of, all, count, of, self.handle))
@@ -139,28 +139,28 @@ impl Communicator<'_> {
 
     /// Puts the elements of all ranks into `all` of rank `root`, in the order of the ranks; other ranks need no room
     /// there.
-    pub fn gather<T: Element>(&self, own: &[T], all: &mut [T], root: usize) -> Result<(), MpiError> {
+    pub fn gather<T: Datum>(&self, own: &[T], all: &mut [T], root: usize) -> Result<(), MpiError> {
         let (count, of) = (self.piece_at(root, own.len(), all.len())?, self.datatype::<T>());
         let (own, all, root) = (own.as_ptr().cast(), all.as_mut_ptr().cast(), rank_of(root));
         call!(self.mpi, gather(own, count, of, all, count, of, root, self.handle))
     }
 
     /// Gives every rank its piece of the elements in `all` of rank `root`; other ranks need none there.
-    pub fn scatter<T: Element>(&self, all: &[T], own: &mut [T], root: usize) -> Result<(), MpiError> {
+    pub fn scatter<T: Datum>(&self, all: &[T], own: &mut [T], root: usize) -> Result<(), MpiError> {
         let (count, of) = (self.piece_at(root, own.len(), all.len())?, self.datatype::<T>());
         let (all, own, root) = (all.as_ptr().cast(), own.as_mut_ptr().cast(), rank_of(root));
         call!(self.mpi, scatter(all, count, of, own, count, of, root, self.handle))
     }
 
     /// Gives rank i the piece i of `out`, and puts the piece that rank i has for this rank at place i of `into`.
-    pub fn all_to_all<T: Element>(&self, out: &[T], into: &mut [T]) -> Result<(), MpiError> {
+    pub fn all_to_all<T: Datum>(&self, out: &[T], into: &mut [T]) -> Result<(), MpiError> {
         let count = self.piece(out.len() / self.size().max(1), into.len().min(out.len()))?;
         let of = self.datatype::<T>();
         let (out, into) = (out.as_ptr().cast(), into.as_mut_ptr().cast());
         call!(self.mpi, all_to_all(out, count, of, into, count, of, self.handle))
     }
 
-    const fn datatype<T: Element>(&self) -> Handle {
+    const fn datatype<T: Datum>(&self) -> Handle {
         let of: &Constants = &self.mpi.constants;
         match T::TYPE {
             ElementType::Byte => of.byte,

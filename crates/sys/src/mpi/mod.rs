@@ -16,7 +16,7 @@ mod window;
 pub use abi::Abi;
 #[doc(hidden)]
 pub use abi::constants;
-pub use collective::{Element, Number, Reduction};
+pub use collective::{Datum, Number, Reduction};
 pub use communicator::Communicator;
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
