@@ -28,9 +28,8 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "compare the PCIe link of the GPU with its slot during a copy: `nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv`",
+            "while `seatrial run gpu.host_copy` copies, run `lspci -vvs ADDRESS | grep Lnk`: if LnkSta is below LnkCap, reseat the GPU or its riser",
         ),
-        Remedy::new(Actor::Administrator, "reseat the GPU or its riser"),
         Remedy::new(Actor::Root, "switch the IOMMU and ACS off for the GPU, if policy allows it"),
         Remedy::new(Actor::Vendor, "replace the riser, the GPU or the board"),
     ],

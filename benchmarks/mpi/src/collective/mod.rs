@@ -34,8 +34,8 @@ const ABOUT: About = About {
         ),
         Remedy::new(
             Actor::User,
-            "compare the library in the evidence with the one that the site's module loads, and the steering variables \
-             (OMPI_MCA_coll, I_MPI_ADJUST_, MPIR_CVAR_): they choose the algorithm",
+            "compare library and steering variables in the evidence (OMPI_MCA_coll, I_MPI_ADJUST_, MPIR_CVAR_) with those of \
+             the site's module: they choose the algorithm",
         ),
         Remedy::new(
             Actor::Administrator,

@@ -24,11 +24,13 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
         None => (" as below, then run `seatrial check ./my.toml`", typed.to_owned()),
     };
     let lines = lines_of_file(missing, &typed);
+    let metrics: BTreeSet<&str> = missing.iter().map(|missing| missing.metric.as_str()).collect();
+    let metrics = metrics.into_iter().collect::<Vec<_>>().join(", ");
     Remedy::of(
         Actor::User,
         format!(
-            "ask the provider of the machine for the limit, or take it from the data sheet; write it into a file \
-             `my.toml`{how}\n{lines}"
+            "ask the provider for the highest {metrics} of this machine (of a virtual one its share, not that of the \
+             host), or take it from the data sheet; write it into a file `my.toml`{how}\n{lines}"
         ),
     )
 }
