@@ -255,7 +255,7 @@ fn what_a_killed_agent_could_not_remove_the_next_run_does() {
     let left = names(place.path());
     assert!(left.len() == 1 && place.path().join(&left[0]).join("seatrial.json").exists(), "{left:?}");
     let next = format!(
-        "run storage.metadata -p directory={} -p time=200ms -p files=10 -p trials=1 -p max_trials=1",
+        "run storage.metadata -p directory={} -p time=2s -p files=10 -p trials=1 -p max_trials=1",
         place.path().display()
     );
     Home::new().seatrial(&next).run().exits(0);
