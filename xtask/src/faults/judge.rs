@@ -48,13 +48,7 @@ impl<'a> Judged<'a> {
             .filter(matters)
             .map(|finding| {
                 let text = |key: &str| finding[key].as_str().unwrap_or_default();
-                format!(
-                    "{} {}: {} {}",
-                    text("kind"),
-                    text("node"),
-                    text("text"),
-                    finding["remedy"]["text"].as_str().unwrap_or_default()
-                )
+                format!("{} {}: {}", text("kind"), text("node"), text("text"))
             })
             .collect();
         said.extend(results.iter().filter_map(|result| {

@@ -6,7 +6,7 @@ mod planted;
 mod storage;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
@@ -19,7 +19,7 @@ use crate::versus::ours;
 
 /// Plant faults in a lab, measure, heal, and judge what Seatrial says of each.
 ///
-/// It needs root, as `cargo xtask lab` does. Prints the table of docs/diagnosis.md.
+/// It needs root, as `cargo xtask lab` does. Prints a table: who was named, who was blamed wrongly, whether the cause was told.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only faults whose name contains one of these words.
@@ -91,14 +91,19 @@ fn chosen(args: &Args, seed: u64) -> Vec<Planted> {
     named.into_iter().zip(0..).filter(|(_, at)| at % args.one_in == first).map(|(fault, _)| fault).collect()
 }
 
+/// Takes the fault away; the first error, after every line was tried.
+fn undo(nodes: &Nodes, fault: &Planted) -> Result<()> {
+    let undone: Vec<Result<String>> = fault.heal.iter().map(|(host, line)| nodes.on(host, line)).collect();
+    nodes.heal()?;
+    undone.into_iter().try_for_each(|one| one.map(drop))
+}
+
 /// What a run says while the fault is there, and its seconds.
-fn measured(nodes: &Nodes, binary: &std::path::Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
+fn measured(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
     let planted = fault.plant.iter().try_for_each(|(host, line)| nodes.on(host, line).map(drop));
     if planted.is_err() {
-        // What was planted before it: undoing what was not is no error then.
-        for (host, line) in &fault.heal {
-            let _ = nodes.on(host, line);
-        }
+        // Part of it may be there; undoing the rest is an error that says nothing.
+        let _ = undo(nodes, fault);
         planted?;
     }
     let all = format!("n[1-{count}]");
@@ -110,11 +115,8 @@ fn measured(nodes: &Nodes, binary: &std::path::Path, fault: &Planted, count: u32
     let start = Instant::now();
     let output = nodes.command(&line)?.output();
     let seconds = start.elapsed().as_secs_f64();
-    // Healed whatever came of the run.
-    for (host, line) in &fault.heal {
-        nodes.on(host, line)?;
-    }
-    nodes.heal()?;
+    // Whatever came of the run.
+    undo(nodes, fault)?;
     let output = output?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     let document =

@@ -75,8 +75,8 @@ pub fn faults() -> Vec<Planted> {
                 name,
                 strength,
                 format!("net.ipv4.{sysctl} of n3 ends at {most} B"),
-                &[("n3", format!("sysctl -w net.ipv4.{sysctl}='4096 4096 {most}'"))],
-                &[("n3", format!("sysctl -w net.ipv4.{sysctl}='4096 131072 6291456'"))],
+                &[("n3", format!("sysctl -n net.ipv4.{sysctl} > /tmp/{sysctl}; sysctl -w net.ipv4.{sysctl}='4096 4096 {most}'"))],
+                &[("n3", format!("sysctl -w net.ipv4.{sysctl}=\"$(cat /tmp/{sysctl})\"; rm /tmp/{sysctl}"))],
                 &["buffer", "tcp_rmem", "tcp_wmem"],
             ));
         }

@@ -1,4 +1,4 @@
-//! The table of docs/diagnosis.md.
+//! What became of each fault, as a table.
 
 use super::judge::Judged;
 use super::planted::{Strength, Who};

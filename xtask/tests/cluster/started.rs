@@ -186,22 +186,25 @@ impl Ended {
 }
 
 /// Whether something comes within a minute.
-pub fn soon(is_so: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
+pub fn soon(is_so: impl FnMut() -> bool) -> bool {
+    comes_within(Duration::from_secs(60), is_so)
+}
+
+fn comes_within(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + limit;
+    while !is_so() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
-    is_so()
+    true
 }
 
 /// Waits for something that has to come.
 #[track_caller]
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "waited {} s for {what}", LIMIT.as_secs());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(comes_within(LIMIT, is_so), "waited {} s for {what}", LIMIT.as_secs());
 }
 
 /// The record of the only case in `document` whose id contains `case`.

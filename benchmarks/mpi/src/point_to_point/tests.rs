@@ -26,11 +26,7 @@ fn site() -> Site {
 }
 
 fn case(typed: &[(&str, &str)]) -> Result<Case, Reason> {
-    let mut params = BENCHMARK.about.defaults();
-    for (name, value) in typed {
-        let spec = BENCHMARK.about.params.iter().find(|spec| spec.name == *name).expect("a parameter");
-        params.set(name, spec.parse(value).expect("a value"));
-    }
+    let params = seatrial_testkit::params(BENCHMARK.about, typed);
     Ok(BENCHMARK.plan(&params, &site())?.remove(0))
 }
 

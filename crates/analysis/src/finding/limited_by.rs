@@ -70,3 +70,30 @@ impl LimitedBy {
         format!("in {count} of {all} flows {}", self.cause)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::judge::fixture::case;
+
+    fn limited(counts: serde_json::Value) -> CaseRecord {
+        let mut record = case("n1", "n1->n3");
+        record.evidence.insert("limited_by".to_owned(), counts);
+        record
+    }
+
+    #[test]
+    fn what_limits_four_in_five_flows_is_the_cause_and_less_is_none() {
+        let most = [limited(json!({ "path": 3 })), limited(json!({ "path": 1, "loss": 1 }))];
+        let (limit, count, all) = of(most.iter()).expect("four of five");
+        assert_eq!(limit.remedy, PATH);
+        let told = "in 4 of 5 flows the path is full: a slower link, a shaper or other traffic on the way";
+        assert_eq!(limit.cause(count, all), told);
+        assert!(of([limited(json!({ "path": 3, "loss": 1 }))].iter()).is_none());
+        // What has no word of advice, and a benchmark that tells nothing.
+        assert!(of([limited(json!({ "application": 2 }))].iter()).is_none());
+        assert!(of([case("n1", "n1->n3")].iter()).is_none());
+    }
+}
