@@ -30,7 +30,7 @@ pub enum Stage {
     Generate,
     /// Unit tests and the binary on emulated processors: x86-64 of 2008, x86-64-v3 and 64-bit Arm.
     Emulated,
-    /// A minute of each fuzz target, two at a time.
+    /// Twenty seconds of each fuzz target, two at a time.
     Fuzz,
     /// All tests.
     Test,
@@ -66,7 +66,7 @@ impl Stage {
             Stage::Generate => generate::run(&generate::Args { check: true }),
             Stage::Emulated => emulated::run(),
             Stage::Fuzz => {
-                fuzz::run(&fuzz::Args { targets: Vec::new(), runs: None, seconds: 60, seed: 1, keep: false })
+                fuzz::run(&fuzz::Args { targets: Vec::new(), runs: None, seconds: 20, seed: 1, keep: false })
             }
             Stage::Test => test::run(&test::Args { args: Vec::new() }),
         }
