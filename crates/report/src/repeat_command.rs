@@ -151,20 +151,16 @@ pub fn reaching(nodes: &[String], run: &RunInfo) -> NodeOptions {
     let is_here =
         options.launcher.as_ref().map_or(run.nodes.len() <= 1, |launcher| *launcher == LauncherChoice::Local);
     NodeOptions {
-        nodelist: if is_here { None } else { listed(nodes).parse().ok() },
+        nodelist: if is_here {
+            None
+        } else {
+            fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>()).parse().ok()
+        },
         nodes: None,
         exclude: None,
         // Has no effect for so few nodes.
         ssh_fanout: options.ssh_fanout.filter(|most| is_here || nodes.len() > *most as usize),
         ..options
-    }
-}
-
-/// Two names as they are, which need no quotes in a shell; more are folded.
-fn listed(nodes: &[String]) -> String {
-    match nodes {
-        [_] | [_, _] => nodes.join(","),
-        many => fold(&many.iter().map(String::as_str).collect::<Vec<_>>()),
     }
 }
 

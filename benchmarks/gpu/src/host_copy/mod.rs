@@ -28,7 +28,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "while `seatrial run gpu.host_copy` copies, run `lspci -vvs ADDRESS | grep Lnk`: if LnkSta is below LnkCap, reseat the GPU or its riser",
+            "reseat the GPU or its riser if `lspci -vvs ADDRESS | grep Lnk` says LnkSta below LnkCap while `seatrial run gpu.host_copy` copies",
         ),
         Remedy::new(Actor::Root, "switch the IOMMU and ACS off for the GPU, if policy allows it"),
         Remedy::new(Actor::Vendor, "replace the riser, the GPU or the board"),

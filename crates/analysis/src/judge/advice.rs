@@ -29,8 +29,8 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
     Remedy::of(
         Actor::User,
         format!(
-            "ask the provider for the highest {metrics} of this machine (of a virtual one its share, not that of the \
-             host), or take it from the data sheet; write it into a file `my.toml`{how}\n{lines}"
+            "write the highest {metrics} of this machine into a file `my.toml`{how}; the data sheet or the provider knows \
+             it (of a virtual machine its share of the host)\n{lines}"
         ),
     )
 }

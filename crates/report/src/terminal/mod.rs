@@ -89,10 +89,8 @@ fn source_tables(
     let mut blocks = vec![headline::block(document, width)];
     let tables = view::source_tables::tables(document, profile);
     blocks.extend(tables.into_iter().map(|of| table::block(of, usize::MAX, &mut notes, width)));
-    blocks.push(
-        next::repeats(document, &to_act_on::actions(document, context.abouts))
-            + &next::block(document, context),
-    );
+    blocks.push(next::repeats(document, &to_act_on::actions(document, context.abouts)));
+    blocks.push(next::block(document, context));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }

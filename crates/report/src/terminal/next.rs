@@ -20,7 +20,10 @@ pub fn repeats(document: &Document, actions: &[Action<'_>]) -> String {
     rows.extend(
         judging(document, actions).map(|command| ("measure and judge again".to_owned(), clean(&command))),
     );
-    unbroken(rows)
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}", Ink::Strong.on("Once mended, measure again"), unbroken(rows))
 }
 
 /// What to type next.

@@ -351,7 +351,7 @@ fn a_limit_is_drawn_in_and_its_waterfall_names_the_largest_loss() {
     );
     assert!(page.contains("100 Gbit/s x 8928 / 9042"));
     assert!(page.contains("stroke=\"var(--limit)\""), "no limit in a plot");
-    assert!(page.contains("seatrial run net.tcp_stream -p flows=4 -w n1,n2"), "no command");
+    assert!(page.contains("seatrial run net.tcp_stream -p flows=4 -w &#39;n[1-2]&#39;"), "no command");
 }
 
 #[test]
