@@ -24,7 +24,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "compare the memory modules (`dmidecode -t memory`) with the purchase order, or with a machine of the same kind that passes: number, size, speed, slots",
+            "stop other programs and measure again; if it stays low, compare number, size and speed of the memory modules (`dmidecode -t memory`) with the purchase order",
         ),
         Remedy::new(
             Actor::Root,

@@ -29,8 +29,8 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
     Remedy::of(
         Actor::User,
         format!(
-            "write the highest {metrics} of this machine into a file `my.toml`{how}; the data sheet or the provider knows \
-             it (of a virtual machine its share of the host)\n{lines}"
+            "ask the provider which {metrics} this machine is to reach (not what its host reaches), or see the data \
+             sheet; write it into a file `my.toml`{how}\n{lines}"
         ),
     )
 }

@@ -52,7 +52,8 @@ pub fn remedy(remedy: Option<&Remedy>) -> String {
     let (sentence, file) = remedy.split_once('\n').unwrap_or((&remedy, ""));
     let lines: Vec<String> = file.lines().map(|line| escaped(&text(line.trim_start()))).collect();
     let file = if lines.is_empty() { String::new() } else { format!("<pre>{}</pre>", lines.join("\n")) };
-    with_code(&text(sentence)) + &file
+    let (who, what) = sentence.split_once(": ").unwrap_or(("", sentence));
+    format!("<strong>{}:</strong> {}{file}", text(who), with_code(&text(what)))
 }
 
 /// The nodes, with their role in a fleet.

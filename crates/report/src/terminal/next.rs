@@ -23,7 +23,7 @@ pub fn repeats(document: &Document, actions: &[Action<'_>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!("{}\n{}", Ink::Strong.on("Once mended, measure again"), unbroken(rows))
+    format!("{}\n{}", Ink::Strong.on("Measure again"), unbroken(rows))
 }
 
 /// What to type next.

@@ -11,7 +11,7 @@ use super::cases::by_id;
 use super::findings::{Found, OF_RUN, found};
 use super::nodes::{shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
-use super::values::{limit_of, measured, share_of_limit, value_of};
+use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
 use crate::number::whole_percent;
 use crate::repeat_command::{Repeat, judge_again, repeats};
@@ -300,12 +300,12 @@ fn missed_by(record: &VerdictRecord) -> Option<String> {
     Some(format!("{} {side}", whole_percent(-percent).replace('%', " %")))
 }
 
-/// The bound, with the value of the limit that it is a share of.
-fn bound_with_limit(record: &VerdictRecord, case: Option<&CaseRecord>) -> String {
-    const SHARE: &str = "% of the limit";
-    match limit_of(record, case).filter(|_| record.bound.contains(SHARE)) {
-        Some(limit) => record.bound.replacen(SHARE, &format!("{SHARE} of {limit}"), 1),
-        None => record.bound.clone(),
+/// The wanted value, and the share of the limit that it is: `38 GB/s (65 % of the limit)`.
+fn wanted(bound: &str) -> String {
+    let bound = bound.trim_start_matches("at least ").trim_start_matches("at most ");
+    match bound.strip_suffix(')').and_then(|bound| bound.rsplit_once(" (")) {
+        Some((share, value)) if share.ends_with("of the limit") => format!("{value} ({share})"),
+        _ => bound.to_owned(),
     }
 }
 
@@ -339,7 +339,7 @@ fn sentence(
         }
         (Verdict::Fail, None) => format!("{name} is not met; {} is wanted", record.bound),
         (Verdict::Fail, Some(_)) if let (Some(value), Some(missed)) = (&value, missed_by(record)) => {
-            format!("{name} is {value}, {missed} what is wanted: {}", bound_with_limit(record, case))
+            format!("{name} is {value}, {missed} the wanted {}", wanted(&record.bound))
         }
         (Verdict::Unknown, Some(measured)) => {
             format!("{name} is {measured} and could not be judged; {} is wanted", record.bound)

@@ -59,8 +59,8 @@ fn judged(document: &Document, verdict: Verdict) -> String {
             // What is unknown is said already, if nothing else is wrong.
             let criteria = match verdict {
                 Verdict::Fail => match missed(document).as_slice() {
-                    names @ ([_] | [_, _]) => format!("{}: {}", some_of(names), by_verdict(document)),
-                    _ => by_verdict(document),
+                    names @ ([_] | [_, _]) => format!("{}: {}", some_of(names), open_criteria(document)),
+                    _ => open_criteria(document),
                 },
                 _ => by_verdict(document).replace(" could not be judged", ""),
             };
@@ -180,15 +180,25 @@ pub fn listed<'a>(document: &'a Document, places: &Places<'_>) -> Vec<Criterion<
 
 /// Number of criteria by the verdict of their worst place, the heaviest first.
 fn by_verdict(document: &Document) -> String {
+    let (all, told) = numbers(document);
+    let [.., (met, _), (skipped, _)] = told;
+    match all {
+        _ if met == all && all > 0 => format!("{} met", count_of_criteria(all)),
+        _ if skipped == all => format!("{}, {} skipped", measured(document), count_of_criteria(all)),
+        _ => counted(all, noun(all), told),
+    }
+}
+
+/// Number of criteria that are not met or could not be judged.
+fn open_criteria(document: &Document) -> String {
+    let (all, [failed, unknown, ..]) = numbers(document);
+    counted(all, noun(all), [failed, unknown])
+}
+
+/// All criteria, and how many of each verdict, the heaviest first.
+fn numbers(document: &Document) -> (usize, [(usize, &'static str); 5]) {
     let criteria = listed(document, &Places::of(document));
     let number = |verdict| criteria.iter().filter(|criterion| criterion.worst.verdict == verdict).count();
-    let all = criteria.len();
-    if number(Verdict::Pass) == all && all > 0 {
-        return format!("{} met", count_of_criteria(all));
-    }
-    if number(Verdict::Skip) == all {
-        return format!("{}, {} skipped", measured(document), count_of_criteria(all));
-    }
     let phrases = [
         (Verdict::Fail, "not met"),
         (Verdict::Unknown, "could not be judged"),
@@ -196,8 +206,11 @@ fn by_verdict(document: &Document) -> String {
         (Verdict::Pass, "met"),
         (Verdict::Skip, "skipped"),
     ];
-    let noun = if all == 1 { "criterion" } else { "criteria" };
-    counted(all, noun, phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
+    (criteria.len(), phrases.map(|(verdict, phrase)| (number(verdict), phrase)))
+}
+
+fn noun(all: usize) -> &'static str {
+    if all == 1 { "criterion" } else { "criteria" }
 }
 
 fn count_of_criteria(all: usize) -> String {

@@ -41,7 +41,7 @@ impl<'a> Remedies<'a> {
         if record.verdict != Verdict::Fail {
             return None;
         }
-        self.of_finding(record, case).or_else(|| self.check(&case.bench)).cloned()
+        self.of_finding(record, case).cloned().or_else(|| self.check(case))
     }
 
     fn of_finding(&self, record: &VerdictRecord, case: &CaseRecord) -> Option<&Remedy> {
@@ -58,8 +58,13 @@ impl<'a> Remedies<'a> {
         found.finding.remedy.as_ref()
     }
 
-    fn check(&self, bench: &str) -> Option<&'static Remedy> {
-        self.abouts.iter().find(|about| about.id == bench)?.checks.first()
+    /// The first check of the benchmark of `case`, with the PCI address of its device for the word `ADDRESS`.
+    fn check(&self, case: &CaseRecord) -> Option<Remedy> {
+        let remedy = self.abouts.iter().find(|about| about.id == case.bench)?.checks.first()?;
+        Some(match case.key.as_deref().and_then(|key| key.strip_prefix("pci:")) {
+            Some(address) => Remedy::of(remedy.actor, remedy.action.replace("ADDRESS", address)),
+            None => remedy.clone(),
+        })
     }
 }
 

@@ -49,7 +49,7 @@ fn the_first_lines_say_whether_the_machine_is_accepted_what_is_worst_and_who_doe
             fixture::virtual_machine(),
             "? UNKNOWN  not decided",
             "memory-read, memory-copy",
-            "do (user): write the highest bandwidth",
+            "do (user): ask the provider",
         ),
     ] {
         let text = screen(&document, 80, 60);
