@@ -24,7 +24,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "stop other programs and measure again; if it stays low, compare number, size and speed of the memory modules (`dmidecode -t memory`) with the purchase order",
+            "stop other programs and measure again; if still low, compare number, size and speed of memory modules (`dmidecode -t memory`) with the purchase order",
         ),
         Remedy::new(
             Actor::Root,
