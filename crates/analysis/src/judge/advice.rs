@@ -29,7 +29,7 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
     Remedy::of(
         Actor::User,
         format!(
-            "ask the provider which {metrics} this machine is to reach (not what its host reaches), or see the data \
+            "ask the provider for the peak {metrics} of this kind of machine (its own, not that of the host), or see the data \
              sheet; write it into a file `my.toml`{how}\n{lines}"
         ),
     )

@@ -58,10 +58,7 @@ fn judged(document: &Document, verdict: Verdict) -> String {
         (None, Some(parts)) => {
             // What is unknown is said already, if nothing else is wrong.
             let criteria = match verdict {
-                Verdict::Fail => match missed(document).as_slice() {
-                    names @ ([_] | [_, _]) => format!("{}: {}", some_of(names), open_criteria(document)),
-                    _ => open_criteria(document),
-                },
+                Verdict::Fail => open_criteria(document),
                 _ => by_verdict(document).replace(" could not be judged", ""),
             };
             format!("{decision}: {parts} ({criteria})")
@@ -189,10 +186,15 @@ fn by_verdict(document: &Document) -> String {
     }
 }
 
-/// Number of criteria that are not met or could not be judged.
+/// `1 of 3 criteria not met: memory-triad; 1 could not be judged`: one or two are named.
 fn open_criteria(document: &Document) -> String {
-    let (all, [failed, unknown, ..]) = numbers(document);
-    counted(all, noun(all), [failed, unknown])
+    let (all, [failed, (unknown, phrase), ..]) = numbers(document);
+    let names = match missed(document).as_slice() {
+        names @ ([_] | [_, _]) => format!(": {}", some_of(names)),
+        _ => String::new(),
+    };
+    let unknown = if unknown > 0 { format!("; {unknown} {phrase}") } else { String::new() };
+    counted(all, noun(all), [failed]) + &names + &unknown
 }
 
 /// All criteria, and how many of each verdict, the heaviest first.

@@ -268,7 +268,7 @@ fn the_worst_is_said_first_in_a_sentence_with_its_margin() {
     assert!(act.find("fail").expect("a fail") < act.find("too close to tell").expect("a warning"));
     assert!(
         between(&page, "<h1>", "</h1>")
-            .contains("not accepted: memory fails (memory-triad: 1 of 3 criteria not met")
+            .contains("not accepted: memory fails (1 of 3 criteria not met: memory-triad")
     );
 }
 
