@@ -24,12 +24,13 @@ pub(super) fn state_limits(missing: &[MissingLimit], typed: &str) -> Remedy {
         None => (" as below, then run `seatrial check ./my.toml`", typed.to_owned()),
     };
     let lines = lines_of_file(missing, &typed);
-    let metrics: BTreeSet<&str> = missing.iter().map(|missing| missing.metric.as_str()).collect();
+    let metrics: BTreeSet<String> =
+        missing.iter().map(|missing| format!("{} {}", missing.test, missing.metric)).collect();
     let metrics = metrics.into_iter().collect::<Vec<_>>().join(", ");
     Remedy::of(
         Actor::User,
         format!(
-            "ask the provider for the peak {metrics} of this kind of machine (its own, not that of the host), or see the data \
+            "ask the provider for the peak {metrics} of this type of machine (its own, not that of the host), or see the data \
              sheet; write it into a file `my.toml`{how}\n{lines}"
         ),
     )

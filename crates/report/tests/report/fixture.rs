@@ -271,7 +271,7 @@ pub fn virtual_machine() -> Document {
     let results: Vec<_> =
         [("read", "auto", 18.42), ("copy", "nt", 14.11), ("triad", "nt", 15.87)].map(of_row).into();
     let reason = "no limit is known for bandwidth here: a virtual machine (kvm) does not see the memory modules of its host";
-    let action = "ask the provider for the peak bandwidth of this kind of machine (its own, not that of the host), or see the data \
+    let action = "ask the provider for the peak memory bandwidth of this type of machine (its own, not that of the host), or see the data \
                   sheet; write it into a file `my.toml` as below, then run `seatrial check ./my.toml`\n  extends = [\"host\"]\n\n  [[limit]]\n  test = \
                   \"memory\"\n  metric = \"bandwidth\"\n  value = \"... GB/s\"\n  source = \"where it is known from\"";
     let verdicts = results.iter().map(|record| VerdictRecord {

@@ -34,9 +34,9 @@ fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for size in SIZES {
         let nodes = Rc::new(Nodes::new(size));
-        let row = |name: &str, ours: String, peer: String| {
+        let row = |name: &str, goal: Option<f64>, ours: String, peer: String| {
             let name = format!("{size} nodes, {name}");
-            let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal: None };
+            let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal };
             let [ours, peer] = [ours, peer].map(|line| {
                 let nodes = Rc::clone(&nodes);
                 move || nodes.time(&line)
@@ -46,18 +46,28 @@ fn rows() -> Vec<Row> {
         let seatrial = ours::binary().display().to_string();
         rows.push(row(
             "ssh vs xargs -P 64 ssh true",
+            None,
             format!("{seatrial} inventory -w n[1-{size}] -o json"),
             format!("seq {size} | xargs -P 64 -I% ssh n% true"),
         ));
+        let copy = format!("srun -N{size} --bcast=/tmp/versus-copy --mpi=none {seatrial} --version");
         let slurm = format!("{seatrial} inventory -N {size} -o json");
-        rows.push(row("Slurm vs srun hostname", slurm.clone(), format!("srun -N{size} hostname")));
+        rows.push(row("Slurm vs srun hostname", None, slurm.clone(), format!("srun -N{size} hostname")));
         rows.push(row(
             "Slurm vs srun --bcast of the same file",
+            None,
             slurm,
+            format!("{copy}; code=$?; srun -N{size} rm -f /tmp/versus-copy; exit $code"),
+        ));
+        // From the command to the end of a case of all nodes that measures next to nothing. The second `srun true` is the
+        // one that runs the copy.
+        rows.push(row(
+            "a group's case under Slurm vs two srun true and the copy",
+            Some(1.0),
             format!(
-                "srun -N{size} --bcast=/tmp/versus-copy --mpi=none {seatrial} --version; code=$?; \
-                     srun -N{size} rm -f /tmp/versus-copy; exit $code"
+                "{seatrial} run net.all_to_all -N {size} -p time=50ms -p trials=1 -p max_trials=1 -o json"
             ),
+            format!("srun -N{size} --mpi=none true && {copy}"),
         ));
     }
     rows
