@@ -28,7 +28,7 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::Root,
-            "check the PCIe link: `lspci -vvs ADDRESS | grep Lnk` in a second terminal while `seatrial run gpu.host_copy` copies; if LnkSta is below LnkCap, reseat the GPU",
+            "check the PCIe link: `lspci -vvs ADDRESS | grep Lnk` in a second terminal while `seatrial run gpu.host_copy` runs; LnkSta below LnkCap: reseat the GPU",
         ),
         Remedy::new(Actor::Root, "switch the IOMMU and ACS off for the GPU, if policy allows it"),
         Remedy::new(Actor::Vendor, "replace the riser, the GPU or the board"),
