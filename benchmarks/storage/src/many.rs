@@ -10,8 +10,8 @@ use seatrial_model::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::folder::{Folder, Leftovers};
-use crate::io::files::opened;
+use seatrial_bench::directory::opened;
+use seatrial_bench::directory::{Folder, Leftovers};
 
 /// Planned value: whether the nodes are expected to have the directory on one file system.
 const IS_SHARED: &str = "shared";

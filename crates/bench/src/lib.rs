@@ -14,6 +14,7 @@ mod client_server;
 mod clock;
 mod curve;
 mod direction;
+pub mod directory;
 mod each_node;
 pub mod ends;
 mod fairness;

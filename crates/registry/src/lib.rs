@@ -14,6 +14,7 @@ pub const REGISTRY: Registry = Registry {
         seatrial_net::BENCHMARKS,
         seatrial_rdma::BENCHMARKS,
         seatrial_storage::BENCHMARKS,
+        seatrial_transfer::BENCHMARKS,
         seatrial_gpu::BENCHMARKS,
         seatrial_mpi::BENCHMARKS,
     ],

@@ -10,8 +10,8 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::ThreadTime;
 use seatrial_sys::storage::{read_whole, write_whole};
 
-use crate::io::outcome::refused;
 use seatrial_bench::Stop;
+use seatrial_bench::directory::refused;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {

@@ -88,7 +88,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     part: |case, place| Part::alone(case, place, part::CopyWorker::prepare),
     liveness_check: |case, place| {
         let both = [case.params.text("from").ok()?, case.planned.text("to").ok()?];
-        Some(crate::liveness::check_directories(case, place, &both))
+        Some(seatrial_bench::directory::check_directories(case, place, &both))
     },
     reduce: reduce::reduce,
 };

@@ -7,7 +7,7 @@ use seatrial_model::{
     SiteNode, Subject, Value, Writes,
 };
 
-use crate::file_system::{file_system_of, require_usable};
+use seatrial_bench::directory::{file_system_of, require_usable};
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{core_bindings, each_node};
 

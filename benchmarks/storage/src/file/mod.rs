@@ -60,7 +60,11 @@ pub const BENCHMARK: Benchmark = Benchmark {
         _ => Part::alone(case, place, part::IoWorker::prepare),
     },
     liveness_check: |case, place| {
-        Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
+        Some(seatrial_bench::directory::check_directories(
+            case,
+            place,
+            &[case.planned.text("directory").ok()?],
+        ))
     },
     reduce: |case, parts| {
         if many::is_of_many(case) {

@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::job::JobSpec;
 use super::reduce::{INTERVAL, MOST_INTERVALS, Trial, found_itself, throttled};
-use crate::file_system::file_system_of;
-use crate::folder::leftovers;
 use crate::many;
 use crate::metrics::{MEGA, MICRO, add_latencies};
+use seatrial_bench::directory::file_system_of;
+use seatrial_bench::directory::leftovers;
 
 /// The case of all nodes of `site`, which `of_node` plans one by one.
 ///

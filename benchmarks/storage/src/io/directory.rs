@@ -3,7 +3,7 @@
 use seatrial_model::machine::{Disk, FileSystem, Machine};
 use seatrial_model::{Cause, Params, Reason, Subject, Value};
 
-use crate::file_system::{disk_fill_percent, file_system_of, on_disk};
+use seatrial_bench::directory::{disk_fill_percent, file_system_of, on_disk};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Directory<'a> {

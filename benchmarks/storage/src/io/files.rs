@@ -1,11 +1,10 @@
 //! The files of a case: where they are made, and how they are hidden so that a killed trial leaves none.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use rustix::fs::{
-    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, ftruncate, open, openat,
-    unlinkat,
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, ftruncate, openat, unlinkat,
 };
 use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::Errno;
@@ -15,15 +14,8 @@ use seatrial_sys::storage::{Alignment, DirectError, Hiding, device_of, direct, s
 use super::fixture::Found;
 use super::job::{Flushed, JobSpec};
 use super::made::Made;
-use super::outcome::{When, error};
+use seatrial_bench::directory::{When, error, named, place};
 use seatrial_bench::space::lacking;
-
-/// Magic numbers of tmpfs and ramfs in statfs(2).
-const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
-
-/// Directory for files when the current directory is in memory: files in it survive a reboot (Filesystem Hierarchy
-/// Standard 5.15).
-const OTHERWISE: &str = "/var/tmp";
 
 #[derive(Debug)]
 pub enum Source {
@@ -160,62 +152,6 @@ fn not_direct(place: &str, why: DirectError) -> Reason {
         DirectError::Unsupported(_) | DirectError::NotThisFile | DirectError::Refused(_) => Cause::Missing,
     };
     Reason::new(cause, format!("access=direct is not possible in {place}: {why}; use access=buffered"))
-}
-
-type Place = (PathBuf, OwnedFd, Option<String>);
-
-/// Opens the directory `wanted`; `auto` is the current directory, unless it is in memory or takes no files.
-pub fn opened(wanted: &str) -> Result<(PathBuf, OwnedFd), Reason> {
-    let (path, at, _) = place(wanted)?;
-    Ok((path, at))
-}
-
-fn place(wanted: &str) -> Result<Place, Reason> {
-    if wanted == "auto" { automatic() } else { named(Path::new(wanted)) }
-}
-
-fn directory(path: &Path) -> Result<OwnedFd, Reason> {
-    open(path, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())
-        .map_err(|errno| error(When::Making, &format!("opening {}", path.display()), errno))
-}
-
-fn named(path: &Path) -> Result<Place, Reason> {
-    Ok((path.to_owned(), directory(path)?, None))
-}
-
-/// The current directory, unless it is in memory or takes no files: nobody asked for a memory test.
-fn automatic() -> Result<Place, Reason> {
-    let current = std::env::current_dir().map_err(|error| {
-        Reason::new(
-            Cause::Missing,
-            format!("there is no current directory: {error}; name one with directory="),
-        )
-    })?;
-    let why = match directory(&current).and_then(|at| usable(&at).map(|()| at)) {
-        Ok(at) => return Ok((current, at, None)),
-        Err(why) => format!("{}: {}", current.display(), why.text),
-    };
-    let other = PathBuf::from(OTHERWISE);
-    match directory(&other).and_then(|at| usable(&at).map(|()| at)) {
-        Ok(at) => Ok((other, at, Some(why))),
-        Err(second) => {
-            let text = format!(
-                "no directory to make files in: {why}; {OTHERWISE}: {}; name one with directory=",
-                second.text
-            );
-            Err(Reason::new(second.cause, text))
-        }
-    }
-}
-
-fn usable(at: &OwnedFd) -> Result<(), Reason> {
-    let told = fstatfs(at).map_err(|errno| error(When::Making, "reading the file system type", errno))?;
-    // The width of the type differs between architectures; the constants fit all.
-    #[expect(clippy::useless_conversion, reason = "another width on other architectures")]
-    if IN_MEMORY.contains(&i64::from(told.f_type)) {
-        return Err(Reason::new(Cause::Missing, "the directory is in memory"));
-    }
-    scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
 }
 
 fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Reason> {

@@ -12,7 +12,6 @@ mod fixture;
 pub mod job;
 pub mod limit;
 mod made;
-pub mod outcome;
 pub mod part;
 pub mod plan;
 pub mod reduce;

@@ -18,9 +18,9 @@ use seatrial_sys::storage::{
 use super::files::{Source, make};
 use super::job::{Flushed, JobSpec, Wanted};
 use super::made::Made;
-use super::outcome::{When, error};
 use super::watch::{Doing, Watch, describe};
 use super::work::{Checked, IoQueue, Tally, Tools, slots};
+use seatrial_bench::directory::{When, error};
 use seatrial_bench::payload::Payload;
 use seatrial_bench::{Gate, Held, Stop, ThreadSpec, ThreadTeam};
 use seatrial_stats::mix;

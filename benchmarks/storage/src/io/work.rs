@@ -12,9 +12,9 @@ use seatrial_sys::storage::{Completion, Engine, Operation as IoOperation, Reques
 
 use super::access_pattern::{AccessPattern, BlockIo};
 use super::job::JobSpec;
-use super::outcome::{When, error};
 use super::watch::Watch;
 use seatrial_bench::Latencies;
+use seatrial_bench::directory::{When, error};
 use seatrial_bench::payload::{Block, Fault, Payload};
 
 /// Block size from which making or checking takes so long that the device could run idle: each such request is

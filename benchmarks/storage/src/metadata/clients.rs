@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::part::{CHANNEL, START};
 use super::reduce::{geometric_mean, latencies, slowest};
 use super::work::FileOperation;
-use crate::folder::leftovers;
 use crate::many;
 use crate::metrics::MICRO;
+use seatrial_bench::directory::leftovers;
 
 /// Operations by number, in the order of a round.
 const OPERATIONS: usize = FileOperation::ALL.len();

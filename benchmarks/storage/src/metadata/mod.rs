@@ -99,7 +99,11 @@ pub const BENCHMARK: Benchmark = Benchmark {
         _ => Part::alone(case, place, part::MetadataWorker::prepare),
     },
     liveness_check: |case, place| {
-        Some(crate::liveness::check_directories(case, place, &[case.params.text("directory").ok()?]))
+        Some(seatrial_bench::directory::check_directories(
+            case,
+            place,
+            &[case.params.text("directory").ok()?],
+        ))
     },
     reduce: |case, parts| {
         if many::is_of_many(case) { clients::reduce(case, parts) } else { reduce::reduce(parts) }

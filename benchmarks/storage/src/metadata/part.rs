@@ -1,10 +1,9 @@
 //! The worker of `storage.metadata`: a folder with files, and threads that work on them.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use seatrial_model::{
-    Binding, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
+    Binding, Case, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
 use serde_json::json;
@@ -12,12 +11,10 @@ use serde_json::json;
 use super::ID;
 use super::team::{ByOperation, run, run_in_slots};
 use super::work::{FileOperation, Files};
-use crate::folder::{Folder, Leftovers};
-use crate::io::files::opened;
 use crate::many;
 use seatrial_bench::Latencies;
+use seatrial_bench::directory::{Folder, Leftovers, opened, require_room};
 use seatrial_bench::group::PARTS;
-use seatrial_bench::space::lacking;
 use seatrial_bench::stale_dirs::SHARED;
 use seatrial_bench::{Running, Sink, Stop};
 
@@ -60,7 +57,8 @@ impl Unopened {
         let (threads, files) = (params.count("threads")?, case.planned.count("files")?);
         let size = params.bytes("size")?.map_or(0, |bytes| bytes.get() as usize);
         let (path, at) = opened(params.text("directory")?)?;
-        require_room(&at, &path, files * threads * many::sharing(case), size)?;
+        let all = files * threads * many::sharing(case);
+        require_room(&at, &path, all, all * size as u64)?;
         let left = Leftovers::remove(&path);
         let nodes = case.planned.count(PARTS).unwrap_or(1);
         let sharing = (params.text("folder")? == "shared").then_some(threads * nodes);
@@ -136,25 +134,6 @@ impl MetadataWorker {
         }
         Ok(())
     }
-}
-
-/// Refuses `count` files of `size` bytes that do not fit, before the file system is filled.
-fn require_room(at: &OwnedFd, path: &Path, count: u64, size: usize) -> Result<(), Reason> {
-    let Ok(told) = rustix::fs::fstatvfs(at) else { return Ok(()) };
-    // File systems without an inode count report 0 of 0.
-    if told.f_files > 0 && told.f_favail < count {
-        let (path, left) = (path.display(), told.f_favail);
-        let text = format!("{count} files do not fit into {path}: {left} inodes are free; lower files=");
-        return Err(Reason::new(Cause::NoSpace, text));
-    }
-    let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-    let place = path.display().to_string();
-    let wanted = count * size as u64;
-    // Empty files need no known amount of space.
-    let text = (wanted > 0 && told.f_blocks > 0)
-        .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
-        .flatten();
-    text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
 }
 
 impl Running for MetadataWorker {

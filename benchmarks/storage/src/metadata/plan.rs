@@ -6,8 +6,8 @@ use seatrial_model::{
     SiteNode, Subject, Writes,
 };
 
-use crate::file_system::{file_system_of, require_usable};
 use crate::many;
+use seatrial_bench::directory::{file_system_of, require_usable};
 use seatrial_bench::{core_bindings, each_node, one_of_all};
 
 /// Rate for time limits, in operations per second: a busy, distant server.

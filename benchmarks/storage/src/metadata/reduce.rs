@@ -4,8 +4,8 @@ use seatrial_model::{Cause, Measures, Params, PartRecord, Reason, Row, Sample, U
 
 use super::part::CHANNEL;
 use super::work::FileOperation;
-use crate::folder::leftovers;
 use crate::metrics::MICRO;
+use seatrial_bench::directory::leftovers;
 use seatrial_bench::stale_dirs::{KEPT, REMOVED};
 use seatrial_bench::{Latencies, by_coords};
 

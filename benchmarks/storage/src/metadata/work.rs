@@ -9,8 +9,8 @@ use seatrial_sys::Errno;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::storage::{read_whole, write_whole};
 
-use crate::io::outcome::refused;
 use seatrial_bench::Stop;
+use seatrial_bench::directory::refused;
 use seatrial_bench::payload::{Block, Fault, FaultKind, Payload};
 
 /// Distance between the data of two files: the size of the largest file.

@@ -10,9 +10,9 @@ use seatrial_model::{
     About, Actor, Case, Cost, Interaction, Need, ParamSpec, Params, PartRecord, Parts, Remedy,
 };
 
-use crate::folder::leftovers;
 use crate::io::specs;
 use crate::io::{limit, reduce};
+use seatrial_bench::directory::leftovers;
 use seatrial_bench::{Benchmark, Part};
 
 /// The name of the part that reads.
@@ -95,7 +95,11 @@ pub const BENCHMARK: Benchmark = Benchmark {
         Part::new(&as_file(case), place, prepare)
     },
     liveness_check: |case, place| {
-        Some(crate::liveness::check_directories(case, place, &[case.planned.text("directory").ok()?]))
+        Some(seatrial_bench::directory::check_directories(
+            case,
+            place,
+            &[case.planned.text("directory").ok()?],
+        ))
     },
     reduce: |case, parts| {
         let readers: Vec<PartRecord> = parts.iter().filter(|part| part.part == READER).cloned().collect();

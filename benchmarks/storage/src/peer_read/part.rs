@@ -8,12 +8,12 @@ use seatrial_sys::clock;
 use serde::{Deserialize, Serialize};
 
 use super::ABOUT;
-use crate::folder::{Folder, Leftovers};
 use crate::io::files::Source;
-use crate::io::files::opened;
 use crate::io::job::JobSpec;
 use crate::io::part::{IoWorkerSpec, random};
 use crate::io::team::IoTeam;
+use seatrial_bench::directory::opened;
+use seatrial_bench::directory::{Folder, Leftovers};
 use seatrial_bench::{Prepared, Running, Sink, Stop};
 
 /// Most time for opening the files: less than the limit of the phase, so that the reader can report what hangs.

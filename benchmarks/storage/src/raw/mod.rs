@@ -117,7 +117,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     part: |case, place| Part::alone(case, place, part::RawWorker::prepare),
     liveness_check: |case, place| {
         let config = config::RawConfig::of(case).ok()?;
-        Some(crate::liveness::check(case, place, move || {
+        Some(seatrial_bench::directory::check(case, place, move || {
             let root = SysRoot::live();
             // `open` reads a block.
             config.disks.iter().try_for_each(|name| device::Disk::open(&root, name, &config).map(drop))

@@ -10,8 +10,8 @@ use seatrial_model::{
 };
 
 use super::config;
-use crate::file_system::disk_fill_percent;
 use crate::io::limit::in_blocks;
+use seatrial_bench::directory::disk_fill_percent;
 use seatrial_bench::{core_bindings, each_node};
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {

@@ -12,7 +12,7 @@ use seatrial_model::{Case, Cause, Integrity, Nanos, PartRecord, Phase, Reason, S
 use super::BENCHMARK;
 use super::part::MetadataWorker;
 use super::work::{FileOperation, Files};
-use crate::folder::Folder;
+use seatrial_bench::directory::Folder;
 use seatrial_bench::stale_dirs::{MANIFEST, name};
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Running, Stop};
@@ -236,7 +236,7 @@ fn what_a_killed_trial_left_is_removed_and_told_and_what_lives_stays() {
         integrity: worker.verify().expect("sound"),
         evidence: kept.evidence,
     };
-    let told = crate::folder::leftovers(&[part]).expect("a finding").text;
+    let told = seatrial_bench::directory::leftovers(&[part]).expect("a finding").text;
     for word in [&dead, &precious] {
         assert!(told.contains(&word.display().to_string()), "{told}");
     }

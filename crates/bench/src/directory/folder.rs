@@ -11,12 +11,11 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags, fstat, lstat, mkdirat, open, openat};
 use rustix::rand::{GetRandomFlags, getrandom};
 use seatrial_model::{Cause, Finding, PartRecord, Reason, Severity, Subject};
-use seatrial_sys::Errno;
 use serde_json::json;
 
-use crate::io::outcome::refused;
-use seatrial_bench::stale_dirs::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
-use seatrial_bench::{Sink, Stop};
+use super::error::failed;
+use crate::stale_dirs::{self, KEPT, MANIFEST, Manifest, REMOVED, Standing};
+use crate::{Sink, Stop};
 
 /// Longest time for removing leftovers of other trials; part of the time for preparing.
 const REMOVING: Duration = Duration::from_secs(5);
@@ -95,11 +94,6 @@ impl Drop for Folder {
         // Ignored: the manifest and the name identify a leftover.
         let _ = self.remove();
     }
-}
-
-fn failed(what: &str, path: &Path, error: &io::Error) -> Reason {
-    let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
-    refused(&format!("{what} {}", path.display()), errno)
 }
 
 #[derive(Debug, Default)]

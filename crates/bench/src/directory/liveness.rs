@@ -4,9 +4,9 @@
 use seatrial_model::{Case, Integrity, PartPlacement, Phase, Reason};
 use seatrial_sys::storage::scratch;
 
-use crate::io::files::opened;
-use crate::io::outcome::refused;
-use seatrial_bench::{Part, Prepared, Running, Sink, Stop};
+use super::error::refused;
+use super::open::opened;
+use crate::{Part, Prepared, Running, Sink, Stop};
 
 /// A part without samples. It calls `touch` in the connect phase, so that process start-up is not counted.
 pub fn check(
@@ -46,13 +46,13 @@ impl Running for Checked {
 mod tests {
     use super::*;
 
-    use seatrial_bench::testing::connected;
+    use crate::testing::connected;
     use seatrial_model::{Params, Subject};
 
     #[test]
     fn a_directory_that_answers_is_found_well_and_nothing_is_left_in_it() {
-        let budget = seatrial_bench::budget(&crate::file::BENCHMARK.about.defaults()).expect("a budget");
-        let case = Case::new(crate::file::BENCHMARK.about, "n1", Subject::node(), &Params::default(), budget);
+        let budget = crate::budget(&crate::toy::ABOUT.defaults()).expect("a budget");
+        let case = Case::new(&crate::toy::ABOUT, "n1", Subject::node(), &Params::default(), budget);
         let place = PartPlacement::new("worker", 0, "n1", Vec::new());
         let folder = tempfile::tempdir().expect("a folder");
         let check = check_directories(&case, &place, &[folder.path().to_str().expect("text")]);

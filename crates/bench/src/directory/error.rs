@@ -1,5 +1,8 @@
 //! Maps errors of the system to the cause of a case's outcome.
 
+use std::io;
+use std::path::Path;
+
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::Errno;
 
@@ -16,6 +19,12 @@ pub enum When {
 /// The error of `what` for [`When::Either`].
 pub fn refused(what: &str, errno: Errno) -> Reason {
     error(When::Either, what, errno)
+}
+
+/// The error of `what` at `path`, for [`When::Either`].
+pub fn failed(what: &str, path: &Path, error: &io::Error) -> Reason {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
+    refused(&format!("{what} {}", path.display()), errno)
 }
 
 pub fn error(when: When, what: &str, errno: Errno) -> Reason {

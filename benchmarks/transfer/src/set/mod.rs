@@ -1,0 +1,14 @@
+//! A data set: a tree of directories and files that follows from a recipe and a number alone, so that whoever knows both can
+//! make it, and check every byte of it, without a list of its files.
+
+mod check;
+mod files;
+mod make;
+mod names;
+mod recipe;
+pub mod special;
+
+pub use check::Wrong;
+pub use files::DataSet;
+pub use make::{PIECE, flush};
+pub use recipe::{PARAMS, Recipe};
