@@ -37,7 +37,7 @@ impl Abi {
     }
 }
 
-/// A communicator, type, operation, request or error handler as a register holds it: a 32-bit handle is extended by its
+/// A communicator, type, operation, request, window, group, info or error handler as a register holds it: a 32-bit handle is extended by its
 /// sign.
 pub(super) type Handle = u64;
 
@@ -51,11 +51,19 @@ pub(super) struct Constants {
     pub sum: Handle,
     pub max: Handle,
     pub errors_return: Handle,
+    pub int64: Handle,
+    pub no_info: Handle,
     /// The status argument of who wants no status.
     pub no_status: usize,
     /// The send buffer of a collective that works in the receive buffer.
     pub in_place: usize,
     pub thread_funneled: i32,
+    pub lock_exclusive: i32,
+    pub lock_shared: i32,
+    /// No operation before the call has to be completed.
+    pub no_precede: i32,
+    /// No operation follows the call.
+    pub no_succeed: i32,
 }
 
 impl Constants {
@@ -69,7 +77,8 @@ impl Constants {
                     let name = symbol.to_str().unwrap_or("a symbol");
                     library.first(&[symbol]).map(|at| at.as_ptr().addr() as Handle).ok_or(name)
                 };
-                let [world, byte, float, double, sum, max, errors_return] = OPEN_MPI_HANDLES.map(address);
+                let [world, byte, float, double, sum, max, errors_return, int64, no_info] =
+                    OPEN_MPI_HANDLES.map(address);
                 Ok(Self {
                     world: world?,
                     byte: byte?,
@@ -78,6 +87,8 @@ impl Constants {
                     sum: sum?,
                     max: max?,
                     errors_return: errors_return?,
+                    int64: int64?,
+                    no_info: no_info?,
                     ..OPEN_MPI
                 })
             }
@@ -86,11 +97,20 @@ impl Constants {
 }
 
 /// The names of the handles in a header, in the order of [`Constants`].
-const HANDLES: [&str; 7] =
-    ["MPI_COMM_WORLD", "MPI_BYTE", "MPI_FLOAT", "MPI_DOUBLE", "MPI_SUM", "MPI_MAX", "MPI_ERRORS_RETURN"];
+const HANDLES: [&str; 9] = [
+    "MPI_COMM_WORLD",
+    "MPI_BYTE",
+    "MPI_FLOAT",
+    "MPI_DOUBLE",
+    "MPI_SUM",
+    "MPI_MAX",
+    "MPI_ERRORS_RETURN",
+    "MPI_INT64_T",
+    "MPI_INFO_NULL",
+];
 
 /// The objects of Open MPI whose addresses are the handles.
-const OPEN_MPI_HANDLES: [&CStr; 7] = [
+const OPEN_MPI_HANDLES: [&CStr; 9] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_byte",
     c"ompi_mpi_float",
@@ -98,6 +118,8 @@ const OPEN_MPI_HANDLES: [&CStr; 7] = [
     c"ompi_mpi_op_sum",
     c"ompi_mpi_op_max",
     c"ompi_mpi_errors_return",
+    c"ompi_mpi_int64_t",
+    c"ompi_mpi_info_null",
 ];
 
 /// For the test that compares with a header: names, and the value that the header must give, or the object that it must
@@ -109,7 +131,8 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
         Abi::Mpich => MPICH,
         Abi::OpenMpi => OPEN_MPI,
     };
-    let numbers = [of.world, of.byte, of.float, of.double, of.sum, of.max, of.errors_return];
+    let numbers =
+        [of.world, of.byte, of.float, of.double, of.sum, of.max, of.errors_return, of.int64, of.no_info];
     let handles: Vec<Result<i64, &'static CStr>> = match abi {
         Abi::OpenMpi => OPEN_MPI_HANDLES.map(Err).into(),
         _ => numbers.map(|number| Ok(number as i64)).into(),
@@ -119,6 +142,10 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
         ("MPI_STATUSES_IGNORE", of.no_status as i64),
         ("MPI_IN_PLACE", of.in_place as i64),
         ("MPI_THREAD_FUNNELED", of.thread_funneled.into()),
+        ("MPI_LOCK_EXCLUSIVE", of.lock_exclusive.into()),
+        ("MPI_LOCK_SHARED", of.lock_shared.into()),
+        ("MPI_MODE_NOPRECEDE", of.no_precede.into()),
+        ("MPI_MODE_NOSUCCEED", of.no_succeed.into()),
     ];
     HANDLES.into_iter().zip(handles).chain(others.map(|(name, value)| (name, Ok(value)))).collect()
 }
@@ -132,9 +159,15 @@ const OPEN_MPI: Constants = Constants {
     sum: 0,
     max: 0,
     errors_return: 0,
+    int64: 0,
+    no_info: 0,
     no_status: 0,
     in_place: 1,
     thread_funneled: 1,
+    lock_exclusive: 1,
+    lock_shared: 2,
+    no_precede: 2,
+    no_succeed: 16,
 };
 
 const STANDARD: Constants = Constants {
@@ -145,9 +178,15 @@ const STANDARD: Constants = Constants {
     sum: 0x21,
     max: 0x23,
     errors_return: 0x143,
+    int64: 0x258,
+    no_info: 0x130,
     no_status: 0,
     in_place: 1,
     thread_funneled: 1024,
+    lock_exclusive: 301,
+    lock_shared: 302,
+    no_precede: 2048,
+    no_succeed: 16384,
 };
 
 const MPICH: Constants = Constants {
@@ -158,7 +197,13 @@ const MPICH: Constants = Constants {
     sum: 0x5800_0003,
     max: 0x5800_0001,
     errors_return: 0x5400_0001,
+    int64: 0x4c00_083a,
+    no_info: 0x1c00_0000,
     no_status: 1,
     in_place: usize::MAX,
     thread_funneled: 1,
+    lock_exclusive: 234,
+    lock_shared: 235,
+    no_precede: 8192,
+    no_succeed: 16384,
 };

@@ -125,7 +125,7 @@ impl<'a> Communicator<'a> {
 }
 
 /// The handle that a library wrote in its first `width` bytes; one of 32 bits is an `int`.
-fn handle_of(bytes: [u8; 8], width: usize) -> Handle {
+pub(super) fn handle_of(bytes: [u8; 8], width: usize) -> Handle {
     match width {
         4 => i64::from(i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])) as Handle,
         _ => Handle::from_ne_bytes(bytes),

@@ -1,7 +1,8 @@
 //! MPI libraries, loaded at run time: one program for the three binary interfaces that libraries have.
 //!
 //! Building needs no MPI. [`candidates`] says where a library may be, [`Mpi::open`] loads one and finds out its
-//! interface, and a [`Communicator`] joins the job that a launcher started, sends and receives. Errors are returned: the
+//! interface, and a [`Communicator`] joins the job that a launcher started, sends and receives; an [`RmaWindow`]
+//! exposes memory to another rank. Errors are returned: the
 //! library is asked not to end the process.
 
 mod abi;
@@ -10,6 +11,7 @@ mod communicator;
 mod error;
 mod find;
 mod library;
+mod rma;
 mod table;
 mod window;
 
@@ -21,4 +23,5 @@ pub use communicator::Communicator;
 pub use error::MpiError;
 pub use find::{Candidate, Found, candidates, launchers};
 pub use library::Mpi;
+pub use rma::{RmaMemory, RmaOperation, RmaSynchronization, RmaWindow};
 pub use window::{Window, WindowLayout};

@@ -34,6 +34,30 @@ table! {
         gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Gather";
         scatter(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Scatter";
         reduce_scatter_block(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Reduce_scatter_block";
+        group(Handle, *mut c_void) = c"MPI_Comm_group";
+        group_include(Handle, c_int, *const c_int, *mut c_void) = c"MPI_Group_incl";
+        group_free(*mut c_void) = c"MPI_Group_free";
+        address(*const c_void, *mut isize) = c"MPI_Get_address";
+        window_allocate(isize, c_int, Handle, Handle, *mut c_void, *mut c_void) = c"MPI_Win_allocate";
+        window_create(*mut c_void, isize, c_int, Handle, Handle, *mut c_void) = c"MPI_Win_create";
+        window_dynamic(Handle, Handle, *mut c_void) = c"MPI_Win_create_dynamic";
+        window_attach(Handle, *mut c_void, isize) = c"MPI_Win_attach";
+        window_detach(Handle, *const c_void) = c"MPI_Win_detach";
+        window_free(*mut c_void) = c"MPI_Win_free";
+        window_error_handler(Handle, Handle) = c"MPI_Win_set_errhandler";
+        lock(c_int, c_int, c_int, Handle) = c"MPI_Win_lock";
+        unlock(c_int, Handle) = c"MPI_Win_unlock";
+        flush(c_int, Handle) = c"MPI_Win_flush";
+        fence(c_int, Handle) = c"MPI_Win_fence";
+        start_access(Handle, c_int, Handle) = c"MPI_Win_start";
+        complete_access(Handle) = c"MPI_Win_complete";
+        post_exposure(Handle, c_int, Handle) = c"MPI_Win_post";
+        wait_exposure(Handle) = c"MPI_Win_wait";
+        put(*const c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle) = c"MPI_Put";
+        get(*mut c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle) = c"MPI_Get";
+        accumulate(*const c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle, Handle) = c"MPI_Accumulate";
+        fetch_and_op(*const c_void, *mut c_void, Handle, c_int, isize, Handle, Handle) = c"MPI_Fetch_and_op";
+        compare_and_swap(*const c_void, *const c_void, *mut c_void, Handle, c_int, isize, Handle) = c"MPI_Compare_and_swap";
         scan(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Scan";
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Both sides have the same library, launcher, ranks, CPUs and sizes. Each work has two rows: in one both sides measure for
 //! about a second, ours by time and OSU's by a count that takes as long; in the other ours repeats the counts that OSU's
-//! has without options. OSU tells means, so ours is the mean of its turns.
+//! has without options. OSU tells means, so ours is the mean of its turns. OSU prints two digits behind the point, which is
+//! 3 % of a short latency: build with `CFLAGS="-g -O2 -UFLOAT_PRECISION -DFLOAT_PRECISION=6"` for more.
 
 mod osu;
 
@@ -23,8 +24,11 @@ pub const MPI: Area = Area {
     alone: None,
 };
 
-/// Both sides do the same calls of the same library: ours may cost 2 % at most.
-const GOAL: f64 = 0.98;
+/// Both sides do the same calls of the same library; ours may cost nothing beside them.
+const GOAL: f64 = 1.0;
+
+/// With the counts of OSU's both sides do the same work: the figures are alike within 2 %.
+const GOAL_LIKE_OSU: f64 = 0.98;
 
 /// Something that both sides measure.
 #[derive(Clone, Copy)]
@@ -119,7 +123,7 @@ fn row(work: MpiWork, like_osu: bool) -> Row {
         name: format!("{}, {how} vs {}", work.name, work.program),
         unit: work.unit,
         better: work.better,
-        goal: Some(GOAL),
+        goal: Some(if like_osu { GOAL_LIKE_OSU } else { GOAL }),
     };
     let ours = move || {
         let setup = setup()?;
