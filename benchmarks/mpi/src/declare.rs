@@ -1,6 +1,21 @@
-//! Parameters, axes and kinds of metrics that all benchmarks of the family have.
+//! What all benchmarks of the family declare alike: needs, probes and cost, parameters, axes, kinds of metrics.
 
-use seatrial_model::{AxisSpec, Better, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
+use seatrial_model::{
+    About, Actor, AxisSpec, Better, Cost, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+};
+
+/// What every job is and needs.
+pub const JOB: About = About {
+    probes: &["steal", "load", "throttle", "vmstat"],
+    needs: &[Need::Library("libmpi.so")],
+    cost: Cost { seconds: 8, written: 0 },
+    ..About::WORKER
+};
+
+pub const ALLOW_SINGLE_COPY: Remedy = Remedy::new(
+    Actor::Administrator,
+    "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
+);
 
 pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
     "MPI library, as a file or the prefix of an installation; auto: SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun, then the \
@@ -25,4 +40,17 @@ pub const fn latency(name: &'static str, doc: &'static str) -> MetricSpec {
 
 pub const fn latencies(name: &'static str, axes: &'static [AxisSpec], doc: &'static str) -> SeriesSpec {
     SeriesSpec::new(name, Unit::Microsecond, Better::Lower, axes).doc(doc)
+}
+
+pub const fn higher(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
+    MetricSpec::higher_is_better(name, unit).doc(doc)
+}
+
+pub const fn rates(
+    name: &'static str,
+    unit: Unit,
+    axes: &'static [AxisSpec],
+    doc: &'static str,
+) -> SeriesSpec {
+    SeriesSpec::new(name, unit, Better::Higher, axes).doc(doc)
 }

@@ -4,11 +4,16 @@
 
 mod collective;
 mod comparison;
+mod copies;
 mod declare;
 mod job;
 mod measures;
+mod memory;
+mod one_sided;
+mod pairs;
 mod point_to_point;
 mod ranks;
+mod slices;
 mod turns;
 mod worker;
 
@@ -19,11 +24,15 @@ use seatrial_bench::Benchmark;
 pub use job::{Hook, Moment, SUBCOMMAND};
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[Benchmark] = &[point_to_point::BENCHMARK, collective::BENCHMARK];
+pub const BENCHMARKS: &[Benchmark] =
+    &[point_to_point::BENCHMARK, collective::BENCHMARK, one_sided::BENCHMARK];
 
 /// What ranks run, by benchmark.
-const PROGRAMS: &[(&str, job::ProgramStart)] =
-    &[(point_to_point::ID, point_to_point::start), (collective::ID, collective::start)];
+const PROGRAMS: &[(&str, job::ProgramStart)] = &[
+    (point_to_point::ID, point_to_point::start),
+    (collective::ID, collective::start),
+    (one_sided::ID, one_sided::start),
+];
 
 /// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.
 pub fn rank_main(hook: Hook) -> ExitCode {

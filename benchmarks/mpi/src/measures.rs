@@ -1,4 +1,4 @@
-//! What both benchmarks make of samples: rows by size, rows by rank with the slowest of them, and sizes that are missing.
+//! What all benchmarks make of samples: rows by size, rows by rank with the slowest of them, and sizes that are missing.
 
 use std::collections::BTreeMap;
 

@@ -11,6 +11,8 @@ mod faults;
 mod installed;
 #[path = "jobs/measured.rs"]
 mod measured;
+#[path = "jobs/one_sided.rs"]
+mod one_sided;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,6 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let tests = [measured::TESTS, collective::TESTS, faults::TESTS].concat();
+    let tests = [measured::TESTS, collective::TESTS, one_sided::TESTS, faults::TESTS].concat();
     run(&arguments, tests.into_iter().map(test).collect()).exit_code()
 }

@@ -11,9 +11,11 @@ mod samples;
 mod tests;
 
 use seatrial_bench::{Benchmark, Part};
-use seatrial_model::{About, Actor, Bytes, Cost, Interaction, Kind, Need, ParamSpec, Remedy};
+use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy};
 
-use crate::declare::{BY_RANK, BY_SIZE, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency};
+use crate::declare::{
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency,
+};
 use crate::worker::Worker;
 use config::{CollectiveConfig, ELEMENT, OPERATIONS};
 
@@ -37,10 +39,7 @@ const ABOUT: About = About {
             "compare library and steering variables in the evidence (OMPI_MCA_coll, I_MPI_ADJUST_, MPIR_CVAR_) with those of \
              the site's module: they choose the algorithm",
         ),
-        Remedy::new(
-            Actor::Administrator,
-            "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
-        ),
+        ALLOW_SINGLE_COPY,
     ],
     params: &[
         ParamSpec::new("op", Kind::Choice(OPERATIONS), "allreduce")
@@ -75,11 +74,8 @@ const ABOUT: About = About {
         ),
         latencies("latency_by_rank", BY_RANK, "Time in a call of each rank at the smallest size."),
     ],
-    probes: &["steal", "load", "throttle", "vmstat"],
-    needs: &[Need::Library("libmpi.so")],
-    cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("one core for each rank, and with large sizes the memory"),
-    ..About::WORKER
+    ..JOB
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

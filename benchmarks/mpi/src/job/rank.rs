@@ -33,6 +33,8 @@ pub enum Moment<'a> {
     Filled(usize, &'a mut [u8]),
     /// The same of elements.
     FilledElements(usize, &'a mut [f32]),
+    /// The same of elements that one-sided operations add or find.
+    FilledWords(usize, &'a mut [i64]),
 }
 
 /// What a test does at a moment.

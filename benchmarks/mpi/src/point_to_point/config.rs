@@ -1,8 +1,9 @@
 //! What a rank has to know, read from the case.
 
-use seatrial_model::{Bytes, Case, Cause, Nanos, Params, Reason};
+use seatrial_model::{Case, Cause, Nanos, Params, Reason};
 use serde::{Deserialize, Serialize};
 
+use crate::copies::region;
 use crate::ranks::{OSU_SMALL, is_like_osu};
 use crate::turns::turn_span;
 
@@ -70,7 +71,7 @@ impl RankConfig {
         Ok(Self {
             op,
             window: window(op, &case.params)?,
-            region: case.planned.bytes("region")?.map_or(0, Bytes::get),
+            region: region(case)?,
             osu: is_like_osu(&case.params),
             slice: turn_span(case.budget.measure, sizes.len()),
             sizes,
@@ -88,9 +89,4 @@ pub fn sizes(op: Op, params: &Params) -> Result<Vec<u64>, Reason> {
 
 pub fn window(op: Op, params: &Params) -> Result<usize, Reason> {
     Ok(if op == Op::Latency { 1 } else { params.count("window")? as usize })
-}
-
-/// From the place of one message to that of the next: messages share no cache line.
-pub const fn stride(size: u64) -> u64 {
-    size.next_multiple_of(64)
 }

@@ -1,15 +1,14 @@
-//! The measured loops of a pair. The leader says how many messages or windows follow; both ends count them.
+//! The measured loops of a pair. The leader says how many messages or windows follow.
 
 use seatrial_sys::mpi::{Communicator, MpiError, Window};
 
 use super::config::Op;
-use super::memory::Ring;
-use crate::turns::RunOrder;
+use crate::memory::Ring;
+use crate::slices::PairEnd;
 
-/// Tags of messages, of the reply to a window, as in OSU's benchmarks, and of the number that follows.
+/// Tags of messages and of the reply to a window, as in OSU's benchmarks.
 const MESSAGE: u16 = 100;
 const REPLY: u16 = 101;
-const COUNT: u16 = 102;
 
 /// One end of a pair, with its memory.
 pub struct Pair<'a> {
@@ -24,16 +23,26 @@ pub struct Pair<'a> {
     pub into: Vec<u8>,
 }
 
-impl Pair<'_> {
-    /// Runs `count` round trips or windows, from and to the next places of `ring`.
-    pub fn run(&mut self, count: u64, ring: &mut Ring) -> Result<(), MpiError> {
+impl PairEnd for Pair<'_> {
+    fn peer(&self) -> (&Communicator<'_>, usize) {
+        (self.world, self.peer)
+    }
+
+    fn messages(&self) -> u64 {
+        self.window as u64
+    }
+
+    /// Runs `count` round trips or windows.
+    fn run(&mut self, count: u64, ring: &mut Ring) -> Result<(), MpiError> {
         match self.op {
             Op::Latency => self.ping_pong(count, ring),
             Op::BothDirections => self.both_ways(count, ring),
             Op::Bandwidth | Op::MessageRate => self.one_way(count, ring),
         }
     }
+}
 
+impl Pair<'_> {
     fn ping_pong(&mut self, count: u64, ring: &mut Ring) -> Result<(), MpiError> {
         for _ in 0..count {
             let layout = ring.take(1);
@@ -72,17 +81,5 @@ impl Pair<'_> {
             self.requests.exchange(self.peer, MESSAGE, out, into)?;
         }
         Ok(())
-    }
-
-    /// Tells the other end how many round trips or windows follow.
-    pub fn tell(&self, order: RunOrder) -> Result<(), MpiError> {
-        self.world.send(&order.to_bytes(), self.peer, COUNT)
-    }
-
-    /// What the leader tells.
-    pub fn told(&self) -> Result<RunOrder, MpiError> {
-        let mut bytes = [0; 8];
-        self.world.receive(&mut bytes, self.peer, COUNT)?;
-        Ok(RunOrder::from_bytes(bytes))
     }
 }

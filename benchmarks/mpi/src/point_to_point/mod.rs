@@ -2,21 +2,19 @@
 
 mod config;
 mod kernel;
-mod memory;
 mod plan;
 mod program;
 mod reduce;
-mod slices;
 #[cfg(test)]
 mod tests;
 
 use seatrial_bench::{Benchmark, Part};
-use seatrial_model::{
-    About, Actor, AxisSpec, Better, Bytes, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Remedy,
-    SeriesSpec, Unit,
-};
+use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
 
-use crate::declare::{BY_RANK, BY_SIZE, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency};
+use crate::declare::{
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, TIME, higher, latencies, latency,
+    rates,
+};
 use crate::worker::Worker;
 use config::RankConfig;
 
@@ -26,14 +24,6 @@ pub const ID: &str = "mpi.point_to_point";
 
 /// Bytes of the largest message, below the 2 GiB that MPI can count.
 const LARGEST: Bytes = Bytes::gib(1);
-
-const fn higher(name: &'static str, unit: Unit, doc: &'static str) -> MetricSpec {
-    MetricSpec::higher_is_better(name, unit).doc(doc)
-}
-
-const fn rates(name: &'static str, unit: Unit, axes: &'static [AxisSpec], doc: &'static str) -> SeriesSpec {
-    SeriesSpec::new(name, unit, Better::Higher, axes).doc(doc)
-}
 
 const ABOUT: About = About {
     id: ID,
@@ -49,10 +39,7 @@ const ABOUT: About = About {
             Actor::User,
             "look at the steering variables in the evidence (UCX_TLS, OMPI_MCA_btl, FI_PROVIDER): they may exclude shared memory",
         ),
-        Remedy::new(
-            Actor::Administrator,
-            "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
-        ),
+        ALLOW_SINGLE_COPY,
     ],
     params: &[
         ParamSpec::new("op", Kind::Choice(&["latency", "bandwidth", "both_directions", "message_rate"]), "latency")
@@ -122,11 +109,8 @@ const ABOUT: About = About {
             "Messages that each rank sends or receives at the smallest size.",
         ),
     ],
-    probes: &["steal", "load", "throttle", "vmstat"],
-    needs: &[Need::Library("libmpi.so")],
-    cost: Cost { seconds: 8, written: 0 },
     interaction: Interaction::Loads("one core for each rank, and with large messages the memory"),
-    ..About::WORKER
+    ..JOB
 };
 
 pub const BENCHMARK: Benchmark = Benchmark {

@@ -6,19 +6,12 @@ use seatrial_sys::mpi::{Communicator, Window};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::config::RankConfig;
+use super::config::{RankConfig, osu_iterations};
 use super::kernel::Pair;
-use super::memory::{check, fill};
-use super::slices::{SizeState, Turn};
 use crate::job::{Hook, Moment, Program, allocate, refused};
+use crate::memory::{CHECKED, MEASURED, POISON, check, fill};
+use crate::slices::{PairEnd, SizeState, Turn};
 use crate::turns::each_turn;
-
-/// Value of received memory that nobody has written to.
-const POISON: u8 = 0xd7;
-
-/// The rounds of contents: what is measured, and what is sent to be checked.
-const MEASURED: u64 = 0;
-const CHECKED: u64 = 1;
 
 /// The program of a rank.
 pub fn start<'a>(
@@ -74,7 +67,7 @@ impl<'a> PointToPoint<'a> {
             Reason::new(Cause::CorruptData, format!("rank 0 ordered size {size}, which does not exist"))
         })?;
         if self.config.osu {
-            state.like_osu(&mut self.pair, turn, out)
+            state.like_osu(&mut self.pair, osu_iterations(self.config.op, state.size), turn, out)
         } else if self.pair.leads {
             state.lead(&mut self.pair, turn, out)
         } else {

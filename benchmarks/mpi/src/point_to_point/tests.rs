@@ -8,8 +8,8 @@ use seatrial_model::{
 
 use super::BENCHMARK;
 use super::config::{Op, RankConfig, osu_iterations};
-use super::plan::of_copies;
-use super::slices::MESSAGES;
+use crate::copies::of_copies;
+use crate::slices::MESSAGES;
 
 /// Eight cores with 32 MiB of cache and 64 GiB of memory.
 fn machine() -> Machine {

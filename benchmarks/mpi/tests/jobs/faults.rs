@@ -45,8 +45,11 @@ pub fn inflict(moment: Moment<'_>) {
             // The call does not return.
             let _ = mpi.abort(7);
         }
-        ("wrong word", Moment::Filled(0, memory)) => memory[1] ^= 0x10,
+        ("wrong word", Moment::Filled(0, memory)) | ("wrong word at rank 1", Moment::Filled(1, memory)) => {
+            memory[1] ^= 0x10;
+        }
         ("wrong word", Moment::FilledElements(0, memory)) => memory[1] += 1.0,
+        ("wrong word", Moment::FilledWords(_, memory)) => memory[0] += 1,
         _ => {}
     }
 }

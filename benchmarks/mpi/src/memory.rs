@@ -1,14 +1,25 @@
-//! The memory of the messages, its contents, and their check.
+//! The memory of what pairs of ranks exchange, its contents, and their check.
 
 use seatrial_model::Integrity;
 use seatrial_stats::mix;
 use seatrial_sys::mpi::WindowLayout;
 
-use super::config::stride;
 use crate::comparison::Comparison;
 
 /// Bytes of a word of the contents.
 const WORD: usize = 8;
+
+/// From the place of one message to that of the next: messages share no cache line.
+pub const fn stride(size: u64) -> u64 {
+    size.next_multiple_of(64)
+}
+
+/// Value of received memory that nobody has written to.
+pub const POISON: u8 = 0xd7;
+
+/// The rounds of contents: what is measured, and what is sent to be checked.
+pub const MEASURED: u64 = 0;
+pub const CHECKED: u64 = 1;
 
 /// What word `number` of the memory that `rank` sends holds in this `round` of contents.
 fn expected(rank: usize, round: u64, number: usize) -> [u8; WORD] {
@@ -61,6 +72,8 @@ pub struct Ring {
     next: usize,
     /// Places that messages have had so far.
     used: usize,
+    /// Messages so far.
+    taken: u64,
 }
 
 impl Ring {
@@ -68,9 +81,9 @@ impl Ring {
     pub fn new(size: u64, region: u64) -> Self {
         let (size, stride) = (size as usize, stride(size) as usize);
         if region == 0 {
-            return Self { size, stride: 0, places: 1, next: 0, used: 0 };
+            return Self { size, stride: 0, places: 1, next: 0, used: 0, taken: 0 };
         }
-        Self { size, stride, places: (region as usize / stride).max(1), next: 0, used: 0 }
+        Self { size, stride, places: (region as usize / stride).max(1), next: 0, used: 0, taken: 0 }
     }
 
     /// Bytes that the places take.
@@ -88,7 +101,13 @@ impl Ring {
             self.next += count;
         }
         self.used = self.used.max(self.next).max(1);
+        self.taken += count as u64;
         WindowLayout { first, stride: self.stride, size: self.size, count }
+    }
+
+    /// How many messages had a place.
+    pub const fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// All places that messages have had.

@@ -1,0 +1,100 @@
+//! Memory that pairs of ranks copy: how large it is, and what bounds the copies.
+
+use seatrial_bench::room;
+use seatrial_inventory::memory_limit;
+use seatrial_model::machine::Machine;
+use seatrial_model::{Bound, Bytes, Case, Cause, Limit, Nanos, Quantity, Reason, Site};
+
+/// Least size of all regions together in sizes of the caches in use, as in `mem.bandwidth`.
+const TIMES_CACHE: u64 = 4;
+
+/// The same where the caches are not known.
+const WITHOUT_CACHE_FACTS: u64 = 1 << 30;
+
+/// Divisor of the available memory for all regions together.
+const SHARE: u64 = 2;
+
+/// Under what names `planned` has the region of a rank, and whether all regions together are larger than the caches.
+const REGION: &str = "region";
+const BEYOND_CACHES: &str = "beyond_caches";
+
+/// What a case needs for fresh places.
+pub struct FreshNeed {
+    /// Regions of all ranks.
+    pub regions: u64,
+    /// Bytes of all messages or operations under way, at the largest size.
+    pub bytes: u64,
+    /// The parameters that lower it.
+    pub remedy: &'static str,
+}
+
+/// The memory of a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyMemory {
+    /// Bytes of each region that messages take fresh places of; 0 where they have the same places again and again.
+    region: u64,
+    beyond_caches: bool,
+}
+
+impl CopyMemory {
+    /// Regions larger than the caches of `cpus` together, unless memory is short.
+    pub fn fresh(machine: &Machine, cpus: &[u32], need: FreshNeed) -> Result<Self, Reason> {
+        let regions = need.regions;
+        let cache = machine.last_level_cache(cpus).known().map(|cache| cache.bytes);
+        let all = cache.map_or(WITHOUT_CACHE_FACTS, |bytes| TIMES_CACHE * bytes);
+        let wanted = (all / regions).max(need.bytes).next_multiple_of(64);
+        let room = room(machine).map_or(u64::MAX, |room| room / SHARE / regions / 64 * 64);
+        if need.bytes > room {
+            let text = format!(
+                "buffers=fresh: {regions} regions for {} under way each need more than half of the available memory; lower \
+                 {}, or set buffers=one",
+                Bytes(need.bytes).rounded(),
+                need.remedy
+            );
+            return Err(Reason::new(Cause::NoSpace, text));
+        }
+        let region = wanted.min(room);
+        Ok(Self { region, beyond_caches: cache.is_some() && region * regions >= all })
+    }
+
+    /// Writes this into the plan of `case`.
+    pub fn set(self, case: &mut Case) {
+        case.planned.set("buffers", if self.region > 0 { "fresh" } else { "one" });
+        case.planned.set(REGION, Bytes(self.region));
+        case.planned.set(BEYOND_CACHES, if self.beyond_caches { "yes" } else { "no" });
+        // Contents are written and compared at a gigabyte a second at least.
+        case.budget.overhead = case.budget.overhead.plus(Nanos(self.region));
+    }
+}
+
+/// Bytes of the region that messages take fresh places of; 0 where they have the same places again and again.
+pub fn region(case: &Case) -> Result<u64, Reason> {
+    Ok(case.planned.bytes(REGION)?.map_or(0, Bytes::get))
+}
+
+/// What bounds the payload of all pairs together.
+pub fn bandwidth_limit(case: &Case, site: &Site) -> Limit {
+    let machine = case.nodes.first().and_then(|node| site.machine(node));
+    match (machine, case.planned.text(BEYOND_CACHES)) {
+        (None, _) => Limit::unknown("the node is not in the inventory"),
+        (Some(machine), Ok("yes")) => of_copies(memory_limit(machine)),
+        _ => Limit::unknown(
+            "the data may stay in the caches, whose speed no hardware fact tells; buffers=fresh moves it through memory",
+        ),
+    }
+}
+
+/// Within a node a message is copied, at best once: each byte is read from memory and written to memory.
+pub fn of_copies(memory: Limit) -> Limit {
+    let half = |bound: &Bound| {
+        let value = Quantity::new(bound.value.value() / 2.0, bound.value.unit());
+        let value = value.expect("half of a finite number");
+        let formula = format!("({}) / 2, as a copy reads and writes each byte", bound.formula);
+        Bound { value, formula, ..bound.clone() }
+    };
+    match memory {
+        Limit::Chain(bounds) => Limit::Chain(bounds.iter().map(half).collect()),
+        Limit::AtMost { bound, reason } => Limit::AtMost { bound: half(&bound), reason },
+        unknown @ Limit::Unknown { .. } => unknown,
+    }
+}
