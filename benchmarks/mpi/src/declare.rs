@@ -3,6 +3,7 @@
 use seatrial_model::{
     About, Actor, AxisSpec, Better, Cost, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec, Unit,
 };
+use seatrial_sys::mpi::ThreadLevel;
 
 /// What every job is and needs.
 pub const JOB: About = About {
@@ -25,6 +26,12 @@ pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").wor
 pub const LAUNCHER: ParamSpec = ParamSpec::new("launcher", Kind::Text, "auto")
     .word("auto")
     .doc("Path of the launcher (mpiexec); auto: the one of the library's installation.");
+
+pub const THREAD_LEVEL: ParamSpec =
+    ParamSpec::new("thread_level", Kind::Choice(ThreadLevel::WORDS), "single").doc(
+        "What MPI_Init_thread asks for: single as MPI_Init and OSU's benchmarks do, funneled as programs with OpenMP; libraries \
+         take locks from some level on.",
+    );
 
 /// Whether a benchmark repeats what the OSU micro-benchmarks do; the benchmark says what that is.
 pub const LIKE: ParamSpec = ParamSpec::new("like", Kind::Choice(&["osu"]), "none").word("none");

@@ -42,6 +42,7 @@ impl Worker {
             ranks: case.planned.count(RANKS)? as usize,
             bench,
             config: serde_json::to_value(config).map_err(json)?,
+            thread_level: case.params.text("thread_level")?.to_owned(),
             cpus: place.bindings.iter().map(|binding| binding.cpu).collect(),
             patience: patience(case),
         };

@@ -14,7 +14,7 @@ use seatrial_bench::{Benchmark, Part};
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, TIME, latencies, latency,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, latencies, latency,
 };
 use crate::worker::Worker;
 use config::{CollectiveConfig, ELEMENT, OPERATIONS};
@@ -54,6 +54,7 @@ const ABOUT: About = About {
         LIKE.doc("osu repeats the warm-up and iteration counts of the OSU micro-benchmarks."),
         LIBRARY,
         LAUNCHER,
+        THREAD_LEVEL,
         TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -10,7 +10,7 @@ use std::thread;
 use seatrial_bench::{Stop, pin};
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
 use seatrial_sys::lifetime::die_with_group;
-use seatrial_sys::mpi::{Communicator, Mpi, MpiError};
+use seatrial_sys::mpi::{Communicator, Mpi, MpiError, ThreadLevel};
 use seatrial_sys::process::name_thread;
 use serde_json::Value;
 
@@ -164,10 +164,13 @@ fn serve(
             let (loaded, refused) = open_first(&candidates);
             tell(stream, &FromRank::Looked { loaded, refused })
         }
-        ToRank::Start { process, library, bench, config, ranks, cpus } => {
+        ToRank::Start { process, library, bench, config, ranks, cpus, thread_level } => {
             // The probe of the machine's load takes processes of the worker's name for ours.
             let _ = name_thread(&process);
-            let start = RankStart { rank, ranks, cpus, hook };
+            let thread_level = ThreadLevel::of(&thread_level).ok_or_else(|| {
+                Reason::new(Cause::Protocol, format!("thread_level={thread_level} does not exist"))
+            })?;
+            let start = RankStart { rank, ranks, cpus, thread_level, hook };
             let program = programs.iter().find(|(id, _)| *id == bench).map(|(_, program)| *program);
             let program = program.ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
@@ -183,6 +186,7 @@ struct RankStart {
     /// Of the whole job.
     ranks: usize,
     cpus: Vec<u32>,
+    thread_level: ThreadLevel,
     hook: Hook,
 }
 
@@ -199,7 +203,7 @@ impl RankStart {
         let known = self.pin(self.rank)?;
         (self.hook)(Moment::Joining(self.rank));
         let mpi = Mpi::open(library).map_err(refused)?;
-        let world = Communicator::start(&mpi).map_err(refused)?;
+        let world = Communicator::start(&mpi, self.thread_level).map_err(refused)?;
         let (rank, size) = (world.rank(), world.size());
         let cpu = if self.rank == Some(rank) { known } else { self.pin(Some(rank))? };
         if size != self.ranks {

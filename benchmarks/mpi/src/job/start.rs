@@ -37,6 +37,8 @@ pub struct JobSpec {
     /// The benchmark, and what its program in the ranks needs to know.
     pub bench: &'static str,
     pub config: Value,
+    /// What the ranks ask MPI_Init_thread for.
+    pub thread_level: String,
     /// The CPU of each rank; empty where ranks are not pinned.
     pub cpus: Vec<u32>,
     /// Time until all ranks have joined, and again until all data is checked and all ranks have left.
@@ -168,6 +170,7 @@ impl Job {
             config: spec.config.clone(),
             ranks: spec.ranks,
             cpus: spec.cpus.clone(),
+            thread_level: spec.thread_level.clone(),
         });
         let joined = self.answers("in MPI_Init", until, |message| match message {
             FromRank::Started { rank, size, cpu } => Some((rank, size, cpu)),

@@ -26,6 +26,8 @@ pub enum ToRank {
         /// Of the whole job.
         ranks: usize,
         cpus: Vec<u32>,
+        /// What to ask MPI_Init_thread for.
+        thread_level: String,
     },
     Run {
         phase: Phase,

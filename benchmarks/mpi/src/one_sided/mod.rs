@@ -13,8 +13,8 @@ use seatrial_bench::{Benchmark, Part};
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, TIME, higher, latencies, latency,
-    rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, higher, latencies,
+    latency, rates,
 };
 use crate::worker::Worker;
 use config::{OPERATIONS, OneSidedConfig, SYNCHRONIZATIONS, WINDOWS};
@@ -69,6 +69,7 @@ const ABOUT: About = About {
         LIKE.doc("osu repeats the warm-up and iteration counts and the single buffer of the OSU micro-benchmarks."),
         LIBRARY,
         LAUNCHER,
+        THREAD_LEVEL,
         TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

@@ -12,8 +12,8 @@ use seatrial_bench::{Benchmark, Part};
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, TIME, higher, latencies, latency,
-    rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, higher, latencies,
+    latency, rates,
 };
 use crate::worker::Worker;
 use config::RankConfig;
@@ -61,6 +61,7 @@ const ABOUT: About = About {
         LIKE.doc("osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks."),
         LIBRARY,
         LAUNCHER,
+        THREAD_LEVEL,
         TIME,
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

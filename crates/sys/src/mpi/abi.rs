@@ -41,6 +41,31 @@ impl Abi {
 /// sign.
 pub(super) type Handle = u64;
 
+/// What MPI_Init_thread asks for: which threads of a process may call the library. A library may be slower with a higher
+/// level, as it then takes locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadLevel {
+    Single,
+    Funneled,
+    Serialized,
+    Multiple,
+}
+
+impl ThreadLevel {
+    /// The words for the levels.
+    pub const WORDS: &[&str] = &["single", "funneled", "serialized", "multiple"];
+
+    pub fn of(word: &str) -> Option<Self> {
+        let levels = [Self::Single, Self::Funneled, Self::Serialized, Self::Multiple];
+        levels.into_iter().zip(Self::WORDS).find(|(_, known)| **known == word).map(|(level, _)| level)
+    }
+
+    /// The word for this level.
+    pub const fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
 /// The constants of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
@@ -57,7 +82,8 @@ pub(super) struct Constants {
     pub no_status: usize,
     /// The send buffer of a collective that works in the receive buffer.
     pub in_place: usize,
-    pub thread_funneled: i32,
+    /// In the order of [`ThreadLevel`].
+    pub thread_levels: [i32; 4],
     pub lock_exclusive: i32,
     pub lock_shared: i32,
     /// No operation before the call has to be completed.
@@ -141,7 +167,10 @@ pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
         ("MPI_STATUS_IGNORE", of.no_status as i64),
         ("MPI_STATUSES_IGNORE", of.no_status as i64),
         ("MPI_IN_PLACE", of.in_place as i64),
-        ("MPI_THREAD_FUNNELED", of.thread_funneled.into()),
+        ("MPI_THREAD_SINGLE", of.thread_levels[0].into()),
+        ("MPI_THREAD_FUNNELED", of.thread_levels[1].into()),
+        ("MPI_THREAD_SERIALIZED", of.thread_levels[2].into()),
+        ("MPI_THREAD_MULTIPLE", of.thread_levels[3].into()),
         ("MPI_LOCK_EXCLUSIVE", of.lock_exclusive.into()),
         ("MPI_LOCK_SHARED", of.lock_shared.into()),
         ("MPI_MODE_NOPRECEDE", of.no_precede.into()),
@@ -163,7 +192,7 @@ const OPEN_MPI: Constants = Constants {
     no_info: 0,
     no_status: 0,
     in_place: 1,
-    thread_funneled: 1,
+    thread_levels: [0, 1, 2, 3],
     lock_exclusive: 1,
     lock_shared: 2,
     no_precede: 2,
@@ -182,7 +211,7 @@ const STANDARD: Constants = Constants {
     no_info: 0x130,
     no_status: 0,
     in_place: 1,
-    thread_funneled: 1024,
+    thread_levels: [0, 1024, 2048, 4096],
     lock_exclusive: 301,
     lock_shared: 302,
     no_precede: 2048,
@@ -201,7 +230,7 @@ const MPICH: Constants = Constants {
     no_info: 0x1c00_0000,
     no_status: 1,
     in_place: usize::MAX,
-    thread_funneled: 1,
+    thread_levels: [0, 1, 2, 3],
     lock_exclusive: 234,
     lock_shared: 235,
     no_precede: 8192,

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::abi::Handle;
+use super::abi::{Handle, ThreadLevel};
 use super::error::MpiError;
 use super::library::{Mpi, call};
 
@@ -23,11 +23,15 @@ pub struct Communicator<'a> {
 impl<'a> Communicator<'a> {
     /// Joins the job that a launcher started, waits for its other ranks and returns all of them. Without a launcher this
     /// process is a job of one rank. Can be called once in the life of a process, by the thread that makes all further
-    /// calls.
-    pub fn start(mpi: &'a Mpi) -> Result<Self, MpiError> {
+    /// calls. `level` is asked of the library; other threads of the process make no calls, whatever it is.
+    pub fn start(mpi: &'a Mpi, level: ThreadLevel) -> Result<Self, MpiError> {
         let mut given: c_int = 0;
-        let level = mpi.constants.thread_funneled;
-        call!(mpi, init(ptr::null_mut(), ptr::null_mut(), level, &raw mut given))?;
+        let wanted = mpi.constants.thread_levels[level as usize];
+        call!(mpi, init(ptr::null_mut(), ptr::null_mut(), wanted, &raw mut given))?;
+        if given < wanted {
+            let text = format!("the library does not grant the thread level {}", level.word());
+            return Err(MpiError::Refused { call: "MPI_Init_thread", text });
+        }
         let world = mpi.constants.world;
         // Without this an error ends the process before it can be told.
         call!(mpi, set_error_handler(world, mpi.constants.errors_return))?;

@@ -15,9 +15,9 @@ mod rma;
 mod table;
 mod window;
 
-pub use abi::Abi;
 #[doc(hidden)]
 pub use abi::constants;
+pub use abi::{Abi, ThreadLevel};
 pub use collective::{Datum, Number, Reduction};
 pub use communicator::Communicator;
 pub use error::MpiError;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use seatrial_sys::mpi::{
     Abi, Communicator, Mpi, MpiError, Reduction, RmaMemory, RmaOperation, RmaSynchronization, RmaWindow,
-    Window, WindowLayout,
+    ThreadLevel, Window, WindowLayout,
 };
 
 use crate::libraries::{Installed, installed};
@@ -96,7 +96,7 @@ fn a_library_that_is_none_of_mpi_says_what_it_lacks() {
 #[ignore = "is a rank of a job"]
 fn as_a_rank() {
     let mpi = library();
-    let world = Communicator::start(&mpi).expect("started");
+    let world = Communicator::start(&mpi, ThreadLevel::Funneled).expect("started");
     let (rank, size) = (world.rank(), world.size());
     assert_eq!(size, 3);
     // A ring: to the next, from the one before.

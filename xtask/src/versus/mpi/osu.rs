@@ -38,7 +38,7 @@ pub fn setup() -> Result<&'static Setup> {
 impl Setup {
     fn find() -> Result<Self> {
         let folder = std::env::var_os(FOLDER).map(PathBuf::from).with_context(|| {
-            format!("{FOLDER} does not name the folder that the OSU micro-benchmarks were built in (configure CC=mpicc, make)")
+            format!("{FOLDER} does not name the folder that the OSU micro-benchmarks were built in (configure CC=mpicc, make CFLAGS='-g -O2 -UFLOAT_PRECISION -DFLOAT_PRECISION=6')")
         })?;
         let latency = program(&folder, "osu_latency")?;
         let linked = Command::new("ldd").arg(&latency).output().context("cannot start ldd")?;
