@@ -4,7 +4,7 @@ use seatrial_model::{MetricSpec, Planned, Unit};
 
 /// Benchmarks still to come, with the metrics that criteria may name.
 pub const PLANNED: &[Planned] = &[Planned {
-    id: "mpi.one_sided",
-    metrics: &[MetricSpec::lower_is_better("latency", Unit::Microsecond)
-        .doc("Time of one put, get or atomic operation in the memory of another rank.")],
+    id: "mpi.startup",
+    metrics: &[MetricSpec::lower_is_better("init", Unit::Second)
+        .doc("Time of MPI_Init, of the rank that takes longest.")],
 }];

@@ -108,12 +108,12 @@ fn several_faults_are_told_at_once() {
 
 #[test]
 fn a_benchmark_still_to_come_is_unknown_and_no_error() {
-    let text = "[[test]]\nid = \"net\"\nuse = \"mpi.one_sided\"\n[[criterion]]\ntest = \"net\"\n\
-                metric = \"latency\"\nat_most = \"9 us\"\n";
+    let text = "[[test]]\nid = \"net\"\nuse = \"mpi.startup\"\n[[criterion]]\ntest = \"net\"\n\
+                metric = \"init\"\nat_most = \"9 s\"\n";
     let home = Home::new();
     let file = home.file("planned.toml", text);
     let ended = home.seatrial("check").word(file).script(&Script::measuring(60.0)).run();
-    ended.exits(3).shows("? UNKNOWN").shows("mpi.one_sided");
+    ended.exits(3).shows("? UNKNOWN").shows("mpi.startup");
 }
 
 const SOURCE_TABLE: &str = r#"
