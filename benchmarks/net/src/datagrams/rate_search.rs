@@ -65,7 +65,14 @@ pub struct RateSearch {
 
 impl RateSearch {
     pub fn new(flows: usize) -> Self {
-        Self { flows: flows.max(1) as f64, flood: None, arrived: 0.0, search: None, again: false, steps: Vec::new() }
+        Self {
+            flows: flows.max(1) as f64,
+            flood: None,
+            arrived: 0.0,
+            search: None,
+            again: false,
+            steps: Vec::new(),
+        }
     }
 
     /// The next rate of each flow in bytes per second, `Some(None)` for a flood; `None` when the search is over.
