@@ -130,7 +130,6 @@ pub struct Shares {
     pub lost: Option<f64>,
     /// Share of the receiver's acknowledgements that the sender did not get.
     pub acknowledgements_lost: Option<f64>,
-    #[serde(skip)]
     pub lost_segments: u64,
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Fact, Finding, FlowLoss, LastFlows, Outcome, Severity, Subject, Unit};
+use seatrial_model::{Fact, Finding, FlowLoss, LastFlows, LossShare, Outcome, Severity, Subject, Unit};
 
 use super::Rule;
 use super::matrix::{SlowSide, sides};
@@ -15,8 +15,8 @@ use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "lossy-node",
-    doc: "Packet loss limits the flows of a node with most of its partners, or a quarter of the acknowledgements is lost with \
-          them, and at least two of them have no such loss with other nodes; if `slow-node` names the node, that finding tells it.",
+    doc: "A node loses packets, be it few, or a quarter of the acknowledgements with most of its partners, at least two of \
+          which have no such loss with other nodes; if `slow-node` names the node, that finding tells it.",
     find,
 };
 
@@ -33,7 +33,13 @@ pub(super) enum Lost {
     Segments,
     /// The answers of the receiver; a flow bears many such losses.
     Acknowledgements,
+    /// Data, but too little to limit flows of short round trips.
+    FewSegments,
 }
+
+/// Share and least number of lost segments of a flow that chance does not explain.
+const FEW: f64 = 0.0003;
+const FEWEST_SEGMENTS: u64 = 5;
 
 /// Share of the acknowledgements that no two ends differ by because they count at different moments.
 const ACKNOWLEDGEMENTS: f64 = 0.25;
@@ -62,12 +68,15 @@ pub(super) fn nodes<'a>(records: &'a [CaseRecord]) -> Vec<Lossy<'a>> {
             questions.entry((&case.group, case.params.to_string())).or_default().push(case);
         }
     }
-    let both = |cases: &Vec<&'a CaseRecord>| {
-        let segments = of_question(cases, Lost::Segments);
+    let of_cases = |cases: &Vec<&'a CaseRecord>| {
         // Where data is lost, the acknowledgements that miss are those of the data.
-        if segments.is_empty() { of_question(cases, Lost::Acknowledgements) } else { segments }
+        let all = [Lost::Segments, Lost::Acknowledgements, Lost::FewSegments];
+        all.into_iter()
+            .map(|what| of_question(cases, what))
+            .find(|found| !found.is_empty())
+            .unwrap_or_default()
     };
-    questions.values().flat_map(both).collect()
+    questions.values().flat_map(of_cases).collect()
 }
 
 fn of_question<'a>(cases: &[&'a CaseRecord], what: Lost) -> Vec<Lossy<'a>> {
@@ -102,6 +111,12 @@ impl Lost {
         match self {
             Self::Segments => case.findings.iter().any(|finding| finding.kind == OF_CASE),
             Self::Acknowledgements => self.share(case).is_some_and(|share| share >= ACKNOWLEDGEMENTS),
+            Self::FewSegments => LastFlows::of(&case.evidence).is_some_and(|flows| {
+                let is_enough = |shares: &LossShare| {
+                    shares.lost.is_some_and(|lost| lost >= FEW) && shares.lost_segments >= FEWEST_SEGMENTS
+                };
+                flows.0.iter().any(|flow| is_enough(&flow.shares))
+            }),
         }
     }
 
@@ -114,7 +129,7 @@ impl Lost {
     fn share(self, case: &CaseRecord) -> Option<f64> {
         let flows = LastFlows::of(&case.evidence)?.0;
         let of_flow = |flow: &FlowLoss| match self {
-            Self::Segments => flow.shares.lost,
+            Self::Segments | Self::FewSegments => flow.shares.lost,
             Self::Acknowledgements => flow.shares.acknowledgements_lost,
         };
         flows.iter().filter_map(of_flow).reduce(f64::max)
@@ -122,7 +137,7 @@ impl Lost {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::Segments => "segments",
+            Self::Segments | Self::FewSegments => "segments",
             Self::Acknowledgements => "acknowledgements",
         }
     }
@@ -147,9 +162,13 @@ impl Lossy<'_> {
 
     fn finding(&self) -> Finding {
         let how = match (self.what, self.side) {
-            (Lost::Segments, SlowSide::Both) => "loses packets with its partners",
-            (Lost::Segments, SlowSide::Sends) => "loses packets that it sends to its partners",
-            (Lost::Segments, SlowSide::Receives) => "loses packets that its partners send to it",
+            (Lost::Segments | Lost::FewSegments, SlowSide::Both) => "loses packets with its partners",
+            (Lost::Segments | Lost::FewSegments, SlowSide::Sends) => {
+                "loses packets that it sends to its partners"
+            }
+            (Lost::Segments | Lost::FewSegments, SlowSide::Receives) => {
+                "loses packets that its partners send to it"
+            }
             (Lost::Acknowledgements, SlowSide::Both) => "loses acknowledgements with its partners",
             // Who sends data gets acknowledgements.
             (Lost::Acknowledgements, SlowSide::Sends) => {
@@ -161,6 +180,7 @@ impl Lossy<'_> {
         };
         let (severity, cause) = match self.what {
             Lost::Segments => (Severity::Problem, "loss"),
+            Lost::FewSegments => (Severity::Warning, "loss"),
             Lost::Acknowledgements => (Severity::Warning, "lost-acknowledgements"),
         };
         let text = format!("{} {how}: {}", self.node, self.cause());
@@ -176,8 +196,6 @@ impl Lossy<'_> {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::LossShare;
-
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
 
@@ -230,6 +248,31 @@ mod tests {
             "{}",
             finding.text
         );
+    }
+
+    #[test]
+    fn few_losses_are_a_warning_where_they_are_more_than_chance() {
+        let told = |lost: f64, lost_segments: u64| {
+            let mut records = pairs(noisy, |_, _| false);
+            for case in &mut records {
+                let is_bad = case.nodes.iter().any(|node| node == "n3");
+                let shares = match is_bad {
+                    true => LossShare { lost: Some(lost), lost_segments, ..LossShare::default() },
+                    false => LossShare { lost: Some(0.0), ..LossShare::default() },
+                };
+                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+            }
+            find(&records)
+        };
+        let found = told(0.001, 60);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((finding.node.as_deref(), finding.severity), (Some("n3"), Severity::Warning));
+        assert!(
+            finding.text.contains("0.1 % of the segments are lost in 3 of its 3 pairs"),
+            "{}",
+            finding.text
+        );
+        assert_eq!((told(0.001, 2), told(0.000_1, 60)), (vec![], vec![]));
     }
 
     #[test]

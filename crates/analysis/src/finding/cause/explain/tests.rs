@@ -23,7 +23,7 @@ fn pairs(rate: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
             ..metric(value, (value, value), no_limit())
         };
         case.metrics.insert("throughput".to_owned(), metric);
-        let shares = LossShare { lost: Some(0.0), acknowledgements_lost: Some(0.01) };
+        let shares = LossShare { acknowledgements_lost: Some(0.01), lost: Some(0.0), lost_segments: 0 };
         LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
         case
     };
@@ -165,7 +165,7 @@ fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() 
 fn acknowledgements_that_are_lost_are_told_of_a_node_that_is_not_slow() {
     let mut records = pairs(|_, _| 4.8);
     for case in records.iter_mut().filter(|case| case.nodes[0] == "n3") {
-        let shares = LossShare { lost: Some(0.0), acknowledgements_lost: Some(0.66) };
+        let shares = LossShare { acknowledgements_lost: Some(0.66), lost: Some(0.0), lost_segments: 0 };
         LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
     }
     let (cause, text, action) = of_n3(&records, &site(|_| {}));
