@@ -1,3 +1,5 @@
+//! Each rule on records that show its cause, and on records that do not.
+
 use seatrial_model::machine::{CpuQuota, Known, Machine, Nic, Queueing};
 use seatrial_model::setting::Present;
 use seatrial_model::setting::SettingReading;
