@@ -39,6 +39,15 @@ impl Nodes {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// Gives a node faults of the lab, if there are any.
+    pub fn fault(&self, node: &str, faults: &[String]) -> Result<()> {
+        if faults.is_empty() {
+            return Ok(());
+        }
+        self.make()?;
+        workspace::run(self.lab()?.args(["fault", node]).args(faults).stdout(Stdio::null()))
+    }
+
     /// Takes the faults of the lab away.
     pub fn heal(&self) -> Result<()> {
         workspace::run(self.lab()?.arg("heal").stdout(Stdio::null()))

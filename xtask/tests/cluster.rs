@@ -34,6 +34,8 @@ mod links;
 mod paths;
 #[path = "cluster/phases.rs"]
 mod phases;
+#[path = "cluster/planted.rs"]
+mod planted;
 #[path = "cluster/readme.rs"]
 mod readme;
 #[path = "cluster/refused.rs"]
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     trials.extend(foreign::trials());
     trials.extend(groups::trials());
     trials.extend(phases::trials());
+    trials.extend(planted::trials());
     trials.extend(disks::trials());
     trials.extend(jobs::trials());
     trials.extend(clocks::trials());

@@ -28,9 +28,10 @@ pub use compare::{
 pub use disturbances::{Disturbances, disturbances};
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
-    AtOnce, Bisection, Cell, Classes, FactorInteraction, Factors, Flow, Impact, ImpactRow, Line, Matrix,
-    RULES, Repeat, Rule, Slow, Step, Suspect, Table, Worth, at_once, bisections, cause_word, cost_findings,
-    factors, findings, impacts, is_of_factors, load_findings, matrices, shaped_nodes, suspects, tables,
+    AtOnce, Bisection, CAUSES, CauseRule, Cell, Classes, FactorInteraction, Factors, Flow, Impact, ImpactRow,
+    Line, Matrix, RULES, Repeat, Rule, Sign, Slow, Step, Suspect, Table, Worth, at_once, bisections,
+    cause_word, cost_findings, explain, factors, findings, impacts, is_of_factors, load_findings, matrices,
+    suspects, tables,
 };
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};

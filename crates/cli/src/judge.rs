@@ -29,16 +29,16 @@ pub fn judge(
         seatrial_analysis::state_limits(profile, &mut document.results);
     }
     document.findings.extend(seatrial_analysis::findings(&document.results));
-    seatrial_analysis::shaped_nodes(&mut document.findings, &document.results, site);
+    let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
+    seatrial_analysis::explain(&mut document.findings, &document.results, site, &settings);
     let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
     document.findings.extend(seatrial_analysis::load_findings(&document.results, &abouts));
     // Roles of the command line are in the profile already.
     let nobody = Profile::default();
     let nodes = Assignment::new(profile.unwrap_or(&nobody), &document.run.nodes, &BTreeMap::new());
-    document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results));
+    document.findings.extend(seatrial_analysis::fleet_findings(site, &nodes, &document.results, &settings));
     let profile = profile?;
     document.findings.extend(seatrial_analysis::cost_findings(profile, &document.results));
-    let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let demanded = demanded(&document.results);
     let typed = document.run.profile.as_ref().map_or("", ProfileRef::typed);
     let inputs =

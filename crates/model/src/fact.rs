@@ -232,11 +232,17 @@ pub struct FlowLoss {
     pub shares: LossShare,
 }
 
-/// The share of a flow's segments that were lost.
+/// The shares of a flow's segments and acknowledgements that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossShare {
     /// 0 to 1; null where the kernel does not count it.
     pub lost: Option<f64>,
+    /// Number of the lost segments.
+    #[serde(default)]
+    pub lost_segments: u64,
+    /// Share of the acknowledgements, 0 to 1; null where a kernel does not count them.
+    #[serde(default)]
+    pub acknowledgements_lost: Option<f64>,
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// One sentence that names the cause; what to do follows it where `remedy` is absent.
     pub text: String,
+    /// Id of the rule that tells the cause, of those in docs/diagnosis.md; absent where no rule does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// What to do about the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
@@ -75,6 +78,7 @@ impl Finding {
             price: None,
             evidence: Vec::new(),
             text: text.into(),
+            cause: None,
             remedy: None,
         }
     }

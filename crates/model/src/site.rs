@@ -46,7 +46,8 @@ impl Site {
         self.node(name).map_or(&[], |node| &node.settings)
     }
 
-    fn node(&self, name: &str) -> Option<&SiteNode> {
+    /// The node `name`.
+    pub fn node(&self, name: &str) -> Option<&SiteNode> {
         self.nodes.iter().find(|node| node.name == name)
     }
 }

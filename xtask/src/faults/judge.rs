@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::planted::{Planted, Who};
 
 /// Findings that name a node as the one at fault.
-const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit"];
+const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit", "known-cause", "uniformity"];
 
 /// Findings about how quiet the machine was that has the lab.
 const OF_THE_MACHINE: &[&str] = &["did-not-converge", "disturbed", "trials-not-made"];

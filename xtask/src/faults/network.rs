@@ -19,118 +19,125 @@ const STREAMS: &[&str] = &[
     "max_trials=3",
 ];
 
+/// The control groups of CPU time, version 1.
+const CPU_GROUPS: &str = "/sys/fs/cgroup/cpu";
+
 pub fn faults() -> Vec<Planted> {
-    let mut all = vec![Planted {
-        who: Who::Nobody,
-        ..of_n3("nothing", Plain, "a sound lab".to_owned(), &[], &[], &[""])
-    }];
-    for (strength, rate) in [(Plain, "80mbit"), (Weak, "400mbit"), (Just, "1gbit")] {
-        let line = |device: &str| {
-            format!("tc qdisc replace dev {device} root tbf rate {rate} burst 256kb latency 20ms")
-        };
-        let undo = |device: &str| format!("tc qdisc delete dev {device} root");
-        let cause = &["shape", "tbf"];
-        let of = |name, what: &str, host, device: &str| {
-            let what = format!("{what} shaped to {rate}");
-            of_n3(name, strength, what, &[(host, line(device))], &[(host, undo(device))], cause)
-        };
-        all.push(of("shaped-sending", "what n3 sends is", "n3", "eth0"));
-        all.push(of("shaped-receiving", "what n3 receives is, in the switch,", "head", "n3"));
-    }
-    for (strength, one_in) in [(Plain, 100), (Weak, 1000), (Just, 10_000)] {
-        let cause = &["lost", "loss", "retransm"];
-        let what = |where_: &str| format!("one of {one_in} packets that n3 {where_} is dropped");
-        all.push(dropped("loss-in", strength, what("receives"), "n3", "eth0", &random(one_in), cause));
-        all.push(dropped("loss-out", strength, what("sends"), "head", "n3", &random(one_in), cause));
-    }
-    all.push(dropped(
-        "ack-loss",
-        Plain,
-        "two of three packets without data that n3 receives are dropped".to_owned(),
-        "n3",
-        "eth0",
-        "ip length < 80 ip protocol tcp numgen inc mod 3 < 2 drop",
-        &["lost", "loss", "retransm", "acknowledg"],
-    ));
-    all.push(dropped(
-        "black-hole",
-        Plain,
-        "packets above 3,000 B that n3 receives vanish".to_owned(),
-        "n3",
-        "eth0",
-        "ip length > 3000 drop",
-        &["mtu", "large packets", "packets above", "black hole"],
-    ));
-    all.push(of_n3(
-        "mtu",
-        Plain,
-        "the interface of n3 has MTU 1500, the others 9000".to_owned(),
-        &[("n3", "ip link set dev eth0 mtu 1500".to_owned())],
-        &[("n3", "ip link set dev eth0 mtu 9000".to_owned())],
-        &["mtu"],
-    ));
-    for (strength, most) in [(Plain, 8192), (Weak, 32_768)] {
-        for (name, sysctl) in [("receive-buffer", "tcp_rmem"), ("send-buffer", "tcp_wmem")] {
-            all.push(of_n3(
-                name,
-                strength,
-                format!("net.ipv4.{sysctl} of n3 ends at {most} B"),
-                &[("n3", format!("sysctl -n net.ipv4.{sysctl} > /tmp/{sysctl}; sysctl -w net.ipv4.{sysctl}='4096 4096 {most}'"))],
-                &[("n3", format!("sysctl -w net.ipv4.{sysctl}=\"$(cat /tmp/{sysctl})\"; rm /tmp/{sysctl}"))],
-                &["buffer", "tcp_rmem", "tcp_wmem"],
-            ));
-        }
-    }
-    all.push(dropped(
-        "filtered",
-        Plain,
-        "requests for connections that n3 receives vanish, but for those to sshd".to_owned(),
-        "n3",
-        "eth0",
-        "tcp flags syn / syn,ack tcp dport != 22 drop",
-        &["firewall", "filter"],
+    let mut all = vec![Planted { who: Who::Nobody, ..of_n3("nothing", Plain, "a sound lab", &[""]) }];
+    all.extend(shaped());
+    all.extend(lossy());
+    all.extend(buffers());
+    all.push(
+        of_n3("mtu", Plain, "the interface of n3 has MTU 1500, the others 9000", &["mtu"])
+            .by_lab("mtu=1500")
+            .certain(),
+    );
+    let large = &["mtu", "large packets", "packets above", "black hole"];
+    all.push(
+        of_n3("black-hole", Plain, "packets above 3,000 B that n3 receives vanish", large)
+            .dropping("ip length > 3000 drop"),
+    );
+    let firewall = &["firewall"];
+    let filtered = "requests for connections that n3 receives vanish, but for those to sshd";
+    all.push(
+        of_n3("filtered", Plain, filtered, firewall)
+            .dropping("tcp flags syn / syn,ack tcp dport != 22 drop")
+            .certain(),
+    );
+    let ports = "what n3 receives at ports from 1024 on vanishes, but for what sshd sends";
+    all.push(of_n3("data-ports", Plain, ports, firewall).dropping("tcp dport >= 1024 tcp sport != 22 drop"));
+    let rejected = "requests for connections that n3 receives are rejected, but for those to sshd";
+    all.push(of_n3("rejected", Plain, rejected, firewall).by_line(
+        "nft 'table inet planted { chain incoming { type filter hook input priority 0; tcp flags syn / syn,ack tcp dport != 22 \
+         reject with icmpx admin-prohibited; }; }'",
+        "nft delete table inet planted",
+    ).certain());
+    let core = &["cpus to run on", "fewer cpus"];
+    all.push(
+        of_n3("one-core", Plain, "programs of n3 may use one CPU of two", core)
+            .by_line(
+                "for pid in $(pgrep -x sshd); do taskset -pc 0 $pid; done",
+                "for pid in $(pgrep -x sshd); do taskset -pc 0-1 $pid; done",
+            )
+            .certain(),
+    );
+    all.push(of_n3("hogged-cpu", Plain, "a cgroup gives the programs of n3 a fifth of a CPU", &["cpu quota", "cgroup"]).by_line(
+        "mkdir -p $G/planted; echo 20000 > $G/planted/cpu.cfs_quota_us; for pid in $(pgrep -x sshd); do echo $pid > \
+         $G/planted/cgroup.procs; done".replace("$G", CPU_GROUPS).as_str(),
+        "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done; rmdir $G/planted".replace("$G", CPU_GROUPS).as_str(),
     ));
     all
 }
 
-fn of_n3(
-    name: &'static str,
-    strength: Strength,
-    what: String,
-    plant: &[(&'static str, String)],
-    heal: &[(&'static str, String)],
-    cause: &'static [&'static str],
-) -> Planted {
-    let (plant, heal) = (plant.to_vec(), heal.to_vec());
-    Planted { name, strength, what, plant, heal, run: STREAMS, who: Who::Node("n3"), cause }
+fn shaped() -> impl Iterator<Item = Planted> {
+    [(Plain, "80mbit"), (Weak, "400mbit"), (Just, "1gbit")].into_iter().flat_map(|(strength, rate)| {
+        let of = |name, what: &str, way: &str, cause| {
+            of_n3(name, strength, &format!("what n3 {what} is shaped to {rate}"), cause)
+                .by_lab(&format!("rate-{way}={rate}"))
+        };
+        // No counter of a node shows a shaper in the switch.
+        [
+            of("shaped-sending", "sends", "from", &["shapes to"]),
+            of("shaped-receiving", "receives, in the switch,", "to", &["the path is full"]),
+        ]
+    })
 }
 
-/// Packets that come in at `device` of `host` are dropped as `rule` of nft(8) says.
-fn dropped(
-    name: &'static str,
-    strength: Strength,
-    what: String,
-    host: &'static str,
-    device: &str,
-    rule: &str,
-    cause: &'static [&'static str],
-) -> Planted {
-    let chain = "chain incoming { type filter hook ingress device";
-    let table = format!("nft 'table netdev planted {{ {chain} {device} priority 0; {rule}; }}; }}'");
-    let plant = [segments(1), vec![(host, table)]].concat();
-    let heal = [vec![(host, "nft delete table netdev planted".to_owned())], segments(65535)].concat();
-    of_n3(name, strength, what, &plant, &heal, cause)
+fn lossy() -> impl Iterator<Item = Planted> {
+    let cause: &[&str] = &["segments are lost"];
+    let of_data =
+        [(Plain, "1"), (Weak, "0.1"), (Just, "0.01")].into_iter().flat_map(|(strength, percent)| {
+            let of = |name, what: &str, way: &str| {
+                of_n3(
+                    name,
+                    strength,
+                    &format!("{percent} % of the packets that n3 {what} are dropped"),
+                    cause,
+                )
+                .unchained()
+                .by_lab(&format!("drop-{way}={percent}%"))
+            };
+            [of("loss-in", "receives", "to"), of("loss-out", "sends", "from")]
+        });
+    let what = "two of three packets without data that n3 receives are dropped";
+    let of_answers = of_n3("ack-loss", Plain, what, &["acknowledgements are lost"])
+        .unchained()
+        .dropping("ip length < 80 tcp flags == ack numgen inc mod 3 < 2 drop");
+    of_data.chain([of_answers])
 }
 
-/// Chains of so many segments at most, on all links alike: with one, what is dropped is one packet of the wire.
-fn segments(most: u32) -> Vec<(&'static str, String)> {
-    let all = format!(
-        "for device in /sys/class/net/n[1-9]*; do ip link set dev ${{device##*/}} gso_max_segs {most}; done"
-    );
-    let own = |node| (node, format!("ip link set dev eth0 gso_max_segs {most}"));
-    [vec![("head", all)], ["n1", "n2", "n3", "n4"].map(own).to_vec()].concat()
+fn buffers() -> impl Iterator<Item = Planted> {
+    [(Plain, 8192), (Weak, 32_768)].into_iter().flat_map(|(strength, most)| {
+        [("receive-buffer", "tcp_rmem"), ("send-buffer", "tcp_wmem")].map(|(name, sysctl)| {
+            of_n3(name, strength, &format!("net.ipv4.{sysctl} of n3 ends at {most} B"), &["tcp_rmem", "tcp_wmem"]).by_line(
+                &format!("sysctl -n net.ipv4.{sysctl} > /tmp/{sysctl}; sysctl -w net.ipv4.{sysctl}='4096 4096 {most}'"),
+                &format!("sysctl -w net.ipv4.{sysctl}=\"$(cat /tmp/{sysctl})\"; rm /tmp/{sysctl}"),
+            )
+        })
+    })
 }
 
-fn random(one_in: u32) -> String {
-    format!("numgen random mod {one_in} == 0 drop")
+fn of_n3(name: &'static str, strength: Strength, what: &str, cause: &'static [&'static str]) -> Planted {
+    Planted::new(name, strength, what, STREAMS, cause)
+}
+
+impl Planted {
+    /// Packets that come in at n3 are dropped as `rule` of nft(8) says.
+    fn dropping(self, rule: &str) -> Self {
+        let chain = "chain incoming { type filter hook ingress device eth0 priority 0;";
+        self.by_line(
+            &format!("nft 'table netdev planted {{ {chain} {rule}; }}; }}'"),
+            "nft delete table netdev planted",
+        )
+    }
+
+    /// No chains of segments, on all links alike: what is dropped is one packet of the wire, and costs all nodes as much.
+    fn unchained(mut self) -> Self {
+        for node in ["n1", "n2", "n3", "n4"] {
+            let line = |most| (node, format!("ip link set dev eth0 gso_max_segs {most}"));
+            self.plant.push(line(1));
+            self.heal.push(line(65535));
+        }
+        self
+    }
 }

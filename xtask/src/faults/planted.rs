@@ -6,21 +6,62 @@ use super::{network, storage};
 
 /// A fault in a lab of nodes, of which n3 has it unless its name says otherwise.
 pub struct Planted {
+    /// Its name on the command line; faults of several strengths share it.
     pub name: &'static str,
+    /// How much of it there is.
     pub strength: Strength,
     /// The fault in words.
     pub what: String,
+    /// Faults that the lab knows, in its words.
+    pub of_lab: Vec<String>,
     /// Lines of shell that make it, each with its host.
     pub plant: Vec<(&'static str, String)>,
     /// Lines that undo it.
     pub heal: Vec<(&'static str, String)>,
     /// The command that measures; NODES stands for all nodes.
     pub run: &'static [&'static str],
+    /// Who is to be named.
     pub who: Who,
     /// The cause is named where a finding or a reason has one of these.
     pub cause: &'static [&'static str],
+    /// Whether a report tells it whatever the rates on a busy machine are, and soon.
+    pub certain: bool,
 }
 
+impl Planted {
+    /// A fault of n3 that nothing makes yet.
+    pub fn new(
+        name: &'static str,
+        strength: Strength,
+        what: &str,
+        run: &'static [&'static str],
+        cause: &'static [&'static str],
+    ) -> Self {
+        let what = what.to_owned();
+        let (of_lab, plant, heal) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name, strength, what, of_lab, plant, heal, run, who: Who::Node("n3"), cause, certain: false }
+    }
+
+    /// The same, of a kind that a report tells whatever the rates are.
+    pub fn certain(self) -> Self {
+        Self { certain: true, ..self }
+    }
+
+    /// The same by a fault of `cargo xtask lab fault`.
+    pub fn by_lab(mut self, fault: &str) -> Self {
+        self.of_lab.push(fault.to_owned());
+        self
+    }
+
+    /// The same by a line of shell on n3, and one that undoes it.
+    pub fn by_line(mut self, plant: &str, heal: &str) -> Self {
+        self.plant.push(("n3", plant.to_owned()));
+        self.heal.push(("n3", heal.to_owned()));
+        self
+    }
+}
+
+/// How much of a fault there is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Strength {
     /// Far more than what matters.
@@ -44,7 +85,9 @@ impl fmt::Display for Strength {
 /// Who is to be named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Who {
+    /// This node.
     Node(&'static str),
+    /// No node: nothing is planted.
     Nobody,
 }
 

@@ -2,6 +2,7 @@
 
 mod benchmarks;
 mod cli;
+mod diagnosis;
 mod run;
 mod schema;
 mod settings;

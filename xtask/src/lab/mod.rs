@@ -52,7 +52,7 @@ enum Action {
     Status,
     /// End the lab and remove everything of it, in whatever state it is.
     Down,
-    /// Give a node faults: rate=200mbit, drop=1%, down, mtu=1500, cpu-hog[=CPU], freeze-fs.
+    /// Give a node faults: rate=200mbit, drop=1%, down, mtu=1500, cpu-hog[=CPU], freeze-fs; -to and -from of one direction.
     Fault {
         /// The node.
         node: String,

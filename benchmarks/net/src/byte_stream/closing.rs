@@ -19,6 +19,9 @@ use seatrial_bench::is_timeout;
 /// 5.5), and a slow link has a queue of seconds. The phase has a deadline of its own.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How much longer the receiver waits than the sender: the sender's kernel knows why nothing moves.
+const LONGER: Duration = Duration::from_secs(5);
+
 const READY: u8 = 0x52;
 
 /// Bytes that are sent for the check alone: few enough for the slowest connection.
@@ -69,7 +72,7 @@ pub fn receive_end(
     check: &mut Check,
     half_close: bool,
 ) -> Result<(), Reason> {
-    receive_end_within(name, stream, total, check, half_close, PATIENCE)
+    receive_end_within(name, stream, total, check, half_close, PATIENCE + LONGER)
 }
 
 fn receive_end_within(
@@ -123,23 +126,66 @@ fn tell(
     patience: Duration,
     doing: &str,
 ) -> Result<(), Reason> {
-    let mut progress = Instant::now();
+    let mut silence = Silence::new(patience);
     while !bytes.is_empty() {
         match stream.write(bytes) {
-            Ok(taken) => (bytes, progress) = (&bytes[taken..], Instant::now()),
-            Err(error) if is_timeout(&error) && progress.elapsed() < patience => {}
-            Err(error) => {
-                let reason = failed(name, doing, patience, &error);
-                let lost =
-                    tcp_info(stream).ok().filter(|_| is_timeout(&error)).and_then(|info| unanswered(&info));
-                return Err(match lost {
-                    Some((cause, why)) => Reason::new(cause, format!("{}: {why}", reason.text)),
-                    None => reason,
-                });
-            }
+            Ok(taken) => (bytes, silence) = (&bytes[taken..], Silence::new(patience)),
+            Err(error) if is_timeout(&error) && silence.goes_on(stream) => {}
+            Err(error) => return Err(silence.explained(failed(name, doing, patience, &error), stream)),
         }
     }
     Ok(())
+}
+
+/// A time in which nothing moves.
+struct Silence {
+    began: Instant,
+    patience: Duration,
+    /// Of a connection of which nothing moved for half of the time.
+    half: Option<TcpInfo>,
+}
+
+impl Silence {
+    fn new(patience: Duration) -> Self {
+        Self { began: Instant::now(), patience, half: None }
+    }
+
+    fn goes_on(&mut self, stream: &TcpStream) -> bool {
+        let elapsed = self.began.elapsed();
+        if self.half.is_none() && elapsed >= self.patience / 2 {
+            self.half = tcp_info(stream).ok();
+        }
+        elapsed < self.patience
+    }
+
+    /// The `reason` why nothing moved, with what the kernel of this end knows of the second half of the time.
+    fn explained(&self, reason: Reason, stream: &TcpStream) -> Reason {
+        let known = self.half.zip(tcp_info(stream).ok()).and_then(|(half, last)| {
+            unanswered(&last).or_else(|| small_window(&half, &last).map(|why| (Cause::IoError, why)))
+        });
+        match known {
+            Some((cause, why)) => Reason::new(cause, format!("{}: {why}", reason.text)),
+            None => reason,
+        }
+    }
+}
+
+/// Share of the time with data to send from which on the window of the peer is what delays it.
+const HELD: f64 = 0.5;
+
+/// Why the data on the way take long, if the peer takes them and its window is what they wait for. A peer that does not read
+/// has a window too, but takes nothing.
+fn small_window(first: &TcpInfo, last: &TcpInfo) -> Option<String> {
+    let taken = last.bytes_acked?.saturating_sub(first.bytes_acked?);
+    let share = last.rwnd_limited_us? as f64 / last.busy_us?.max(1) as f64;
+    let (window, mss) = (last.snd_wnd?, last.snd_mss?);
+    (taken > 0 && share >= HELD).then(|| {
+        format!(
+            "the receive window of {window} B, with segments of {mss} B, delayed sending for {:.0} % of the time, and {taken} \
+             B were taken meanwhile: raise the third value of net.ipv4.tcp_rmem on the receiving node",
+            100.0 * share
+        )
+    })
 }
 
 /// The most bytes that open a connection: each of the messages fits into a small packet.
@@ -176,14 +222,13 @@ fn hear(
     patience: Duration,
     doing: &str,
 ) -> Result<(), Reason> {
-    let deadline = Instant::now() + patience;
-    let mut got = 0;
+    let (mut silence, mut got) = (Silence::new(patience), 0);
     while got < room.len() {
         match stream.read(&mut room[got..]) {
             Ok(0) => return Err(closed(name, doing)),
             Ok(came) => got += came,
-            Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
-            Err(error) => return Err(failed(name, doing, patience, &error)),
+            Err(error) if is_timeout(&error) && silence.goes_on(stream) => {}
+            Err(error) => return Err(silence.explained(failed(name, doing, patience, &error), stream)),
         }
     }
     Ok(())
@@ -248,6 +293,25 @@ mod tests {
         let recovered = TcpInfo { total_retrans: Some(500), ..info(0, 1 << 30) };
         assert_eq!(unanswered(&recovered), None, "losses that were answered are no reason");
         assert_eq!(unanswered(&TcpInfo::default()), None);
+    }
+
+    #[test]
+    fn a_window_that_is_too_small_is_told_where_the_peer_takes_data_and_not_where_it_takes_none() {
+        let info = |arrived| TcpInfo {
+            bytes_acked: Some(arrived),
+            busy_us: Some(1_000_000),
+            rwnd_limited_us: Some(980_000),
+            snd_wnd: Some(2304),
+            snd_mss: Some(8948),
+            ..TcpInfo::default()
+        };
+        let why = small_window(&info(1000), &info(90_000)).expect("the window");
+        let says = "the receive window of 2304 B, with segments of 8948 B, delayed sending for 98 % of the time, and 89000 B";
+        assert!(why.starts_with(says), "{why}");
+        assert_eq!(small_window(&info(1000), &info(1000)), None, "the peer does not read");
+        let busy = TcpInfo { rwnd_limited_us: Some(100_000), ..info(90_000) };
+        assert_eq!(small_window(&info(1000), &busy), None, "something else delays it");
+        assert_eq!(small_window(&TcpInfo::default(), &TcpInfo::default()), None);
     }
 
     #[test]

@@ -128,7 +128,8 @@ pub struct Shares {
     pub sndbuf_limited: Option<f64>,
     /// Retransmitted share of all segments, without spurious retransmissions.
     pub lost: Option<f64>,
-    #[serde(skip)]
+    /// Share of the receiver's acknowledgements that the sender did not get.
+    pub acknowledgements_lost: Option<f64>,
     pub lost_segments: u64,
 }
 
@@ -148,9 +149,21 @@ impl Shares {
             rwnd_limited: sent(tcp.rwnd_limited_ns),
             sndbuf_limited: sent(tcp.sndbuf_limited_ns),
             lost: lost.zip(segments).map(|(lost, all)| lost as f64 / all as f64),
+            acknowledgements_lost: acknowledgements_lost(sender, receiver),
             lost_segments: lost.unwrap_or(0),
         }
     }
+}
+
+/// Fewest acknowledgements of which a share says something.
+const FEWEST_ACKNOWLEDGEMENTS: u64 = 100;
+
+/// By the bytes of each end, since the phases of the ends begin and end at different moments.
+fn acknowledgements_lost(sender: &End, receiver: &End) -> Option<f64> {
+    let per_byte = |count: u64, end: &End| count as f64 / end.bytes.max(1) as f64;
+    let sent = receiver.tcp.segments_out.filter(|count| *count >= FEWEST_ACKNOWLEDGEMENTS)?;
+    let came = sender.tcp.segments_in?;
+    Some((1.0 - per_byte(came, sender) / per_byte(sent, receiver)).max(0.0))
 }
 
 pub fn bottleneck(sender: &End, receiver: &End) -> Bottleneck {
@@ -366,6 +379,25 @@ mod tests {
     }
 
     #[test]
+    fn acknowledgements_are_counted_by_the_bytes_of_each_end() {
+        let counted = |sends, segments: u64, bytes| {
+            let tcp = match sends {
+                true => TcpCounts { segments_in: Some(segments), ..TcpCounts::default() },
+                false => TcpCounts { segments_out: Some(segments), ..TcpCounts::default() },
+            };
+            End { tcp, bytes, ..end(sends, 10, 0) }
+        };
+        let lost = |came, (sent, bytes)| {
+            acknowledgements_lost(&counted(true, came, 1_000_000), &counted(false, sent, bytes))
+        };
+        assert!(lost(300, (900, 1_000_000)).is_some_and(|share| (share - 2.0 / 3.0).abs() < 1e-9));
+        // The receiver's phase was half as long.
+        assert_eq!(lost(900, (450, 500_000)), Some(0.0));
+        assert_eq!(lost(20, (60, 1_000_000)), None, "too few");
+        assert_eq!(acknowledgements_lost(&end(true, 10, 0), &end(false, 10, 0)), None);
+    }
+
+    #[test]
     fn windows_and_buffers_are_the_limit_when_nobody_is_busy() {
         assert_eq!(bottleneck(&sender(10, 0, 100, 93, 0), &end(false, 8, 1)), Bottleneck::ReceiveWindow);
         assert_eq!(bottleneck(&sender(10, 0, 100, 5, 88), &end(false, 8, 1)), Bottleneck::SendBuffer);
@@ -484,6 +516,7 @@ mod tests {
             rwnd_limited,
             sndbuf_limited,
             lost,
+            acknowledgements_lost: None,
             lost_segments: 0,
         }
     }

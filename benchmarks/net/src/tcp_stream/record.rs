@@ -62,6 +62,11 @@ pub struct TcpCounts {
     pub sndbuf_limited_ns: Option<u64>,
     pub retransmits: Option<u64>,
     pub segments: Option<u64>,
+    /// Segments sent and received, with and without data: of a receiver, what it sends are acknowledgements.
+    #[serde(default)]
+    pub segments_out: Option<u64>,
+    #[serde(default)]
+    pub segments_in: Option<u64>,
     pub delivered: Option<u64>,
     pub delivered_ce: Option<u64>,
     pub retransmitted_bytes: Option<u64>,
@@ -98,6 +103,8 @@ impl TcpCounts {
             sndbuf_limited_ns: times(|info| info.sndbuf_limited_us),
             retransmits: counts(|info| info.total_retrans),
             segments: counts(|info| info.data_segs_out),
+            segments_out: counts(|info| info.segs_out),
+            segments_in: counts(|info| info.segs_in),
             delivered: counts(|info| info.delivered),
             delivered_ce: counts(|info| info.delivered_ce),
             retransmitted_bytes: last

@@ -1,7 +1,8 @@
 //! `culprit`: the node that one or several failed cases point to.
 //!
 //! A node that vanishes in its own case is a culprit by itself. Of two nodes that failed together, the culprit is the
-//! node that failed with several partners, if each partner was measured with another node.
+//! node that failed with several partners, if each partner was measured with another node. Where pairs were measured in both
+//! directions, a node that fails on one side is told by that side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Unit};
 
 use super::Rule;
+use super::matrix::{SlowSide, sides};
 use crate::number::quantity;
 
 pub(super) const RULE: Rule = Rule {
@@ -41,56 +43,64 @@ fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
     }
     let finding = |(node, cases): (&str, Vec<&CaseRecord>)| {
         let why = cases[0].reason.as_deref().unwrap_or("the record does not say how");
-        of_node(node, &cases, format!("{node} vanished during a measurement: {why}"))
+        let finding = of_node(node, &cases, format!("{node} vanished during a measurement: {why}"));
+        Finding { remedy: Cause::Vanished.remedy(node), ..finding }
     };
     by_node.into_iter().map(finding).collect()
 }
 
-#[derive(Default)]
-struct Known<'a> {
-    failed: Vec<&'a CaseRecord>,
-    failed_with: BTreeSet<&'a str>,
-    is_measured: bool,
+fn with_several_partners(records: &[CaseRecord]) -> Vec<Finding> {
+    let mut questions: BTreeMap<(&str, &str), Vec<&CaseRecord>> = BTreeMap::new();
+    for case in records.iter().filter(|case| case.lost.is_empty()) {
+        if matches!(case.nodes.as_slice(), [one, other] if one != other) {
+            questions.entry((&case.group, &case.bench)).or_default().push(case);
+        }
+    }
+    questions.values().flat_map(|cases| of_question(cases)).collect()
 }
 
-fn with_several_partners(records: &[CaseRecord]) -> Vec<Finding> {
-    let mut questions: BTreeMap<(&str, &str), BTreeMap<&str, Known<'_>>> = BTreeMap::new();
-    for case in records {
-        let [one, other] = case.nodes.as_slice() else { continue };
-        if one == other || !case.lost.is_empty() {
-            continue;
-        }
-        let nodes = questions.entry((&case.group, &case.bench)).or_default();
-        for (node, partner) in [(one, other), (other, one)] {
-            let known = nodes.entry(node.as_str()).or_default();
-            match case.outcome {
-                Outcome::Measured => known.is_measured = true,
-                Outcome::Failed => {
-                    known.failed.push(case);
-                    known.failed_with.insert(partner);
-                }
-                Outcome::Unmeasured | Outcome::Skipped => {}
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for nodes in questions.values() {
-        for (node, known) in nodes.iter().filter(|(_, known)| !known.is_measured) {
-            let is_good = |partner: &&&str| nodes.get(**partner).is_some_and(|partner| partner.is_measured);
-            let good: Vec<&str> = known.failed_with.iter().filter(is_good).copied().collect();
-            if good.len() < FEWEST_PARTNERS {
-                continue;
-            }
-            let text = format!(
-                "{node} failed with {} and has no result with any node, while {} have results with others: \
-                 the fault is likely on {node}",
-                some_of(&good),
-                if good.len() == 2 { "both" } else { "these" }
-            );
-            found.push(of_node(node, &known.failed, text));
-        }
-    }
-    found
+/// A part that lost its partner is no failure by itself, but has no result either.
+fn has_no_result(case: &CaseRecord) -> bool {
+    case.outcome == Outcome::Failed || case.cause == Some(Cause::PartnerLost)
+}
+
+fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
+    let nodes: BTreeSet<&str> = cases.iter().flat_map(|case| &case.nodes).map(String::as_str).collect();
+    let is_measured = |node: &str, side: SlowSide| {
+        cases.iter().any(|case| case.outcome == Outcome::Measured && side.has_node(node, &case.nodes))
+    };
+    let of = |node: &str, side: SlowSide| {
+        let own = || cases.iter().copied().filter(|case| side.has_node(node, &case.nodes));
+        let bad: Vec<&CaseRecord> = own().filter(|case| has_no_result(case)).collect();
+        let partners: BTreeSet<&str> =
+            bad.iter().flat_map(|case| &case.nodes).map(String::as_str).filter(|one| *one != node).collect();
+        let good: Vec<&str> =
+            partners.into_iter().filter(|partner| is_measured(partner, side.opposite())).collect();
+        let is_it = bad.iter().any(|case| case.outcome == Outcome::Failed)
+            && !is_measured(node, side)
+            && good.len() >= FEWEST_PARTNERS;
+        is_it.then(|| {
+            let (good, others) = (some_of(&good), if good.len() == 2 { "both" } else { "these" });
+            let text = match side {
+                SlowSide::Both => format!(
+                    "{node} failed with {good} and has no result with any node, while {others} have results with others: \
+                     the fault is likely on {node}"
+                ),
+                SlowSide::Sends => format!(
+                    "{node} failed to send to {good} and has no result of sending, while {others} receive from others: the \
+                     fault is likely on {node}"
+                ),
+                SlowSide::Receives => format!(
+                    "{node} failed to receive from {good} and has no result of receiving, while {others} send to others: \
+                     the fault is likely on {node}"
+                ),
+            };
+            let remedy = bad.iter().find_map(|case| case.cause).and_then(|cause| cause.remedy(node));
+            Finding { remedy, ..of_node(node, &bad, text) }
+        })
+    };
+    let sides = sides(cases);
+    nodes.into_iter().filter_map(|node| sides.iter().find_map(|side| of(node, *side))).collect()
 }
 
 fn some_of(nodes: &[&str]) -> String {
@@ -107,7 +117,6 @@ fn of_node(node: &str, cases: &[&CaseRecord], text: String) -> Finding {
         case: cases.first().map(|case| case.case.to_string()),
         value: quantity(cases.len() as f64, Unit::Count),
         evidence: cases.iter().take(MOST_NAMED).map(|case| case.case.to_string()).collect(),
-        remedy: Cause::Vanished.remedy(node),
         ..finding
     }
 }
@@ -173,6 +182,32 @@ mod tests {
                 && text.contains("while both have results with others"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_node_that_nobody_can_send_to_is_named_for_receiving_alone() {
+        use Outcome::{Failed, Measured};
+        let ways = (1..=4)
+            .flat_map(|one| (1..=4).map(move |other| (one, other)))
+            .filter(|(one, other)| one != other);
+        let outcome = |to: u32| if to == 3 { Failed } else { Measured };
+        let mut records: Vec<CaseRecord> =
+            ways.map(|(one, to)| pair(&format!("n{one}"), &format!("n{to}"), outcome(to))).collect();
+        assert_eq!(nodes(&records), ["n3"]);
+        let text = &find(&records)[0].text;
+        assert!(
+            text.starts_with("n3 failed to receive from n1, n2 and n4 and has no result of receiving"),
+            "{text}"
+        );
+        // What lost its partner has no result; without a failure nobody is named.
+        for case in records.iter_mut().filter(|case| case.outcome == Failed).skip(1) {
+            (case.outcome, case.cause) = (Outcome::Unmeasured, Some(Cause::PartnerLost));
+        }
+        assert_eq!(nodes(&records), ["n3"]);
+        for case in records.iter_mut().filter(|case| case.outcome == Failed) {
+            (case.outcome, case.cause) = (Outcome::Unmeasured, Some(Cause::PartnerLost));
+        }
+        assert!(nodes(&records).is_empty());
     }
 
     #[test]

@@ -271,6 +271,19 @@ impl Matrix {
     }
 }
 
+/// The sides of a node that `cases`, each of two nodes, tell apart: only where most pairs were measured in both directions.
+pub(super) fn sides(cases: &[&CaseRecord]) -> &'static [SlowSide] {
+    let is_turned = |case: &&&CaseRecord| {
+        cases
+            .iter()
+            .any(|other| other.nodes.first() == case.nodes.last() && other.nodes.last() == case.nodes.first())
+    };
+    match 2 * cases.iter().filter(is_turned).count() > cases.len() {
+        true => &[SlowSide::Both, SlowSide::Sends, SlowSide::Receives],
+        false => &[SlowSide::Both],
+    }
+}
+
 impl SlowSide {
     /// Whether a case of `nodes`, the first of which sends, is of this side of `node`.
     pub fn has_node(self, node: &str, nodes: &[String]) -> bool {
@@ -279,6 +292,15 @@ impl SlowSide {
             Self::Both => nodes.iter().any(|one| one == node),
             Self::Sends => is_it(nodes.first()),
             Self::Receives => is_it(nodes.last()),
+        }
+    }
+
+    /// The side that the partners have in its cases.
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Both => Self::Both,
+            Self::Sends => Self::Receives,
+            Self::Receives => Self::Sends,
         }
     }
 

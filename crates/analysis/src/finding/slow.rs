@@ -1,14 +1,12 @@
 //! `slow-node` and `slow-link`: findings from a matrix of pairs.
 
-use seatrial_model::machine::{Nic, Queueing};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Site, SiteNode, Subject, Unit};
-use seatrial_stats::Sorted;
+use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
+use super::group_faults;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
-use super::{group_faults, limited_by, lossy};
 use crate::number::{in_unit, quantity, significant};
 
 pub(super) const NODE: Rule = Rule {
@@ -52,31 +50,16 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     found
 }
 
-const CHECK_CABLE: Remedy =
-    Remedy::new(Actor::NetworkTeam, "check its network card, cable and switch port, and its settings");
-
 const CHECK_PATH: Remedy = Remedy::new(
     Actor::NetworkTeam,
     "check the cables, switch ports and routes that only these two nodes use",
 );
 
+/// Without their causes, which `cause::explain` adds.
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
-    let lossy = lossy::nodes(records);
     let of_matrix = |matrix: &Matrix| -> Vec<Finding> {
         let finding = |slow: &Slow| {
             let node = &matrix.nodes[slow.nodes[0]];
-            let own =
-                records.iter().filter(|case| is_of(case, matrix) && slow.side.has_node(node, &case.nodes));
-            let loses = lossy.iter().find(|lossy| {
-                lossy.group == matrix.group && lossy.node == node && lossy.side.overlaps(slow.side)
-            });
-            let (cause, remedy) = match (loses, limited_by::of(own)) {
-                (Some(lossy), _) => (format!("; {}", lossy.cause()), lossy::FIND_LOSS),
-                (None, Some((limit, count, all))) => {
-                    (format!("; {}", limit.cause(count, all)), limit.remedy.clone())
-                }
-                (None, None) => (String::new(), CHECK_CABLE),
-            };
             let (how, but) = match slow.side {
                 SlowSide::Both => ("is slow with its partners", String::new()),
                 SlowSide::Sends => {
@@ -87,96 +70,18 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
                 }
             };
             let text = format!(
-                "{node} {how}: {} {}, median over {} of them, {}{but}{cause}",
+                "{node} {how}: {} {}, median over {} of them, {}{but}",
                 matrix.metric,
                 in_unit(slow.value, matrix.unit),
                 slow.partners,
                 against(slow, "all nodes"),
             );
-            let finding =
-                Finding::new(NODE.kind, Severity::Problem, Subject::node(), text).with_remedy(remedy);
+            let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
             Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) }
         };
         matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
     };
     speeds(records).iter().flat_map(of_matrix).collect()
-}
-
-/// Applies the traffic shapers of `site` to the findings: the finding of a slow node gets the shaper as its cause if
-/// the node reaches the rate of the shaper and no more; other pairs at that rate get a finding `shaped`.
-pub fn shaped_nodes(findings: &mut Vec<Finding>, records: &[CaseRecord], site: &Site) {
-    let matrices = speeds(records);
-    for node in &site.nodes {
-        for (kind, nic, gbit) in shapers(node) {
-            let cause =
-                format!("{kind} on {nic} of {} shapes to {} Mbit/s", node.name, significant(1e3 * gbit));
-            let action = format!("if the shaper is unwanted, `tc qdisc del dev {nic} root`");
-            let remedy = Remedy::of(Actor::Root, action);
-            let mut is_told = false;
-            for finding in findings.iter_mut().filter(|finding| finding.kind == NODE.kind) {
-                if finding.node.as_ref() != Some(&node.name) {
-                    continue;
-                }
-                let matrix = matrices.iter().find(|matrix| finding.evidence.first() == Some(&matrix.group));
-                let is_open = [CHECK_CABLE, limited_by::PATH].map(Some).contains(&finding.remedy);
-                if is_open && matrix.is_some_and(|matrix| makes_slow(matrix, &node.name, gbit)) {
-                    finding.text += &format!("; the cause is known: {cause}");
-                    finding.remedy = Some(remedy.clone());
-                    is_told = true;
-                }
-            }
-            if !is_told {
-                findings.extend(
-                    shaped_pairs(records, &node.name, gbit, &cause).map(|found| found.with_remedy(remedy)),
-                );
-            }
-        }
-    }
-}
-
-/// Whether a shaper explains that `node` is slow in `matrix`: the others are faster than the shaper allows.
-fn makes_slow(matrix: &Matrix, node: &str, gbit: f64) -> bool {
-    let named = matrix.slow_nodes(FEWEST_PARTNERS).into_iter();
-    let Some(slow) = named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == node) else { return false };
-    let to_gbit = |value| Some(quantity(value, matrix.unit)?.to(Unit::GigabitsPerSecond).ok()?.value());
-    let (Some(rate), Some(median)) = (to_gbit(slow.value), to_gbit(slow.median)) else { return false };
-    rate <= gbit && rate >= SLOWED * gbit && gbit < median
-}
-
-fn shaped_pairs(records: &[CaseRecord], node: &str, gbit: f64, cause: &str) -> Option<Finding> {
-    let rate = |case: &CaseRecord| {
-        let [one, other] = case.nodes.as_slice() else { return None };
-        let (_, metric) = case.headline().filter(|_| one != other && (one == node || other == node))?;
-        let rate = metric.median;
-        let is_reached = rate <= gbit && rate >= REACHED * gbit;
-        (metric.unit == Unit::GigabitsPerSecond && is_reached).then_some(rate)
-    };
-    let rates: Vec<f64> = records.iter().filter_map(rate).collect();
-    let count =
-        if rates.len() == 1 { "1 case comes".to_owned() } else { format!("{} cases come", rates.len()) };
-    let rates = Sorted::new(&rates).ok()?;
-    let text = format!("{cause}, and {count} that far: {} Gbit/s", significant(rates.median()));
-    let finding = Finding::new(SHAPED, Severity::Warning, Subject::node(), text);
-    Some(Finding { node: Some(node.to_owned()), ..finding })
-}
-
-const SHAPED: &str = "shaped";
-
-/// Share of the shaper's rate that slow flows behind the shaper reach at least: the rest is headers, and what TCP
-/// leaves unused while it searches for the rate.
-const SLOWED: f64 = 0.5;
-
-/// The same share where no faster pair proves that the shaper is the cause.
-const REACHED: f64 = 0.9;
-
-fn shapers(node: &SiteNode) -> Vec<(String, String, f64)> {
-    let nics = node.machine.nics.known().into_iter().flatten();
-    let of_nic = |nic: &Nic| -> Vec<(String, String, f64)> {
-        let queues = nic.queueing.known().into_iter().flatten().filter(|queue| queue.root);
-        let rate = |queue: &Queueing| queue.rate_bytes_per_second.map(|rate| rate as f64 * 8e-9);
-        queues.filter_map(|queue| Some((queue.kind.clone(), nic.name.clone(), rate(queue)?))).collect()
-    };
-    nics.flat_map(of_nic).collect()
 }
 
 fn of_links(records: &[CaseRecord]) -> Vec<Finding> {
@@ -226,8 +131,6 @@ fn with_number(finding: Finding, matrix: &Matrix, slow: &Slow) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::machine::{Known, Machine};
-
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
 
@@ -289,70 +192,6 @@ mod tests {
         );
         assert_eq!(finding.value, quantity(-15.0, Unit::Percent));
         assert!((LINK.find)(&rounds()).is_empty());
-    }
-
-    fn shaped(mbit: u64) -> Site {
-        let queue = Queueing {
-            kind: "tbf".to_owned(),
-            root: true,
-            rate_bytes_per_second: Some(mbit * 125_000),
-            ..Queueing::default()
-        };
-        let nic = Nic { name: "eth0".to_owned(), queueing: Known::Known(vec![queue]), ..Nic::default() };
-        let machine = Machine { nics: Known::Known(vec![nic]), ..Machine::default() };
-        Site { nodes: vec![SiteNode::new("n3", machine)] }
-    }
-
-    #[test]
-    fn a_shaper_that_explains_the_rate_is_the_cause_and_any_other_is_not() {
-        let records: Vec<CaseRecord> = rounds()
-            .into_iter()
-            .map(|mut case| {
-                let metric = case.metrics.get_mut("throughput").unwrap();
-                metric.unit = Unit::GigabitsPerSecond;
-                metric.median = if metric.median < 100.0 { 0.19 } else { 4.8 };
-                metric.ci95 = Some((metric.median, metric.median));
-                case
-            })
-            .collect();
-        let told = |mbit: u64| {
-            let mut found = of_nodes(&records);
-            shaped_nodes(&mut found, &records, &shaped(mbit));
-            let finding = found.remove(0);
-            (finding.text, finding.remedy.expect("there is something to do"))
-        };
-        let (text, remedy) = told(200);
-        assert!(
-            text.ends_with("of all nodes; the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s"),
-            "{text}"
-        );
-        assert!(remedy.action.contains("tc qdisc del dev eth0 root"), "{remedy}");
-        for other in [100, 1_000, 40_000] {
-            assert_eq!(told(other).1, CHECK_CABLE, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_shaper_is_told_where_no_node_can_be_named_slow() {
-        let of = |rate: f64| {
-            let mut case = pair(2, 3, rate);
-            case.metrics.get_mut("throughput").unwrap().unit = Unit::GigabitsPerSecond;
-            let mut found = Vec::new();
-            shaped_nodes(&mut found, &[case], &shaped(200));
-            found
-        };
-        let found = of(0.199);
-        let [finding] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("shaped", Some("n3")));
-        assert!(
-            finding.text.starts_with("tbf on eth0 of n3 shapes to 200 Mbit/s")
-                && finding.text.ends_with("and 1 case comes that far: 0.199 Gbit/s"),
-            "{}",
-            finding.text
-        );
-        for other in [0.15, 0.21] {
-            assert_eq!(of(other), [], "{other}");
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Known, Machine};
-use seatrial_model::setting::Present;
+use seatrial_model::setting::{Present, SettingReading};
 use seatrial_model::{Bytes, SiteNode};
 
 use super::class::listed;
@@ -17,15 +17,18 @@ pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     all.of_disks(&node.machine);
     for reading in node.settings.iter().filter(|reading| !is_state(&reading.setting)) {
         if let Present::Value(value) = &reading.present {
-            let place = if reading.subject.kind() == "node" {
-                String::new()
-            } else {
-                format!(" of {}", reading.subject)
-            };
-            all.0.insert(format!("{}{place}", reading.setting), value.to_string());
+            all.0.insert(setting_name(reading), value.to_string());
         }
     }
     all.0
+}
+
+/// `nic.mtu of nic:eth0`; of a setting of the whole node its id alone.
+pub(crate) fn setting_name(reading: &SettingReading) -> String {
+    match reading.subject.kind() {
+        "node" => reading.setting.clone(),
+        _ => format!("{} of {}", reading.setting, reading.subject),
+    }
 }
 
 /// Whether the setting is a state that nobody chose, such as a count of errors: it differs between sound nodes, and is
@@ -52,6 +55,12 @@ impl Attributes {
         self.known("cores", &machine.cpu.cores);
         let online = machine.cpu.threads.iter().filter(|thread| thread.online).count();
         self.0.insert("hardware threads online".to_owned(), online.to_string());
+        self.0.insert("CPUs to run on".to_owned(), machine.cpu.usable().count().to_string());
+        let quota = machine.cpu.quota.as_ref().map(|quota| match quota {
+            Some(quota) => format!("{} us of {} us", quota.quota_us, quota.period_us),
+            None => "none".to_owned(),
+        });
+        self.known("CPU quota", &quota);
         self.0.insert("NUMA nodes".to_owned(), machine.numa.len().to_string());
     }
 

@@ -12,18 +12,24 @@ mod outlier;
 mod uniformity;
 
 use seatrial_model::record::CaseRecord;
+use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Finding, Site};
 
 use crate::judge::Assignment;
-pub(crate) use attributes::attributes;
+pub(crate) use attributes::{attributes, setting_name};
 pub(crate) use class::alike;
 use class::classes;
 
-pub fn fleet_findings(site: &Site, roles: &Assignment, records: &[CaseRecord]) -> Vec<Finding> {
+pub fn fleet_findings(
+    site: &Site,
+    roles: &Assignment,
+    records: &[CaseRecord],
+    settings: &[&'static SettingAbout],
+) -> Vec<Finding> {
     let mut found = one_kernel::find(site);
     for class in classes(site, roles) {
         found.extend(outlier::find(&class, records));
-        found.extend(uniformity::find(&class));
+        found.extend(uniformity::find(&class, settings));
     }
     found
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
+use seatrial_model::setting::SettingAbout;
+use seatrial_model::{Actor, Finding, Remedy, Severity, SiteNode, Subject, Value};
 
-use super::attributes::attributes;
+use super::attributes::{attributes, setting_name};
 use super::class::Class;
 
 const KIND: &str = "uniformity";
@@ -13,7 +14,7 @@ const KIND: &str = "uniformity";
 const MOST_NAMED: usize = 6;
 
 /// One finding per node that differs from the majority, and one per attribute without a majority.
-pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
+pub(super) fn find(class: &Class<'_>, settings: &[&'static SettingAbout]) -> Vec<Finding> {
     if class.nodes.len() < 2 {
         return Vec::new();
     }
@@ -22,7 +23,7 @@ pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
     let mut names: Vec<&String> = all.iter().flat_map(|(_, has)| has.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut odd: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut odd: BTreeMap<&str, Vec<Odd>> = BTreeMap::new();
     let mut found = Vec::new();
     for name in names {
         let mut by_value: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -44,7 +45,10 @@ pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
                         } else {
                             format!("{} others", most.len())
                         };
-                        odd.entry(*node).or_default().push(format!("{name} {value}, {others} {usual}"));
+                        let host = class.nodes.iter().find(|host| host.name == *node);
+                        let command = host.and_then(|host| command(host, name, usual, settings));
+                        let text = format!("{name} {value}, {others} {usual}");
+                        odd.entry(*node).or_default().push(Odd { text, command });
                     }
                 }
             }
@@ -55,14 +59,33 @@ pub(super) fn find(class: &Class<'_>) -> Vec<Finding> {
     found
 }
 
-fn of_node(node: &str, what: &[String]) -> Finding {
-    let mut text = what.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join("; ");
+/// A difference, and the command that takes it away, if one is known.
+struct Odd {
+    text: String,
+    command: Option<String>,
+}
+
+/// The command that sets the setting called `name` to `wanted`.
+fn command(node: &SiteNode, name: &str, wanted: &str, settings: &[&'static SettingAbout]) -> Option<String> {
+    let reading = node.settings.iter().find(|reading| setting_name(reading) == name)?;
+    settings.iter().find(|about| about.id == reading.setting)?.command(reading, &Value::from(wanted))
+}
+
+fn of_node(node: &str, odd: &[Odd]) -> Finding {
+    let what: Vec<&str> = odd.iter().map(|odd| odd.text.as_str()).collect();
+    let mut text = what.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
     if what.len() > MOST_NAMED {
         text += &format!("; and {} more", what.len() - MOST_NAMED);
     }
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), format!("{node}: {text}"));
-    let action = format!("make {node} like its peers: {}", what.first().map_or("", String::as_str));
-    Finding { node: Some(node.to_owned()), ..finding }.with_remedy(Remedy::of(Actor::Administrator, action))
+    let remedy = match odd.iter().find_map(|odd| odd.command.as_ref()) {
+        Some(command) => Remedy::of(Actor::Root, format!("make {node} like its peers: `{command}`")),
+        None => {
+            let first = what.first().copied().unwrap_or_default();
+            Remedy::of(Actor::Administrator, format!("make {node} like its peers: {first}"))
+        }
+    };
+    Finding { node: Some(node.to_owned()), ..finding }.with_remedy(remedy)
 }
 
 fn split(name: &str, by_value: &BTreeMap<&str, Vec<&str>>) -> Finding {
@@ -83,8 +106,8 @@ fn some_of(nodes: &[&str]) -> String {
 mod tests {
     use super::*;
     use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
-    use seatrial_model::setting::{Present, SettingReading};
-    use seatrial_model::{Params, SiteNode, Value};
+    use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingReading};
+    use seatrial_model::{Kind, Params};
 
     fn node(name: &str, modules: usize, governor: &str) -> SiteNode {
         let dimms = Dimms { modules: vec![Dimm::default(); modules], ..Dimms::default() };
@@ -100,7 +123,7 @@ mod tests {
     }
 
     fn texts(nodes: &[SiteNode]) -> Vec<String> {
-        find(&Class { nodes: nodes.iter().collect() }).into_iter().map(|finding| finding.text).collect()
+        find(&Class { nodes: nodes.iter().collect() }, &[]).into_iter().map(|finding| finding.text).collect()
     }
 
     #[test]
@@ -111,6 +134,33 @@ mod tests {
             texts(&nodes),
             ["n7: cpu.governor powersave, 15 others performance; memory modules 15, 15 others 16"]
         );
+    }
+
+    #[test]
+    fn what_to_do_is_the_command_of_the_setting_where_it_has_one() {
+        static GOVERNOR: SettingAbout = SettingAbout {
+            id: "cpu.governor",
+            title: "",
+            doc: "",
+            kind: Kind::Text,
+            unit: "",
+            fields: &[],
+            unlimited: None,
+            subject: "node",
+            facts: &[],
+            source: "",
+            apply: &[ApplyCommand::always("cpupower frequency-set -g {value}")],
+            privilege: Privilege::Root,
+            remedy: "",
+            traps: "",
+        };
+        let nodes = [node("n1", 8, "performance"), node("n2", 8, "performance"), node("n3", 7, "powersave")];
+        let class = Class { nodes: nodes.iter().collect() };
+        let action = |settings: &[&'static SettingAbout]| {
+            find(&class, settings)[0].remedy.as_ref().expect("there is something to do").action.clone()
+        };
+        assert_eq!(action(&[&GOVERNOR]), "make n3 like its peers: `cpupower frequency-set -g performance`");
+        assert_eq!(action(&[]), "make n3 like its peers: cpu.governor powersave, 2 others performance");
     }
 
     #[test]

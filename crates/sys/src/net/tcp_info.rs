@@ -31,6 +31,9 @@ pub struct TcpInfo {
     pub total_retrans: Option<u32>,
     /// Data segments sent, retransmissions included.
     pub data_segs_out: Option<u32>,
+    /// Segments sent and received, with and without data.
+    pub segs_out: Option<u32>,
+    pub segs_in: Option<u32>,
     pub delivered: Option<u32>,
     /// Delivered segments with an ECN congestion mark.
     pub delivered_ce: Option<u32>,
@@ -71,6 +74,8 @@ impl TcpInfo {
             pacing_rate: eight(104),
             bytes_acked: eight(120),
             bytes_received: eight(128),
+            segs_out: four(136),
+            segs_in: four(140),
             // The kernel writes all ones for "no value yet".
             min_rtt_us: four(148).filter(|us| *us != u32::MAX),
             data_segs_out: four(156),
@@ -126,6 +131,11 @@ mod tests {
         assert!(ours.bytes_acked.is_some_and(|bytes| bytes <= 5001), "{ours:?}");
         assert!(ours.snd_mss.is_some_and(|mss| mss > 500) && ours.snd_cwnd.is_some_and(|cwnd| cwnd > 0));
         assert!(ours.data_segs_out.is_some_and(|count| (1..=12).contains(&count)), "{ours:?}");
+        // Beside the data at least the request for the connection and its answer.
+        assert!(
+            ours.segs_out > ours.data_segs_out && ours.segs_in.is_some_and(|count| count > 0),
+            "{ours:?}"
+        );
     }
 
     #[test]

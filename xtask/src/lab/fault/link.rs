@@ -10,7 +10,7 @@ use super::super::state::{Host, Lab};
 use super::Fault;
 
 /// What a fault counted in one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
     /// Frames that came to the fault.
     pub seen: u64,
@@ -35,20 +35,22 @@ fn ends<'a>(lab: &'a Lab, node: &'a Host) -> [(&'a Host, &'a str); 2] {
 /// When the kernel refuses.
 pub fn apply(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
     match fault {
-        Fault::Rate(bits) => {
+        Fault::Rate(bits, _) => {
             // A bucket holds what flows in half a millisecond, for the timer that refills it, and no less than the
             // largest chain of segments that the kernel hands down in one piece.
             let bytes = (bits / 8 / 2000).max(64 << 10);
-            for (host, interface) in ends(lab, node) {
+            for (host, interface) in sides(lab, node, fault).into_iter().flatten() {
                 let line = format!(
                     "qdisc replace dev {interface} root tbf rate {bits}bit burst {bytes} latency 50ms\n"
                 );
                 fed(in_network(host, "tc")?.args(["-batch", "-"]), &line)?;
             }
         }
-        Fault::Drop(one_in) => {
-            for (host, interface) in ends(lab, node) {
+        Fault::Drop(one_in, _) => {
+            for (host, interface) in sides(lab, node, fault).into_iter().flatten() {
                 fed(in_network(host, "nft")?.args(["-f", "-"]), &table(&node.name, interface, one_in))?;
+            }
+            for (host, interface) in ends(lab, node) {
                 // Otherwise what is dropped would be a chain of segments, which is up to 64 KiB of one connection.
                 ip(host, &format!("link set dev {interface} gso_max_segs 1\n"))?;
             }
@@ -67,14 +69,14 @@ pub fn apply(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
 /// When the kernel refuses.
 pub fn heal(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
     match fault {
-        Fault::Rate(_) => {
-            for (host, interface) in ends(lab, node) {
+        Fault::Rate(..) => {
+            for (host, interface) in sides(lab, node, fault).into_iter().flatten() {
                 if qdisc(host, interface)?.is_some() {
                     output(in_network(host, "tc")?.args(["qdisc", "delete", "dev", interface, "root"]))?;
                 }
             }
         }
-        Fault::Drop(_) => {
+        Fault::Drop(..) => {
             for (host, interface) in ends(lab, node) {
                 let name = table_name(&node.name);
                 // Declared once more, so that there is one to delete.
@@ -98,15 +100,27 @@ pub fn heal(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
 /// # Errors
 /// When tc or nft do not answer.
 pub fn counters(lab: &Lab, node: &Host, fault: Fault) -> Result<Option<[Counter; 2]>> {
-    let [own, port] = ends(lab, node);
     let read = |(host, interface): (&Host, &str)| match fault {
-        Fault::Rate(_) => qdisc(host, interface),
-        Fault::Drop(_) => dropped(host, &node.name),
+        Fault::Rate(..) => qdisc(host, interface),
+        Fault::Drop(..) => dropped(host, &node.name),
         _ => Ok(None),
     };
-    // A drop works on what comes in, a rate on what goes out: so the direction is the other one.
-    let (to, from) = if matches!(fault, Fault::Drop(_)) { (own, port) } else { (port, own) };
-    Ok(read(to)?.zip(read(from)?).map(|(to, from)| [to, from]))
+    let [to, from] = sides(lab, node, fault).map(|end| end.map_or(Ok(Some(Counter::default())), read));
+    Ok(to?.zip(from?).map(|(to, from)| [to, from]))
+}
+
+/// The ends that have the fault of what flows to the node and of what flows from there, as far as it is of that direction: a
+/// drop works on what comes in, a rate on what goes out.
+fn sides<'a>(lab: &'a Lab, node: &'a Host, fault: Fault) -> [Option<(&'a Host, &'a str)>; 2] {
+    let [own, port] = ends(lab, node);
+    let (ends, way) = match fault {
+        Fault::Rate(_, way) => ([port, own], way),
+        Fault::Drop(_, way) => ([own, port], way),
+        // They count nothing.
+        _ => return [Some(own), Some(port)],
+    };
+    let [to, from] = way.has();
+    [to.then_some(ends[0]), from.then_some(ends[1])]
 }
 
 fn table_name(node: &str) -> String {

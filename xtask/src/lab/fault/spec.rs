@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Fault {
-    /// The link carries at most this in each direction, in bits a second of layer 2.
-    Rate(u64),
-    /// Of the frames in each direction, exactly the first of every so many is lost.
-    Drop(u32),
+    /// The link carries at most this, in bits a second of layer 2.
+    Rate(u64, Way),
+    /// Of the frames, exactly the first of every so many is lost.
+    Drop(u32, Way),
     /// The link is down, as with the cable pulled.
     Down,
     /// The node's interface takes only frames up to this many bytes; its peers do not know.
@@ -23,8 +23,42 @@ pub enum Fault {
     FreezeFs,
 }
 
+/// The direction of a fault of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Both directions.
+    Both,
+    /// To the node.
+    To,
+    /// From the node.
+    From,
+}
+
+impl Way {
+    /// Whether the fault is of what flows to the node, and whether of what flows from there.
+    pub const fn has(self) -> [bool; 2] {
+        match self {
+            Self::Both => [true, true],
+            Self::To => [true, false],
+            Self::From => [false, true],
+        }
+    }
+
+    /// `name`, `name-to` or `name-from`.
+    const fn of(self, [both, to, from]: [&'static str; 3]) -> &'static str {
+        match self {
+            Self::Both => both,
+            Self::To => to,
+            Self::From => from,
+        }
+    }
+}
+
+const RATE: [&str; 3] = ["rate", "rate-to", "rate-from"];
+const DROP: [&str; 3] = ["drop", "drop-to", "drop-from"];
+
 /// What can be written, for messages.
-const FORMS: &str = "rate=200mbit, drop=1%, down, mtu=1500, cpu-hog[=CPU], freeze-fs";
+const FORMS: &str = "rate=200mbit, rate-to=, rate-from=, drop=1%, drop-to=, drop-from=, down, mtu=1500, cpu-hog[=CPU], freeze-fs";
 
 /// Units of a rate, as tc(8) writes them: bits a second, decimal.
 const UNITS: &[(&str, u64)] = &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
@@ -33,8 +67,8 @@ impl Fault {
     /// Its name without the value: a node has one fault of a kind.
     pub fn kind(self) -> &'static str {
         match self {
-            Fault::Rate(_) => "rate",
-            Fault::Drop(_) => "drop",
+            Fault::Rate(_, way) => way.of(RATE),
+            Fault::Drop(_, way) => way.of(DROP),
             Fault::Down => "down",
             Fault::Mtu(_) => "mtu",
             Fault::CpuHog(_) => "cpu-hog",
@@ -49,9 +83,14 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, value) = text.split_once('=').map_or((text, None), |(kind, value)| (kind, Some(value)));
         let value_of = || value.ok_or_else(|| format!("'{kind}' needs a value, as in: {FORMS}"));
+        let ways = [Way::Both, Way::To, Way::From];
+        if let Some(way) = ways.into_iter().find(|way| way.of(RATE) == kind) {
+            return rate(value_of()?).map(|bits| Fault::Rate(bits, way));
+        }
+        if let Some(way) = ways.into_iter().find(|way| way.of(DROP) == kind) {
+            return one_in(value_of()?).map(|one_in| Fault::Drop(one_in, way));
+        }
         match kind {
-            "rate" => rate(value_of()?).map(Fault::Rate),
-            "drop" => one_in(value_of()?).map(Fault::Drop),
             // The least is what IPv4 needs (RFC 791), the most what the links of the lab have.
             "mtu" => number(value_of()?, 68, super::super::net::MTU).map(Fault::Mtu),
             "cpu-hog" => number(value.unwrap_or("0"), 0, u32::MAX).map(Fault::CpuHog),
@@ -93,13 +132,13 @@ fn one_in(text: &str) -> Result<u32, String> {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Rate(bits) => {
+            Fault::Rate(bits, _) => {
                 // The last unit divides everything.
                 let unit = UNITS.iter().find(|(_, size)| bits % size == 0);
                 let (unit, size) = unit.copied().unwrap_or(("bit", 1));
-                write!(f, "rate={}{unit}", bits / size)
+                write!(f, "{}={}{unit}", self.kind(), bits / size)
             }
-            Fault::Drop(one_in) => write!(f, "drop={}%", 100.0 / f64::from(*one_in)),
+            Fault::Drop(one_in, _) => write!(f, "{}={}%", self.kind(), 100.0 / f64::from(*one_in)),
             Fault::Mtu(bytes) => write!(f, "mtu={bytes}"),
             Fault::CpuHog(cpu) => write!(f, "cpu-hog={cpu}"),
             Fault::Down | Fault::FreezeFs => f.write_str(self.kind()),
@@ -128,12 +167,14 @@ mod tests {
     #[test]
     fn every_form_is_read_and_written_the_same() {
         let forms = [
-            ("rate=200mbit", Fault::Rate(200_000_000)),
-            ("rate=1500kbit", Fault::Rate(1_500_000)),
-            ("drop=1%", Fault::Drop(100)),
-            ("drop=0.1%", Fault::Drop(1000)),
-            ("drop=12.5%", Fault::Drop(8)),
-            ("drop=100%", Fault::Drop(1)),
+            ("rate=200mbit", Fault::Rate(200_000_000, Way::Both)),
+            ("rate=1500kbit", Fault::Rate(1_500_000, Way::Both)),
+            ("drop=1%", Fault::Drop(100, Way::Both)),
+            ("drop=0.1%", Fault::Drop(1000, Way::Both)),
+            ("drop=12.5%", Fault::Drop(8, Way::Both)),
+            ("rate-to=80mbit", Fault::Rate(80_000_000, Way::To)),
+            ("drop-from=1%", Fault::Drop(100, Way::From)),
+            ("drop=100%", Fault::Drop(1, Way::Both)),
             ("down", Fault::Down),
             ("mtu=1500", Fault::Mtu(1500)),
             ("cpu-hog=1", Fault::CpuHog(1)),

@@ -1,0 +1,127 @@
+//! Gives the findings that name a node their cause and what to do about it.
+
+use std::collections::BTreeMap;
+
+use seatrial_model::record::CaseRecord;
+use seatrial_model::setting::SettingAbout;
+use seatrial_model::{Finding, Outcome, Severity, Site, Subject};
+
+use super::rule::CauseRule;
+use super::rules::CAUSES;
+use super::scene::Scene;
+use super::sign::Observation;
+use crate::finding::matrix::SlowSide;
+use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
+use crate::finding::{culprit, shaped, slow};
+
+/// The finding that says why cases of one node have no numbers.
+const ALONE: &str = "known-cause";
+
+/// Adds causes and remedies to the findings that name a slow node or a culprit, and findings about cases of one node that have
+/// no numbers for a known cause, and about shapers whose rate is reached.
+pub fn explain(
+    findings: &mut Vec<Finding>,
+    records: &[CaseRecord],
+    site: &Site,
+    settings: &[&'static SettingAbout],
+) {
+    for finding in findings.iter_mut() {
+        let Some(node) = finding.node.clone() else { continue };
+        let empty = Scene {
+            node: &node,
+            side: SlowSide::Both,
+            cases: Vec::new(),
+            slow: None,
+            records,
+            site,
+            settings,
+        };
+        match finding.kind.as_str() {
+            kind if kind == slow::NODE.kind && finding.remedy.is_none() => of_slow(finding, empty),
+            kind if kind == culprit::RULE.kind => {
+                let is_named =
+                    |case: &&CaseRecord| finding.evidence.iter().any(|id| *id == case.case.as_str());
+                let cases = records.iter().filter(is_named).collect();
+                of_failed(finding, &Scene { cases, ..empty });
+            }
+            _ => {
+                // The rule of the finding told the cause.
+                let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
+                let remedy = rule.map(|rule| rule.remedy(&empty, &Observation::default()));
+                finding.remedy = finding.remedy.take().or(remedy);
+            }
+        }
+    }
+    findings.extend(alone(records, site, settings));
+    shaped::tell(findings, records, site);
+}
+
+/// The first rule that holds.
+fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
+    CAUSES.iter().find_map(|rule| Some((rule, rule.holds(scene)?)))
+}
+
+/// What was looked for and is not there.
+fn excluded(scene: &Scene<'_>) -> String {
+    let words: Vec<String> = CAUSES.iter().flat_map(|rule| rule.excluded(scene)).collect();
+    if words.is_empty() { String::new() } else { format!("; excluded: {}", words.join(", ")) }
+}
+
+fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
+    let matrices = speeds(scene.records);
+    let matrix = matrices.iter().find(|matrix| {
+        finding.evidence.first() == Some(&matrix.group) && finding.evidence.get(1) == Some(&matrix.metric)
+    });
+    let slow = matrix.and_then(|matrix| {
+        let named = matrix.slow_nodes(FEWEST_PARTNERS);
+        Some((matrix, named.into_iter().find(|slow| matrix.nodes[slow.nodes[0]] == scene.node)?))
+    });
+    let Some((matrix, slow)) = slow else { return };
+    let own = scene
+        .records
+        .iter()
+        .filter(|case| is_of(case, matrix) && slow.side.has_node(scene.node, &case.nodes));
+    let scene = Scene { side: slow.side, cases: own.collect(), slow: Some((matrix, slow)), ..scene };
+    let (rule, seen) =
+        cause(&scene).unwrap_or((CAUSES.last().expect("there are rules"), Observation::default()));
+    let text = rule.text(&scene, &seen);
+    if !text.is_empty() {
+        finding.text += &format!("; {text}");
+    }
+    // What sends a person to the cable names what was looked for before.
+    if rule.is_open() {
+        finding.text += &excluded(&scene);
+    }
+    finding.cause = Some(rule.id.to_owned());
+    finding.remedy = Some(rule.remedy(&scene, &seen));
+}
+
+fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
+    if let Some((rule, seen)) = cause(scene) {
+        finding.text += &format!("; {}", rule.text(scene, &seen));
+        finding.cause = Some(rule.id.to_owned());
+        finding.remedy = Some(rule.remedy(scene, &seen));
+    }
+}
+
+/// One finding for each cause of cases of one node that failed.
+fn alone(records: &[CaseRecord], site: &Site, settings: &[&'static SettingAbout]) -> Vec<Finding> {
+    let mut found: BTreeMap<(&str, &Subject, &str), Finding> = BTreeMap::new();
+    for case in records.iter().filter(|case| case.outcome == Outcome::Failed) {
+        let [node] = case.nodes.as_slice() else { continue };
+        let scene =
+            Scene { node, side: SlowSide::Both, cases: vec![case], slow: None, records, site, settings };
+        let Some((rule, seen)) = cause(&scene) else { continue };
+        let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
+            let text = format!("{}: {}", case.subject, rule.text(&scene, &seen));
+            let finding = Finding::new(ALONE, Severity::Problem, case.subject.clone(), text);
+            Finding { node: Some(node.clone()), cause: Some(rule.id.to_owned()), ..finding }
+                .with_remedy(rule.remedy(&scene, &seen))
+        });
+        finding.evidence.push(case.case.to_string());
+    }
+    found.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests;

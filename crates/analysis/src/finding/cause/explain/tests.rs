@@ -1,0 +1,247 @@
+//! Each rule on records that show its cause, and on records that do not.
+
+use seatrial_model::machine::{CpuQuota, Known, Machine, Nic, Queueing};
+use seatrial_model::setting::Present;
+use seatrial_model::setting::SettingReading;
+use seatrial_model::{Cause, Fact, FlowLoss, LastFlows, LossShare, Params, SiteNode, Unit, Value};
+use serde_json::json;
+
+use super::*;
+use crate::finding::findings;
+use crate::judge::fixture::{case, metric, no_limit};
+
+/// Every ordered pair of four nodes, in Gbit/s.
+fn pairs(rate: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
+    let all =
+        (1..=4).flat_map(|one| (1..=4).map(move |other| (one, other))).filter(|(one, other)| one != other);
+    let pair = |(one, other)| {
+        let mut case = case(&format!("n{one}"), &format!("n{one}->n{other}"));
+        let Ok(id) = format!("n{one}->n{other}").parse();
+        case.case = id;
+        case.nodes.push(format!("n{other}"));
+        let value = rate(one, other);
+        let metric = seatrial_model::record::MetricRecord {
+            unit: Unit::GigabitsPerSecond,
+            ..metric(value, (value, value), no_limit())
+        };
+        case.metrics.insert("throughput".to_owned(), metric);
+        let shares = LossShare { acknowledgements_lost: Some(0.01), lost: Some(0.0), lost_segments: 0 };
+        LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+        case
+    };
+    all.map(pair).collect()
+}
+
+/// What n3 receives is slow.
+fn slow_to_n3() -> Vec<CaseRecord> {
+    pairs(|_, to| if to == 3 { 0.19 } else { 4.8 })
+}
+
+fn site(change: impl Fn(&mut SiteNode)) -> Site {
+    let mut nodes: Vec<SiteNode> =
+        (1..=4).map(|node| SiteNode::new(format!("n{node}"), Machine::default())).collect();
+    change(&mut nodes[2]);
+    Site { nodes }
+}
+
+fn told(records: &[CaseRecord], site: &Site) -> Vec<Finding> {
+    let mut found = findings(records);
+    explain(&mut found, records, site, &[]);
+    found
+}
+
+/// The cause, text and remedy of the finding about n3.
+fn of_n3(records: &[CaseRecord], site: &Site) -> (String, String, String) {
+    let found = told(records, site);
+    let finding = found.iter().find(|finding| finding.node.as_deref() == Some("n3")).expect("n3 is named");
+    let remedy = finding.remedy.clone().expect("there is something to do");
+    (finding.cause.clone().unwrap_or_default(), finding.text.clone(), remedy.action.into_owned())
+}
+
+fn shaped(mbit: u64) -> impl Fn(&mut SiteNode) {
+    move |node| {
+        let queue = Queueing {
+            kind: "tbf".to_owned(),
+            root: true,
+            rate_bytes_per_second: Some(mbit * 125_000),
+            ..Queueing::default()
+        };
+        let nic = Nic { name: "eth0".to_owned(), queueing: Known::Known(vec![queue]), ..Nic::default() };
+        node.machine.nics = Known::Known(vec![nic]);
+    }
+}
+
+#[test]
+fn a_shaper_that_explains_the_rate_is_the_cause_and_any_other_is_not() {
+    let (cause, text, action) = of_n3(&slow_to_n3(), &site(shaped(200)));
+    assert_eq!(cause, "shaper");
+    assert!(text.ends_with("the cause is known: tbf on eth0 of n3 shapes to 200 Mbit/s"), "{text}");
+    assert!(action.contains("tc qdisc del dev eth0 root"), "{action}");
+    for other in [100, 1_000, 40_000] {
+        let (cause, text, _) = of_n3(&slow_to_n3(), &site(shaped(other)));
+        assert_eq!(cause, "unexplained", "{other}");
+        assert!(text.contains("excluded: a shaper on the node, packet loss"), "{text}");
+    }
+}
+
+#[test]
+fn a_shaper_is_told_where_no_node_can_be_named_slow() {
+    let of =
+        |rate: f64| told(&pairs(|_, _| rate)[..1], &Site { nodes: vec![site(shaped(200)).nodes[2].clone()] });
+    let one = pairs(|_, _| 0.199);
+    let to_n3: Vec<CaseRecord> = one.into_iter().filter(|case| case.nodes == ["n2", "n3"]).collect();
+    let found = told(&to_n3, &site(shaped(200)));
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("shaped", Some("n3")));
+    assert!(
+        finding.text.starts_with("tbf on eth0 of n3 shapes to 200 Mbit/s")
+            && finding.text.ends_with("and 1 case comes that far: 0.199 Gbit/s"),
+        "{}",
+        finding.text
+    );
+    for other in [0.15, 0.21] {
+        assert_eq!(of(other), [], "{other}");
+    }
+}
+
+fn reading(setting: &str, value: &str) -> SettingReading {
+    SettingReading {
+        setting: setting.to_owned(),
+        subject: Subject::node(),
+        facts: Params::default(),
+        present: Present::Value(Value::from(value)),
+        note: None,
+    }
+}
+
+/// All nodes with the setting, n3 with its own value.
+fn with_setting(setting: &str, [usual, own]: [&str; 2]) -> Site {
+    let mut site = site(|_| {});
+    for node in &mut site.nodes {
+        node.settings.push(reading(setting, if node.name == "n3" { own } else { usual }));
+    }
+    site
+}
+
+#[test]
+fn a_smaller_buffer_is_the_cause_where_it_counts_and_a_larger_one_is_none() {
+    let values = ["4 KiB, 128 KiB, 32 MiB", "4 KiB, 4 KiB, 32 KiB"];
+    let (cause, text, _) = of_n3(&slow_to_n3(), &with_setting("net.ipv4.tcp_rmem", values));
+    assert_eq!(cause, "small-receive-buffer");
+    let says = "net.ipv4.tcp_rmem is 4 KiB, 4 KiB, 32 KiB, on 3 others 4 KiB, 128 KiB, 32 MiB";
+    assert!(text.ends_with(says), "{text}");
+    let larger = [values[1], values[0]];
+    assert_eq!(of_n3(&slow_to_n3(), &with_setting("net.ipv4.tcp_rmem", larger)).0, "unexplained");
+    // A send buffer says nothing about what a node receives.
+    assert_eq!(of_n3(&slow_to_n3(), &with_setting("net.ipv4.tcp_wmem", values)).0, "unexplained");
+    let from_n3 = pairs(|from, _| if from == 3 { 0.19 } else { 4.8 });
+    assert_eq!(of_n3(&from_n3, &with_setting("net.ipv4.tcp_wmem", values)).0, "small-send-buffer");
+    assert_eq!(of_n3(&from_n3, &with_setting("nic.mtu", ["9000", "1500"])).0, "smaller-mtu");
+}
+
+#[test]
+fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() {
+    let limited = |own: &str, others: &str| {
+        let mut records = slow_to_n3();
+        for case in &mut records {
+            let word = if case.nodes[1] == "n3" { own } else { others };
+            case.evidence.insert("limited_by".to_owned(), json!({ word: 3 }));
+        }
+        of_n3(&records, &site(|_| {}))
+    };
+    let (cause, text, _) = limited("receiver-starved", "sender-cpu");
+    assert_eq!(cause, "receiver-starved");
+    assert!(text.ends_with("in 9 of 9 flows other programs take the receiver's CPU"), "{text}");
+    assert_eq!(limited("receiver-starved", "receiver-starved").0, "unexplained");
+    // The CPUs of those that send to n3 are not its own.
+    assert_eq!(limited("sender-starved", "path").0, "unexplained");
+    let (cause, text, _) = limited("path", "path");
+    assert_eq!(cause, "full-path");
+    assert!(
+        text.contains("the path is full") && text.contains("excluded: a shaper on the node, packet loss"),
+        "{text}"
+    );
+}
+
+#[test]
+fn acknowledgements_that_are_lost_are_told_of_a_node_that_is_not_slow() {
+    let mut records = pairs(|_, _| 4.8);
+    for case in records.iter_mut().filter(|case| case.nodes[0] == "n3") {
+        let shares = LossShare { acknowledgements_lost: Some(0.66), lost: Some(0.0), lost_segments: 0 };
+        LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+    }
+    let (cause, text, action) = of_n3(&records, &site(|_| {}));
+    assert_eq!(cause, "lost-acknowledgements");
+    let says = "n3 loses acknowledgements that its partners send to it: 66 % of the acknowledgements are lost in 3 of";
+    assert!(text.starts_with(says), "{text}");
+    assert!(action.contains("small packets"), "{action}");
+}
+
+#[test]
+fn a_quota_and_missing_cpus_are_causes_where_the_others_have_none() {
+    let quota = CpuQuota { group: "/batch".to_owned(), quota_us: 20_000, period_us: 100_000 };
+    let with_quota = |site: &mut Site, nodes: &[usize]| {
+        for (at, node) in site.nodes.iter_mut().enumerate() {
+            node.machine.cpu.quota = Known::Known(nodes.contains(&at).then(|| quota.clone()));
+        }
+    };
+    let mut limited = site(|_| {});
+    with_quota(&mut limited, &[2]);
+    let (cause, text, _) = of_n3(&slow_to_n3(), &limited);
+    assert_eq!(cause, "cpu-quota");
+    assert!(text.ends_with("the cgroup /batch allows 0.2 CPUs"), "{text}");
+    with_quota(&mut limited, &[0, 1, 2, 3]);
+    assert_eq!(of_n3(&slow_to_n3(), &limited).0, "unexplained");
+}
+
+#[test]
+fn cases_without_numbers_are_told_by_what_their_reasons_say() {
+    let mut records = pairs(|_, _| 4.8);
+    for case in records.iter_mut().filter(|case| case.nodes[1] == "n3") {
+        case.metrics.clear();
+        (case.outcome, case.cause) = (Outcome::Failed, Some(Cause::IoError));
+        case.reason = Some("timed out: the request for a connection was not answered".to_owned());
+    }
+    let (cause, text, action) = of_n3(&records, &site(|_| {}));
+    assert_eq!(cause, "firewall");
+    assert!(text.contains("the fault is likely on n3; a firewall drops"), "{text}");
+    assert!(action.contains("nft list ruleset"), "{action}");
+    let answer = "the peer cannot be reached: 10.77.0.3:50257: No route to host (os error 113)";
+    records.iter_mut().for_each(|case| case.reason = case.reason.take().map(|_| answer.to_owned()));
+    assert_eq!(of_n3(&records, &site(|_| {})).0, "rejected");
+    // Settings that differ explain no case without a number.
+    let values = ["4 KiB, 128 KiB, 32 MiB", "4 KiB, 4 KiB, 32 KiB"];
+    records.iter_mut().for_each(|case| case.reason = case.reason.take().map(|_| "broken pipe".to_owned()));
+    assert_eq!(of_n3(&records, &with_setting("net.ipv4.tcp_rmem", values)).0, "");
+}
+
+#[test]
+fn a_frozen_file_system_is_told_once_for_all_cases_on_it() {
+    let hung = |node: &str, reason: &str| {
+        let mut case = case(node, "fs:/scratch");
+        (case.outcome, case.cause) = (Outcome::Failed, Some(Cause::Hang));
+        case.reason = Some(reason.to_owned());
+        case
+    };
+    let frozen = "writing has been pending for 28 s; its thread is in state D in percpu_rwsem_wait";
+    let records = [hung("n3", frozen), hung("n3", frozen), hung("n2", "writing has been pending for 28 s")];
+    let found = told(&records, &site(|_| {}));
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((finding.node.as_deref(), finding.evidence.len()), (Some("n3"), 2));
+    assert!(
+        finding.text.starts_with("fs:/scratch: the file system is frozen (fsfreeze)"),
+        "{}",
+        finding.text
+    );
+    assert!(finding.full_text().contains("fsfreeze --unfreeze"));
+}
+
+#[test]
+fn every_rule_has_an_id_of_its_own_and_a_remedy_that_fits_a_line() {
+    for rule in CAUSES {
+        assert_eq!(CAUSES.iter().filter(|other| other.id == rule.id).count(), 1, "{}", rule.id);
+        let remedy = seatrial_model::Remedy::new(rule.actor, rule.action).to_string();
+        assert!(remedy.len() <= 180 && !rule.action.is_empty(), "{}: {}", rule.id, remedy.len());
+        assert_eq!(rule.seen.is_empty(), rule.id == "unexplained");
+    }
+}

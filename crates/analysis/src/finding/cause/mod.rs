@@ -1,0 +1,12 @@
+//! Why a node is at fault: rules as data, one file each, which `docs/diagnosis.md` lists.
+
+mod explain;
+mod rule;
+mod rules;
+mod scene;
+mod sign;
+
+pub use explain::explain;
+pub use rule::CauseRule;
+pub use rules::CAUSES;
+pub use sign::Sign;

@@ -1,0 +1,89 @@
+//! A rule: what is seen, what refutes it, the cause, the remedy.
+
+use seatrial_model::{Actor, Remedy};
+
+use super::scene::Scene;
+use super::sign::{Observation, Observed, Sign};
+use crate::finding::matrix::SlowSide;
+
+/// Why a node is at fault, as data. Texts have the places `{node}`; `{seen}`, which is what the sign saw; `{device}` and
+/// `{command}`, which it found.
+#[derive(Debug)]
+pub struct CauseRule {
+    /// Id of the cause, as the field `cause` of a finding has it.
+    pub id: &'static str,
+    /// The side on which the node is slow.
+    pub side: SlowSide,
+    /// One of these is seen. Without any, the rule holds where no other does.
+    pub seen: &'static [Sign],
+    /// None of these is seen.
+    pub refuted_by: &'static [Sign],
+    /// The cause, as the end of a sentence.
+    pub cause: &'static str,
+    /// Who can mend it.
+    pub actor: Actor,
+    /// What to do, with the command.
+    pub action: &'static str,
+}
+
+impl CauseRule {
+    /// A rule without a side and without what refutes it.
+    pub(super) const NEW: Self = Self {
+        id: "",
+        side: SlowSide::Both,
+        seen: &[],
+        refuted_by: &[],
+        cause: "",
+        actor: Actor::Root,
+        action: "",
+    };
+
+    pub(super) fn holds(&self, scene: &Scene<'_>) -> Option<Observation> {
+        if !self.side.overlaps(scene.side) || self.seen.is_empty() {
+            return None;
+        }
+        let refuted = self.refuted_by.iter().any(|sign| matches!(sign.sight(scene), Observed::Seen(_)));
+        self.seen.iter().filter(|_| !refuted).find_map(|sign| match sign.sight(scene) {
+            Observed::Seen(seen) => Some(seen),
+            Observed::Absent | Observed::Unknown => None,
+        })
+    }
+
+    /// The signs that were looked for and are not there.
+    pub(super) fn excluded(&self, scene: &Scene<'_>) -> impl Iterator<Item = String> {
+        let signs = self.seen.iter().filter(|_| self.side.overlaps(scene.side));
+        signs.filter(|sign| matches!(sign.sight(scene), Observed::Absent)).map(Sign::words)
+    }
+
+    /// Where the node is slow, in words; none where that says nothing.
+    pub const fn side_words(&self) -> &'static str {
+        match self.side {
+            SlowSide::Both => "",
+            SlowSide::Sends => "the node sends slowly",
+            SlowSide::Receives => "the node receives slowly",
+        }
+    }
+
+    /// Whether what the cause is stays open: a part that no counter of the nodes shows.
+    pub(super) fn is_open(&self) -> bool {
+        self.seen.is_empty() || self.seen.contains(&Sign::LimitedBy("path"))
+    }
+
+    pub(super) fn text(&self, scene: &Scene<'_>, seen: &Observation) -> String {
+        filled(self.cause, scene, seen)
+    }
+
+    pub(super) fn remedy(&self, scene: &Scene<'_>, seen: &Observation) -> Remedy {
+        Remedy::of(self.actor, filled(self.action, scene, seen))
+    }
+}
+
+fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
+    let places = [
+        ("{node}", scene.node),
+        ("{seen}", &seen.text),
+        ("{device}", &seen.device),
+        ("{command}", &seen.command),
+    ];
+    places.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value))
+}

@@ -1,0 +1,12 @@
+//! A cgroup that limits the CPU time of the node.
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "cpu-quota",
+    seen: &[Sign::CpuQuota],
+    cause: "a cgroup limits the CPU time: {seen}",
+    action: "raise the quota: `cat cpu.max` (v1: cpu.cfs_quota_us) of that cgroup, or start Seatrial outside of it",
+    ..CauseRule::NEW
+};

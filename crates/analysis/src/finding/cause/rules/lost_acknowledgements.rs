@@ -1,0 +1,16 @@
+//! Lost acknowledgements.
+
+use seatrial_model::Actor;
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "lost-acknowledgements",
+    seen: &[Sign::LostAcknowledgements],
+    refuted_by: &[Sign::Loss],
+    cause: "{seen}",
+    actor: Actor::NetworkTeam,
+    action: "look for filters and policers of small packets: `nft list ruleset`, `tc filter show dev DEVICE ingress`, switch port",
+    ..CauseRule::NEW
+};

@@ -1,0 +1,15 @@
+//! A send buffer that limits the flows.
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+use crate::finding::matrix::SlowSide;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "send-buffer",
+    side: SlowSide::Sends,
+    seen: &[Sign::LimitedBy("send-buffer")],
+    refuted_by: &[Sign::OthersLimitedBy("send-buffer")],
+    cause: "{seen} the send buffer is too small",
+    action: "raise the third value of net.ipv4.tcp_wmem on the sending node",
+    ..CauseRule::NEW
+};

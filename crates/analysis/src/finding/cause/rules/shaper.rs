@@ -1,0 +1,12 @@
+//! A shaper on an interface of the node.
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "shaper",
+    seen: &[Sign::Shaper],
+    cause: "the cause is known: {seen}",
+    action: "if the shaper is unwanted, `tc qdisc del dev {device} root`",
+    ..CauseRule::NEW
+};

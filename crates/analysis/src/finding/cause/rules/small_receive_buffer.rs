@@ -1,0 +1,14 @@
+//! A receive buffer below that of the other nodes.
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+use crate::finding::matrix::SlowSide;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "small-receive-buffer",
+    side: SlowSide::Receives,
+    seen: &[Sign::Smaller("net.ipv4.tcp_rmem")],
+    cause: "the receive buffer is small: {seen}",
+    action: "`{command}`, and in a file in /etc/sysctl.d",
+    ..CauseRule::NEW
+};

@@ -1,0 +1,76 @@
+//! The page of the causes, from the rules that findings are made with, beside what came of faults that were planted.
+
+use std::fmt::Write;
+
+use seatrial_analysis::{CauseRule, Sign};
+
+use super::File;
+
+const HEAD: &str = "\
+<!-- Made by `cargo xtask generate` from the rules of crates/analysis/src/finding/cause/rules and from xtask/src/faults/trials.md. -->
+# Diagnosis
+
+Which node is at fault, and why. A finding that names a node (`slow-node`, `lossy-node`, `culprit`) has the cause as the end of
+its sentence, its id in the field `cause`, and what to do about it. `known-cause` tells the cause of cases of one node that have
+no number.
+
+## Who
+
+Pairs of nodes are measured in both directions by `--pattern matchings` (`all-pairs` and `ring` for benchmarks that say so). A
+node is named for what it sends, for what it receives, or for both, if its rates are farther from those of all nodes than their
+scatter and their intervals explain, or if it has no result with two partners or more that have results with others.
+[architecture.md](architecture.md) has the numbers.
+
+## Why
+
+The first rule that holds is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
+nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
+open, the finding lists the signs that were looked for and are not there.
+
+| cause | seen | refuted by | in words | who | what to do |
+|---|---|---|---|---|---|
+";
+
+const TRIALS: &str = include_str!("../faults/trials.md");
+
+/// The page of the causes.
+pub fn page(rules: &[CauseRule]) -> File {
+    let mut text = HEAD.to_owned();
+    for rule in rules {
+        let words = |signs: &[Sign]| signs.iter().map(Sign::words).collect::<Vec<_>>().join(", or ");
+        let seen = match (rule.seen, rule.side_words()) {
+            ([], _) => "none of the signs above".to_owned(),
+            (signs, "") => words(signs),
+            (signs, side) => format!("{}, and {side}", words(signs)),
+        };
+        let cells = [
+            &format!("`{}`", rule.id),
+            &seen,
+            &words(rule.refuted_by),
+            rule.cause,
+            rule.actor.words(),
+            rule.action,
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        writeln!(text, "| {} |", cells.join(" | ")).expect("a String takes all");
+    }
+    text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found.\n\n";
+    text += TRIALS;
+    File::new("docs/diagnosis.md", &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_a_row_with_all_its_cells() {
+        let text = page(seatrial_analysis::CAUSES).text;
+        for rule in seatrial_analysis::CAUSES {
+            let start = format!("| `{}` |", rule.id);
+            let row = text.lines().find(|line| line.starts_with(&start)).expect("a row");
+            assert_eq!(row.replace("\\|", "").matches('|').count(), 7, "{row}");
+            assert!(row.contains(rule.action), "{row}");
+        }
+    }
+}
