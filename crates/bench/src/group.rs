@@ -10,11 +10,31 @@ use seatrial_model::{
 use crate::Ends;
 use crate::affinity::{OFF_IRQ_CORES, SAME_LLC, ThreadPlacement, place_threads};
 use crate::interfaces::{INTERFACE, PEER_INTERFACE};
-use crate::link_limits;
+use crate::{core_bindings, link_limits};
+
+const MOST_PER_NODE: u64 = 256;
 
 /// Parts on each node.
-pub const PER_NODE: ParamSpec = ParamSpec::new("per_node", Kind::Load(1, 256), "1")
-    .doc("Parts on each node, each in a process of its own.");
+pub const PER_NODE: ParamSpec = ParamSpec::new("per_node", Kind::Load(1, MOST_PER_NODE), "1").word(CORES).doc(
+    "Parts on each node, each in a process of its own; cores: one for each core, as many as the node with the fewest has.",
+);
+
+/// The word for one part a core.
+const CORES: &str = "cores";
+
+/// `params` with the number of parts that `per_node=cores` means on the nodes of `site`.
+///
+/// # Errors
+/// When no core of a node is known.
+pub fn with_parts(params: &Params, site: &Site) -> Result<Params, Reason> {
+    let mut params = params.clone();
+    if params.text(PER_NODE.name) == Ok(CORES) {
+        let cores = site.nodes.iter().map(|node| Ok(core_bindings(&node.machine)?.len() as u64));
+        let cores: Vec<u64> = cores.collect::<Result<_, Reason>>()?;
+        params.set(PER_NODE.name, cores.into_iter().min().unwrap_or(1).min(MOST_PER_NODE));
+    }
+    Ok(params)
+}
 
 /// Under what name `chosen` has the number of parts: a part of many gets its own place only.
 pub const PARTS: &str = "parts";
@@ -116,13 +136,24 @@ impl NodePlan {
         Self { planned, bindings }
     }
 
-    /// The bindings of each part, behind those of so many parts of earlier nodes on the same kernel.
+    /// The bindings of each part, behind those of so many parts of earlier nodes on the same kernel. Where there are fewer cores
+    /// than threads, but one for each part, the threads of a part share cores that no other part has.
     fn of_parts(&self, earlier: usize, parts: usize, threads: usize) -> Vec<Vec<Binding>> {
-        let of = |part: usize| {
-            let own = self.bindings.iter().skip((earlier + part) * threads).take(threads);
-            own.copied().collect()
+        let mut cores: Vec<Binding> = Vec::new();
+        for binding in &self.bindings {
+            if !cores.iter().any(|known| known.cpu == binding.cpu) {
+                cores.push(*binding);
+            }
+        }
+        let all = earlier + parts;
+        let of = |part: usize| match cores.len() {
+            count if count >= all && count < all * threads => {
+                let own = &cores[part * count / all..(part + 1) * count / all];
+                own.iter().cycle().take(threads).copied().collect()
+            }
+            _ => self.bindings.iter().skip(part * threads).take(threads).copied().collect(),
         };
-        (0..parts).map(of).collect()
+        (earlier..all).map(of).collect()
     }
 }
 

@@ -9,7 +9,7 @@ mod reduce;
 mod tests;
 
 use seatrial_bench::all_to_all::{self, TeamSize};
-use seatrial_bench::group::{NodePlan, send_limits};
+use seatrial_bench::group::{NodePlan, send_limits, with_parts};
 use seatrial_bench::{Benchmark, Part};
 use seatrial_model::{About, Actor, Bytes, Cost, Interaction, Kind, ParamSpec, Parts, Remedy};
 
@@ -68,6 +68,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     about: &ABOUT,
     factors: &[],
     plan: |about, params, site| {
+        let params = &with_parts(params, site)?;
         let near = |node: &_, peer: &_, parts, threads| {
             NodePlan::near_interface(params, node, peer, parts * threads)
         };

@@ -1,5 +1,6 @@
 //! The exchange in this process, and records by hand.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use seatrial_bench::all_to_all::FlowBytes;
@@ -26,6 +27,26 @@ fn one_case_has_a_part_on_every_node_and_says_how_many() {
     assert_eq!(planned.planned.count("parts"), Ok(10));
     let own = planned.for_part(&planned.places[7]);
     assert_eq!((own.nodes.as_slice(), own.places.len()), (&["n4".to_owned()][..], 1));
+}
+
+#[test]
+fn a_part_a_core_is_as_many_as_the_node_with_the_fewest_cores_has() {
+    let site = Site { nodes: vec![node("n1", 4), node("n2", 3), node("n3", 6)] };
+    let planned =
+        BENCHMARK.plan(&params(&BENCHMARK, &[("per_node", "cores")]), &site).expect("a plan").remove(0);
+    assert_eq!(planned.params.count("per_node"), Ok(3));
+    assert_eq!((planned.places.len(), planned.planned.count("parts")), (9, Ok(9)));
+    for node in ["n1", "n2", "n3"] {
+        let own = planned.places.iter().filter(|place| place.node == node);
+        let by_part: Vec<BTreeSet<u32>> =
+            own.map(|place| place.bindings.iter().map(|binding| binding.cpu).collect()).collect();
+        let all: BTreeSet<u32> = by_part.iter().flatten().copied().collect();
+        assert_eq!(
+            all.len(),
+            by_part.iter().map(BTreeSet::len).sum::<usize>(),
+            "two parts share a core: {by_part:?}"
+        );
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::affinity::place_threads_over;
 use seatrial_bench::all_to_all::{self, TeamSize};
-use seatrial_bench::group::{NodePlan, PER_NODE, kernel_of, sum_of_nodes};
+use seatrial_bench::group::{NodePlan, PER_NODE, kernel_of, sum_of_nodes, with_parts};
 use seatrial_bench::verbs::params::{DEPTH, SIZE};
 use seatrial_bench::verbs::{End, Layout, PEER_PORT, PORT, one_way, require_room_on, time_to_fill};
 use seatrial_bench::{Ends, all_to_all::Exchange};
@@ -32,8 +32,9 @@ pub const QUEUE_PAIRS: &str = "queue_pairs";
 const REGISTERED: &str = "registered";
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let cases = ports::choose(params, site)?;
-    cases.iter().map(|nodes| case(about, params, site, nodes)).collect()
+    let params = with_parts(params, site)?;
+    let cases = ports::choose(&params, site)?;
+    cases.iter().map(|nodes| case(about, &params, site, nodes)).collect()
 }
 
 /// The case over these ports of each node.
