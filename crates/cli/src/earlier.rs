@@ -18,21 +18,23 @@ pub struct EarlierRun {
 }
 
 impl EarlierRun {
-    /// The last run before `run` that is comparable with it; `None` without one, and where it cannot be read. `page`
-    /// is the name of a page in a run folder, seen from the folder of `run`.
-    pub fn find(run: &StoredRun, page: &str) -> Option<Self> {
+    /// The last run before the run `info` that is comparable with it; `None` without one, and where it cannot be read. `page`
+    /// is the name of a page in a run folder, seen from the folder of the run, which is only opened where there is one to
+    /// compare it with: the records of thousands of nodes take hundreds of megabytes.
+    pub fn find(info: &RunInfo, open: impl FnOnce() -> Option<StoredRun>, page: &str) -> Option<Self> {
         let home = Home::resolve(&HomeEnv::of_process()).ok()?;
-        let info = run.info.present()?;
         let rows = home.history().ok()?;
         let is_before = |row: &&seatrial_store::RunRow| {
             row.id != info.id && row.state == State::Ended && is_comparable(&row.summary, info)
         };
         let found = rows.iter().filter(is_before).max_by_key(|row| row.summary.started)?;
         let folder = home.runs().join(&found.id);
-        let earlier = RunFolder::open(&folder).ok()?;
-        let (mut before, mut after) = (earlier.results.clone(), run.results.clone());
-        samples::put_back(&earlier, &mut before);
-        samples::put_back(run, &mut after);
+        let (mut earlier, mut run) = (RunFolder::open(&folder).ok()?, open()?);
+        let [before, after] = [&mut earlier, &mut run].map(|run| {
+            let mut results = std::mem::take(&mut run.results);
+            samples::put_back(run, &mut results);
+            results
+        });
         let mut comparison = compare(&ComparedCases::all(&before), &ComparedCases::all(&after), None);
         comparison.changed = changed(&earlier.site().ok()?, &run.site().ok()?);
         Some(Self {

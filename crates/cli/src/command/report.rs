@@ -8,7 +8,7 @@ use seatrial_model::profile::fold;
 use seatrial_model::record::Document;
 use seatrial_model::{CaseId, PartRecord, Site, SiteNode, Verdict};
 use seatrial_report::{export, html, inventory, ticket};
-use seatrial_store::{Home, HomeEnv, Piece, RunFolder, State, StoredRun};
+use seatrial_store::{Files, Home, HomeEnv, Piece, RunFolder, State, StoredRun};
 
 use crate::args::{ReportArgs, ReportForm};
 use crate::earlier::EarlierRun;
@@ -44,8 +44,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, CliError> {
     };
     samples::put_back(&run, &mut document.results);
     let site = run.site()?;
-    let parts = |case: &CaseId| parts(&run, case);
-    let earlier = EarlierRun::find(&run, PAGE);
+    let parts = |case: &CaseId| parts(run.files(), case);
+    let earlier = EarlierRun::find(&document.run, || Some(run.clone()), PAGE);
     let context = html::PageContext {
         folder: Some(&path),
         earlier: earlier.as_ref().map(|earlier| earlier.shown(file, &path)),
@@ -114,10 +114,10 @@ fn with_limits(node: &SiteNode) -> inventory::Node {
 
 /// Writes the page of a run that just ended into its folder; the run is complete without, so errors only warn.
 pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder: &Path) {
-    let run = RunFolder::open(folder).ok();
-    let parts = |case: &CaseId| run.as_ref().map(|run| parts(run, case)).unwrap_or_default();
+    let files = Files::of(folder);
+    let parts = |case: &CaseId| parts(&files, case);
     let path = folder.join(PAGE);
-    let earlier = run.as_ref().and_then(|run| EarlierRun::find(run, PAGE));
+    let earlier = EarlierRun::find(&document.run, || RunFolder::open(folder).ok(), PAGE);
     let context = html::PageContext {
         folder: Some(folder),
         profile,
@@ -131,8 +131,8 @@ pub fn keep(document: &Document, site: &Site, profile: Option<&Profile>, folder:
 }
 
 /// Records of the parts of a case, where they can still be read.
-fn parts(run: &StoredRun, case: &CaseId) -> Vec<PartRecord> {
-    run.samples(case).ok().and_then(Piece::into_present).unwrap_or_default()
+fn parts(files: &Files, case: &CaseId) -> Vec<PartRecord> {
+    files.parts(case).ok().and_then(Piece::into_present).unwrap_or_default()
 }
 
 fn page(

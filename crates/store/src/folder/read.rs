@@ -197,11 +197,18 @@ impl StoredRun {
     }
 
     pub fn samples(&self, case: &CaseId) -> Result<Piece<Vec<PartRecord>>, StoreError> {
-        Ok(versioned::<SamplesFile>(&self.files.samples(case), |file| file.schema)?.map(|file| file.parts))
+        self.files.parts(case)
     }
 
     pub fn events(&self) -> Vec<LoggedEvent> {
         lines(&self.files.events(), State::Running, &mut Vec::new())
+    }
+}
+
+impl Files {
+    /// The parts of a case, with their samples.
+    pub fn parts(&self, case: &CaseId) -> Result<Piece<Vec<PartRecord>>, StoreError> {
+        Ok(versioned::<SamplesFile>(&self.samples(case), |file| file.schema)?.map(|file| file.parts))
     }
 }
 
