@@ -25,7 +25,7 @@ const ABOUT: About = About {
     title: "memory bandwidth by kernel, store type and thread count",
     doc: include_str!("doc.md"),
     checks: &[
-        Remedy::new(Actor::Root, "stop other programs and measure again; if still low, compare number, size and speed of memory modules (`dmidecode -t memory`) with the purchase order"),
+        Remedy::new(Actor::User, "stop other programs and measure again; if still low, have root compare number, size and speed of memory modules (`dmidecode -t memory`) with the purchase order"),
         Remedy::new(Actor::User, "give the job all cores of the machine (`taskset -p $$`, cpuset)"),
         Remedy::new(Actor::Vendor, "replace the module or the channel that stays slow"),
     ],

@@ -23,8 +23,8 @@ const ABOUT: About = About {
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
-            Actor::Root,
-            "stop other programs and measure again; if still low, compare number, size and speed of memory modules (`dmidecode -t memory`) with the purchase order",
+            Actor::User,
+            "stop other programs and measure again; if still low, have root compare number, size and speed of memory modules (`dmidecode -t memory`) with the purchase order",
         ),
         Remedy::new(
             Actor::Root,

@@ -89,7 +89,7 @@ fn the_first_lines_answer_what_to_do_and_what_was_wanted() {
     let laptop = answers(&fixture::host());
     for told in [
         "memory-triad is 45.9 GB/s ±3.1%, 7 % below the wanted 49.3 GB/s (55 % of the limit).",
-        "<strong>do (administrator, as root):</strong> stop other programs and measure again",
+        "<strong>do (user):</strong> stop other programs and measure again",
         "<code>seatrial run mem.bandwidth -p kernel=triad -p store=nt</code>",
         "list of checks</span> <code>seatrial list mem.bandwidth</code>",
         "host – each machine against its own limits: 3 criteria. Worst: memory-triad, 45.9 GB/s (-7%); \
