@@ -10,7 +10,7 @@ const HEAD: &str = "\
 <!-- Made by `cargo xtask generate` from the rules of crates/analysis/src/finding/cause/rules and from xtask/src/faults/trials.md. -->
 # Diagnosis
 
-Which node is at fault, and why. A finding that names a node (`slow-node`, `lossy-node`, `culprit`) has the cause as the end of
+Which node is at fault, and why. A finding that names a node (`slow-node`, `lossy-node`, `culprit`) has the cause at the start of
 its sentence, its id in the field `cause`, and what to do about it. `known-cause` tells the cause of cases of one node that have
 no number.
 

@@ -286,7 +286,7 @@ mod tests {
             found.iter().filter(|finding| finding.severity == Severity::Problem).collect();
         let [finding] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!(finding.kind, "slow-node");
-        assert!(finding.text.contains("of all nodes; 1.02 % of the segments are lost in 3 of its 3 pairs"));
+        assert!(finding.text.starts_with("n3: 1.02 % of the segments are lost in 3 of its 3 pairs; n3 "));
         assert_eq!(finding.cause.as_deref(), Some("loss"));
     }
 

@@ -84,10 +84,7 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     let scene = Scene { side: slow.side, cases: own.collect(), slow: Some((matrix, slow)), ..scene };
     let (rule, seen) =
         cause(&scene).unwrap_or((CAUSES.last().expect("there are rules"), Observation::default()));
-    let text = rule.text(&scene, &seen);
-    if !text.is_empty() {
-        finding.text += &format!("; {text}");
-    }
+    say_first(finding, scene.node, &rule.text(&scene, &seen));
     // What sends a person to the cable names what was looked for before.
     if rule.is_open() {
         finding.text += &excluded(&scene);
@@ -96,9 +93,16 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     finding.remedy = Some(rule.remedy(&scene, &seen));
 }
 
+/// The cause before what was measured: a screen cuts the end of a long sentence.
+fn say_first(finding: &mut Finding, node: &str, cause: &str) {
+    if !cause.is_empty() {
+        finding.text = format!("{node}: {cause}; {}", finding.text);
+    }
+}
+
 fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
     if let Some((rule, seen)) = cause(scene) {
-        finding.text += &format!("; {}", rule.text(scene, &seen));
+        say_first(finding, scene.node, &rule.text(scene, &seen));
         finding.cause = Some(rule.id.to_owned());
         finding.remedy = Some(rule.remedy(scene, &seen));
     }

@@ -6,7 +6,7 @@ use super::super::sign::Sign;
 pub const RULE: CauseRule = CauseRule {
     id: "shaper",
     seen: &[Sign::Shaper],
-    cause: "the cause is known: {seen}",
+    cause: "{seen}",
     action: "if the shaper is unwanted, `tc qdisc del dev {device} root`",
     ..CauseRule::NEW
 };
