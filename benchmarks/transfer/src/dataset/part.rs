@@ -103,7 +103,7 @@ impl DatasetWorker {
             if self.recipe.has_special {
                 wrong.extend(special::check(at)?);
             }
-            wrong.extend(set.strangers(at, if self.recipe.has_special { special::NUMBER } else { 0 })?);
+            wrong.extend(set.miscounted(at, if self.recipe.has_special { special::NUMBER } else { 0 })?);
             let start = Nanos(now_ns());
             each_file(&team, set, |number, _| {
                 let path = at.join(set.path(number));

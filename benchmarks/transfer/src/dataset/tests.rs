@@ -96,7 +96,7 @@ fn a_changed_byte_a_cut_file_a_missing_and_a_strange_one_are_found() {
         came.expect("not cut off").err().map(|wrong| wrong.0)
     };
     assert!((0..10).all(|number| look(number).is_none()));
-    assert_eq!(set.strangers(at, 0).expect("listed"), None);
+    assert_eq!(set.miscounted(at, 0).expect("listed"), None);
     let path = |number| at.join(set.path(number));
     let mut bytes = fs::read(path(3)).expect("read");
     bytes[5000] ^= 4;
@@ -115,7 +115,7 @@ fn a_changed_byte_a_cut_file_a_missing_and_a_strange_one_are_found() {
     says(6, "not there");
     assert!(told[7].is_some(), "the content of another file");
     assert!([0, 1, 2, 8, 9].iter().all(|number| told[*number].is_none()), "{told:?}");
-    let strange = set.strangers(at, 0).expect("listed").expect("two are missing").0;
+    let strange = set.miscounted(at, 0).expect("listed").expect("two are missing").0;
     assert!(strange.ends_with("10 files and directories instead of 12"), "{strange}");
 }
 

@@ -59,8 +59,8 @@ impl DataSet {
         Ok(Some(Ok(())))
     }
 
-    /// Files and directories in `folder` that are not of the set, beside those in `others`.
-    pub fn strangers(&self, folder: &Path, others: u64) -> Result<Option<Wrong>, Reason> {
+    /// What is wrong with the number of files and directories in `folder`: those of the set, and so many `others`.
+    pub fn miscounted(&self, folder: &Path, others: u64) -> Result<Option<Wrong>, Reason> {
         let (mut count, mut open) = (0_u64, vec![folder.to_owned()]);
         while let Some(path) = open.pop() {
             let listed = fs::read_dir(&path).map_err(|error| failed("listing", &path, &error))?;

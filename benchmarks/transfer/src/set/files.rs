@@ -45,7 +45,7 @@ impl DataSet {
             path.push(name(place / share, self.recipe.has_hard_names));
             place %= share;
         }
-        // A directory has no file of the number of another directory's: no name is that of a directory beside it.
+        // Numbers of files begin behind those of directories, so that no file has the name of a directory beside it.
         path.join(name(self.recipe.breadth + number, self.recipe.has_hard_names))
     }
 }
