@@ -18,6 +18,7 @@ mod source_tables;
 mod stated;
 mod trend;
 mod verify;
+mod waterfall;
 
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
@@ -39,3 +40,4 @@ pub use source_tables::{Basis, ComparedCell, ComparedTable, Counterpart, source_
 pub use stated::state_limits;
 pub use trend::{FEWEST_RUNS, Point, Trend, TrendRun, TrendStep, trends};
 pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};
+pub use waterfall::{Fall, FallKind, Waterfall};

@@ -245,6 +245,27 @@ pub struct LossShare {
     pub acknowledgements_lost: Option<f64>,
 }
 
+/// What kept a rate below its limit, the largest share first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HeldBack(pub Vec<Hold>);
+
+impl Fact for HeldBack {
+    const NAME: &'static str = "held_back";
+}
+
+/// One cause, and for how long it held the rate back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The cause in plain words.
+    pub what: String,
+    /// Share of the measured time, 0 to 1. All shares of a case are 1 together at most; time of undisturbed transfer may be
+    /// in them.
+    pub share: f64,
+    /// The counter that says so.
+    pub source: String,
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

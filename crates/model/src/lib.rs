@@ -34,9 +34,9 @@ pub use alias::Alias;
 pub use case::{Budget, Case, CaseId, Writes, node_names};
 pub use event::{Event, Phase};
 pub use fact::{
-    CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, LastFlows, LogLine,
-    LossShare, Moved, MovedRows, NodeReadings, OtherProcesses, PathEnd, ProbeReading, ProbeReadings,
-    RepeatedTrials,
+    CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, HeldBack, Hold,
+    LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings, OtherProcesses, PathEnd, ProbeReading,
+    ProbeReadings, RepeatedTrials,
 };
 pub use finding::{Finding, Price, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};

@@ -24,6 +24,14 @@ impl Better {
             Self::Higher | Self::None => value < other,
         }
     }
+
+    /// How much worse `after` is than `before`, in their unit.
+    pub fn loss(self, before: f64, after: f64) -> f64 {
+        match self {
+            Self::Lower => after - before,
+            Self::Higher | Self::None => before - after,
+        }
+    }
 }
 
 /// The definition of a metric.

@@ -4,6 +4,7 @@ mod advice;
 mod bottleneck;
 mod config;
 mod flow;
+mod held_back;
 mod kernel;
 mod meter;
 mod method;

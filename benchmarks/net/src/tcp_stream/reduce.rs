@@ -10,6 +10,7 @@ use serde_json::json;
 use super::advice::advice;
 use super::bottleneck::{Bottleneck, Shares, bottleneck};
 use super::config::Name;
+use super::held_back::held_back;
 use super::record::End;
 use crate::rails;
 use seatrial_bench::Direction;
@@ -286,6 +287,8 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
             Transferred::tell_by_interface(&rails.into_iter().zip(paths).collect::<Vec<_>>(), case, measures);
         }
     }
+    let flows = factors.values().flatten();
+    held_back(flows.map(|(sender, receiver)| (sender, receiver))).put(&mut measures.evidence);
     let counts: BTreeMap<&str, usize> =
         factors.iter().map(|(factor, flows)| (factor.word(), flows.len())).collect();
     measures.evidence.insert("limited_by".to_owned(), json!(counts));

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::fs::{
-    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, ftruncate, openat, unlinkat,
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, ftruncate, openat, unlinkat,
 };
 use seatrial_model::{Bytes, Cause, Reason};
 use seatrial_sys::Errno;
@@ -14,8 +14,7 @@ use seatrial_sys::storage::{Alignment, DirectError, Hiding, device_of, direct, s
 use super::fixture::Found;
 use super::job::{Flushed, JobSpec};
 use super::made::Made;
-use seatrial_bench::directory::{When, error, named, place};
-use seatrial_bench::space::lacking;
+use seatrial_bench::directory::{When, error, named, place, require_room, reserved};
 
 #[derive(Debug)]
 pub enum Source {
@@ -50,7 +49,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
             files = found.files;
         }
         Source::New(_) => {
-            require_room(job, &at, &place)?;
+            require_room(&at, &directory, 0, job.total_bytes())?;
             for _ in 0..job.file_count() {
                 let made = scratch(&at, is_durable);
                 let (file, how) = made.map_err(|errno| fail("making a file", errno))?;
@@ -59,7 +58,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
             }
         }
         Source::Named(_) | Source::OfAll(_) => {
-            require_room(job, &at, &place)?;
+            require_room(&at, &directory, 0, job.total_bytes())?;
             let mut access = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
             access.set(OFlags::EXCL, !is_of_all);
             access.set(OFlags::DSYNC, is_durable);
@@ -77,7 +76,7 @@ pub fn make(job: &JobSpec, source: Source) -> Result<Made, Reason> {
         }
     }
     for file in files.iter().filter(|_| covered < bytes) {
-        match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        match reserved(&at, || fallocate(file, FallocateFlags::empty(), 0, bytes)) {
             Ok(()) => {}
             // NFS before 4.2, FUSE servers without the call and others.
             Err(errno @ (Errno::OPNOTSUPP | Errno::NOSYS)) => {
@@ -152,16 +151,4 @@ fn not_direct(place: &str, why: DirectError) -> Reason {
         DirectError::Unsupported(_) | DirectError::NotThisFile | DirectError::Refused(_) => Cause::Missing,
     };
     Reason::new(cause, format!("access=direct is not possible in {place}: {why}; use access=buffered"))
-}
-
-fn require_room(job: &JobSpec, at: &OwnedFd, place: &str) -> Result<(), Reason> {
-    let told = fstatvfs(at)
-        .map_err(|errno| error(When::Making, &format!("reading the free space of {place}"), errno))?;
-    let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-    // Some network file systems report no size.
-    let is_told = told.f_blocks > 0;
-    match lacking(job.total_bytes(), bytes(told.f_bavail), bytes(told.f_blocks), place) {
-        Some(text) if is_told => Err(Reason::new(Cause::NoSpace, text)),
-        _ => Ok(()),
-    }
 }

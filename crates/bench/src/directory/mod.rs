@@ -7,10 +7,12 @@ mod folder;
 mod limit;
 mod liveness;
 mod open;
+mod room;
 
 pub use error::{When, error, failed, refused};
 pub use file_system::{disk_fill_percent, file_system_of, on_disk, require_usable};
 pub use folder::{Folder, Leftovers, leftovers};
 pub use limit::limit_of_directory;
 pub use liveness::{check, check_directories};
-pub use open::{Place, named, opened, place, require_room};
+pub use open::{Place, named, opened, place};
+pub use room::{require_room, reserved};

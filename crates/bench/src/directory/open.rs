@@ -3,12 +3,11 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, fstatfs, fstatvfs, open};
+use rustix::fs::{Mode, OFlags, fstatfs, open};
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::storage::scratch;
 
 use super::error::{When, error};
-use crate::space::lacking;
 
 /// Magic numbers of tmpfs and ramfs in statfs(2).
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -83,26 +82,4 @@ fn usable(at: &OwnedFd) -> Result<(), Reason> {
         return Err(Reason::new(Cause::Missing, "the directory is in memory"));
     }
     scratch(at.as_fd(), false).map(drop).map_err(|errno| error(When::Making, "making a file", errno))
-}
-
-/// Refuses `files` files of `wanted` bytes together that do not fit into the directory at `path`, before its file system is
-/// filled.
-///
-/// # Errors
-/// When they do not fit.
-pub fn require_room(at: &OwnedFd, path: &Path, files: u64, wanted: u64) -> Result<(), Reason> {
-    let Ok(told) = fstatvfs(at) else { return Ok(()) };
-    // File systems without an inode count report 0 of 0.
-    if told.f_files > 0 && told.f_favail < files {
-        let (path, left) = (path.display(), told.f_favail);
-        let text = format!("{files} files do not fit into {path}: {left} inodes are free; lower files=");
-        return Err(Reason::new(Cause::NoSpace, text));
-    }
-    let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
-    let place = path.display().to_string();
-    // Empty files need no known amount of space.
-    let text = (wanted > 0 && told.f_blocks > 0)
-        .then(|| lacking(wanted, bytes(told.f_bavail), bytes(told.f_blocks), &place))
-        .flatten();
-    text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
 }

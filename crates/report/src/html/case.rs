@@ -12,13 +12,14 @@ use super::filter::Filter;
 use super::heat::Heat;
 use super::shown::Shown;
 use super::table::PageTable;
-use super::waterfall::{Waterfall, waterfall};
+use super::waterfall::{Drawn, drawn};
 use super::words::{grouped, text};
 use crate::number::signed_percent;
 use crate::repeat_command::repeat;
 use crate::view::cases::{headline, in_full};
 use crate::view::values::measured;
 use crate::words::{Badge, cut, span};
+use seatrial_analysis::Waterfall;
 
 /// Waterfalls per case; metrics often share their limit.
 const MOST_FALLS: usize = 3;
@@ -36,7 +37,7 @@ pub struct Full {
     pub why: String,
     pub judged: Vec<(Badge, String)>,
     pub numbers: PageTable,
-    pub falls: Vec<Waterfall>,
+    pub falls: Vec<Drawn>,
     /// Reasons for missing limits: reason and metrics.
     pub unlimited: Vec<(String, String)>,
     pub figures: Vec<Figure>,
@@ -91,7 +92,7 @@ pub fn full(shown: &Shown<'_>, case: &CaseRecord, plots: CasePlots, left: &mut u
 }
 
 /// The waterfalls. Metrics with the same bounds lose at the same places: the first of them is shown.
-fn falls(case: &CaseRecord) -> Vec<Waterfall> {
+fn falls(case: &CaseRecord) -> Vec<Drawn> {
     let mut metrics: Vec<(&String, &MetricRecord)> = case.metrics.iter().collect();
     let first = headline(&[case]);
     metrics.sort_by_key(|(name, _)| Some(name.as_str()) != first);
@@ -101,7 +102,7 @@ fn falls(case: &CaseRecord) -> Vec<Waterfall> {
         let chain = metric.limit.chain.as_slice();
         if falls.len() < MOST_FALLS && !told.contains(&chain) {
             told.push(chain);
-            falls.extend(waterfall(name, metric));
+            falls.extend(Waterfall::of(case, name, metric).map(|found| drawn(name, metric, &found)));
         }
     }
     falls

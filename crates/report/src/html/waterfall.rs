@@ -1,16 +1,17 @@
 //! A waterfall from the loosest bound to the measured value, with the largest loss named.
 
 use askama::Template;
-use seatrial_model::Better;
+use seatrial_analysis::{Fall, FallKind, Waterfall};
 use seatrial_model::record::MetricRecord;
 
-use super::words::{fixed, number, quantity, text};
-use crate::number::{decimals, whole_percent};
+use super::words::{fixed, number, text};
+use crate::number::decimals;
+use crate::view::waterfall::{before, largest, step};
 use crate::words::unit;
 
 #[derive(Clone, Debug, Template)]
 #[template(path = "waterfall.html")]
-pub struct Waterfall {
+pub struct Drawn {
     pub name: String,
     /// The unit of all numbers.
     pub unit: String,
@@ -31,75 +32,39 @@ pub struct Step {
     pub filled: String,
     /// Lost part of the track after it, in percent.
     pub missing: String,
-    /// `bound`, `binding` or `measured`.
+    /// `bound`, `binding`, `held` or `measured`.
     pub class: &'static str,
 }
 
-/// The waterfall of `metric`; `None` without a limit.
-pub fn waterfall(name: &str, metric: &MetricRecord) -> Option<Waterfall> {
-    let limit = metric.limit.value?;
-    let is_floor = metric.better == Better::Lower;
-    let in_unit = |bound: &seatrial_model::Bound| {
-        let value = bound.value.to(metric.unit).ok()?.value();
-        Some((value, text(&bound.provenance), text(&bound.formula)))
-    };
-    let mut bounds: Vec<(f64, String, String)> = metric.limit.chain.iter().filter_map(in_unit).collect();
-    if bounds.is_empty() {
-        let told = |text: &Option<String>| super::words::text(text.as_deref().unwrap_or_default());
-        bounds.push((limit, told(&metric.limit.provenance), told(&metric.limit.formula)));
-    }
-    bounds.sort_by(|one, other| if is_floor { one.0.total_cmp(&other.0) } else { other.0.total_cmp(&one.0) });
-    let mut bars = bounds;
-    bars.push((metric.median, "measured".to_owned(), format!("median of {} samples", metric.n)));
-    let most = bars.iter().map(|bar| bar.0.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    let decimals = decimals(bars.iter().map(|bar| bar.0));
-    let last = bars.len() - 1;
-    let mut steps = Vec::with_capacity(bars.len());
-    for (at, (value, name, formula)) in bars.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| bars[at].0);
-        let lost = before.map(|before| if is_floor { value - before } else { before - value });
-        let share =
-            before.filter(|before| *before != 0.0).zip(lost).map(|(before, lost)| 100.0 * lost / before);
-        steps.push(Step {
-            name: name.clone(),
-            formula: formula.clone(),
-            value: fixed(*value, decimals),
-            lost: share.map_or(String::new(), |share| {
-                let sign = if is_floor == (share >= 0.0) { "+" } else { "−" };
-                format!("{sign}{}", whole_percent(share.abs()))
-            }),
-            filled: percentage(if is_floor { before.unwrap_or(*value).min(*value) } else { *value }, most),
-            missing: percentage(lost.unwrap_or(0.0), most),
-            class: match at {
-                at if at == last => "measured",
-                at if at + 1 == last => "binding",
-                _ => "bound",
+/// The waterfall `found` of the metric `name`.
+pub fn drawn(name: &str, metric: &MetricRecord, found: &Waterfall) -> Drawn {
+    let most = found.falls.iter().map(|fall| fall.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    let decimals = decimals(found.falls.iter().map(|fall| fall.value));
+    let of_fall = |(at, fall): (usize, &Fall)| {
+        let before = before(found, at);
+        let lost = before.map_or(0.0, |before| metric.better.loss(before, fall.value));
+        let is_floor = before.is_some_and(|before| before < fall.value) && lost > 0.0;
+        Step {
+            name: text(&fall.name),
+            formula: text(&fall.formula),
+            value: fixed(fall.value, decimals),
+            lost: step(before, fall.value).unwrap_or_default(),
+            filled: percentage(if is_floor { fall.value - lost } else { fall.value }, most),
+            missing: percentage(lost, most),
+            class: match fall.kind {
+                FallKind::Bound => "bound",
+                FallKind::Limit => "binding",
+                FallKind::Held => "held",
+                FallKind::Measured => "measured",
             },
-        });
-    }
-    Some(Waterfall {
+        }
+    };
+    Drawn {
         name: text(name),
         unit: if unit(metric.unit).is_empty() { String::new() } else { metric.unit.to_string() },
-        largest: largest(&bars, metric, is_floor),
-        steps,
-    })
-}
-
-fn largest(bars: &[(f64, String, String)], metric: &MetricRecord, is_floor: bool) -> String {
-    let lost =
-        |pair: &[(f64, String, String)]| if is_floor { pair[1].0 - pair[0].0 } else { pair[0].0 - pair[1].0 };
-    let most = bars.windows(2).max_by(|one, other| lost(one).total_cmp(&lost(other)));
-    let Some(pair) = most.filter(|pair| lost(pair) > 0.0) else {
-        return "What was measured reaches the limit.".to_owned();
-    };
-    let share = if pair[0].0 == 0.0 {
-        String::new()
-    } else {
-        format!(" ({})", whole_percent(100.0 * lost(pair) / pair[0].0.abs()))
-    };
-    let word = if is_floor { "The largest addition" } else { "The largest loss" };
-    let to = if pair[1].1 == "measured" { "what was measured".to_owned() } else { pair[1].1.clone() };
-    format!("{word} is {}{share}, between {} and {to}.", quantity(lost(pair), metric.unit), pair[0].1)
+        largest: text(&largest(found, metric)),
+        steps: found.falls.iter().enumerate().map(of_fall).collect(),
+    }
 }
 
 fn percentage(value: f64, of: f64) -> String {
@@ -109,7 +74,7 @@ fn percentage(value: f64, of: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use seatrial_model::{Bound, Limit, Unit};
+    use seatrial_model::{Better, Bound, Hold, Limit, Unit};
 
     use super::*;
 
@@ -138,16 +103,38 @@ mod tests {
         MetricRecord::new(unit, better, &summary, limit)
     }
 
+    fn fall(name: &str, metric: MetricRecord) -> Drawn {
+        drawn(name, &metric, &Waterfall::with_holds(&metric, Vec::new()).expect("a limit"))
+    }
+
+    #[test]
+    fn what_held_the_rate_back_has_its_own_bar_and_is_named() {
+        let hold = |what: &str, share| Hold { what: what.to_owned(), share, source: "tcpi".to_owned() };
+        let metric = metric(4.0, Better::Higher, &[("10 Gbit/s", "nic speed")]);
+        let holds = vec![hold("receive window", 0.5), hold("packet loss", 0.05)];
+        let found = drawn("throughput", &metric, &Waterfall::with_holds(&metric, holds).expect("a limit"));
+        let steps: Vec<[&str; 4]> =
+            found.steps.iter().map(|one| [one.class, &*one.name, &*one.value, &*one.lost]).collect();
+        let expected = [
+            ["binding", "nic speed", "10.00", ""],
+            ["held", "receive window", "4.44", "−56%"],
+            ["held", "packet loss", "4.21", "−5%"],
+            ["measured", "measured", "4.00", "−5%"],
+        ];
+        assert_eq!(steps, expected);
+        assert_eq!(found.largest, "The largest loss is 5.56 Gbit/s (56%): receive window.");
+    }
+
     #[test]
     fn bars_go_from_the_loosest_bound_to_what_was_measured_and_the_largest_loss_is_named() {
         let bounds = [("10 Gbit/s", "nic speed"), ("8 GB/s", "pcie link"), ("9.49 Gbit/s", "framing")];
-        let found = waterfall("throughput", &metric(7.5, Better::Higher, &bounds)).expect("a limit");
+        let found = fall("throughput", metric(7.5, Better::Higher, &bounds));
         let names: Vec<&str> = found.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["pcie link", "nic speed", "framing", "measured"]);
         assert_eq!(found.steps[2].class, "binding");
         assert_eq!(found.steps[3].lost, "−21%");
         assert!(found.largest.contains("between pcie link and nic speed"), "{}", found.largest);
-        let alone = waterfall("throughput", &metric(7.5, Better::Higher, &bounds[2..])).expect("a limit");
+        let alone = fall("throughput", metric(7.5, Better::Higher, &bounds[2..]));
         assert_eq!(
             alone.largest,
             "The largest loss is 1.99 Gbit/s (21%), between framing and what was measured."
@@ -156,9 +143,9 @@ mod tests {
 
     #[test]
     fn of_a_latency_it_is_what_was_added_to_the_floor() {
-        let found = waterfall("latency", &metric(3.0, Better::Lower, &[("2 us", "cable")])).expect("a limit");
+        let found = fall("latency", metric(3.0, Better::Lower, &[("2 us", "cable")]));
         assert_eq!((found.steps[1].lost.as_str(), found.steps[1].filled.as_str()), ("+50%", "66.7"));
         assert!(found.largest.starts_with("The largest addition is 1.00 us (50%)"), "{}", found.largest);
-        assert!(waterfall("latency", &metric(3.0, Better::Lower, &[])).is_none());
+        assert_eq!(Waterfall::with_holds(&metric(3.0, Better::Lower, &[]), Vec::new()), None);
     }
 }

@@ -6,11 +6,14 @@ use super::{series, table};
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::nodes::is_fleet;
-use crate::view::{cases, factors, over_nodes};
+use crate::view::{cases, factors, over_nodes, waterfall};
 use crate::words::count;
 
 /// With more cases only the first piece of a table is shown; for a fleet one row per question.
 const MOST_CASES: usize = 24;
+
+/// Of more cases of a group the page has them.
+const MOST_WATERFALLS: usize = 4;
 
 const MOST_STUDIES: usize = 12;
 
@@ -28,7 +31,8 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
             if group.len() > MOST_CASES {
                 table.pieces = 1;
             }
-            (table::text(table, usize::MAX, notes, width), series::text(group, width))
+            let lost = if group.len() > MOST_WATERFALLS { String::new() } else { waterfalls(group, width) };
+            (table::text(table, usize::MAX, notes, width), lost + &series::text(group, width))
         };
         for limit in cases::limits(group) {
             // A verdict may have given the reason already.
@@ -40,6 +44,13 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
         text + &notes.flush(width) + &series
     };
     cases::groups(shown).iter().map(&mut block).collect()
+}
+
+fn waterfalls(cases: &[&CaseRecord], width: u16) -> String {
+    let tables = cases.iter().filter_map(|case| waterfall::table(case));
+    tables
+        .map(|found| "\n".to_owned() + &table::block(found, usize::MAX, &mut Notes::default(), width))
+        .collect()
 }
 
 pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {

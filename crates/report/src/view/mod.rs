@@ -29,3 +29,4 @@ pub mod source_tables;
 pub mod sweep;
 pub mod table;
 pub mod values;
+pub mod waterfall;
