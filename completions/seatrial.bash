@@ -28,6 +28,9 @@ _seatrial() {
             seatrial,export)
                 cmd="seatrial__subcmd__export"
                 ;;
+            seatrial,gate)
+                cmd="seatrial__subcmd__gate"
+                ;;
             seatrial,help)
                 cmd="seatrial__subcmd__help"
                 ;;
@@ -66,6 +69,9 @@ _seatrial() {
                 ;;
             seatrial__subcmd__help,export)
                 cmd="seatrial__subcmd__help__subcmd__export"
+                ;;
+            seatrial__subcmd__help,gate)
+                cmd="seatrial__subcmd__help__subcmd__gate"
                 ;;
             seatrial__subcmd__help,help)
                 cmd="seatrial__subcmd__help__subcmd__help"
@@ -116,7 +122,7 @@ _seatrial() {
 
     case "${cmd}" in
         seatrial)
-            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean help"
+            opts="-h -V --help --version check run gate inventory list settings compare history report export profile verify clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -345,8 +351,34 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__gate)
+            opts="-h --within --unknown --keep --script --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --within)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unknown)
+                    COMPREPLY=($(compgen -W "pass fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__help)
-            opts="check run inventory list settings compare history report export profile verify clean help"
+            opts="check run gate inventory list settings compare history report export profile verify clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -402,6 +434,20 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__gate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -17,6 +17,8 @@ mod flows;
 mod foreign;
 #[path = "cluster/four.rs"]
 mod four;
+#[path = "cluster/gate.rs"]
+mod gate;
 #[path = "cluster/groups.rs"]
 mod groups;
 #[path = "cluster/jobs.rs"]
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
     trials.extend(four::trials());
     trials.extend(readme::trials());
     trials.extend(tree::trials());
+    trials.extend(gate::trials());
     let conclusion = run(&arguments, trials);
     rig::end_shared();
     conclusion.exit_code()

@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
     let ended = match &cli.command {
         Command::Check(args) => command::check::run(args).map(Exit::into),
         Command::Run(args) => command::run::run(args).map(Exit::into),
+        Command::Gate(args) => command::gate::run(args).map(Exit::into),
         Command::Inventory(args) => command::inventory::run(args).map(Exit::into),
         Command::List(args) => command::list::run(args).map(Exit::into),
         Command::Settings(args) => command::settings::run(args).map(Exit::into),

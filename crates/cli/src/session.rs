@@ -41,13 +41,22 @@ pub struct Job {
     pub reference: Option<(String, Vec<CaseRecord>)>,
 }
 
+/// What a run prints when it has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Result,
+    /// The tables of the profile's document.
+    SourceTables,
+    /// One line.
+    Gate,
+}
+
 /// How a run ends.
 #[derive(Clone, Copy)]
 struct Ending {
     /// A warning is no success.
     strict: bool,
-    /// The tables of the profile's document are printed.
-    source_tables: bool,
+    shown: Shown,
 }
 
 /// Measures `job`, or the rest of the run `args.resume`; prints the tables of the profile's document if asked for
@@ -55,14 +64,37 @@ struct Ending {
 pub fn run(
     job: impl FnOnce() -> Result<Job, CliError>,
     args: &MeasureArgs,
-    mut options: RunOptions,
+    options: RunOptions,
     source_tables: bool,
 ) -> Result<Exit, CliError> {
-    let registry = seatrial_registry::REGISTRY;
+    let shown = if source_tables { Shown::SourceTables } else { Shown::Result };
+    let ending = Ending { strict: options.check.strict, shown };
     if let Some(name) = &args.resume {
-        return resume(name, registry, args, Ending { strict: options.check.strict, source_tables });
+        return resume(name, args, ending);
     }
-    let job = job()?;
+    begin(job()?, args, options, ending, &Home::resolve(&HomeEnv::of_process())?, None)
+}
+
+/// Measures as much of `job` as `within` is enough for, keeps the run in `home`, and prints one line.
+pub fn gate(
+    job: Job,
+    args: &MeasureArgs,
+    options: RunOptions,
+    home: &Home,
+    within: Nanos,
+) -> Result<Exit, CliError> {
+    begin(job, args, options, Ending { strict: false, shown: Shown::Gate }, home, Some(within))
+}
+
+fn begin(
+    job: Job,
+    args: &MeasureArgs,
+    mut options: RunOptions,
+    ending: Ending,
+    home: &Home,
+    within: Option<Nanos>,
+) -> Result<Exit, CliError> {
+    let registry = seatrial_registry::REGISTRY;
     let mut fleet = fleet::launch(&options.nodes, args.script.as_deref())?;
     let site = site_of(fleet.as_ref());
     let absent = absent(fleet.as_ref());
@@ -83,6 +115,9 @@ pub fn run(
         (Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
         _ => Plan::new(&job.tests, &registry, inputs)?,
     };
+    if let Some(within) = within {
+        plan.keep_within(within);
+    }
     if args.plan {
         if args.script.is_none() && fleet::settled(&options.nodes).launcher == Some(LauncherChoice::Local) {
             warn_of_missing(&mut plan.cases, &registry);
@@ -107,7 +142,6 @@ pub fn run(
         return Ok(Exit::MET);
     }
     let share_hosts = options.nodes.share_hosts;
-    let ending = Ending { strict: options.check.strict, source_tables };
     if args.script.is_none() {
         options.nodes = fleet::settled(&options.nodes);
     }
@@ -123,8 +157,7 @@ pub fn run(
         ended: None,
     };
     let time_budget = time_budget(&info, job.profile.as_ref().map(|(profile, _)| profile), &plan.cases);
-    let home = Home::resolve(&HomeEnv::of_process())?;
-    let mut journal = RunFolder::create(&home, info)?;
+    let mut journal = RunFolder::create(home, info)?;
     journal.keep_site(&site)?;
     keep_tool(&mut journal)?;
     if let Some((profile, _)) = &job.profile {
@@ -147,12 +180,13 @@ pub fn run(
     work.measure(registry, fleet.as_mut(), journal, args, ending).map_err(CliError::begun)
 }
 
-fn resume(name: &str, registry: Registry, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliError> {
+fn resume(name: &str, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliError> {
+    let registry = seatrial_registry::REGISTRY;
     let home = Home::resolve(&HomeEnv::of_process())?;
     let path = home.find(name)?;
     // Refused before anything of the run is changed.
     let run = RunFolder::open(&path)?;
-    if ending.source_tables {
+    if ending.shown == Shown::SourceTables {
         stored::source_tables(run.profile()?.into_present().as_ref())?;
     }
     let mut info = run.info()?.clone();
@@ -247,7 +281,10 @@ impl Work {
     ) -> Result<Exit, CliError> {
         let signals = Signals::listen()?;
         let _nudging = signals.nudging(fleet.nudge())?;
-        let mut progress = Progress::new(args.output.color);
+        let mut progress = match ending.shown {
+            Shown::Gate => Progress::silent(),
+            Shown::Result | Shown::SourceTables => Progress::new(args.output.color),
+        };
         let (mut account, started) = (TimeAccount::default(), Instant::now());
         let mut done = self.done;
         for record in self.settled {
@@ -290,7 +327,9 @@ impl Work {
                 return Err(error.into());
             }
         };
-        if finished.cancelled || signals.flag().load(Ordering::Relaxed) {
+        let is_stopped = finished.cancelled || signals.flag().load(Ordering::Relaxed);
+        // A gate judges what it has.
+        if is_stopped && ending.shown != Shown::Gate {
             return interrupted(journal, &signals, &progress);
         }
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
@@ -300,7 +339,7 @@ impl Work {
         let is_whole = journal.info().paused_seconds == 0.0;
         let time = is_whole.then(|| account.close(started.elapsed().into()));
         let exit = conclude(finished, against, time, &self.site, journal, args, ending)?;
-        if let Some(text) = rest {
+        if let Some(text) = rest.filter(|_| ending.shown != Shown::Gate) {
             output::warn(&text);
         }
         Ok(exit)
@@ -409,9 +448,14 @@ fn conclude(
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
     report::keep(&document, site, against.profile, &folder);
-    let content = match ending.source_tables {
-        true => stored::source_tables(against.profile)?,
-        false => output::content(args.details),
+    let content = match ending.shown {
+        Shown::Gate => {
+            let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
+            output::print(&format!("{}\n", seatrial_report::gate_line(&document, &abouts)))?;
+            return Ok(exit);
+        }
+        Shown::SourceTables => stored::source_tables(against.profile)?,
+        Shown::Result => output::content(args.details),
     };
     output::document(&document, &args.output, content, Some(&folder))?;
     if let Some(advice) = advice {

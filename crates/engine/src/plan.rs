@@ -197,6 +197,21 @@ impl Plan {
         self.settled.iter().map(record).collect()
     }
 
+    /// Leaves out the cases that take longer than what is left of `time`, one node's cases one after the other.
+    pub fn keep_within(&mut self, time: Nanos) {
+        let mut left = time;
+        for case in std::mem::take(&mut self.cases) {
+            let takes = case.estimate();
+            if takes <= left {
+                left = left.since(takes);
+                self.cases.push(case);
+            } else {
+                let text = format!("takes {:.1} s, and {:.1} s are left", takes.as_secs(), left.as_secs());
+                self.settled.push((case, Reason::new(Cause::NoTime, text)));
+            }
+        }
+    }
+
     pub fn without(mut self, is_done: impl Fn(&CaseId) -> bool) -> Self {
         self.cases.retain(|case| !is_done(&case.id));
         self.settled.retain(|(case, _)| !is_done(&case.id));

@@ -57,6 +57,7 @@ causes! {
     Contradiction Unmeasured "Parameters contradict each other; a usage error when typed.";
     NotTried Unmeasured "Left out, because a smaller load failed already and trying took too long.";
     Interrupted Unmeasured "The run was stopped before or during the case.";
+    NoTime Skipped "Left out by a gate, which has less time than the case takes.";
     Inapplicable Skipped "Does not apply to this machine.";
 }
 

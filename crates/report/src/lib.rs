@@ -7,6 +7,7 @@ pub mod compare;
 pub mod csv;
 pub mod draft;
 pub mod export;
+mod gate;
 mod grid;
 pub mod history;
 pub mod html;
@@ -29,6 +30,7 @@ mod view;
 mod words;
 
 /// The map of machines as a picture.
+pub use gate::line as gate_line;
 pub use html::map_file;
 pub use text_style::{Style, TextStyle};
 pub use view::answers::Earlier;

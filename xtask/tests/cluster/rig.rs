@@ -254,14 +254,14 @@ impl Rig {
     }
 }
 
-fn script(path: &Path, text: &str) {
+pub fn script(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The binary, of this state of the sources. With the features that the tests have, which xtask names, so that nothing
 /// is compiled for a second time.
-fn built() -> PathBuf {
+pub fn built() -> PathBuf {
     let mut cargo: Command =
         workspace::cargo(["build", "--offline", "--locked", "--package=seatrial", "--package=xtask"]);
     if !cfg!(debug_assertions) {

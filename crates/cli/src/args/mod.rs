@@ -3,6 +3,7 @@
 mod check;
 mod clean;
 mod export;
+mod gate;
 mod inventory;
 mod list;
 mod output;
@@ -19,6 +20,7 @@ use seatrial_cluster::AgentOptions;
 pub use check::CheckArgs;
 pub use clean::CleanArgs;
 pub use export::{ExportArgs, STANDARD_OUTPUT};
+pub use gate::{GateArgs, Unknown};
 pub use inventory::InventoryArgs;
 pub use list::ListArgs;
 pub use output::{ColorChoice, OutputArgs, OutputFormat, TableOrJson};
@@ -46,6 +48,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Measure without judging
     Run(RunArgs),
+    /// Say in one line and within seconds whether this node may take jobs
+    Gate(GateArgs),
     /// Show the hardware of this machine or of each node, with the limit of every part
     Inventory(InventoryArgs),
     /// Show benchmarks, patterns, settings and profiles, or explain one of them

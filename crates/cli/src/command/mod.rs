@@ -4,6 +4,7 @@ pub mod check;
 pub mod clean;
 pub mod compare;
 pub mod export;
+pub mod gate;
 pub mod history;
 pub mod inventory;
 pub mod list;

@@ -30,6 +30,7 @@ pub struct Progress {
     started: Instant,
     shown: Option<ProgressBar>,
     failures: usize,
+    is_silent: bool,
 }
 
 impl Progress {
@@ -55,7 +56,12 @@ impl Progress {
             bar.enable_steady_tick(STEADY);
             bar
         });
-        Self { live, started, shown, failures: 0 }
+        Self { live, started, shown, failures: 0, is_silent: false }
+    }
+
+    /// Shows nothing but what [`Self::say`] is told.
+    pub fn silent() -> Self {
+        Self { live: Arc::default(), started: Instant::now(), shown: None, failures: 0, is_silent: true }
     }
 
     pub fn show(&mut self, event: &Event) {
@@ -128,7 +134,7 @@ impl Progress {
 
     /// Prints a line where there is no live view.
     fn line(&self, text: &str) {
-        if self.shown.is_none() {
+        if self.shown.is_none() && !self.is_silent {
             write_line(text);
         }
     }

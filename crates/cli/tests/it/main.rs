@@ -12,6 +12,7 @@ mod exit_codes;
 mod exports;
 mod fleet;
 mod folder;
+mod gate;
 mod gpus;
 mod headline;
 mod killed;

@@ -175,8 +175,9 @@ pub fn listed<'a>(document: &'a Document, places: &Places<'_>) -> Vec<Criterion<
     criteria(document, places, |record| places.is_here(record))
 }
 
-/// Number of criteria by the verdict of their worst place, the heaviest first.
-fn by_verdict(document: &Document) -> String {
+/// Number of criteria by the verdict of their worst place, the heaviest first: `12 criteria met`, `2 of 9 criteria not met,
+/// 1 could not be judged`.
+pub fn by_verdict(document: &Document) -> String {
     let (all, told) = numbers(document);
     let [.., (met, _), (skipped, _)] = told;
     match all {
