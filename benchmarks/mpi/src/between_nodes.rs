@@ -1,50 +1,23 @@
-//! What a case over several nodes knows of the network between them: interface, adapters, limit, bytes moved.
+//! What a job over several nodes is told of the network between them, what bounds it, and the bytes that it moved.
 
 use std::collections::BTreeMap;
 
 use seatrial_bench::group::{send_limit, sum_of_nodes};
 use seatrial_bench::interfaces::INTERFACE;
 use seatrial_inventory::{RdmaTraffic, hca_payload_limit};
-use seatrial_model::machine::{Hca, HcaPort, Known, Machine};
+use seatrial_model::machine::{Hca, HcaPort};
 use seatrial_model::{
-    Better, Bound, Case, Fact, Limit, Measures, Moved, MovedRows, PartRecord, PathEnd, Sample, Site, Value,
+    Better, Bound, Case, Fact, Limit, Measures, Moved, MovedRows, PartRecord, PathEnd, Sample, Site,
 };
 use seatrial_sys::verbs::{Transport, VerbKind};
 
 use crate::job::JobHosts;
+use crate::network::{NETWORK, active_ports};
 use crate::ranks::per_node;
 use crate::slices::MESSAGES;
 
-/// Under what name `planned` has the network of the interface.
-const NETWORK: &str = "network";
-
 /// The largest packet of an RDMA port, in bytes of payload.
 const LARGEST_MTU: u32 = 4096;
-
-/// Notes in `case` the network of its interface, and whether all its nodes have an active RDMA port.
-pub fn note_network(case: &mut Case, site: &Site) {
-    if let Some(network) = network(case, site) {
-        case.planned.set(NETWORK, network.as_str());
-    }
-    let has_port =
-        |node: &String| site.machine(node).is_some_and(|machine| active_ports(machine).next().is_some());
-    let all_have = case.nodes.iter().all(has_port);
-    case.planned.set(MovedRows::ACTIVE_HCA, Value::Flag(all_have));
-}
-
-/// The IPv4 network of the interface that all nodes use.
-fn network(case: &Case, site: &Site) -> Option<String> {
-    let name = case.planned.text(INTERFACE.name).ok()?;
-    let nics = site.machine(case.nodes.first()?)?.nics.known()?;
-    let networks = nics.iter().find(|nic| nic.name == name)?.networks.known()?;
-    networks.iter().find(|network| network.contains('.')).cloned()
-}
-
-fn active_ports(machine: &Machine) -> impl Iterator<Item = (&Hca, &HcaPort)> {
-    let hcas = machine.hcas.known().into_iter().flatten().filter(|hca| !hca.is_software);
-    let ports = hcas.flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)));
-    ports.filter(|(_, port)| port.is_active() == Known::Known(true))
-}
 
 /// The nodes of a job as the launcher gets them.
 pub fn hosts(case: &Case, names: Vec<String>, addresses: Vec<String>) -> JobHosts {

@@ -10,6 +10,7 @@ mod declare;
 mod job;
 mod measures;
 mod memory;
+mod network;
 mod one_sided;
 mod pairs;
 mod point_to_point;

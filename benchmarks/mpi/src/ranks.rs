@@ -11,7 +11,7 @@ use seatrial_model::{
     Subject,
 };
 
-use crate::between_nodes::note_network;
+use crate::network::note_network;
 
 /// Time to find and load the library and to start the ranks, and again to check the data and end them; that of each rank.
 const PREPARE: Nanos = Nanos::secs(60);

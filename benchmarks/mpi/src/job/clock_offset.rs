@@ -1,10 +1,8 @@
 //! The clock of a rank against that of rank 0: their nodes have clocks of their own.
 
-use seatrial_model::{Nanos, Reason, Sample};
+use seatrial_model::{Nanos, Sample};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::mpi::Communicator;
-
-use super::rank::refused;
+use seatrial_sys::mpi::{Communicator, MpiError};
 
 /// Tag of the messages.
 const CLOCK: u16 = 103;
@@ -18,7 +16,7 @@ pub struct ClockOffset(i64);
 
 impl ClockOffset {
     /// Compares the clock of each rank with that of rank 0, where they are on several nodes; all ranks call this.
-    pub fn measure(world: &Communicator<'_>, several_nodes: bool) -> Result<Self, Reason> {
+    pub fn measure(world: &Communicator<'_>, several_nodes: bool) -> Result<Self, MpiError> {
         if !several_nodes {
             return Ok(Self::default());
         }
@@ -26,8 +24,8 @@ impl ClockOffset {
         if world.rank() == 0 {
             for rank in 1..world.size() {
                 for _ in 0..ROUND_TRIPS {
-                    world.receive(&mut word, rank, CLOCK).map_err(refused)?;
-                    world.send(&now_ns().to_le_bytes(), rank, CLOCK).map_err(refused)?;
+                    world.receive(&mut word, rank, CLOCK)?;
+                    world.send(&now_ns().to_le_bytes(), rank, CLOCK)?;
                 }
             }
             return Ok(Self::default());
@@ -35,8 +33,8 @@ impl ClockOffset {
         let mut shortest = Option::<(u64, i64)>::None;
         for _ in 0..ROUND_TRIPS {
             let before = now_ns();
-            world.send(&word, 0, CLOCK).map_err(refused)?;
-            world.receive(&mut word, 0, CLOCK).map_err(refused)?;
+            world.send(&word, 0, CLOCK)?;
+            world.receive(&mut word, 0, CLOCK)?;
             let trip = (now_ns() - before, offset(before, u64::from_le_bytes(word), now_ns()));
             shortest = Some(shortest.map_or(trip, |known| known.min(trip)));
         }

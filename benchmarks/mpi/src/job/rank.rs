@@ -229,7 +229,7 @@ impl RankStart {
             match orders.next()? {
                 ToRank::Run { phase, .. } => {
                     (self.hook)(Moment::Running(rank, phase, &mpi));
-                    let clock = ClockOffset::measure(&world, self.several_nodes)?;
+                    let clock = ClockOffset::measure(&world, self.several_nodes).map_err(refused)?;
                     let mut samples = program.run(phase, &orders.running()?)?;
                     samples.iter_mut().for_each(|sample| clock.apply(sample));
                     tell(stream, &FromRank::Ran { samples })?;

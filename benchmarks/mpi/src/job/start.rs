@@ -16,9 +16,10 @@ use super::SHELL_SOCKET;
 use super::ends::RankEnds;
 use super::environment::network_variables;
 use super::events::{Event, RankLink, listen};
-use super::hosts::{HostLink, JobHosts, RemoteShells, end_phase, is_gone};
+use super::hosts::JobHosts;
 use super::launcher::Launcher;
 use super::library::LibraryFacts;
+use super::links::{HostLink, RemoteShells, end_phase, is_gone};
 use super::process::{CallListener, Caller, Started};
 use super::wire::{FromRank, ToRank};
 
