@@ -186,7 +186,7 @@ fn disturbed(rig: &Rig, library: &str, command: &str) -> Value {
 fn killed_rank() {
     shared(|rig| {
         for library in libraries(rig) {
-            let document = disturbed(rig, &library, "pkill -KILL -f 'mpi-rank$'");
+            let document = disturbed(rig, &library, "pkill -KILL -f 'mpi-[r]ank$'");
             assert_eq!(outcome(&document, CASE), ("failed", "crash"));
             let why = reason(&document, CASE);
             assert!(why.contains("rank 1 of 2 on n2 ended while measuring"), "{library}: {why}");
@@ -198,7 +198,7 @@ fn killed_rank() {
 fn killed_part() {
     shared(|rig| {
         for library in libraries(rig) {
-            let document = disturbed(rig, &library, "pkill -KILL -f 'worker --fd'");
+            let document = disturbed(rig, &library, "pkill -KILL -f 'worker [-]-fd'");
             assert_eq!(outcome(&document, CASE), ("failed", "crash"));
             assert!(reason(&document, CASE).contains("on n2"), "{library}: {document}");
             assert_nothing_runs(rig, &["n1", "n2"]);

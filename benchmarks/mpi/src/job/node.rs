@@ -7,6 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
 use seatrial_sys::process::leave_with_parent;
@@ -19,6 +20,9 @@ use super::wire::{RemoteAnswer, RemoteCommand, messages, send};
 /// Connections of a node to the part that starts the job, beside one for each rank: for the launcher's command, and for the
 /// ends of phases.
 pub const CONNECTIONS: usize = 2;
+
+/// Time of the part that starts the job to tell why it ended, before this one tells that it did.
+const OTHER_REASON: Duration = Duration::from_secs(2);
 
 /// The exit code of ssh(1) where it has none of the command.
 pub const NO_EXIT_CODE: u8 = 255;
@@ -60,6 +64,8 @@ impl NodeEnd {
     /// Waits until the ranks have ended a phase.
     pub fn wait(&mut self) -> Result<(), Reason> {
         self.phases.read_exact(&mut [0]).map_err(|error| {
+            // That part tells why, and its reason is to come first.
+            thread::sleep(OTHER_REASON);
             let text = format!("the connection to the part that started the MPI job closed: {error}");
             Reason::new(Cause::PartnerLost, text)
         })
