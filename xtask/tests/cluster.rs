@@ -32,6 +32,8 @@ mod lab;
 mod launchers;
 #[path = "cluster/links.rs"]
 mod links;
+#[path = "cluster/mpi.rs"]
+mod mpi;
 #[path = "cluster/paths.rs"]
 mod paths;
 #[path = "cluster/phases.rs"]
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
     trials.extend(clocks::trials());
     trials.extend(flows::trials());
     trials.extend(paths::trials());
+    trials.extend(mpi::trials());
     trials.extend(four::trials());
     trials.extend(readme::trials());
     trials.extend(tree::trials());

@@ -3,7 +3,10 @@
 use seatrial_bench::room;
 use seatrial_inventory::memory_limit;
 use seatrial_model::machine::Machine;
-use seatrial_model::{Bound, Bytes, Case, Cause, Limit, Nanos, Quantity, Reason, Site};
+use seatrial_model::{Bound, Bytes, Case, Cause, Limit, Nanos, Quantity, Reason, Site, SiteNode};
+
+use crate::between_nodes::{self, Senders};
+use crate::ranks::used_cpus;
 
 /// Least size of all regions together in sizes of the caches in use, as in `mem.bandwidth`.
 const TIMES_CACHE: u64 = 4;
@@ -37,9 +40,18 @@ pub struct CopyMemory {
 }
 
 impl CopyMemory {
-    /// Regions larger than the caches of `cpus` together, unless memory is short.
-    pub fn fresh(machine: &Machine, cpus: &[u32], need: FreshNeed) -> Result<Self, Reason> {
-        let regions = need.regions;
+    /// Regions larger than the caches that so many ranks use on each node of `site`, unless memory is short: as large as the
+    /// node with the least memory allows.
+    pub fn fresh(site: &Site, ranks: u64, need: FreshNeed) -> Result<Self, Reason> {
+        let nodes = site.nodes.len().max(1) as u64;
+        let of_node =
+            |node: &SiteNode| Self::of_node(&node.machine, &used_cpus(node, ranks / nodes)?, &need, nodes);
+        let all = site.nodes.iter().map(of_node).collect::<Result<Vec<Self>, Reason>>()?;
+        Ok(all.into_iter().min_by_key(|memory| memory.region).unwrap_or_default())
+    }
+
+    fn of_node(machine: &Machine, cpus: &[u32], need: &FreshNeed, nodes: u64) -> Result<Self, Reason> {
+        let regions = need.regions.div_ceil(nodes);
         let cache = machine.last_level_cache(cpus).known().map(|cache| cache.bytes);
         let all = cache.map_or(WITHOUT_CACHE_FACTS, |bytes| TIMES_CACHE * bytes);
         let wanted = (all / regions).max(need.bytes).next_multiple_of(64);
@@ -72,8 +84,12 @@ pub fn region(case: &Case) -> Result<u64, Reason> {
     Ok(case.planned.bytes(REGION)?.map_or(0, Bytes::get))
 }
 
-/// What bounds the payload of all pairs together.
-pub fn bandwidth_limit(case: &Case, site: &Site) -> Limit {
+/// What bounds the payload of all pairs together: the memory of a node, or the ports of several nodes of which `senders` send
+/// messages of up to so many bytes.
+pub fn bandwidth_limit(case: &Case, site: &Site, senders: Senders, largest: u64) -> Limit {
+    if case.nodes.len() > 1 {
+        return between_nodes::limit(case, site, senders, largest);
+    }
     let machine = case.nodes.first().and_then(|node| site.machine(node));
     match (machine, case.planned.text(BEYOND_CACHES)) {
         (None, _) => Limit::unknown("the node is not in the inventory"),

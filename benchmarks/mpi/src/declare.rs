@@ -1,13 +1,16 @@
 //! What all benchmarks of the family declare alike: needs, probes and cost, parameters, axes, kinds of metrics.
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Better, Cost, Kind, MetricSpec, Need, ParamSpec, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Better, Cost, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
 };
 use seatrial_sys::mpi::ThreadLevel;
 
+use crate::ranks::{MOST_RANKS, PER_NODE};
+
 /// What every job is and needs.
 pub const JOB: About = About {
-    probes: &["steal", "load", "throttle", "vmstat"],
+    parts: Parts::AllNodes("worker"),
+    probes: &["steal", "load", "throttle", "vmstat", "nic", "ib_port"],
     needs: &[Need::Library("libmpi.so")],
     cost: Cost { seconds: 8, written: 0 },
     ..About::WORKER
@@ -17,6 +20,10 @@ pub const ALLOW_SINGLE_COPY: Remedy = Remedy::new(
     Actor::Administrator,
     "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
 );
+
+pub const RANKS_PER_NODE: ParamSpec = ParamSpec::new(PER_NODE, Kind::Load(1, MOST_RANKS), "auto")
+    .word("auto")
+    .doc("Ranks on each node, a block of consecutive ranks; auto: those of `ranks` shared out.");
 
 pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
     "MPI library, as a file or the prefix of an installation; auto: SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun, then the \

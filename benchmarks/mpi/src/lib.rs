@@ -2,6 +2,7 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
+mod between_nodes;
 mod collective;
 mod comparison;
 mod copies;
@@ -9,6 +10,7 @@ mod declare;
 mod job;
 mod measures;
 mod memory;
+mod network;
 mod one_sided;
 mod pairs;
 mod point_to_point;
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 
 use seatrial_bench::Benchmark;
 
-pub use job::{Hook, Moment, SUBCOMMAND};
+pub use job::{Hook, Moment, REMOTE_SHELL, SUBCOMMAND};
 
 /// The benchmarks of this family, in the order of lists.
 pub const BENCHMARKS: &[Benchmark] =
@@ -37,4 +39,9 @@ const PROGRAMS: &[(&str, job::ProgramStart)] = &[
 /// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.
 pub fn rank_main(hook: Hook) -> ExitCode {
     job::serve_worker(PROGRAMS, hook)
+}
+
+/// Runs this process as the remote shell of a launcher that a part of a job started: `arguments` are a host and a command.
+pub fn remote_shell_main(arguments: &[String]) -> ExitCode {
+    job::remote_shell(arguments)
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use seatrial_bench::{Trials, median};
-use seatrial_model::{Bytes, Finding, Measures, Params, Row, Severity, Subject, Unit, Value, Values};
+use seatrial_model::{Bytes, Case, Finding, Measures, Params, Row, Severity, Subject, Unit, Value, Values};
+
+use crate::ranks::place_of;
 
 pub const NS_PER_US: f64 = 1e3;
 
@@ -47,12 +49,16 @@ impl RankMetric {
 /// Adds the values of each rank and of the slowest; the slowest, with its share of the speed of the median rank.
 pub fn add_ranks(
     measures: &mut Measures,
+    case: &Case,
     ranks: &BTreeMap<u64, Trials>,
     of: RankMetric,
 ) -> Option<(u64, f64)> {
     let (rank, share) = of.slowest(ranks)?;
     measures.metric_of_all(of.metric, of.unit, ranks.get(&rank).cloned().unwrap_or_default());
     measures.evidence.insert("slowest_rank".to_owned(), rank.into());
+    if let Some(place) = place_of(case, rank).filter(|_| case.nodes.len() > 1) {
+        measures.evidence.insert("slowest_node".to_owned(), place.node.as_str().into());
+    }
     let rows = ranks.iter().map(|(rank, trials)| Row {
         at: Params::from([("rank", Value::from(*rank))]),
         values: Values { unit: of.unit, trials: trials.clone() },

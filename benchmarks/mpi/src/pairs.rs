@@ -8,7 +8,7 @@ use seatrial_model::{
 };
 
 use crate::measures::{NS_PER_US, RankMetric, add_ranks};
-use crate::ranks::RANKS;
+use crate::ranks::{RANKS, cpu_of, place_of};
 use crate::slices::MESSAGES;
 
 /// A rank is slow below this share of the median of all.
@@ -151,23 +151,28 @@ pub fn slowest(
 ) {
     let ranks: BTreeMap<u64, Trials> =
         at.ranks.iter().map(|(rank, trials)| (*rank, mapped(trials, of))).collect();
-    let Some((rank, share)) = add_ranks(measures, &ranks, metric) else { return };
+    let Some((rank, share)) = add_ranks(measures, case, &ranks, metric) else { return };
     // A rank of which every run was too short is missing among the others.
     let half = case.planned.count(RANKS).unwrap_or(2) / 2;
     let (first, second) = (rank % half, rank % half + half);
-    let cpu = |rank: u64| case.places.first()?.cpu(rank as usize);
+    let place = |rank: u64| Some((place_of(case, rank)?, cpu_of(case, rank)?));
     // The speed of ranks that are not pinned is that of the scheduler.
-    let (Some(one), Some(other)) = (cpu(first), cpu(second)) else { return };
+    let (Some((one, cpu)), Some((other, other_cpu))) = (place(first), place(second)) else { return };
     if ranks.len() < FEWEST_RANKS || share >= SLOW {
         return;
     }
+    let places = if case.nodes.len() > 1 {
+        format!("CPU {cpu} of {} and CPU {other_cpu} of {}", one.node, other.node)
+    } else {
+        format!("CPUs {cpu} and {other_cpu}")
+    };
     let text = format!(
-        "rank {rank} is the slowest: ranks {first} and {second} on CPUs {one} and {other} reach {:.0} % of the speed of the \
-         median rank",
+        "rank {rank} is the slowest: ranks {first} and {second} on {places} reach {:.0} % of the speed of the median rank",
         100.0 * share
     );
     let mut finding = Finding::new("slow-rank", Severity::Warning, Subject::node(), text);
     finding.value = Quantity::new(share, Unit::Ratio).ok();
+    finding.node = place_of(case, rank).map(|place| place.node.clone());
     finding.evidence = vec![metric.series.to_owned()];
     measures.findings.push(finding);
 }

@@ -1,23 +1,22 @@
-//! The worker of a case: starts the job, passes phases on, and records what the job was.
+//! The parts of a case: the first starts the job, passes phases on, and records what the job was; those of other nodes run the
+//! launcher's commands.
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, TcpStream};
 use std::path::Path;
 
-use seatrial_bench::{Running, Sink, Stop};
+use seatrial_bench::group::PARTS;
+use seatrial_bench::{Endpoint, Listener, Offer, Part, PeerAddress, Prepared, Running, Sink, Stop, ends};
 use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::job::{Job, JobSpec, Launcher, LibraryFacts, kept};
-use crate::ranks::{RANKS, patience};
+use crate::between_nodes::hosts;
+use crate::job::{CONNECTIONS, HostLink, Job, JobHosts, JobSpec, Launcher, LibraryFacts, NodeEnd, kept};
+use crate::ranks::{PER_NODE, RANKS, patience};
 
 /// Evidence of the part that the case keeps.
 const KEPT: [&str; 5] = ["library", "launcher", "ranks", "environment", "printed"];
-
-pub struct Worker {
-    job: Job,
-    library: Value,
-    launcher: Value,
-}
 
 /// A path that a parameter names; `None` where it is `auto`.
 fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> {
@@ -25,29 +24,149 @@ fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> 
     Ok((text != "auto").then(|| Path::new(text)))
 }
 
-impl Worker {
-    /// Starts the job of `case`, whose ranks run the program of the benchmark `bench` with `config`.
-    pub fn start(
-        bench: &'static str,
-        case: &Case,
-        place: &PartPlacement,
-        config: &impl Serialize,
-    ) -> Result<Self, Reason> {
+/// The part of `case` at `place`, whose ranks run the program of the benchmark `bench` with what `config` reads.
+pub fn part<C: Serialize + 'static>(
+    bench: &'static str,
+    case: &Case,
+    place: &PartPlacement,
+    config: fn(&Case) -> Result<C, Reason>,
+) -> Part {
+    let prepare = move |case: &Case, place: &PartPlacement| {
+        // A part of several nodes does not get the places of all.
+        let nodes = case.planned.count(PARTS).unwrap_or(1) as usize;
+        if place.index > 0 {
+            return follow(case, place);
+        }
         let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
-        let library = LibraryFacts::find(path(&case.params, "library")?)?;
-        let launcher = Launcher::of(&library, path(&case.params, "launcher")?)?;
-        let spec = JobSpec {
-            launcher,
-            library,
-            ranks: case.planned.count(RANKS)? as usize,
-            bench,
-            config: serde_json::to_value(config).map_err(json)?,
-            thread_level: case.params.text("thread_level")?.to_owned(),
-            cpus: place.bindings.iter().map(|binding| binding.cpu).collect(),
-            patience: patience(case),
-        };
-        let job = Job::start(&spec)?;
-        let (library, launcher) = (serde_json::to_value(spec.library), serde_json::to_value(spec.launcher));
+        let spec = spec(bench, case, place, serde_json::to_value(config(case)?).map_err(json)?)?;
+        if nodes > 1 { lead(case, place, spec, nodes) } else { alone(place, &spec) }
+    };
+    Part::new(case, place, prepare)
+}
+
+/// What the part of a node tells the others.
+#[derive(Serialize, Deserialize)]
+struct NodeOffer {
+    /// Where the part listens that starts the job.
+    address: Option<PeerAddress>,
+    /// The CPU of each of its ranks.
+    cpus: Vec<Option<u32>>,
+}
+
+fn cpus(case: &Case, place: &PartPlacement) -> Result<Vec<Option<u32>>, Reason> {
+    let ranks = case.planned.count(PER_NODE)? as usize;
+    Ok((0..ranks).map(|rank| place.cpu(rank)).collect())
+}
+
+/// The job as far as the first part knows it alone.
+fn spec(bench: &'static str, case: &Case, place: &PartPlacement, config: Value) -> Result<JobSpec, Reason> {
+    let library = LibraryFacts::find(path(&case.params, "library")?)?;
+    Ok(JobSpec {
+        launcher: Launcher::of(&library, path(&case.params, "launcher")?)?,
+        library,
+        ranks: case.planned.count(RANKS)? as usize,
+        hosts: JobHosts { names: vec![place.node.clone()], ..JobHosts::default() },
+        bench,
+        config,
+        thread_level: case.params.text("thread_level")?.to_owned(),
+        cpus: cpus(case, place)?,
+        patience: patience(case),
+    })
+}
+
+fn alone(place: &PartPlacement, spec: &JobSpec) -> Result<Prepared, Reason> {
+    let running = Worker::start(spec, Vec::new())?;
+    Ok(Prepared::new(place, Value::Null, |_| Ok(running))?.with_peers(Vec::new()))
+}
+
+fn endpoint(case: &Case) -> Endpoint {
+    Endpoint::tcp(ends::interface_for(case, 0), false)
+}
+
+/// The part that starts a job over so many nodes.
+fn lead(case: &Case, place: &PartPlacement, mut spec: JobSpec, nodes: usize) -> Result<Prepared, Reason> {
+    let of_node = CONNECTIONS + spec.cpus.len();
+    let listener = Listener::open(&endpoint(case))?;
+    let offer = NodeOffer { address: Some(listener.address()?), cpus: spec.cpus.clone() };
+    let (case, place_of_part) = (case.clone(), place.clone());
+    Prepared::new(place, offer, move |offers| {
+        let within = spec.patience.min(case.budget.connect.into());
+        let streams = listener.accept_within((nodes - 1) * of_node, within)?.streams;
+        let (mut names, mut addresses) = (Vec::new(), Vec::new());
+        for index in 0..nodes {
+            let (offer, node): (NodeOffer, &str) = Offer::of_part(offers, index as u32)?;
+            names.push(node.to_owned());
+            addresses.push(match index.checked_sub(1) {
+                None => address(&streams[0], TcpStream::local_addr)?,
+                Some(other) => address(&streams[other * of_node], TcpStream::peer_addr)?,
+            });
+            if index > 0 {
+                spec.cpus.extend(offer.cpus);
+            }
+        }
+        if let Some((first, second)) = same(&addresses) {
+            let text = format!(
+                "{} and {} have one address, {}: a job needs nodes with addresses of their own",
+                names[first], names[second], addresses[first]
+            );
+            return Err(Reason::new(Cause::Contradiction, text));
+        }
+        debug_assert_eq!(names.first(), Some(&place_of_part.node));
+        spec.hosts = hosts(&case, names, addresses);
+        Worker::start(&spec, HostLink::of_streams(streams, of_node))
+    })
+}
+
+/// How a launcher is told the node at an end of a connection.
+fn address(
+    stream: &TcpStream,
+    end: fn(&TcpStream) -> std::io::Result<std::net::SocketAddr>,
+) -> Result<String, Reason> {
+    let address = end(stream).map_err(|error| Reason::new(Cause::IoError, error.to_string()))?;
+    match address.ip().to_canonical() {
+        IpAddr::V4(address) => Ok(address.to_string()),
+        IpAddr::V6(address) => {
+            let text = format!(
+                "the nodes meet by {address}: launchers take IPv4 addresses only; set -p interface= to one with IPv4"
+            );
+            Err(Reason::new(Cause::Missing, text))
+        }
+    }
+}
+
+/// Two nodes with one address.
+fn same(addresses: &[String]) -> Option<(usize, usize)> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    addresses.iter().enumerate().find_map(|(at, address)| Some((seen.insert(address, at)?, at)))
+}
+
+/// The part of another node.
+fn follow(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+    let cpus = cpus(case, place)?;
+    let (endpoint, count, index) = (endpoint(case), CONNECTIONS + cpus.len(), place.index);
+    let offer = NodeOffer { address: None, cpus };
+    let connect = move |offers: &[Offer]| {
+        let (first, node): (NodeOffer, &str) = Offer::of_part(offers, 0)?;
+        let missing = || Reason::new(Cause::Protocol, format!("the part on {node} offers no address"));
+        let address = first.address.ok_or_else(missing)?;
+        let numbers = (index - 1) * count as u32..index * count as u32;
+        let streams = numbers.map(|number| address.connect(&endpoint, number)).collect::<Result<_, _>>()?;
+        Ok(Follower { end: NodeEnd::start(streams)? })
+    };
+    Ok(Prepared::new(place, offer, connect)?.with_peers(vec![0]))
+}
+
+struct Worker {
+    job: Job,
+    library: Value,
+    launcher: Value,
+}
+
+impl Worker {
+    fn start(spec: &JobSpec, links: Vec<HostLink>) -> Result<Self, Reason> {
+        let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
+        let job = Job::start(spec, links)?;
+        let (library, launcher) = (serde_json::to_value(&spec.library), serde_json::to_value(&spec.launcher));
         Ok(Self { job, library: library.map_err(json)?, launcher: launcher.map_err(json)? })
     }
 }
@@ -61,7 +180,8 @@ impl Running for Worker {
             out.evidence("library", self.library.clone());
             out.evidence("launcher", self.launcher.clone());
             out.evidence("ranks", json!(self.job.facts));
-            out.evidence("environment", json!({ "kept": kept(), "removed": self.job.scrubbed }));
+            let Job { scrubbed, network, .. } = &self.job;
+            out.evidence("environment", json!({ "kept": kept(), "set": network, "removed": scrubbed }));
             if let Some(words) = self.job.words() {
                 out.evidence("printed", json!(words));
             }
@@ -74,7 +194,24 @@ impl Running for Worker {
     }
 }
 
-/// Keeps what the worker recorded of the job.
+/// The part of a node on which another part's launcher starts ranks.
+struct Follower {
+    end: NodeEnd,
+}
+
+impl Running for Follower {
+    fn run(&mut self, _: Phase, _: &Stop, _: &mut dyn Sink) -> Result<(), Reason> {
+        // The counters of this node are read when the ranks have ended the phase.
+        self.end.wait()
+    }
+
+    /// The first part tells what all ranks have checked.
+    fn verify(&mut self) -> Result<Integrity, Reason> {
+        Ok(Integrity::Verified { checked: 0 })
+    }
+}
+
+/// Keeps what the first part recorded of the job.
 pub fn keep_job(measures: &mut Measures, parts: &[PartRecord]) {
     measures.keep_evidence(parts, &KEPT);
     measures.keep_integrity(parts.first());

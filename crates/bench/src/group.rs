@@ -167,15 +167,22 @@ pub fn send_limits(case: &Case, site: &Site) -> Result<(Bound, Bound), String> {
             "the nodes do not tell one interface that all of them use; name it with -p interface=".to_owned()
         );
     };
-    sum_of_nodes(case, |own| {
-        own.planned.set(INTERFACE.name, interface);
-        own.planned.set(PEER_INTERFACE.name, interface);
-        let bounds = link_limits::tcp(own, site)?;
-        let tightest = Bound::tightest(&bounds, Better::Higher);
-        let bound = tightest.ok_or_else(|| format!("nothing bounds {interface}"))?;
-        let formula = bound.formula.split_once(": ").map_or(bound.formula.as_str(), |(_, formula)| formula);
-        Ok(Bound { formula: formula.to_owned(), ..bound.clone() })
-    })
+    sum_of_nodes(case, |own| send_limit(own, site, interface))
+}
+
+/// What this interface of a node lets out of TCP's payload; the formula does not name the node. `own` is a case between the node
+/// and another like it.
+///
+/// # Errors
+/// Why that is not known.
+pub fn send_limit(own: &mut Case, site: &Site, interface: &str) -> Result<Bound, String> {
+    own.planned.set(INTERFACE.name, interface);
+    own.planned.set(PEER_INTERFACE.name, interface);
+    let bounds = link_limits::tcp(own, site)?;
+    let tightest = Bound::tightest(&bounds, Better::Higher);
+    let bound = tightest.ok_or_else(|| format!("nothing bounds {interface}"))?;
+    let formula = bound.formula.split_once(": ").map_or(bound.formula.as_str(), |(_, formula)| formula);
+    Ok(Bound { formula: formula.to_owned(), ..bound.clone() })
 }
 
 /// The bounds of all nodes together, and that of the slowest. `bound_of` tells that of a node from a case between the node

@@ -68,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
         Command::MpiRank => Ok(seatrial_registry::mpi_rank_main(|_| ())),
+        Command::MpiRemoteShell { words } => Ok(seatrial_registry::mpi_remote_shell_main(words)),
     };
     match ended {
         Ok(code) => code,

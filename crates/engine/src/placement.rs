@@ -66,7 +66,8 @@ pub struct Placements {
 pub fn placements(about: &About, test: &Test, inputs: &PlanInputs<'_>) -> Result<Placements, PlanError> {
     let nodes = Nodes::of(test, inputs);
     let mut found = Placements::default();
-    if about.parts.is_alone() && test.pattern.is_none() && test.groups.is_none() {
+    let is_one = nodes.players.len() <= 1 && matches!(about.parts, Parts::AllNodes(_));
+    if (about.parts.is_alone() || is_one) && test.pattern.is_none() && test.groups.is_none() {
         for player in &nodes.players {
             match nodes.why_not(*player) {
                 None => found.sites.push(nodes.placement(&[*player], None)),

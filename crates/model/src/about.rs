@@ -46,6 +46,8 @@ pub enum Parts {
     One(&'static str),
     /// One process; with a pattern for groups of nodes one on each node, at one moment.
     OneOrMore(&'static str),
+    /// One process on each node, all nodes in one case unless a pattern says otherwise; a node can be measured by itself.
+    AllNodes(&'static str),
     /// Two processes, on two nodes or on one.
     Two([&'static str; 2]),
     /// Two processes, of which the first sends and the second receives, unless the parameter `direction` says otherwise. All
@@ -59,14 +61,16 @@ impl Parts {
     /// Each name once, in the order of the parts.
     pub const fn names(&self) -> &[&'static str] {
         match self {
-            Self::One(name) | Self::OneOrMore(name) | Self::TwoOrMore(name) => std::slice::from_ref(name),
+            Self::One(name) | Self::OneOrMore(name) | Self::AllNodes(name) | Self::TwoOrMore(name) => {
+                std::slice::from_ref(name)
+            }
             Self::Two(names) | Self::OneWay(names) => names,
         }
     }
 
     /// Whether a case can have all nodes of a group.
     pub const fn takes_groups(&self) -> bool {
-        matches!(self, Self::OneOrMore(_) | Self::TwoOrMore(_))
+        matches!(self, Self::OneOrMore(_) | Self::AllNodes(_) | Self::TwoOrMore(_))
     }
 
     /// Whether each node is measured by itself unless a pattern says otherwise.

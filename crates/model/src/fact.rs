@@ -121,12 +121,19 @@ pub enum PathEnd {
     Interface(String),
     /// An RDMA port, such as `mlx5_0/1`.
     Port(String),
+    /// Whichever of the node: a library chooses its way.
+    Any,
 }
 
 /// Payload that a case moved, one row per path and direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MovedRows(pub Vec<Moved>);
+
+impl MovedRows {
+    /// Under what name `planned` of a case whose library chooses its way says whether all nodes have an active RDMA port.
+    pub const ACTIVE_HCA: &str = "active_hca";
+}
 
 impl Fact for MovedRows {
     const NAME: &'static str = "moved";

@@ -87,6 +87,7 @@ fn facts(about: &About) -> String {
         (Parts::Two(_), true) => "two nodes, two cards of one node, or `--pattern alone`",
         (Parts::Two(_), false) => "two nodes, or one with `--pattern alone`",
         (Parts::TwoOrMore(_), _) => "two nodes or more",
+        (Parts::AllNodes(_), _) => "one node or more",
         _ => "nothing special",
     };
     let needs = listed(unnamed, about.needs.iter().map(need).collect());

@@ -1,4 +1,4 @@
-//! `mpi.collective`: time of blocking collective operations over the ranks of a node.
+//! `mpi.collective`: time of blocking collective operations over the ranks of a job.
 
 mod config;
 mod contents;
@@ -10,13 +10,15 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Benchmark;
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, latencies, latency,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
+    latencies, latency,
 };
-use crate::worker::Worker;
+use crate::ranks::MOST_RANKS;
+use crate::worker;
 use config::{CollectiveConfig, ELEMENT, OPERATIONS};
 
 pub use program::start;
@@ -27,7 +29,7 @@ const LARGEST: Bytes = Bytes::gib(1);
 
 const ABOUT: About = About {
     id: ID,
-    title: "MPI collective operations: time of a call over the ranks of a node",
+    title: "MPI collective operations: time of a call over the ranks of one node or of several",
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
@@ -44,14 +46,16 @@ const ABOUT: About = About {
     params: &[
         ParamSpec::new("op", Kind::Choice(OPERATIONS), "allreduce")
             .doc("The collective operation; operations that reduce add elements of MPI_FLOAT."),
-        ParamSpec::new("ranks", Kind::Load(2, 4096), "auto")
+        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
             .word("auto")
-            .doc("Ranks of the job; auto: one for each core, 2 at least."),
+            .doc("Ranks of the job; auto: one for each core, of several nodes as many on each as the one with the fewest has."),
         ParamSpec::new("size", Kind::Size(Bytes(ELEMENT), LARGEST), "auto").word("auto").doc(
             "Bytes that a rank sends to each other rank, of reduce_scatter_block those that all ranks get together; auto: 4 B \
              to 1 MiB in powers of two as a series.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts of the OSU micro-benchmarks."),
+        RANKS_PER_NODE,
+        seatrial_bench::interfaces::INTERFACE,
         LIBRARY,
         LAUNCHER,
         THREAD_LEVEL,
@@ -84,9 +88,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| {
-        Part::alone(case, place, |case, place| Worker::start(ID, case, place, &CollectiveConfig::of(case)?))
-    },
+    part: |case, place| worker::part(ID, case, place, CollectiveConfig::of),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };

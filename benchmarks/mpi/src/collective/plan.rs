@@ -1,34 +1,32 @@
-//! One case a node: its ranks, where they run, and the memory of their buffers.
+//! One case of all nodes: its ranks, where they run, and the memory of their buffers.
 
-use seatrial_bench::{core_bindings, each_node, room};
-use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, SiteNode, Value,
-};
+use seatrial_bench::room;
+use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
 
 use super::config::{Collective, ELEMENT, ROOT, sizes};
-use crate::ranks::case_of_ranks;
+use crate::ranks::{case_of_ranks, count_ranks, fewest_cores};
 
 /// Divisor of the available memory for all buffers together.
 const SHARE: u64 = 2;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    each_node(site, |node| Ok(vec![case(about, params, node)?]))
+    Ok(vec![case(about, params, site)?])
 }
 
-fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
+fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     let op = Collective::of(params)?;
-    let ranks = match params.get("ranks") {
-        Some(Value::Count(ranks)) => *ranks,
-        _ => core_bindings(&node.machine)?.len().max(2) as u64,
-    };
+    let nodes = site.nodes.len() as u64;
+    let ranks = count_ranks(params, site, || Ok(fewest_cores(site)?.max(if nodes == 1 { 2 } else { 1 })))?;
     let largest = sizes(op, params, ranks)?.last().copied().unwrap_or(0);
     let elements = (largest / ELEMENT) as usize;
     let bytes = |rank: usize| {
         let buffers = op.buffers(elements, ranks as usize, rank);
         ELEMENT * (buffers.out + buffers.into) as u64
     };
-    let all = bytes(ROOT) + (ranks - 1) * bytes(ROOT + 1);
-    if room(&node.machine).is_some_and(|room| all > room / SHARE) {
+    // The node of the root needs the most.
+    let all = bytes(ROOT) + (ranks / nodes.max(1)).saturating_sub(1) * bytes(ROOT + 1);
+    let room = site.nodes.iter().filter_map(|node| room(&node.machine)).min();
+    if room.is_some_and(|room| all > room / SHARE) {
         let text = format!(
             "op={} with {ranks} ranks and a size of {} needs {} for its buffers, more than half of the available memory; lower \
              ranks= or size=",
@@ -38,7 +36,7 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
         );
         return Err(Reason::new(Cause::NoSpace, text));
     }
-    let (mut case, _) = case_of_ranks(about, params, node, ranks)?;
+    let mut case = case_of_ranks(about, params, site, ranks)?;
     // Contents are written and compared at a gigabyte a second at least.
     case.budget.overhead = case.budget.overhead.plus(Nanos(2 * bytes(ROOT)));
     Ok(case)

@@ -2,8 +2,7 @@
 //! read from ranks hear of all ends at once; the kernel keeps the order.
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -22,7 +21,7 @@ impl RankEnds {
     }
 
     /// Adds the connection to the next rank.
-    pub fn watch(&mut self, stream: &UnixStream) -> io::Result<()> {
+    pub fn watch(&mut self, stream: impl AsFd) -> io::Result<()> {
         epoll::add(&self.epoll, stream, EventData::new_u64(self.count as u64), EventFlags::RDHUP)?;
         self.count += 1;
         Ok(())
@@ -41,6 +40,7 @@ impl RankEnds {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::os::unix::net::UnixStream;
 
     use super::*;
 

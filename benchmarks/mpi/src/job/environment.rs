@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use super::hosts::JobHosts;
+
 /// Variables that steer a library, by how their names begin.
 const STEERING: [&str; 10] =
     ["OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "I_MPI_", "FI_", "MPICH_", "MPIR_CVAR_", "MV2_", "MVP_"];
@@ -80,6 +82,35 @@ pub fn scrub(command: &mut Command) -> Vec<String> {
     removed
 }
 
+/// The variables that keep the library of a job on the measured network, as far as the site has not set them.
+pub fn network_variables(hosts: &JobHosts) -> BTreeMap<&'static str, String> {
+    if hosts.are_several() {
+        network(hosts, |name| std::env::var_os(name).is_some())
+    } else {
+        BTreeMap::new()
+    }
+}
+
+fn network(hosts: &JobHosts, is_set: impl Fn(&str) -> bool) -> BTreeMap<&'static str, String> {
+    let mut found = BTreeMap::new();
+    let mut choose = |names: &[&'static str], others: &[&str], value: &Option<String>| {
+        if let Some(value) = value.as_ref().filter(|_| !names.iter().chain(others).any(|name| is_set(name))) {
+            found.extend(names.iter().map(|name| (*name, value.clone())));
+        }
+    };
+    let of_tcp = ["OMPI_MCA_btl_tcp_if_exclude"];
+    choose(&["OMPI_MCA_btl_tcp_if_include"], &of_tcp, &hosts.network);
+    choose(&["OMPI_MCA_oob_tcp_if_include"], &["OMPI_MCA_oob_tcp_if_exclude"], &hosts.network);
+    choose(&["PRTE_MCA_prte_if_include"], &["PRTE_MCA_prte_if_exclude"], &hosts.network);
+    choose(&["FI_TCP_IFACE"], &[], &hosts.interface);
+    choose(&["FI_SOCKETS_IFACE"], &[], &hosts.interface);
+    // It would keep UCX from the adapter.
+    if !hosts.has_hca {
+        choose(&["UCX_NET_DEVICES"], &[], &hosts.interface);
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +145,24 @@ mod tests {
         let all = [("UCX_TLS", "tcp"), ("HOME", "/"), ("PMI_RANK", "3")];
         let kept = steering(all.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter());
         assert_eq!(kept, BTreeMap::from([("UCX_TLS".to_owned(), "tcp".to_owned())]));
+    }
+
+    #[test]
+    fn the_library_is_kept_on_the_measured_network_unless_the_site_has_chosen() {
+        let hosts = JobHosts {
+            interface: Some("eth0".to_owned()),
+            network: Some("10.0.0.0/24".to_owned()),
+            ..JobHosts::default()
+        };
+        let all = network(&hosts, |_| false);
+        assert_eq!(all["OMPI_MCA_btl_tcp_if_include"], "10.0.0.0/24");
+        assert_eq!((all["UCX_NET_DEVICES"].as_str(), all["FI_TCP_IFACE"].as_str()), ("eth0", "eth0"));
+        let chosen =
+            network(&hosts, |name| name == "OMPI_MCA_btl_tcp_if_exclude" || name == "UCX_NET_DEVICES");
+        let has = |name| chosen.contains_key(name);
+        assert!(!has("OMPI_MCA_btl_tcp_if_include") && !has("UCX_NET_DEVICES") && has("FI_TCP_IFACE"));
+        let with_hca = network(&JobHosts { has_hca: true, ..hosts }, |_| false);
+        assert!(!with_hca.contains_key("UCX_NET_DEVICES"), "UCX may take the adapter");
+        assert!(network(&JobHosts::default(), |_| false).is_empty(), "no network is known");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Sender;
 use std::thread;
+
+use socket2::Socket;
 
 use super::wire::{FromRank, ToRank, messages, send};
 
@@ -16,8 +17,10 @@ pub enum Event {
 
 /// The connection to a rank.
 pub struct RankLink {
-    stream: UnixStream,
+    stream: Socket,
     place: usize,
+    /// The node that the rank is on, by its position in the case.
+    pub node: usize,
     /// The rank, once it is known.
     pub number: Option<usize>,
 }
@@ -50,7 +53,7 @@ fn ordinal(place: usize) -> String {
 }
 
 /// Reports what comes on `stream` on a thread.
-pub fn listen(stream: UnixStream, place: usize, report: Sender<Event>) -> io::Result<RankLink> {
+pub fn listen(stream: Socket, place: usize, node: usize, report: Sender<Event>) -> io::Result<RankLink> {
     let incoming = stream.try_clone()?;
     thread::Builder::new().name(format!("rank {place}")).spawn(move || {
         for message in messages(incoming) {
@@ -60,5 +63,5 @@ pub fn listen(stream: UnixStream, place: usize, report: Sender<Event>) -> io::Re
         }
         let _ = report.send(Event::Closed(place));
     })?;
-    Ok(RankLink { stream, place, number: None })
+    Ok(RankLink { stream, place, node, number: None })
 }

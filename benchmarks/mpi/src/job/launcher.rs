@@ -10,9 +10,11 @@ use seatrial_sys::mpi::launchers;
 use serde::Serialize;
 
 use super::environment;
+use super::hosts::JobHosts;
 use super::library::LibraryFacts;
+use super::output::Output;
 use super::process::own_program;
-use super::{SUBCOMMAND, output::Output};
+use super::{PROGRAM, REMOTE_SHELL, SUBCOMMAND};
 
 /// Time of a launcher to tell its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -86,8 +88,8 @@ impl Launcher {
         Ok(Self { path: path.to_owned(), family: family_of(&text), version })
     }
 
-    /// The command that starts so many ranks, and the variables of an outer job that its processes do not get.
-    pub fn command(&self, ranks: usize) -> (Command, Vec<String>) {
+    /// The command that starts so many ranks on `hosts`, and the variables of an outer job that its processes do not get.
+    pub fn command(&self, ranks: usize, hosts: &JobHosts) -> (Command, Vec<String>) {
         let mut command = Command::new(&self.path);
         let scrubbed = environment::scrub(&mut command);
         command.arg("-n").arg(ranks.to_string());
@@ -104,15 +106,62 @@ impl Launcher {
                 }
             }
             Family::Hydra => {
-                command
-                    .env("HYDRA_LAUNCHER", "fork")
-                    .env("I_MPI_HYDRA_BOOTSTRAP", "fork")
-                    .env("I_MPI_PIN", "0");
+                command.env("I_MPI_PIN", "0");
             }
             Family::Unknown => {}
         }
-        command.arg(own_program()).arg(SUBCOMMAND);
+        if hosts.are_several() {
+            self.spread(&mut command, ranks, hosts);
+        } else if self.family == Family::Hydra {
+            command.env("HYDRA_LAUNCHER", "fork").env("I_MPI_HYDRA_BOOTSTRAP", "fork");
+        }
+        // The path of this program differs from node to node, and the node's worker sets it.
+        command.args(["/bin/sh", "-c"]).arg(format!("exec \"${PROGRAM}\" {SUBCOMMAND}"));
         (command, scrubbed)
+    }
+
+    /// Has the launcher start as many ranks on each host, block by block, by our remote shell.
+    fn spread(&self, command: &mut Command, ranks: usize, hosts: &JobHosts) {
+        let of_node = ranks / hosts.addresses.len();
+        let list = hosts.addresses.iter().map(|address| format!("{address}:{of_node}"));
+        let list = list.collect::<Vec<_>>().join(",");
+        let program = own_program();
+        let shell = format!("{program} {REMOTE_SHELL}");
+        match self.family {
+            Family::OpenMpi => {
+                command.args(["--host", &list, "--map-by", "slot"]);
+                // Open MPI 4 (ORTE), and Open MPI 5 (PRRTE) with other names.
+                for (name, value) in [
+                    ("OMPI_MCA_plm", "rsh"),
+                    ("OMPI_MCA_plm_rsh_agent", shell.as_str()),
+                    ("OMPI_MCA_plm_rsh_no_tree_spawn", "1"),
+                    ("OMPI_MCA_orte_leave_session_attached", "1"),
+                    ("PRTE_MCA_plm", "ssh"),
+                    ("PRTE_MCA_plm_ssh_agent", shell.as_str()),
+                    ("PRTE_MCA_plm_ssh_no_tree_spawn", "1"),
+                    ("PRTE_MCA_prte_leave_session_attached", "1"),
+                ] {
+                    command.env(name, value);
+                }
+            }
+            Family::Hydra | Family::Unknown => {
+                // Each rank has the environment of its node's worker, which knows this program and its own socket.
+                command.args(["-hosts", &list, "-genvnone"]);
+                if let Some(interface) = &hosts.interface {
+                    command.args(["-iface", interface]);
+                }
+                for (name, value) in [
+                    ("HYDRA_LAUNCHER", "rsh"),
+                    ("HYDRA_LAUNCHER_EXEC", program.as_str()),
+                    ("HYDRA_LAUNCHER_EXTRA_ARGS", REMOTE_SHELL),
+                    ("I_MPI_HYDRA_BOOTSTRAP", "rsh"),
+                    ("I_MPI_HYDRA_BOOTSTRAP_EXEC", program.as_str()),
+                    ("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", REMOTE_SHELL),
+                ] {
+                    command.env(name, value);
+                }
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::socket_peercred;
@@ -13,7 +14,7 @@ use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::leave_with_parent;
 
 use super::output::Output;
-use super::{SOCKET, SUBCOMMAND};
+use super::{PROGRAM, SOCKET, SUBCOMMAND};
 
 /// Between two looks at processes and sockets that do not wake anybody.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -26,33 +27,51 @@ pub fn own_program() -> String {
     format!("/proc/{}/exe", getpid().as_raw_nonzero())
 }
 
+/// This program as the worker that started the launcher names it.
+pub fn launcher_program() -> String {
+    std::env::var(PROGRAM).unwrap_or_default()
+}
+
 /// Started processes, what they print, and where their ranks call.
 pub struct Started {
     pub child: Child,
     pub output: Output,
+    listener: Arc<CallListener>,
+}
+
+/// Where processes of this user call; an abstract socket (unix(7)), so that nothing has to be removed.
+pub struct CallListener {
     listener: UnixListener,
+    name: String,
 }
 
 /// A process that called back. Its handle names no other process, not even after its end.
 pub struct Caller(OwnedFd);
 
-impl Started {
-    /// Starts `command`, whose processes call back. The command ends when the calling thread does.
-    pub fn start(mut command: Command) -> io::Result<Self> {
+impl CallListener {
+    pub fn open() -> io::Result<Self> {
         let name = format!("seatrial-mpi-{}-{}", getpid().as_raw_nonzero(), now_ns());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
         listener.set_nonblocking(true)?;
-        let (printed, writer) = io::pipe()?;
-        command.env(SOCKET, &name).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        let child = leave_with_parent(&mut command).spawn()?;
-        // The command holds the pipe's other end.
-        drop(command);
-        Ok(Self { child, output: Output::drain(printed)?, listener })
+        Ok(Self { listener, name })
     }
 
-    /// Waits until a process calls, and returns the connection and its process; `None` at `until`, or as soon as the
-    /// command has ended.
-    pub fn accept(&mut self, until: Instant) -> io::Result<Option<(UnixStream, Caller)>> {
+    /// Lets the ranks of `command` call here and find this program.
+    pub fn tell(&self, command: &mut Command) {
+        self.tell_as(SOCKET, command);
+        command.env(PROGRAM, own_program());
+    }
+
+    /// Names the socket to `command` by the variable `socket`.
+    pub fn tell_as(&self, socket: &str, command: &mut Command) {
+        command.env(socket, &self.name);
+    }
+
+    /// Waits until a process calls, and returns the connection and its process; `None` as soon as `is_over`.
+    pub fn accept(
+        &self,
+        mut is_over: impl FnMut() -> io::Result<bool>,
+    ) -> io::Result<Option<(UnixStream, Caller)>> {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
@@ -64,7 +83,7 @@ impl Started {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if Instant::now() >= until || self.child.try_wait()?.is_some() {
+                    if is_over()? {
                         return Ok(None);
                     }
                     std::thread::sleep(POLL_INTERVAL);
@@ -72,6 +91,37 @@ impl Started {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+impl Caller {
+    pub fn kill(&self) {
+        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+    }
+}
+
+impl Started {
+    /// Starts `command`, whose processes call back. The command ends when the calling thread does.
+    pub fn start(command: Command) -> io::Result<Self> {
+        Self::start_at(Arc::new(CallListener::open()?), command)
+    }
+
+    /// The same of processes that call at `listener`.
+    pub fn start_at(listener: Arc<CallListener>, mut command: Command) -> io::Result<Self> {
+        listener.tell(&mut command);
+        let (printed, writer) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let child = leave_with_parent(&mut command).spawn()?;
+        // The command holds the pipe's other end.
+        drop(command);
+        Ok(Self { child, output: Output::drain(printed)?, listener })
+    }
+
+    /// Waits until a process calls, and returns the connection and its process; `None` at `until`, or as soon as the
+    /// command has ended.
+    pub fn accept(&mut self, until: Instant) -> io::Result<Option<(UnixStream, Caller)>> {
+        let child = &mut self.child;
+        self.listener.accept(|| Ok(Instant::now() >= until || child.try_wait()?.is_some()))
     }
 
     /// Whether the command has ended.
@@ -106,7 +156,7 @@ impl Started {
             self.ended(Instant::now() + LEAVE);
         }
         for caller in callers {
-            let _ = pidfd_send_signal(&caller.0, Signal::KILL);
+            caller.kill();
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -121,12 +171,12 @@ pub fn rank_command() -> Command {
     command
 }
 
-/// The worker's end of the socket that the environment names.
-pub fn call_worker() -> io::Result<UnixStream> {
-    let name = std::env::var_os(SOCKET).ok_or_else(|| {
+/// A connection to the worker, by the socket that the environment variable `socket` names.
+pub fn call_worker(socket: &str) -> io::Result<UnixStream> {
+    let name = std::env::var_os(socket).ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::NotFound,
-            format!("{SOCKET} is not set: a benchmark starts this command"),
+            format!("{socket} is not set: a benchmark starts this command"),
         )
     })?;
     let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name.as_encoded_bytes())?)?;

@@ -14,6 +14,8 @@ use seatrial_sys::mpi::{Communicator, Mpi, MpiError, ThreadLevel};
 use seatrial_sys::process::name_thread;
 use serde_json::Value;
 
+use super::SOCKET;
+use super::clock_offset::ClockOffset;
 use super::library::open_first;
 use super::process::call_worker;
 use super::wire::{FromRank, ToRank, messages, send};
@@ -66,12 +68,20 @@ pub fn allocate<T: Clone>(count: usize, value: T, remedy: &str) -> Result<Vec<T>
 }
 
 /// Makes the program of a benchmark from its order, in the job of a communicator.
-pub type ProgramStart =
-    for<'a> fn(&Value, &'a Communicator<'a>, Hook) -> Result<Box<dyn Program + 'a>, Reason>;
+pub type ProgramStart = for<'a> fn(&Value, RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason>;
+
+/// What a program in a rank gets of the job.
+#[derive(Clone, Copy)]
+pub struct RankJob<'a> {
+    pub world: &'a Communicator<'a>,
+    /// Whether the clocks of ranks differ, since they are on several nodes.
+    pub several_nodes: bool,
+    pub hook: Hook,
+}
 
 /// Runs a rank to its end. `programs` are the benchmarks that have ranks, by id; `hook` does nothing but in tests.
 pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
-    let stream = match call_worker() {
+    let stream = match call_worker(SOCKET) {
         Ok(stream) => stream,
         Err(error) => {
             // No worker to tell.
@@ -164,13 +174,13 @@ fn serve(
             let (loaded, refused) = open_first(&candidates);
             tell(stream, &FromRank::Looked { loaded, refused })
         }
-        ToRank::Start { process, library, bench, config, ranks, cpus, thread_level } => {
+        ToRank::Start { process, library, bench, config, ranks, cpus, several_nodes, thread_level } => {
             // The probe of the machine's load takes processes of the worker's name for ours.
             let _ = name_thread(&process);
             let thread_level = ThreadLevel::of(&thread_level).ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("thread_level={thread_level} does not exist"))
             })?;
-            let start = RankStart { rank, ranks, cpus, thread_level, hook };
+            let start = RankStart { rank, ranks, cpus, several_nodes, thread_level, hook };
             let program = programs.iter().find(|(id, _)| *id == bench).map(|(_, program)| *program);
             let program = program.ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
@@ -185,7 +195,8 @@ struct RankStart {
     rank: Option<usize>,
     /// Of the whole job.
     ranks: usize,
-    cpus: Vec<u32>,
+    cpus: Vec<Option<u32>>,
+    several_nodes: bool,
     thread_level: ThreadLevel,
     hook: Hook,
 }
@@ -211,13 +222,16 @@ impl RankStart {
             tell(stream, &FromRank::Started { rank, size, cpu })?;
             return orders.next().map(|_| ());
         }
-        let mut program = program(config, &world, self.hook)?;
+        let job = RankJob { world: &world, several_nodes: self.several_nodes, hook: self.hook };
+        let mut program = program(config, job)?;
         tell(stream, &FromRank::Started { rank, size, cpu })?;
         loop {
             match orders.next()? {
                 ToRank::Run { phase, .. } => {
                     (self.hook)(Moment::Running(rank, phase, &mpi));
-                    let samples = program.run(phase, &orders.running()?)?;
+                    let clock = ClockOffset::measure(&world, self.several_nodes).map_err(refused)?;
+                    let mut samples = program.run(phase, &orders.running()?)?;
+                    samples.iter_mut().for_each(|sample| clock.apply(sample));
                     tell(stream, &FromRank::Ran { samples })?;
                 }
                 ToRank::Verify => {
@@ -242,7 +256,7 @@ impl RankStart {
     }
 
     fn pin(&self, rank: Option<usize>) -> Result<Option<u32>, Reason> {
-        let cpu = rank.and_then(|rank| self.cpus.get(rank)).copied();
+        let cpu = rank.and_then(|rank| self.cpus.get(rank).copied().flatten());
         cpu.map(pin).transpose()?;
         Ok(cpu)
     }

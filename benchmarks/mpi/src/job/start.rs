@@ -1,6 +1,8 @@
 //! A running job: its launcher, its ranks and their answers.
 
-use std::sync::mpsc;
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use seatrial_bench::Stop;
@@ -8,12 +10,17 @@ use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason, Sample};
 use seatrial_sys::root::SysRoot;
 use serde::Serialize;
 use serde_json::Value;
+use socket2::Socket;
 
+use super::SHELL_SOCKET;
 use super::ends::RankEnds;
+use super::environment::network_variables;
 use super::events::{Event, RankLink, listen};
+use super::hosts::JobHosts;
 use super::launcher::Launcher;
 use super::library::LibraryFacts;
-use super::process::{Caller, Started};
+use super::links::{HostLink, RemoteShells, end_phase, is_gone};
+use super::process::{CallListener, Caller, Started};
 use super::wire::{FromRank, ToRank};
 
 /// Between two looks at the launcher and at the end of the phase.
@@ -33,14 +40,16 @@ const OTHER_END: Duration = Duration::from_secs(3);
 pub struct JobSpec {
     pub launcher: Launcher,
     pub library: LibraryFacts,
+    /// Of all nodes together, as many on each.
     pub ranks: usize,
+    pub hosts: JobHosts,
     /// The benchmark, and what its program in the ranks needs to know.
     pub bench: &'static str,
     pub config: Value,
     /// What the ranks ask MPI_Init_thread for.
     pub thread_level: String,
-    /// The CPU of each rank; empty where ranks are not pinned.
-    pub cpus: Vec<u32>,
+    /// The CPU of each rank; none where it is not pinned.
+    pub cpus: Vec<Option<u32>>,
     /// Time until all ranks have joined, and again until all data is checked and all ranks have left.
     pub patience: Duration,
 }
@@ -49,6 +58,8 @@ pub struct JobSpec {
 #[derive(Clone, Debug, Serialize)]
 pub struct RankFacts {
     pub rank: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     pub cpu: Option<u32>,
 }
 
@@ -60,9 +71,15 @@ pub struct Job {
     ends: RankEnds,
     events: mpsc::Receiver<Event>,
     patience: Duration,
+    hosts: JobHosts,
+    /// The connections to the parts on the other nodes that tell them of the ends of phases.
+    phases: Vec<TcpStream>,
+    _shells: RemoteShells,
     pub facts: Vec<RankFacts>,
     /// Variables of an outer job that the ranks do not get.
     pub scrubbed: Vec<String>,
+    /// Variables that keep the library on the network that is measured.
+    pub network: BTreeMap<&'static str, String>,
 }
 
 /// Why a job did not start.
@@ -99,9 +116,9 @@ impl JobSpec {
 }
 
 impl Job {
-    /// Starts the ranks and waits until all have joined.
-    pub fn start(spec: &JobSpec) -> Result<Self, Reason> {
-        Self::joined(spec).map_err(|error| match error {
+    /// Starts the ranks and waits until all have joined. `links` are the other nodes.
+    pub fn start(spec: &JobSpec, links: Vec<HostLink>) -> Result<Self, Reason> {
+        Self::joined(spec, links).map_err(|error| match error {
             StartError::Apart(observed) => spec.wrong_launcher(&observed),
             StartError::Other(reason) if !spec.launcher.fits(&spec.library) => {
                 spec.wrong_launcher(&reason.text)
@@ -110,13 +127,25 @@ impl Job {
         })
     }
 
-    fn joined(spec: &JobSpec) -> Result<Self, StartError> {
-        let (command, scrubbed) = spec.launcher.command(spec.ranks);
+    fn joined(spec: &JobSpec, links: Vec<HostLink>) -> Result<Self, StartError> {
+        let (mut command, scrubbed) = spec.launcher.command(spec.ranks, &spec.hosts);
+        let network = network_variables(&spec.hosts);
+        command.envs(&network);
         let path = spec.launcher.path.display();
-        let started = Started::start(command)
-            .map_err(|error| Reason::new(Cause::Launcher, format!("cannot start {path}: {error}")))?;
         let refused =
             |error: std::io::Error| Reason::new(Cause::Launcher, format!("cannot listen to a rank: {error}"));
+        let calls = Arc::new(CallListener::open().map_err(refused)?);
+        let shells = CallListener::open().map_err(refused)?;
+        shells.tell_as(SHELL_SOCKET, &mut command);
+        let (mut commands, mut phases, mut remote) = (Vec::new(), Vec::new(), Vec::new());
+        for (link, node) in links.into_iter().zip(1..) {
+            commands.push(link.commands);
+            phases.push(link.phases);
+            remote.extend(link.ranks.into_iter().map(|rank| (rank, node)));
+        }
+        let shells = RemoteShells::serve(shells, Arc::clone(&calls), &spec.hosts, commands)?;
+        let started = Started::start_at(calls, command)
+            .map_err(|error| Reason::new(Cause::Launcher, format!("cannot start {path}: {error}")))?;
         let (report, events) = mpsc::channel();
         let mut job = Self {
             started,
@@ -125,25 +154,40 @@ impl Job {
             ends: RankEnds::new().map_err(refused)?,
             events,
             patience: spec.patience,
+            hosts: spec.hosts.clone(),
+            phases,
+            _shells: shells,
             facts: Vec::new(),
             scrubbed,
+            network,
         };
         let until = Instant::now() + spec.patience;
-        while job.ranks.len() < spec.ranks {
+        let own = spec.ranks - remote.len();
+        while job.ranks.len() < own {
             let called = job.started.accept(until).map_err(refused)?;
-            let Some((stream, caller)) = called else { return Err(job.not_all_started(spec, until).into()) };
-            job.ends.watch(&stream).map_err(refused)?;
-            let link = listen(stream, job.ranks.len(), report.clone()).map_err(refused)?;
-            job.ranks.push(link);
+            let Some((stream, caller)) = called else {
+                let count = job.ranks.len();
+                return Err(job.not_all_started(spec, count, until).into());
+            };
+            job.add(stream.into(), 0, &report).map_err(refused)?;
             job.callers.push(caller);
+        }
+        for (stream, node) in remote {
+            job.add(stream, node, &report).map_err(refused)?;
         }
         job.join(spec, until)?;
         Ok(job)
     }
 
-    fn not_all_started(&mut self, spec: &JobSpec, until: Instant) -> Reason {
+    fn add(&mut self, stream: Socket, node: usize, report: &mpsc::Sender<Event>) -> std::io::Result<()> {
+        self.ends.watch(&stream)?;
+        self.ranks.push(listen(stream, self.ranks.len(), node, report.clone())?);
+        Ok(())
+    }
+
+    fn not_all_started(&mut self, spec: &JobSpec, count: usize, until: Instant) -> Reason {
         let path = spec.launcher.path.display();
-        let (count, of) = (self.ranks.len(), spec.ranks);
+        let of = spec.ranks;
         let text = if Instant::now() < until {
             format!("{path} ended before all ranks had started: {count} of {of} did")
         } else {
@@ -154,11 +198,7 @@ impl Job {
 
     /// Lets the ranks load the library and call MPI_Init.
     fn join(&mut self, spec: &JobSpec, until: Instant) -> Result<(), StartError> {
-        let hello = |message| match message {
-            FromRank::Hello { rank } => Some(rank),
-            _ => None,
-        };
-        let numbers = self.answers("starting", until, hello)?;
+        let numbers = self.hello(spec, until)?;
         for (link, number) in self.ranks.iter_mut().zip(numbers) {
             link.number = number;
         }
@@ -170,26 +210,64 @@ impl Job {
             config: spec.config.clone(),
             ranks: spec.ranks,
             cpus: spec.cpus.clone(),
+            several_nodes: spec.hosts.are_several(),
             thread_level: spec.thread_level.clone(),
         });
         let joined = self.answers("in MPI_Init", until, |message| match message {
             FromRank::Started { rank, size, cpu } => Some((rank, size, cpu)),
             _ => None,
         })?;
+        let of_launcher = |job: &mut Self, text: String| job.with_words(Reason::new(Cause::Launcher, text));
         if let Some((_, size, _)) = joined.iter().find(|(_, size, _)| *size != spec.ranks) {
             let text = format!(
                 "{} started {} ranks, but a rank sees a job of {size}",
                 spec.launcher.path.display(),
                 spec.ranks
             );
-            return Err(StartError::Apart(self.with_words(Reason::new(Cause::Launcher, text)).text));
+            return Err(StartError::Apart(of_launcher(self, text).text));
         }
-        for (link, (rank, _, cpu)) in self.ranks.iter_mut().zip(joined) {
-            link.number = Some(rank);
-            self.facts.push(RankFacts { rank, cpu });
+        let of_node = spec.ranks / spec.hosts.names.len().max(1);
+        for (at, (rank, _, cpu)) in joined.into_iter().enumerate() {
+            let node = self.ranks[at].node;
+            if rank / of_node != node {
+                let text = format!(
+                    "{} started rank {rank}{}, not{}: ranks {} to {} belong there",
+                    spec.launcher.path.display(),
+                    self.hosts.on(node),
+                    self.hosts.on(rank / of_node),
+                    node * of_node,
+                    (node + 1) * of_node - 1,
+                );
+                return Err(of_launcher(self, text).into());
+            }
+            self.ranks[at].number = Some(rank);
+            let name = self.hosts.are_several().then(|| self.hosts.names[node].clone());
+            self.facts.push(RankFacts { rank, node: name, cpu });
         }
         self.facts.sort_by_key(|facts| facts.rank);
         Ok(())
+    }
+
+    /// Waits until all ranks have called, those of other nodes too; their numbers where the launcher tells them.
+    fn hello(&mut self, spec: &JobSpec, until: Instant) -> Result<Vec<Option<usize>>, Reason> {
+        let mut called: Vec<Option<Option<usize>>> = self.ranks.iter().map(|_| None).collect();
+        while called.iter().any(Option::is_none) {
+            let event = self.events.recv_timeout(POLL_INTERVAL);
+            match event {
+                Ok(Event::Message(link, FromRank::Hello { rank })) => called[link] = Some(rank),
+                Ok(Event::Message(link, FromRank::Failed { reason })) => {
+                    return Err(self.failed(link, &called, &reason, "starting"));
+                }
+                Ok(Event::Message(..)) => {}
+                Ok(Event::Closed(link)) => return Err(self.lost(link, &called, "starting")),
+                Err(_) if Instant::now() < until && !self.started.is_over() => {}
+                Err(_) => {
+                    let count = called.iter().flatten().count();
+                    return Err(self.not_all_started(spec, count, until));
+                }
+            }
+        }
+        Ok(called.into_iter().flatten().collect())
     }
 
     /// Runs a phase in all ranks; their samples.
@@ -209,6 +287,7 @@ impl Job {
                 job.tell(&ToRank::Stop);
             }
         })?;
+        end_phase(&self.phases);
         Ok(samples.into_iter().flatten().collect())
     }
 
@@ -275,7 +354,7 @@ impl Job {
                 Err(_) if Instant::now() < until => {}
                 Err(_) => {
                     let missing = answers.iter().zip(&self.ranks).filter(|(answer, _)| answer.is_none());
-                    let missing: Vec<String> = missing.map(|(_, link)| link.name()).collect();
+                    let missing: Vec<String> = missing.map(|(_, link)| self.name(link)).collect();
                     let text = format!("{} hung while {doing}", missing.join(", "));
                     return Err(self.with_words(Reason::new(Cause::Hang, text)));
                 }
@@ -294,7 +373,7 @@ impl Job {
                 return self.lost(other, answers, doing);
             }
         }
-        let text = format!("{} failed while {doing}: {}", self.ranks[link].name(), reason.text);
+        let text = format!("{} failed while {doing}: {}", self.name(&self.ranks[link]), reason.text);
         self.with_words(Reason::new(reason.cause, text))
     }
 
@@ -302,12 +381,23 @@ impl Job {
     fn lost<T>(&mut self, link: usize, answers: &[Option<T>], doing: &str) -> Reason {
         let order = self.ends.in_order();
         let first = order.into_iter().find(|place| answers.get(*place).is_some_and(Option::is_none));
-        let name = self.ranks[first.unwrap_or(link)].name();
+        let rank = first.unwrap_or(link);
         self.started.ended(Instant::now() + LAST_WORDS);
-        self.with_words(Reason::new(
-            Cause::Crash,
-            format!("{name} of {} ended while {doing}", self.ranks.len()),
-        ))
+        let rank = &self.ranks[rank];
+        let (name, on) = (rank.name(), self.hosts.on(rank.node));
+        let phases = rank.node.checked_sub(1).and_then(|other| self.phases.get(other));
+        let reason = if phases.is_some_and(is_gone) {
+            let text = format!("the connection to the part{on}, which has {name}, closed while {doing}");
+            Reason::new(Cause::PartnerLost, text)
+        } else {
+            let text = format!("{name} of {}{on} ended while {doing}", self.ranks.len());
+            Reason::new(Cause::Crash, text)
+        };
+        self.with_words(reason)
+    }
+
+    fn name(&self, rank: &RankLink) -> String {
+        format!("{}{}", rank.name(), self.hosts.on(rank.node))
     }
 
     /// Ends the job, and adds what launcher and library printed to `reason`.

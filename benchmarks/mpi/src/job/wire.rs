@@ -1,7 +1,7 @@
-//! Messages between the worker and its ranks: one line of JSON each.
+//! Messages between the worker and its ranks, and between the parts of a job: one line of JSON each.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 
 use seatrial_model::{Integrity, Nanos, Phase, Reason, Sample};
@@ -25,7 +25,9 @@ pub enum ToRank {
         config: Value,
         /// Of the whole job.
         ranks: usize,
-        cpus: Vec<u32>,
+        cpus: Vec<Option<u32>>,
+        /// Whether the job has ranks on several nodes, whose clocks differ.
+        several_nodes: bool,
         /// What to ask MPI_Init_thread for.
         thread_level: String,
     },
@@ -69,6 +71,32 @@ pub enum FromRank {
     },
 }
 
+/// What a launcher starts on a node, as its remote shell is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RemoteCommand {
+    /// The node, as the launcher was told.
+    pub host: String,
+    /// A line for a shell.
+    pub line: String,
+    /// This program, as its path stands in the line.
+    pub program: String,
+    /// Variables that steer the library, and where programs and libraries are looked for.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// What becomes of a [`RemoteCommand`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemoteAnswer {
+    /// The command printed this; the last answers.
+    Printed {
+        text: String,
+    },
+    Ended {
+        code: u8,
+    },
+}
+
 /// What a process found out about the library that it loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
@@ -83,20 +111,22 @@ pub struct Loaded {
     pub standard: String,
 }
 
-pub fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
+pub fn send(mut stream: impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
 /// The messages that come, until the other end is closed or sends what is none.
-pub fn messages<T: DeserializeOwned>(stream: UnixStream) -> impl Iterator<Item = T> {
+pub fn messages<T: DeserializeOwned>(stream: impl Read) -> impl Iterator<Item = T> {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     lines.map_while(|line| serde_json::from_str(&line).ok())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
+
     use super::*;
 
     #[test]

@@ -9,14 +9,15 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Benchmark;
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, higher, latencies,
-    latency, rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
+    higher, latencies, latency, rates,
 };
-use crate::worker::Worker;
+use crate::ranks::MOST_RANKS;
+use crate::worker;
 use config::{OPERATIONS, OneSidedConfig, SYNCHRONIZATIONS, WINDOWS};
 
 pub use program::start;
@@ -45,8 +46,9 @@ const ABOUT: About = About {
             "The operation of one rank of a pair on the memory of the other; those on elements have MPI_INT64_T, and \
              accumulate and fetch_and_op add.",
         ),
-        ParamSpec::new("ranks", Kind::Load(2, 4096), "2")
-            .doc("Ranks of the job, an even number; rank i operates on the memory of rank i + ranks / 2."),
+        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
+            .word("auto")
+            .doc("Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i operates on the memory of rank i + ranks / 2."),
         ParamSpec::new("size", Kind::Size(Bytes(1), LARGEST), "auto").word("auto").doc(
             "Bytes of an operation; auto: up to 4 MiB in powers of two as a series, and one element of 8 B with fetch_and_op and \
              compare_and_swap.",
@@ -67,6 +69,8 @@ const ABOUT: About = About {
              auto: fresh for put and get with depth above 1, one otherwise and with like=osu.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts and the single buffer of the OSU micro-benchmarks."),
+        RANKS_PER_NODE,
+        seatrial_bench::interfaces::INTERFACE,
         LIBRARY,
         LAUNCHER,
         THREAD_LEVEL,
@@ -104,9 +108,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| {
-        Part::alone(case, place, |case, place| Worker::start(ID, case, place, &OneSidedConfig::of(case)?))
-    },
+    part: |case, place| worker::part(ID, case, place, OneSidedConfig::of),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };

@@ -1,22 +1,23 @@
-//! One case a node: its ranks, where they run, the memory that is exposed, and what bounds the copies.
+//! One case of all nodes: its ranks, where they run, the memory that is exposed, and what bounds the copies.
 
-use seatrial_bench::each_node;
-use seatrial_model::{About, Case, Cause, Limit, Limits, Params, Reason, Site, SiteNode};
+use seatrial_model::{About, Case, Cause, Limit, Limits, Params, Reason, Site};
 
 use super::config::{OneSidedOp, sizes};
+use crate::between_nodes::Senders;
 use crate::copies::{CopyMemory, FreshNeed, bandwidth_limit};
 use crate::memory::stride;
-use crate::ranks::{case_of_ranks, is_like_osu};
+use crate::ranks::{case_of_ranks, count_ranks, is_like_osu, pair_ranks};
 
 /// Window of OSU's bandwidth benchmarks.
 const OSU_WINDOW: u64 = 64;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    each_node(site, |node| Ok(vec![case(about, params, node)?]))
+    Ok(vec![case(about, params, site)?])
 }
 
-fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
-    let (op, ranks, osu) = (OneSidedOp::of(params)?, params.count("ranks")?, is_like_osu(params));
+fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
+    let (op, osu) = (OneSidedOp::of(params)?, is_like_osu(params));
+    let ranks = count_ranks(params, site, || Ok(pair_ranks(site)))?;
     let (depth, sync) = (params.count("depth")?, params.text("sync")?);
     let contradiction = |text: String| Err(Reason::new(Cause::Contradiction, text));
     if ranks % 2 == 1 {
@@ -51,12 +52,12 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
         "one" => false,
         _ => !osu && op.copies() && depth > 1,
     };
-    let (mut case, used) = case_of_ranks(about, params, node, ranks)?;
+    let mut case = case_of_ranks(about, params, site, ranks)?;
     if fresh {
         let largest = sizes.last().copied().unwrap_or(1);
         let need =
             FreshNeed { regions: ranks, bytes: depth * stride(largest), remedy: "depth=, size= or ranks=" };
-        CopyMemory::fresh(&node.machine, &used, need)?.set(&mut case);
+        CopyMemory::fresh(site, ranks, need)?.set(&mut case);
     } else {
         CopyMemory::default().set(&mut case);
     }
@@ -66,13 +67,17 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     about.limits(|metric| match metric {
         "bandwidth" if OneSidedOp::of(&case.params).is_ok_and(OneSidedOp::copies) => {
-            bandwidth_limit(case, site)
+            let is_get = OneSidedOp::of(&case.params) == Ok(OneSidedOp::Get);
+            let senders = if is_get { Senders::SecondHalf } else { Senders::FirstHalf };
+            let largest = OneSidedOp::of(&case.params).and_then(|op| sizes(op, &case.params));
+            let largest = largest.ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
+            bandwidth_limit(case, site, senders, largest)
         }
         "bandwidth" => {
             Limit::unknown("no hardware fact bounds how fast a library adds to the memory of another rank")
         }
         "slowest_bandwidth" => {
-            Limit::unknown("the memory of a node bounds all ranks together, not one of them")
+            Limit::unknown("memory or port of a node bounds all of its ranks together, not one of them")
         }
         "latency" | "slowest_latency" => Limit::unknown(
             "no hardware fact bounds the latency of an operation between processes; compare with other nodes",

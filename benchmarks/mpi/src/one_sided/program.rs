@@ -11,7 +11,7 @@ use super::config::{ELEMENT, OneSidedConfig, OneSidedOp, osu_iterations};
 use super::contents::{PlaceCount, SWAP_STEP, check_before, check_target, start as start_value, value};
 use super::kernel::{OriginMemory, RmaEnd};
 use crate::comparison::Comparison;
-use crate::job::{Hook, Moment, Program, allocate, refused};
+use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill, stride};
 use crate::slices::{PairEnd, SizeState, Turn};
 use crate::turns::each_turn;
@@ -20,12 +20,8 @@ use crate::turns::each_turn;
 const REMEDY: &str = "lower -p depth=, -p size= or -p ranks=, or set -p buffers=one";
 
 /// The program of a rank.
-pub fn start<'a>(
-    config: &Value,
-    world: &'a Communicator<'a>,
-    hook: Hook,
-) -> Result<Box<dyn Program + 'a>, Reason> {
-    Ok(Box::new(OneSided::new(config, world, hook)?))
+pub fn start<'a>(config: &Value, job: RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason> {
+    Ok(Box::new(OneSided::new(config, job)?))
 }
 
 struct OneSided<'a> {
@@ -37,7 +33,8 @@ struct OneSided<'a> {
 }
 
 impl<'a> OneSided<'a> {
-    fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
+    fn new(config: &Value, job: RankJob<'a>) -> Result<Self, Reason> {
+        let RankJob { world, hook, .. } = job;
         let config = OneSidedConfig::deserialize(config).map_err(|error| {
             Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
         })?;

@@ -4,6 +4,7 @@ use seatrial_bench::median;
 use seatrial_model::{Case, Measures, PartRecord, Reason, Unit};
 
 use super::config::{OneSidedOp, sizes};
+use crate::between_nodes::{PairBytes, tell_moved};
 use crate::measures::{RankMetric, not_reached, row_of_size};
 use crate::pairs::{
     AtSize, PairValue, Pairing, SLOWEST_BANDWIDTH, SLOWEST_RATE, by_size, mapped, slowest, too_short,
@@ -43,6 +44,14 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     }
     let missing = sizes(op, &case.params)?.into_iter().filter(|size| !found.contains_key(size)).count();
     measures.findings.extend(not_reached(missing));
+    tell_moved(case, parts, &mut measures, |rank, sample| {
+        let bytes = sample.amount.value() as u64 * sample.at.count("size").unwrap_or(0);
+        let of_origin = |moves: bool| if moves && rank < pairs { bytes } else { 0 };
+        PairBytes {
+            forward: of_origin(op != OneSidedOp::Get),
+            back: of_origin(op == OneSidedOp::Get || op.is_atomic()),
+        }
+    });
     keep_job(&mut measures, parts);
     Ok(measures)
 }

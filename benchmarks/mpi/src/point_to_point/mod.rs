@@ -8,14 +8,15 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_bench::{Benchmark, Part};
+use seatrial_bench::Benchmark;
 use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, THREAD_LEVEL, TIME, higher, latencies,
-    latency, rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
+    higher, latencies, latency, rates,
 };
-use crate::worker::Worker;
+use crate::ranks::MOST_RANKS;
+use crate::worker;
 use config::RankConfig;
 
 pub use program::start;
@@ -47,8 +48,9 @@ const ABOUT: About = About {
                 "What pairs of ranks do: a ping-pong, windows of messages one way, windows both ways, or windows of small \
                  messages.",
             ),
-        ParamSpec::new("ranks", Kind::Load(2, 4096), "2")
-            .doc("Ranks of the job, an even number; rank i exchanges messages with rank i + ranks / 2."),
+        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
+            .word("auto")
+            .doc("Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i exchanges messages with rank i + ranks / 2."),
         ParamSpec::new("size", Kind::Size(Bytes(1), LARGEST), "auto").word("auto").doc(
             "Size of a message; auto: 1 B to 4 MiB in powers of two as a series, and 8 B with op=message_rate.",
         ),
@@ -59,6 +61,8 @@ const ABOUT: About = About {
              fresh for bandwidth and both_directions, one otherwise and with like=osu.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks."),
+        RANKS_PER_NODE,
+        seatrial_bench::interfaces::INTERFACE,
         LIBRARY,
         LAUNCHER,
         THREAD_LEVEL,
@@ -119,9 +123,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| {
-        Part::alone(case, place, |case, place| Worker::start(ID, case, place, &RankConfig::of(case)?))
-    },
+    part: |case, place| worker::part(ID, case, place, RankConfig::of),
     liveness_check: |_, _| None,
     reduce: reduce::reduce,
 };

@@ -1,22 +1,23 @@
-//! One case a node: its ranks, where they run, the memory of their messages, and what bounds them.
+//! One case of all nodes: its ranks, where they run, the memory of their messages, and what bounds them.
 
-use seatrial_bench::each_node;
-use seatrial_model::{About, Case, Cause, Limit, Limits, Params, Reason, Site, SiteNode};
+use seatrial_model::{About, Case, Cause, Limit, Limits, Params, Reason, Site};
 
 use super::config::{Op, sizes, window};
+use crate::between_nodes::Senders;
 use crate::copies::{CopyMemory, FreshNeed, bandwidth_limit};
 use crate::memory::stride;
-use crate::ranks::{case_of_ranks, is_like_osu};
+use crate::ranks::{case_of_ranks, count_ranks, is_like_osu, pair_ranks};
 
 /// Window of OSU's benchmarks.
 const OSU_WINDOW: usize = 64;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    each_node(site, |node| Ok(vec![case(about, params, node)?]))
+    Ok(vec![case(about, params, site)?])
 }
 
-fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
-    let (op, ranks, osu) = (Op::of(params)?, params.count("ranks")?, is_like_osu(params));
+fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
+    let (op, osu) = (Op::of(params)?, is_like_osu(params));
+    let ranks = count_ranks(params, site, || Ok(pair_ranks(site)))?;
     let contradiction = |text: String| Err(Reason::new(Cause::Contradiction, text));
     if ranks % 2 == 1 {
         return contradiction(format!(
@@ -38,7 +39,7 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
         "one" => false,
         _ => !osu && matches!(op, Op::Bandwidth | Op::BothDirections),
     };
-    let (mut case, used) = case_of_ranks(about, params, node, ranks)?;
+    let mut case = case_of_ranks(about, params, site, ranks)?;
     let largest = sizes.last().copied().unwrap_or(1);
     if fresh {
         let need = FreshNeed {
@@ -46,7 +47,7 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
             bytes: window as u64 * stride(largest),
             remedy: "window=, size= or ranks=",
         };
-        CopyMemory::fresh(&node.machine, &used, need)?.set(&mut case);
+        CopyMemory::fresh(site, ranks, need)?.set(&mut case);
     } else {
         CopyMemory::default().set(&mut case);
     }
@@ -54,11 +55,15 @@ fn case(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason>
 }
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let bandwidth = bandwidth_limit(case, site);
+    let senders =
+        if Op::of(&case.params) == Ok(Op::BothDirections) { Senders::All } else { Senders::FirstHalf };
+    let largest = Op::of(&case.params).and_then(|op| sizes(op, &case.params));
+    let largest = largest.ok().and_then(|sizes| sizes.last().copied()).unwrap_or(1);
+    let bandwidth = bandwidth_limit(case, site, senders, largest);
     about.limits(|metric| match metric {
         "bandwidth" => bandwidth.clone(),
         "slowest_bandwidth" => {
-            Limit::unknown("the memory of a node bounds all ranks together, not one of them")
+            Limit::unknown("memory or port of a node bounds all of its ranks together, not one of them")
         }
         "latency" | "slowest_latency" => Limit::unknown(
             "no hardware fact bounds the latency of a message between processes; compare with other nodes",

@@ -2,24 +2,20 @@
 
 use seatrial_bench::Stop;
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
-use seatrial_sys::mpi::{Communicator, Window};
+use seatrial_sys::mpi::Window;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::config::{RankConfig, osu_iterations};
 use super::kernel::Pair;
-use crate::job::{Hook, Moment, Program, allocate, refused};
+use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill};
 use crate::slices::{PairEnd, SizeState, Turn};
 use crate::turns::each_turn;
 
 /// The program of a rank.
-pub fn start<'a>(
-    config: &Value,
-    world: &'a Communicator<'a>,
-    hook: Hook,
-) -> Result<Box<dyn Program + 'a>, Reason> {
-    Ok(Box::new(PointToPoint::new(config, world, hook)?))
+pub fn start<'a>(config: &Value, job: RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason> {
+    Ok(Box::new(PointToPoint::new(config, job)?))
 }
 
 struct PointToPoint<'a> {
@@ -30,7 +26,8 @@ struct PointToPoint<'a> {
 }
 
 impl<'a> PointToPoint<'a> {
-    fn new(config: &Value, world: &'a Communicator<'a>, hook: Hook) -> Result<Self, Reason> {
+    fn new(config: &Value, job: RankJob<'a>) -> Result<Self, Reason> {
+        let RankJob { world, hook, .. } = job;
         let config = RankConfig::deserialize(config).map_err(|error| {
             Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
         })?;

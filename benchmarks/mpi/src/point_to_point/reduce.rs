@@ -4,14 +4,16 @@ use seatrial_bench::median;
 use seatrial_model::{Bytes, Case, Measures, PartRecord, Reason, Unit};
 
 use super::config::{Op, sizes};
+use crate::between_nodes::{PairBytes, tell_moved};
 use crate::measures::{RankMetric, not_reached, row_of_size};
 use crate::pairs::{
     AtSize, PairValue, Pairing, SLOWEST_BANDWIDTH, SLOWEST_RATE, by_size, mapped, slowest, too_short,
 };
+use crate::ranks::RANKS;
 use crate::worker::keep_job;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
-    let (op, pairs) = (Op::of(&case.params)?, case.params.count("ranks")? / 2);
+    let (op, pairs) = (Op::of(&case.params)?, case.planned.count(RANKS)? / 2);
     let value = match op {
         // Half of the round trip.
         Op::Latency => PairValue::Latency { parts: 2.0 },
@@ -51,6 +53,14 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.evidence.insert("smallest_size".to_owned(), smallest.into());
     let missing = sizes(op, &case.params)?.into_iter().filter(|size| !found.contains_key(size)).count();
     measures.findings.extend(not_reached(missing));
+    tell_moved(case, parts, &mut measures, |rank, sample| {
+        let bytes = sample.amount.value() as u64 * sample.at.count("size").unwrap_or(0);
+        let is_leader = rank < pairs;
+        PairBytes {
+            forward: if is_leader || op == Op::BothDirections { bytes } else { 0 },
+            back: if is_leader && op == Op::Latency { bytes } else { 0 },
+        }
+    });
     keep_job(&mut measures, parts);
     Ok(measures)
 }

@@ -1,6 +1,6 @@
 //! Plans, limits and reduction with exact numbers and no clock.
 
-use seatrial_model::machine::{Cache, Caches, Known, Machine, Memory};
+use seatrial_model::machine::{Cache, Caches, Hca, HcaPort, Known, Machine, Memory, Nic, NicKind};
 use seatrial_model::{
     Bound, Bytes, Case, Cause, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason,
     Sample, Site, SiteNode,
@@ -43,6 +43,114 @@ fn ranks_have_a_core_each_and_too_many_are_told() {
     assert!(ten.places[0].bindings.is_empty(), "none is pinned");
     assert_eq!(ten.findings[0].kind, "oversubscribed");
     assert!(ten.findings[0].text.starts_with("10 ranks on 8 cores"), "{}", ten.findings[0].text);
+}
+
+/// Nodes with a port of 10 Gbit/s in one network each.
+fn nodes(names: &[&str]) -> Site {
+    let nic = Nic {
+        name: "eth0".to_owned(),
+        kind: NicKind::Physical,
+        up: Known::Known(true),
+        mtu: Known::Known(9000),
+        speed_mbit_s: Known::Known(10_000),
+        networks: Known::Known(vec!["10.0.0.0/24".to_owned()]),
+        link_layer: Known::Known("ethernet".to_owned()),
+        ..Nic::default()
+    };
+    let node = |name: &&str| {
+        let boot_id = Known::Known((*name).to_owned());
+        SiteNode::new(*name, Machine { nics: Known::Known(vec![nic.clone()]), boot_id, ..machine() })
+    };
+    Site { nodes: names.iter().map(node).collect() }
+}
+
+fn case_on(site: &Site, typed: &[(&str, &str)]) -> Result<Case, Reason> {
+    Ok(BENCHMARK.plan(&seatrial_testkit::params(BENCHMARK.about, typed), site)?.remove(0))
+}
+
+#[test]
+fn a_job_has_as_many_ranks_on_each_node() {
+    let two = nodes(&["n1", "n2"]);
+    let ranks = |site: &Site, typed: &[(&str, &str)]| {
+        let case = case_on(site, typed).expect("a case");
+        (case.planned.count("ranks").expect("planned"), case.places[1].bindings.len(), case.nodes.len())
+    };
+    assert_eq!(ranks(&two, &[]), (2, 1, 2));
+    assert_eq!(ranks(&two, &[("ranks_per_node", "4")]), (8, 4, 2));
+    assert_eq!(ranks(&two, &[("ranks", "4")]), (4, 2, 2));
+    assert_eq!(ranks(&nodes(&["n1", "n2", "n3"]), &[("ranks_per_node", "2")]), (6, 2, 3));
+    let planned = case_on(&two, &[]).expect("a case");
+    assert_eq!(
+        (planned.planned.text("interface"), planned.planned.text("network")),
+        (Ok("eth0"), Ok("10.0.0.0/24"))
+    );
+    assert_eq!(planned.planned.flag("active_hca"), Ok(false));
+    assert!(planned.budget.connect >= planned.budget.prepare, "the job starts when the parts are connected");
+    for (typed, why) in [
+        (&[("ranks", "3")][..], "ranks=3: each of the 2 nodes"),
+        (&[("ranks", "4"), ("ranks_per_node", "4")], "ranks=4: ranks_per_node=4 on 2 nodes makes 8"),
+        (&[("ranks_per_node", "4096")], "8192 ranks on 2 nodes"),
+    ] {
+        let reason = case_on(&two, typed).expect_err(why);
+        assert!(reason.cause == Cause::Contradiction && reason.text.starts_with(why), "{reason}");
+    }
+    let alone = case(&[("interface", "eth0")]).expect_err("one node");
+    assert!(alone.text.starts_with("interface= is for jobs over several nodes"), "{alone}");
+}
+
+#[test]
+fn between_nodes_the_ports_that_send_are_the_limit() {
+    let two = nodes(&["n1", "n2"]);
+    let limit = |site: &Site, op: &str| {
+        let case = case_on(site, &[("op", op)]).expect("a case");
+        match BENCHMARK.limits(&case, site)["bandwidth"].clone() {
+            Limit::Chain(bounds) => (bounds[0].value.value(), bounds[0].provenance.clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    // MTU 9000 with timestamps, and 38 B of Ethernet around it.
+    let port = 10.0 * 8948.0 / 9038.0;
+    let is = |(value, from): (f64, String), wanted: f64| {
+        assert!((value - wanted).abs() < 1e-9 && from == "nic speed", "{value} {from}");
+    };
+    is(limit(&two, "bandwidth"), port);
+    is(limit(&two, "both_directions"), 2.0 * port);
+    is(limit(&nodes(&["n1", "n2", "n3", "n4"]), "bandwidth"), 2.0 * port);
+    let mut with_hca = two;
+    for node in &mut with_hca.nodes {
+        let port = HcaPort {
+            number: 1,
+            state: Known::Known("ACTIVE".to_owned()),
+            link_layer: Known::Known("InfiniBand".to_owned()),
+            rate_gbit_s: Known::Known(200.0),
+            speed_class: Known::Known("HDR".to_owned()),
+            lanes: Known::Known(4),
+            active_mtu: Known::Known(4096),
+            ..HcaPort::default()
+        };
+        let hca = Hca { name: "mlx5_0".to_owned(), ports: vec![port], ..Hca::default() };
+        node.machine.hcas = Known::Known(vec![hca]);
+    }
+    let (value, from) = limit(&with_hca, "bandwidth");
+    assert!(value > 100.0 && value < 200.0, "{value} of {from}");
+}
+
+#[test]
+fn moved_bytes_are_told_by_node_and_the_slowest_rank_with_its_node() {
+    let site = nodes(&["n1", "n2"]);
+    let case = case_on(&site, &[("ranks_per_node", "2"), ("size", "1000B")]).expect("a case");
+    let samples = (0..4).map(|rank| sample(rank, 1000, 0, (0, if rank % 2 == 1 { 4000 } else { 1000 }), 500));
+    let measures = BENCHMARK.reduce(&case, &[record(samples.collect())]).expect("measured");
+    assert_eq!(
+        (&measures.evidence["slowest_rank"], &measures.evidence["slowest_node"]),
+        (&1.into(), &"n1".into())
+    );
+    let rows = measures.evidence["moved"].as_array().expect("rows");
+    let told: Vec<_> = rows.iter().map(|row| (row["from"].as_str(), row["bytes"].as_u64())).collect();
+    assert_eq!(told, [(Some("n1"), Some(1_000_000)), (Some("n2"), Some(1_000_000))]);
+    let slow = measures.findings.iter().find(|finding| finding.kind == "slow-rank").expect("named");
+    assert!(slow.text.contains("on CPU 1 of n1 and CPU 1 of n2 reach"), "{}", slow.text);
+    assert_eq!(slow.node.as_deref(), Some("n1"));
 }
 
 #[test]
@@ -120,9 +228,8 @@ fn sample(rank: u64, size: u64, slice: u64, (start, end): (u64, u64), messages: 
     Sample::new(MESSAGES, at, (Nanos(start * 1000), Nanos(end * 1000)), Quantity::count(messages))
 }
 
-fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
-    let case = case(typed).expect("a case");
-    let part = PartRecord {
+fn record(samples: Vec<Sample>) -> PartRecord {
+    PartRecord {
         part: "worker".to_owned(),
         index: 0,
         node: "n1".to_owned(),
@@ -130,8 +237,11 @@ fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Rea
         samples,
         integrity: Integrity::Verified { checked: 1 },
         evidence: seatrial_model::Evidence::new(),
-    };
-    BENCHMARK.reduce(&case, &[part])
+    }
+}
+
+fn reduced(typed: &[(&str, &str)], samples: Vec<Sample>) -> Result<Measures, Reason> {
+    BENCHMARK.reduce(&case(typed).expect("a case"), &[record(samples)])
 }
 
 fn values(measures: &Measures, metric: &str) -> Vec<f64> {

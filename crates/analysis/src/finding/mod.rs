@@ -22,6 +22,7 @@ mod load;
 mod load_sweep;
 mod lossy;
 mod matrix;
+mod mpi_over_tcp;
 #[cfg(test)]
 mod ncsa;
 mod not_made;
@@ -80,6 +81,7 @@ pub const RULES: &[Rule] = &[
     impact::RULE,
     limit_exceeded::RULE,
     path::RULE,
+    mpi_over_tcp::RULE,
     link_lost::RULE,
     throttled::RULE,
     slow_clock::RULE,

@@ -111,9 +111,10 @@ fn end_of(moved: &Moved, way: Way) -> (&str, Option<Point<'_>>) {
         Way::Sent => (&moved.from, &moved.sender),
         Way::Received => (&moved.to, &moved.receiver),
     };
-    let point = end.as_ref().map(|end| match end {
-        PathEnd::Interface(name) => Point { kind: &INTERFACE, name },
-        PathEnd::Port(name) => Point { kind: &PORT, name },
+    let point = end.as_ref().and_then(|end| match end {
+        PathEnd::Interface(name) => Some(Point { kind: &INTERFACE, name }),
+        PathEnd::Port(name) => Some(Point { kind: &PORT, name }),
+        PathEnd::Any => None,
     });
     (node, point)
 }
@@ -157,7 +158,45 @@ fn of_other_rows(case: &CaseRecord, node: &str, way: Way, point: Point<'_>) -> f
         .sum()
 }
 
+/// Of a node whose library chose the way: that all of its interfaces together, and all of its ports, counted too little.
+fn at_any_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
+    let (node, _) = end_of(moved, way);
+    let of_kind = |kind: &'static Kind| {
+        let seen = seen(case, kind.probe).find(|seen| seen.node == node)?;
+        let of = |(name, count): (&str, u64)| Some((count, name.strip_prefix(way.counter())?.to_owned()));
+        let counts: Vec<(u64, String)> =
+            seen.counts().filter_map(of).filter(|(_, name)| name != "lo").collect();
+        let (_, most) = counts.iter().max()?.clone();
+        Some((counts.iter().map(|(count, _)| count).sum::<u64>(), kind, most, seen.evidence()))
+    };
+    let (counted, kind, most, evidence) =
+        [&INTERFACE, &PORT].into_iter().filter_map(of_kind).max_by_key(|(counted, ..)| *counted)?;
+    let least = moved.bytes as f64 * LEAST - moved.buffered as f64;
+    ((counted as f64) < least).then(|| Shortfall {
+        moved: moved.clone(),
+        node: node.to_owned(),
+        evidence,
+        kind,
+        chosen: vec![most],
+        way,
+        counted: Some(counted),
+        why: None,
+        carried: Vec::new(),
+        late: late(case),
+    })
+}
+
+/// Share of the bytes of a trial that counters may miss because they are updated seldom.
+fn late(case: &CaseRecord) -> f64 {
+    let time = case.params.nanos("time").ok().filter(|time| time.get() > 0);
+    time.map_or(1.0, |time| (RENEWED.as_secs() / time.as_secs()).min(1.0))
+}
+
 fn at_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
+    let end = if way == Way::Sent { &moved.sender } else { &moved.receiver };
+    if *end == Some(PathEnd::Any) {
+        return at_any_end(case, moved, way);
+    }
     let (node, point) = end_of(moved, way);
     let (kind, chosen) = match point.map(|point| (point.kind, vec![point.name])) {
         Some(named) => named,
@@ -191,8 +230,7 @@ fn at_end(case: &CaseRecord, moved: &Moved, way: Way) -> Option<Shortfall> {
         .filter(|other| counted.is_some() && other.bytes as f64 - other.own >= least / 2.0)
         .collect();
     carried.sort_by_key(|other| std::cmp::Reverse(other.bytes));
-    let time = case.params.nanos("time").ok().filter(|time| time.get() > 0);
-    let late = time.map_or(1.0, |time| (RENEWED.as_secs() / time.as_secs()).min(1.0));
+    let late = late(case);
     let below = |why: &&str| chosen.iter().any(|name| is_below(why, name));
     let why = partly.or_else(|| {
         seen.as_ref()?.reading.unreadable.iter().map(String::as_str).find(below).map(str::to_owned)

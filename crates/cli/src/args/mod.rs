@@ -79,4 +79,10 @@ pub enum Command {
     /// Run as a rank of an MPI job, which the launcher of an MPI library started
     #[command(hide = true)]
     MpiRank,
+    /// Run as the remote shell of the launcher of an MPI library: HOST COMMAND...
+    #[command(hide = true)]
+    MpiRemoteShell {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
+        words: Vec<String>,
+    },
 }

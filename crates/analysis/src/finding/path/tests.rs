@@ -41,6 +41,23 @@ fn what_the_chosen_interfaces_carried_is_confirmed_with_others_traffic_beside_it
 }
 
 #[test]
+fn where_a_library_chooses_its_way_interfaces_or_ports_confirm_it() {
+    let of = |nic: &Value, port: &Value| {
+        let mut case = case(&sent(0, 0), &received(0, 0), 0);
+        let row = json!({ "from": "n1", "to": "n2", "bytes": 1_000_000_000, "buffered": 0, "sender": "any", "receiver": "any" });
+        case.evidence.insert("moved".to_owned(), json!([row]));
+        let probes = json!({ "nic": { "counts": nic }, "ib_port": { "counts": port } });
+        case.evidence.insert("probes".to_owned(), json!({ "n1": probes }));
+        find(&[case])
+    };
+    let (nothing, much) = (json!({ "tx_bytes eth0": 5, "tx_bytes lo": 2_000_000_000 }), 1_010_000_000);
+    assert_eq!(of(&nothing, &json!({ "tx_bytes mlx5_0/1": much })), []);
+    assert_eq!(of(&json!({ "tx_bytes eth0": 505_000_000, "tx_bytes eth1": 505_000_000 }), &json!({})), []);
+    let found = of(&nothing, &json!({ "tx_bytes mlx5_0/1": 7_000_000 }));
+    assert!(found[0].text.contains("but mlx5_0/1 of n1 sent only 7 MB"), "{}", found[0].text);
+}
+
+#[test]
 fn what_went_over_rdma_is_looked_for_at_its_port() {
     let of = |first: u64, second: u64| {
         let mut case = measured("n1");

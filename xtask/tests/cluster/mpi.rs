@@ -1,0 +1,216 @@
+//! MPI jobs over several nodes, started without ssh between them, with every library that is installed.
+
+use libtest_mimic::Trial;
+use seatrial_testkit::starved::{Watch, explains};
+use serde_json::Value;
+
+use crate::rig::{Rig, shared, wide};
+use crate::started::{Started, outcome, reason, wait_until};
+use crate::trial;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("mpi_messages_between_two_nodes_over_ssh_and_slurm_take_the_interface", messages),
+        trial("mpi_sums_over_four_nodes_are_exact", sums),
+        trial("mpi_puts_between_two_nodes_arrive", puts),
+        trial("mpi_bandwidth_over_a_shaped_link_is_what_the_shaper_lets_through", shaped),
+        trial("an_mpi_rank_that_is_killed_on_another_node_is_named_and_nothing_stays", killed_rank),
+        trial("an_mpi_job_ends_everywhere_when_the_part_of_a_node_is_killed", killed_part),
+        trial("an_mpi_launcher_that_is_not_there_is_told", no_launcher),
+    ]
+}
+
+/// Of a frame of 9014 B, headers of IPv4, TCP and timestamps leave this.
+const PAYLOAD: f64 = (9000.0 - 52.0) / 9014.0;
+
+/// Tries of one measurement on a machine that other work keeps busy.
+const TRIES: usize = 6;
+
+/// One short trial. The nodes share a kernel.
+const ONE_TRIAL: &[&str] = &["--share-hosts", "-p", "trials=1", "-p", "max_trials=1", "-o", "json"];
+const SHORT: &[&str] = &["-p", "time=500ms"];
+
+const SSH: &[&str] = &["-w", "n[1-2]"];
+const SLURM: &[&str] = &["-N", "2"];
+
+/// Debian's libraries, as `-p` takes them.
+fn libraries(rig: &Rig) -> Vec<String> {
+    let listed = rig.lab.head("ls /usr/lib/*/libmpi.so.40 /usr/lib/*/libmpich.so.12 2>/dev/null || true");
+    listed.lines().map(|path| format!("library={path}")).collect()
+}
+
+/// A measurement that comes to its end, of a few: ranks that poll hinder each other on a busy machine.
+fn measured(rig: &Rig, words: &[&[&str]]) -> Value {
+    for _ in 1..TRIES {
+        let ended = rig.run(words);
+        if ended.code == Some(0) {
+            return ended.document(0)["results"][0].clone();
+        }
+    }
+    rig.run(words).document(0)["results"][0].clone()
+}
+
+/// No process of a job is left on a node.
+fn assert_nothing_runs(rig: &Rig, nodes: &[&str]) {
+    let left = |node: &&str| rig.lab.node(node, "pgrep -a 'orted|hydra|mpiexec|mpirun|prted' || true");
+    wait_until("the processes of the job to end", || nodes.iter().all(|node| left(node).is_empty()));
+}
+
+fn messages() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            for nodes in [SSH, SLURM] {
+                let size = ["run", "mpi.point_to_point", "-p", "size=64KiB", "-p", &library];
+                let result = measured(rig, &[&size, ONE_TRIAL, SHORT, nodes]);
+                assert!(result["metrics"]["latency"]["median"].as_f64() > Some(0.0), "{result}");
+                let ranks = result["evidence"]["ranks"].as_array().expect("ranks");
+                let on: Vec<&str> = ranks.iter().filter_map(|rank| rank["node"].as_str()).collect();
+                assert_eq!(on, ["n1", "n2"], "{library} {nodes:?}");
+                assert!(
+                    result["evidence"]["integrity"]["verified"]["checked"].as_u64() > Some(0),
+                    "{result}"
+                );
+                // The interface has counted what the ranks moved, both ways.
+                for [from, to] in [["n1", "n2"], ["n2", "n1"]] {
+                    let rows = result["evidence"]["moved"].as_array().expect("rows");
+                    let row = rows.iter().find(|row| row["from"] == from && row["to"] == to).expect("a row");
+                    let counts = &result["evidence"]["probes"][from]["nic"]["counts"];
+                    let sent = counts["tx_bytes eth0"].as_u64().expect("a count");
+                    assert!(
+                        row["bytes"].as_u64().expect("bytes") as f64 * 0.98 <= sent as f64,
+                        "{row} {counts}"
+                    );
+                }
+                assert_nothing_runs(rig, &["n1", "n2"]);
+            }
+        }
+    });
+}
+
+fn sums() {
+    wide(|rig| {
+        for library in libraries(rig) {
+            let words = [
+                "run",
+                "mpi.collective",
+                "-N",
+                "4",
+                "-p",
+                "ranks_per_node=1",
+                "-p",
+                "size=1KiB",
+                "-p",
+                &library,
+            ];
+            let result = measured(rig, &[&words, ONE_TRIAL, SHORT]);
+            assert_eq!(result["evidence"]["ranks"].as_array().map(Vec::len), Some(4), "{library}: {result}");
+            assert!(result["evidence"]["integrity"]["verified"]["checked"].as_u64() > Some(0), "{result}");
+            assert!(result["metrics"].get("completion").is_none(), "the clocks differ");
+            let slowest = result["evidence"]["slowest_rank"].as_u64().expect("a rank");
+            assert_eq!(result["evidence"]["slowest_node"], format!("n{}", slowest + 1));
+            assert_nothing_runs(rig, &["n1", "n2", "n3", "n4"]);
+        }
+    });
+}
+
+fn puts() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            let words = ["run", "mpi.one_sided", "-p", "size=4KiB", "-p", &library];
+            let mut command = rig.command(&[], &rig.program, &[&words, ONE_TRIAL, SHORT, SLURM]);
+            // The component that Open MPI 4 takes first makes no window over TCP.
+            command.env("OMPI_MCA_osc", "pt2pt");
+            let result = Started::new(command).end().document(0)["results"][0].clone();
+            let checked = result["evidence"]["integrity"]["verified"]["checked"].as_u64();
+            assert!(checked > Some(0), "{library}: {result}");
+            assert_nothing_runs(rig, &["n1", "n2"]);
+        }
+    });
+}
+
+fn shaped() {
+    shared(|rig| {
+        rig.lab.node("n1", "tc qdisc replace dev eth0 root tbf rate 200mbit burst 128kb latency 20ms");
+        for library in libraries(rig) {
+            let words = [
+                "run",
+                "mpi.point_to_point",
+                "-p",
+                "op=bandwidth",
+                "-p",
+                "size=64KiB",
+                "-p",
+                "window=16",
+                "-p",
+                &library,
+                "-p",
+                "time=2s",
+            ];
+            let (mut seen, mut met, mut is_explained) = (Vec::new(), false, true);
+            while !met && seen.len() < TRIES {
+                let watch = Watch::begin();
+                let result = measured(rig, &[&words, ONE_TRIAL, SSH]);
+                let starved = watch.end();
+                // GB/s.
+                let nominal = 0.2 / 8.0 * PAYLOAD;
+                let bandwidth = &result["metrics"]["bandwidth"];
+                let limit = bandwidth["limit"]["value"].as_f64().expect("a limit");
+                assert!((limit / nominal - 1.0).abs() < 1e-6, "{limit}");
+                assert_eq!(bandwidth["limit"]["provenance"], "qdisc tbf");
+                let off = bandwidth["median"].as_f64().expect("a rate") / nominal - 1.0;
+                met = off.abs() < 0.01;
+                is_explained &= explains(starved, off.abs() - 0.01);
+                seen.push(format!("{off:+.5} of nominal, starved for {starved:.2} of the time"));
+            }
+            #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+            {
+                println!("{library}: {}", seen.join("; "));
+            }
+            assert!(met || is_explained, "{library}: {}", seen.join("; "));
+        }
+        rig.lab.node("n1", "tc qdisc delete dev eth0 root");
+    });
+}
+
+const CASE: &str = "mpi.point_to_point@n1+n2";
+
+/// The document of a run of which `command` ends a process on n2 while it measures.
+fn disturbed(rig: &Rig, library: &str, command: &str) -> Value {
+    let words = ["run", "mpi.point_to_point", "-p", "size=1KiB", "-p", library];
+    let mut run = rig.start(&[&words, ONE_TRIAL, &["-p", "time=60s"], SSH]);
+    run.wait_for_phase(CASE, "measure");
+    rig.lab.node("n2", command);
+    run.end().document(1)
+}
+
+fn killed_rank() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            let document = disturbed(rig, &library, "pkill -KILL -f 'mpi-[r]ank$'");
+            assert_eq!(outcome(&document, CASE), ("failed", "crash"));
+            let why = reason(&document, CASE);
+            assert!(why.contains("rank 1 of 2 on n2 ended while measuring"), "{library}: {why}");
+            assert_nothing_runs(rig, &["n1", "n2"]);
+        }
+    });
+}
+
+fn killed_part() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            let document = disturbed(rig, &library, "pkill -KILL -f 'worker [-]-fd'");
+            assert_eq!(outcome(&document, CASE), ("failed", "crash"));
+            assert!(reason(&document, CASE).contains("on n2"), "{library}: {document}");
+            assert_nothing_runs(rig, &["n1", "n2"]);
+        }
+    });
+}
+
+fn no_launcher() {
+    shared(|rig| {
+        let words = ["run", "mpi.point_to_point", "-p", "launcher=/nowhere/mpiexec"];
+        let document = rig.run(&[&words, ONE_TRIAL, SHORT, SSH]).document(3);
+        assert_eq!(outcome(&document, CASE), ("unmeasured", "missing"));
+        assert!(reason(&document, CASE).contains("launcher=/nowhere/mpiexec"));
+    });
+}
