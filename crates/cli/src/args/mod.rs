@@ -2,6 +2,7 @@
 
 mod check;
 mod clean;
+mod copy;
 mod export;
 mod inventory;
 mod list;
@@ -18,6 +19,7 @@ use seatrial_cluster::AgentOptions;
 
 pub use check::CheckArgs;
 pub use clean::CleanArgs;
+pub use copy::CopyArgs;
 pub use export::{ExportArgs, STANDARD_OUTPUT};
 pub use inventory::InventoryArgs;
 pub use list::ListArgs;
@@ -66,6 +68,11 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Remove what interrupted runs left behind
     Clean(CleanArgs),
+    /// Copy files and directories to another host or within this one; a copy that was interrupted continues
+    Copy(CopyArgs),
+    /// Run as the receiver of a copy, over standard input and output
+    #[command(hide = true)]
+    CopyReceiver,
     /// Run as an agent: serve a controller over standard input and output
     #[command(hide = true)]
     Agent(AgentOptions),

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod clean;
+pub mod copy;
 pub mod compare;
 pub mod export;
 pub mod history;

@@ -61,12 +61,12 @@ fn a_copy_that_was_stopped_anywhere_is_completed_by_the_next() {
     fs::write(tree.join("larger"), noise(5, 30 * BLOCK as usize)).expect("written");
     for way in WAYS {
         let target = folder.path().join(format!("{way:?}"));
-        for round in 0..8_u64 {
+        for round in 0..4_u64 {
             let progress = Progress::default();
             let options = CopyOptions::default();
             thread::scope(|scope| {
                 scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(round * 3));
+                    thread::sleep(Duration::from_millis(round * 7));
                     progress.stop.store(true, Ordering::Relaxed);
                 });
                 // Stopped or complete, as it comes.
