@@ -35,7 +35,8 @@ pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nu
 #[doc(hidden)]
 pub use launch::envelopes;
 pub use launch::{
-    COPY_RECEIVER_READY, CopyReceiver, LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher,
+    COPY_RECEIVER_READY, CopyReceiver, LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest,
+    SshLauncher,
 };
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use offers::Offers;

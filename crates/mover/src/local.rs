@@ -217,7 +217,8 @@ fn copy_content(source: &OpenedSource, temporary: &Temporary, progress: &Progres
     while let Some((start, end)) = data_from(from, done, size) {
         done = start;
         while done < end && !progress.is_stopped() {
-            let copied = kernel_copy(source, temporary, done, (end - done).min(KERNEL_PIECE as u64) as usize)?;
+            let copied =
+                kernel_copy(source, temporary, done, (end - done).min(KERNEL_PIECE as u64) as usize)?;
             done += copied as u64;
             Progress::add(&progress.moved, copied as u64);
         }
@@ -229,7 +230,12 @@ fn copy_content(source: &OpenedSource, temporary: &Temporary, progress: &Progres
 }
 
 /// Copies a range, at least one byte of it.
-fn kernel_copy(source: &OpenedSource, temporary: &Temporary, offset: u64, length: usize) -> io::Result<usize> {
+fn kernel_copy(
+    source: &OpenedSource,
+    temporary: &Temporary,
+    offset: u64,
+    length: usize,
+) -> io::Result<usize> {
     let (mut from, mut to) = (offset, offset);
     match copy_file_range(&source.file, Some(&mut from), &temporary.file, Some(&mut to), length) {
         Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),

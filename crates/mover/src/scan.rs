@@ -38,7 +38,8 @@ pub fn roots(sources: &[PathBuf]) -> Result<Vec<Arc<Root>>, CopyError> {
             return Err(refused("is no directory; leave out the slash at the end".to_owned()));
         }
         if let Some(other) = roots.iter().find(|other| other.name == name && !name.is_empty()) {
-            let text = format!("has the same name in the target as {}; copy them apart", other.base.display());
+            let text =
+                format!("has the same name in the target as {}; copy them apart", other.base.display());
             return Err(refused(text));
         }
         roots.push(Arc::new(Root { base: source.clone(), name }));
@@ -121,7 +122,8 @@ pub fn count(roots: &[Arc<Root>], progress: &Progress) {
 /// other copies are left out.
 fn names(root: &Root, path: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
     let folder = root.base.join(Path::new(OsStr::from_bytes(path)));
-    let failed = |error: io::Error| Failure::of(folder.as_os_str().as_bytes(), "listing the directory", &error);
+    let failed =
+        |error: io::Error| Failure::of(folder.as_os_str().as_bytes(), "listing the directory", &error);
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -139,7 +141,8 @@ fn entry(root: &Arc<Root>, path: Vec<u8>) -> Result<Option<Entry>, Failure> {
     let source = entry.source();
     // The source itself is followed when it ends in a slash.
     let flags = if entry.target().is_empty() { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
-    let failed = |error: io::Error| Failure::of(source.as_os_str().as_bytes(), "reading the attributes", &error);
+    let failed =
+        |error: io::Error| Failure::of(source.as_os_str().as_bytes(), "reading the attributes", &error);
     let stat = statat(CWD, &source, flags).map_err(|errno| failed(errno.into()))?;
     entry.stamp = Stamp::of(&stat);
     entry.is_sparse = has_fewer_blocks(&stat);
@@ -222,6 +225,9 @@ mod tests {
         let progress = Progress::default();
         scan(&roots(&[folder.path().to_owned()]).expect("there"), &progress, |_| true);
         let failures = progress.take_failures();
-        assert!(failures.len() == 1 && failures[0].text.starts_with("a socket is not copied"), "{failures:?}");
+        assert!(
+            failures.len() == 1 && failures[0].text.starts_with("a socket is not copied"),
+            "{failures:?}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 pub mod check;
 pub mod clean;
-pub mod copy;
 pub mod compare;
+pub mod copy;
 pub mod export;
 pub mod history;
 pub mod inventory;

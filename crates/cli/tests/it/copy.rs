@@ -1,9 +1,7 @@
 //! `seatrial copy`: between two processes with a stand-in for ssh, killed at any moment, and onto full targets.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -93,7 +91,7 @@ fn a_tree_is_copied_to_a_host_and_nothing_is_left_running() {
     let again = rig.copy("", &target).run().exits(0).out;
     assert!(again.starts_with("copied 0 files, 0 B") && again.contains("; 61 unchanged"), "{again}");
     let dry = rig.copy("--dry-run", &rig.at("other")).run().exits(0).out;
-    assert!(dry.contains("would copy 61 files") && dry.contains("\nlarge\n"), "{dry}");
+    assert!(dry.contains("would copy 61 files") && dry.lines().any(|line| line == "large"), "{dry}");
     assert!(!rig.at("other").exists());
 }
 
@@ -123,11 +121,16 @@ fn a_receiver_that_is_killed_at_any_moment_leaves_whole_files_and_the_next_copy_
             fs::remove_dir_all(&target).expect("removed");
         }
         let copy = rig.copy("", &target).start();
-        thread::sleep(Duration::from_millis(10 + (round * 37) % 150));
-        for receiver in receivers(rig.folder.path()) {
+        // From the start of the receiver on, which a short copy may leave unseen.
+        let started = (0..5000).find_map(|_| {
+            thread::sleep(Duration::from_millis(1));
+            receivers(rig.folder.path()).pop()
+        });
+        if let Some(receiver) = started {
+            thread::sleep(Duration::from_millis((round * 37) % 150));
             // It may just have ended.
-            let _ = rustix::process::kill_process(receiver, rustix::process::Signal::KILL);
-            killed += 1;
+            killed +=
+                u32::from(rustix::process::kill_process(receiver, rustix::process::Signal::KILL).is_ok());
         }
         let ended = copy.ended();
         assert!(matches!(ended.code, Some(0 | 3)), "{:?}: {}", ended.code, ended.err);
@@ -158,7 +161,11 @@ fn a_full_target_fails_file_by_file_and_the_next_copy_continues() {
         let rig = Rig::new();
         rig.make_tree(40, 8 << 20);
         let ended = rig.copy("", disk).run().exits(1);
-        assert!(ended.err.contains("large: ") && ended.err.contains("free space in the target"), "{}", ended.err);
+        assert!(
+            ended.err.contains("large: ") && ended.err.contains("free space in the target"),
+            "{}",
+            ended.err
+        );
         let whole = files(&rig.at("tree"));
         let there: Vec<_> = files(disk).into_iter().filter(|(path, _)| !is_partial(path)).collect();
         assert!(there.iter().all(|file| whole.contains(file)), "nothing half-written has its name");
@@ -169,7 +176,11 @@ fn a_full_target_fails_file_by_file_and_the_next_copy_continues() {
         rustix::mount::mount_remount(disk, rustix::mount::MountFlags::RDONLY, c"").expect("read-only");
         fs::write(rig.at("tree/new"), "new").expect("written");
         let ended = rig.copy("", disk).run().exits(1);
-        assert!(ended.err.contains("new: ") && ended.err.contains("mount the target for writing"), "{}", ended.err);
+        assert!(
+            ended.err.contains("new: ") && ended.err.contains("mount the target for writing"),
+            "{}",
+            ended.err
+        );
     });
 }
 
@@ -187,59 +198,4 @@ fn one_file_without_permission_is_named_and_the_others_are_copied() {
             assert_eq!(files(&there).len(), 30);
         }
     });
-}
-
-#[test]
-fn strangers_on_the_data_port_are_turned_away_and_the_copy_goes_on() {
-    let rig = Rig::new();
-    rig.make_tree(100, 4 << 20);
-    let target = rig.at("target");
-    // The receiver comes late to the port of its own, so that a stranger is first: it calls every port that listens.
-    let copy = rig.copy("--streams 8", &target).start();
-    let (mut met, mut answers) = (0, Vec::new());
-    for _ in 0..200 {
-        for receiver in receivers(rig.folder.path()) {
-            for port in listening(receiver) {
-                if let Ok(mut stream) = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], port))) {
-                    met += 1;
-                    let _ = stream.write_all(&[b'x'; 64]);
-                    let mut answer = Vec::new();
-                    let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
-                    let _ = stream.read_to_end(&mut answer);
-                    answers.push(answer.len());
-                }
-            }
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    copy.ended().exits(0);
-    assert!(files(&target) == files(&rig.at("tree")));
-    // A nonce of 32 bytes is all that a listener says to whom proves nothing; the port may be closed before anybody calls.
-    assert!(answers.iter().all(|length| *length <= 32), "{met} strangers were answered {answers:?}");
-    assert!(receivers(rig.folder.path()).is_empty());
-}
-
-/// Ports on which a process listens (proc(5), `/proc/PID/net/tcp`: state 0A).
-fn listening(process: rustix::process::Pid) -> Vec<u16> {
-    let folder = format!("/proc/{}", process.as_raw_nonzero());
-    let sockets: Vec<u64> = fs::read_dir(format!("{folder}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| fs::metadata(entry.path()).ok())
-        .map(|about| about.ino())
-        .collect();
-    let mut ports = Vec::new();
-    for table in ["net/tcp", "net/tcp6"] {
-        let text = fs::read_to_string(format!("{folder}/{table}")).unwrap_or_default();
-        for line in text.lines().skip(1) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let inode = words.get(9).and_then(|word| word.parse::<u64>().ok());
-            if words.get(3) == Some(&"0A") && inode.is_some_and(|inode| sockets.contains(&inode)) {
-                let port = words[1].rsplit(':').next().and_then(|port| u16::from_str_radix(port, 16).ok());
-                ports.extend(port);
-            }
-        }
-    }
-    ports
 }

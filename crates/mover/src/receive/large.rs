@@ -41,7 +41,11 @@ struct State {
 
 impl LargeFiles {
     /// Makes the temporary file, or takes a partial one over; returns the hashes of the blocks that it has.
-    pub fn begin(&self, content: &[u8], folders: &mut Folders) -> io::Result<Result<Vec<BlockHash>, Failure>> {
+    pub fn begin(
+        &self,
+        content: &[u8],
+        folders: &mut Folders,
+    ) -> io::Result<Result<Vec<BlockHash>, Failure>> {
         let mut fields = Fields(content);
         let id = fields.u64()?;
         let record = Record::read(&mut fields)?;
@@ -75,7 +79,11 @@ impl LargeFiles {
         if let Err(error) = large.file.write_all_at(fields.0, offset) {
             // One failure a file: the sender gives the file up, and what it has sent until then is dropped.
             let is_first = large.state().temporary.take().is_some();
-            return Ok(if is_first { Stored::failed(failure(&large.path, &error)) } else { Stored::default() });
+            return Ok(if is_first {
+                Stored::failed(failure(&large.path, &error))
+            } else {
+                Stored::default()
+            });
         }
         let mut state = large.state();
         state.written += 1;

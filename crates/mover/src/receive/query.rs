@@ -13,7 +13,11 @@ use crate::target::Folders;
 use crate::wire::Fields;
 
 /// What is needed of each file of a [`crate::wire::FrameKind::Query`].
-pub fn needs(content: &[u8], mut folders: Option<&mut Folders>, reception: &Reception) -> io::Result<Vec<Need>> {
+pub fn needs(
+    content: &[u8],
+    mut folders: Option<&mut Folders>,
+    reception: &Reception,
+) -> io::Result<Vec<Need>> {
     let (mut fields, mut needs) = (Fields(content), Vec::new());
     while !fields.is_empty() {
         let (path, stamp) = (fields.bytes()?, fields.stamp()?);
@@ -39,7 +43,9 @@ pub fn need_of(
     if found.file_type() != FileType::RegularFile || found.size != stamp.size {
         return None;
     }
-    let open = || openat(spot.folder(), &spot.name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    let open = || {
+        openat(spot.folder(), &spot.name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    };
     if checksum {
         return hash_of(&File::from(open().ok()?)).ok().map(Need::Other);
     }

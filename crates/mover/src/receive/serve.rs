@@ -112,7 +112,8 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
     if start.version != VERSION || start.streams == 0 {
         return Err("the sender is another version of Seatrial".to_owned());
     }
-    let Place { directory, renamed } = target_place(&start.target, start.only_file.as_deref(), start.dry_run)?;
+    let Place { directory, renamed } =
+        target_place(&start.target, start.only_file.as_deref(), start.dry_run)?;
     let folders = match Folders::new(&directory) {
         Ok(folders) => Some(folders),
         Err(error) if start.dry_run && error.kind() == io::ErrorKind::NotFound => None,

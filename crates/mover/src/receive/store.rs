@@ -34,7 +34,9 @@ pub fn store_files(content: &[u8], folders: &mut Folders, preserve: bool) -> io:
                 store_link(&record, leads_to, folders).map(|()| stored.others += 1)
             }
             RecordKind::Directory => folders.directory(record.path, true).map(|_| stored.others += 1),
-            RecordKind::Large => return Err(io::Error::new(io::ErrorKind::InvalidData, "a large file in a pack")),
+            RecordKind::Large => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a large file in a pack"));
+            }
         };
         if let Err(error) = done {
             stored.failures.push(Failure::new(record.path, explained(STORING, &error)));

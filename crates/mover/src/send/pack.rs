@@ -17,7 +17,13 @@ use std::os::unix::ffi::OsStrExt;
 const ATTEMPTS: u32 = 3;
 
 /// Appends everything of `pack` that can be read to `content`; what cannot is a failure.
-pub fn pack_into(content: &mut Vec<u8>, pack: Vec<Wanted>, plan: &Plan, options: &CopyOptions, progress: &Progress) {
+pub fn pack_into(
+    content: &mut Vec<u8>,
+    pack: Vec<Wanted>,
+    plan: &Plan,
+    options: &CopyOptions,
+    progress: &Progress,
+) {
     for wanted in pack {
         let packed = match wanted.entry.stamp.file_type() {
             FileType::Directory => {

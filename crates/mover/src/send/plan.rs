@@ -198,7 +198,8 @@ impl State {
     fn pack(&mut self) -> Vec<Wanted> {
         let (mut pack, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.wanted.front() {
-            let size = if next.entry.stamp.file_type() == FileType::RegularFile { next.entry.stamp.size } else { 0 };
+            let size =
+                if next.entry.stamp.file_type() == FileType::RegularFile { next.entry.stamp.size } else { 0 };
             if next.is_large() || (bytes > 0 && bytes + size > BLOCK) || pack.len() >= PACKED_AT_ONCE {
                 break;
             }

@@ -41,13 +41,12 @@ impl<R: Read, W: Write> ControlChannel<R, W> {
     fn ask(&mut self, frame: &mut Frame, kind: FrameKind, answer: FrameKind) -> Result<Vec<u8>, CopyError> {
         let lost = CopyError::stream("the control channel to the target");
         let mut content = Vec::new();
-        let asked = frame.write(kind, &mut self.to).and_then(|()| {
-            match read_frame(&mut self.from, &mut content)? {
+        let asked =
+            frame.write(kind, &mut self.to).and_then(|()| match read_frame(&mut self.from, &mut content)? {
                 Some(kind) if kind == answer => Ok(()),
                 Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "an unexpected answer")),
                 None => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the receiver ended")),
-            }
-        });
+            });
         asked.map_err(lost)?;
         Ok(content)
     }

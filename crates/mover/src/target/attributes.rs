@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, fchmod, fchown, fsetxattr, futimens, XattrFlags};
+use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, futimens};
 use rustix::io::Errno;
 
 use crate::entry::Stamp;
@@ -28,7 +28,8 @@ pub fn set_attributes(
     // Before the attributes: an access control list says more than the mode.
     fchmod(&file, mode)?;
     for (name, value) in attributes {
-        fsetxattr(&file, &name[..], value, XattrFlags::empty()).map_err(|errno| attribute_failed(errno, name))?;
+        fsetxattr(&file, &name[..], value, XattrFlags::empty())
+            .map_err(|errno| attribute_failed(errno, name))?;
     }
     Ok(futimens(&file, &times(stamp))?)
 }

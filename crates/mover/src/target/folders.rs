@@ -84,8 +84,7 @@ impl Folders {
 }
 
 fn opened_in(above: BorrowedFd<'_>, name: &[u8], makes: bool) -> io::Result<OwnedFd> {
-    let open =
-        || openat(above, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    let open = || openat(above, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     match open() {
         Err(Errno::NOENT) if makes => {
             match mkdirat(above, name, Mode::RWXU) {
@@ -121,10 +120,13 @@ mod tests {
 
     #[test]
     fn no_path_leaves_the_target() {
-        let (folder, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (folder, outside) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         symlink(outside.path(), folder.path().join("link")).expect("linked");
         let mut folders = Folders::new(folder.path()).expect("opened");
-        for path in ["link/file", "link/below/file", "../file", "a/../../file", "/etc/file", "", ".", "a//b", ".."] {
+        for path in
+            ["link/file", "link/below/file", "../file", "a/../../file", "/etc/file", "", ".", "a//b", ".."]
+        {
             assert!(folders.spot(path.as_bytes(), true).is_err(), "{path}");
         }
         assert!(folders.directory(b"link", true).is_err());

@@ -25,7 +25,9 @@ pub fn target_place(target: &[u8], only_file: Option<&[u8]>, is_dry: bool) -> Re
         Ok(_) if only_file.is_none() || target.ends_with(b"/") => {
             return Err(format!("{} is no directory; choose another target", path.display()));
         }
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(told("reading the target", &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(told("reading the target", &error));
+        }
         _ => {}
     }
     if only_file.is_some() && !target.ends_with(b"/") {
@@ -58,7 +60,9 @@ mod tests {
             fs::write(folder.path().join("name"), "copied").expect("written");
         }
         assert!(target_place(&at("name"), None, false).expect_err("refused").contains("no directory"));
-        assert!(target_place(&at("none/name"), Some(b"file"), false).expect_err("refused").contains("make it"));
+        assert!(
+            target_place(&at("none/name"), Some(b"file"), false).expect_err("refused").contains("make it")
+        );
         target_place(&at("dry"), None, true).expect("nothing to do");
         assert!(!folder.path().join("dry").exists());
     }

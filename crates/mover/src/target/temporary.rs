@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, fchmod, flock, openat, readlinkat, renameat, statat, symlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, fchmod, flock, openat, readlinkat, renameat, statat, symlinkat,
+    unlinkat,
+};
 use rustix::io::Errno;
 
 use super::folders::Spot;

@@ -1,12 +1,14 @@
 //! Sources that change or cannot be read, targets that cannot be written, and others in the way.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use seatrial_mover::{BLOCK, CopyOptions, Progress, roots};
+use seatrial_mover::{BLOCK, ControlChannel, CopyOptions, Progress, Reach, roots, send, serve};
 
 use crate::rig::{WAYS, copied, copy, has_partial, is_root, listed, make_tree, noise};
 
@@ -26,7 +28,11 @@ fn a_link_in_the_target_that_leads_out_of_it_is_not_followed() {
         symlink(outside.join("victim"), target.join("name")).expect("linked");
         let counts = copied(way, &[tree.join("")], &target, CopyOptions::default());
         assert!(counts.failures.iter().any(|failure| failure.path == b"below/file"), "{:?}", counts.failures);
-        assert!(counts.failures[0].text.contains("symbolic link stands in the place"), "{:?}", counts.failures);
+        assert!(
+            counts.failures[0].text.contains("symbolic link stands in the place"),
+            "{:?}",
+            counts.failures
+        );
         // The link with the name of a file is replaced, and what it leads to is left alone.
         assert_eq!(fs::read_dir(&outside).expect("listed").count(), 1, "{way:?}");
         assert_eq!(fs::read(outside.join("victim")).expect("there"), b"keep");
@@ -51,7 +57,11 @@ fn a_file_that_cannot_be_read_or_stored_does_not_stop_the_others() {
             failing.push("file9".to_owned());
         }
         let counts = copied(way, &[tree.join("")], &target, CopyOptions::default());
-        assert_eq!((counts.files, counts.failures.len()), (100 - failing.len() as u64, failing.len()), "{way:?}");
+        assert_eq!(
+            (counts.files, counts.failures.len()),
+            (100 - failing.len() as u64, failing.len()),
+            "{way:?}"
+        );
         for name in failing {
             let told = counts.failures.iter().any(|failure| failure.to_string().contains(&name));
             assert!(told, "{:?}", counts.failures);
@@ -73,7 +83,8 @@ impl Drop for Ending<'_> {
 fn a_file_that_changes_while_it_is_copied_is_named_or_whole() {
     for way in WAYS {
         let folder = tempfile::tempdir().expect("a folder");
-        let (tree, target, is_over) = (folder.path().join("tree"), folder.path().join("target"), AtomicBool::new(false));
+        let (tree, target, is_over) =
+            (folder.path().join("tree"), folder.path().join("target"), AtomicBool::new(false));
         fs::create_dir(&tree).expect("made");
         fs::write(tree.join("log"), noise(1, 4 * BLOCK as usize)).expect("written");
         fs::write(tree.join("small"), "small").expect("written");
@@ -162,4 +173,54 @@ fn a_target_that_is_no_directory_is_refused_with_a_reason() {
         assert_eq!(fs::read(&file).expect("there"), b"keep");
     }
     assert!(roots(&[folder.path().join("none")]).is_err());
+}
+
+/// A control channel on which a stranger learns the port, but not the key, and calls first.
+struct Stranger<'a> {
+    from: &'a UnixStream,
+    heard: Vec<u8>,
+    calls: Vec<TcpStream>,
+}
+
+impl Read for Stranger<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.heard.extend_from_slice(&into[..read]);
+        let text = String::from_utf8_lossy(&self.heard).into_owned();
+        let port = text.split_once("\"port\":").and_then(|(_, rest)| rest.split_once(','));
+        if let (Some((port, _)), true) = (port, self.calls.is_empty()) {
+            let at = (Ipv4Addr::LOCALHOST, port.parse().expect("a port"));
+            for number in 0..4 {
+                let mut call = TcpStream::connect(at).expect("the port is open");
+                if number % 2 == 0 {
+                    call.write_all(&[7; 64]).expect("written");
+                }
+                self.calls.push(call);
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[test]
+fn strangers_on_the_data_port_are_turned_away_and_the_copy_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
+    make_tree(&tree);
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let receiving = thread::spawn(move || serve(&theirs, &theirs, Reach::Loopback));
+    let mut stranger = Stranger { from: &ours, heard: Vec::new(), calls: Vec::new() };
+    let control = ControlChannel { from: &mut stranger, to: &ours };
+    let roots = roots(&[tree.join("")]).expect("there");
+    let to = target.as_os_str().as_encoded_bytes();
+    send(&roots, to, &CopyOptions::default(), control, &Progress::default()).expect("the copy ends");
+    receiving.join().expect("joined").expect("received");
+    assert_eq!(listed(&target), listed(&tree));
+    assert_eq!(stranger.calls.len(), 4);
+    for mut call in stranger.calls {
+        // A nonce is all that a listener says to whom proves nothing, and the connection ends.
+        let mut answer = Vec::new();
+        let _ = call.read_to_end(&mut answer);
+        assert!(answer.len() <= 32, "a stranger was told {} bytes", answer.len());
+    }
 }

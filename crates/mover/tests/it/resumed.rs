@@ -70,7 +70,8 @@ fn a_copy_that_was_stopped_anywhere_is_completed_by_the_next() {
                     progress.stop.store(true, Ordering::Relaxed);
                 });
                 // Stopped or complete, as it comes.
-                let _ = copy(way, &[tree.join("")], target.as_os_str().as_encoded_bytes(), options, &progress);
+                let _ =
+                    copy(way, &[tree.join("")], target.as_os_str().as_encoded_bytes(), options, &progress);
             });
             assert_eq!(progress.take_failures(), [], "{way:?}");
             // What has its final name is whole.

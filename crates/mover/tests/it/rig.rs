@@ -81,12 +81,21 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
 
 /// Makes a tree with everything that a copy may meet.
 pub fn make_tree(at: &Path) {
-    let names: [&[u8]; 7] =
-        [b"plain", b"two  spaces", b"new\nline", b"-rf", b"no utf-8 \xff\xfe", b"*?[a]\\\t'\"$HOME", &[b'x'; 255]];
+    let names: [&[u8]; 7] = [
+        b"plain",
+        b"two  spaces",
+        b"new\nline",
+        b"-rf",
+        b"no utf-8 \xff\xfe",
+        b"*?[a]\\\t'\"$HOME",
+        &[b'x'; 255],
+    ];
     for (number, name) in names.iter().enumerate() {
         let folder = at.join(OsStr::from_bytes(name));
         fs::create_dir_all(folder.join("deep/er")).expect("made");
-        for (size, below) in [(0, "empty"), (1, "deep/one"), (5000 + number, "deep/er/file"), (70_000, "more")] {
+        for (size, below) in
+            [(0, "empty"), (1, "deep/one"), (5000 + number, "deep/er/file"), (70_000, "more")]
+        {
             fs::write(folder.join(below), noise((number * 7 + size) as u64, size)).expect("written");
         }
     }

@@ -21,7 +21,10 @@ fn a_tree_arrives_with_all_its_names_links_modes_and_times() {
         assert!(!has_partial(&target));
         let has_hole = |path: PathBuf| fs::metadata(path).expect("there").blocks() * 512 < 8 * BLOCK;
         // Not every file system has holes.
-        assert!(has_hole(target.join("tree/sparse")) || !has_hole(tree.join("sparse")), "the hole was filled");
+        assert!(
+            has_hole(target.join("tree/sparse")) || !has_hole(tree.join("sparse")),
+            "the hole was filled"
+        );
         // All is there: nothing is moved again.
         let again = copied(way, std::slice::from_ref(&tree), &target, CopyOptions::default());
         assert_eq!((again.files, again.moved, again.unchanged), (0, 0, counts.files), "{way:?}");
@@ -46,7 +49,8 @@ fn one_file_gets_the_name_of_the_target() {
     let file = folder.path().join("file");
     fs::write(&file, "content").expect("written");
     for way in WAYS {
-        let (target, into) = (folder.path().join(format!("new {way:?}")), folder.path().join(format!("{way:?}")));
+        let (target, into) =
+            (folder.path().join(format!("new {way:?}")), folder.path().join(format!("{way:?}")));
         for _ in 0..2 {
             copied(way, std::slice::from_ref(&file), &target, CopyOptions::default());
             assert_eq!(fs::read(&target).expect("there"), b"content");
@@ -88,7 +92,9 @@ fn files_that_differ_are_copied_and_others_are_not() {
         assert_eq!((counts.files, counts.unchanged), (2, 4), "{way:?}");
         assert_eq!(listed(&target), listed(&tree));
         // The same content with another time: the time is set, and nothing moved.
-        fs::File::open(target.join("small4")).and_then(|file| file.set_modified(std::time::UNIX_EPOCH)).expect("set");
+        fs::File::open(target.join("small4"))
+            .and_then(|file| file.set_modified(std::time::UNIX_EPOCH))
+            .expect("set");
         let counts = copy(CopyOptions { checksum: true, ..CopyOptions::default() });
         assert_eq!((counts.files, counts.unchanged, counts.moved), (0, 6, 0), "{way:?}");
         assert_eq!(listed(&target), listed(&tree));
@@ -134,7 +140,8 @@ fn extended_attributes_come_with_preserve_only() {
     for way in WAYS {
         for preserve in [false, true] {
             let target = folder.path().join(format!("{way:?}{preserve}"));
-            let counts = copied(way, &[tree.join("")], &target, CopyOptions { preserve, ..CopyOptions::default() });
+            let counts =
+                copied(way, &[tree.join("")], &target, CopyOptions { preserve, ..CopyOptions::default() });
             assert_eq!(counts.failures, []);
             let expected = |value: &[u8]| preserve.then(|| value.to_vec());
             assert_eq!(read(target.join("file"), "user.origin"), expected(b"here"), "{way:?}");
