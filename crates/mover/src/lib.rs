@@ -1,5 +1,4 @@
-//! Copies files and directories from one host to another, and within one: the mover behind `seatrial copy` and
-//! `transfer.move`.
+//! Copies files and directories from one host to another, and within one: the mover behind `seatrial copy`.
 //!
 //! - `scan` finds what to copy, `send` asks the target what it needs and sends the rest over several TCP connections, `receive`
 //!   stores it. Small files are packed into frames, large ones cut into blocks that all connections send. Every frame has a
