@@ -25,6 +25,9 @@ _seatrial() {
             seatrial,compare)
                 cmd="seatrial__subcmd__compare"
                 ;;
+            seatrial,copy)
+                cmd="seatrial__subcmd__copy"
+                ;;
             seatrial,export)
                 cmd="seatrial__subcmd__export"
                 ;;
@@ -63,6 +66,9 @@ _seatrial() {
                 ;;
             seatrial__subcmd__help,compare)
                 cmd="seatrial__subcmd__help__subcmd__compare"
+                ;;
+            seatrial__subcmd__help,copy)
+                cmd="seatrial__subcmd__help__subcmd__copy"
                 ;;
             seatrial__subcmd__help,export)
                 cmd="seatrial__subcmd__help__subcmd__export"
@@ -116,7 +122,7 @@ _seatrial() {
 
     case "${cmd}" in
         seatrial)
-            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean help"
+            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -303,6 +309,28 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__copy)
+            opts="-h --streams --checksum --preserve --dry-run --ssh --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__export)
             opts="-h --junit --csv --parquet --prometheus --bencher --nagios --evidence --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -346,7 +374,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help)
-            opts="check run inventory list settings compare history report export profile verify clean help"
+            opts="check run inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -388,6 +416,20 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__copy)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
