@@ -25,6 +25,9 @@ _seatrial() {
             seatrial,compare)
                 cmd="seatrial__subcmd__compare"
                 ;;
+            seatrial,copy)
+                cmd="seatrial__subcmd__copy"
+                ;;
             seatrial,export)
                 cmd="seatrial__subcmd__export"
                 ;;
@@ -66,6 +69,9 @@ _seatrial() {
                 ;;
             seatrial__subcmd__help,compare)
                 cmd="seatrial__subcmd__help__subcmd__compare"
+                ;;
+            seatrial__subcmd__help,copy)
+                cmd="seatrial__subcmd__help__subcmd__copy"
                 ;;
             seatrial__subcmd__help,export)
                 cmd="seatrial__subcmd__help__subcmd__export"
@@ -123,6 +129,7 @@ _seatrial() {
     case "${cmd}" in
         seatrial)
             opts="-h -V --help --version check run gate inventory list settings compare history report export profile verify clean help"
+            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -309,6 +316,28 @@ _seatrial() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seatrial__subcmd__copy)
+            opts="-h --streams --checksum --preserve --dry-run --ssh --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seatrial__subcmd__export)
             opts="-h --junit --csv --parquet --prometheus --bencher --nagios --evidence --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -379,6 +408,7 @@ _seatrial() {
             ;;
         seatrial__subcmd__help)
             opts="check run gate inventory list settings compare history report export profile verify clean help"
+            opts="check run inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -420,6 +450,20 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__copy)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -14,6 +14,8 @@ impl Exit {
     pub const USAGE: Exit = Exit(2);
     /// Something that should be judged or measured was not.
     pub const INCOMPLETE: Exit = Exit(3);
+    /// `copy`: some file was not copied, and all others were.
+    pub const NOT_ALL_COPIED: Exit = Exit(1);
     /// Ended by a signal: 130 for SIGINT, 143 for SIGTERM.
     pub const fn signal(number: u8) -> Exit {
         Exit(128 + number)
@@ -33,3 +35,11 @@ Exit codes:
   2    usage or configuration
   3    incomplete: something could not be judged
   130  interrupted (SIGINT), 143 terminated (SIGTERM)";
+
+pub const COPY_HELP: &str = "\
+Exit codes:
+  0    all was copied, or was there already
+  1    some file was not copied; all others were
+  2    usage, or a target that cannot be used; nothing was copied
+  3    incomplete: the other host was not reached, or a connection broke; the same command continues
+  130  interrupted (SIGINT), 143 terminated (SIGTERM); the same command continues";

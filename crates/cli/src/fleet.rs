@@ -207,7 +207,8 @@ fn slurm(args: &NodeOptions, surroundings: &Surroundings) -> SlurmRequest {
     }
 }
 
-fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
+/// The words of a command in an option.
+pub fn words(option: &str, command: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.ok_or_else(|| CliError::Usage(format!("{option} '{command}': a quote is not closed")))
 }

@@ -65,6 +65,8 @@ pub fn main() -> ExitCode {
         Command::Profile(args) => command::profile::run(args).map(Exit::into),
         Command::Verify(args) => command::verify::run(args).map(Exit::into),
         Command::Clean(args) => command::clean::run(args).map(Exit::into),
+        Command::Copy(args) => command::copy::run(args).map(Exit::into),
+        Command::CopyReceiver => command::copy::receive().map(Exit::into),
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
         Command::MpiRank => Ok(seatrial_registry::mpi_rank_main(|_| ())),

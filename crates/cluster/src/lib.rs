@@ -34,7 +34,10 @@ pub use clock_offset::Offset;
 pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nudge};
 #[doc(hidden)]
 pub use launch::envelopes;
-pub use launch::{LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest, SshLauncher};
+pub use launch::{
+    COPY_RECEIVER_READY, CopyReceiver, LocalLauncher, MpirunLauncher, SlurmLauncher, SlurmRequest,
+    SshLauncher,
+};
 pub use message::{Command, EndKind, FromWorker, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
 pub use offers::Offers;
 pub use scripted::{

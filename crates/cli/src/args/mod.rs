@@ -2,6 +2,7 @@
 
 mod check;
 mod clean;
+mod copy;
 mod export;
 mod gate;
 mod inventory;
@@ -19,6 +20,7 @@ use seatrial_cluster::AgentOptions;
 
 pub use check::CheckArgs;
 pub use clean::CleanArgs;
+pub use copy::CopyArgs;
 pub use export::{ExportArgs, STANDARD_OUTPUT};
 pub use gate::{GateArgs, Unknown};
 pub use inventory::InventoryArgs;
@@ -70,6 +72,11 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Remove what interrupted runs left behind
     Clean(CleanArgs),
+    /// Copy files and directories to another host or within this one; a copy that was interrupted continues
+    Copy(CopyArgs),
+    /// Run as the receiver of a copy, over standard input and output
+    #[command(hide = true)]
+    CopyReceiver,
     /// Run as an agent: serve a controller over standard input and output
     #[command(hide = true)]
     Agent(AgentOptions),

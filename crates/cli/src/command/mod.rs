@@ -3,6 +3,7 @@
 pub mod check;
 pub mod clean;
 pub mod compare;
+pub mod copy;
 pub mod export;
 pub mod gate;
 pub mod history;

@@ -6,6 +6,7 @@
 mod clean;
 mod composed;
 mod confined;
+mod copy;
 mod drafts;
 mod evidence;
 mod exit_codes;

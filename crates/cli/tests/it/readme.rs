@@ -8,7 +8,7 @@ use crate::rig::{Home, Script};
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
 
 /// Commands, with what an example stands for in this test. Files are made in the test's folder.
-const EXAMPLES: [(&str, &str); 12] = [
+const EXAMPLES: [(&str, &str); 13] = [
     ("check [PROFILE]", "check host --plan"),
     ("run BENCH...", "run mem.bandwidth mem.latency --plan"),
     ("list [NAME]", "list mem.bandwidth"),
@@ -20,6 +20,7 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("export RUN", "export last --csv=/dev/stdout"),
     ("verify FILE", "verify"),
     ("profile draft RUN", "profile draft last"),
+    ("copy SOURCE... [HOST:]TARGET", "copy /proc/self/cmdline . --dry-run"),
     ("clean", "clean"),
 ];
 

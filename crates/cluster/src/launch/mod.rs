@@ -21,7 +21,7 @@ pub use relay::envelopes;
 pub(crate) use relay::relay_main;
 pub(crate) use rendezvous::dial_back;
 pub use slurm::{SlurmLauncher, SlurmRequest};
-pub use ssh::SshLauncher;
+pub use ssh::{COPY_RECEIVER_READY, CopyReceiver, SshLauncher};
 
 /// How long an agent or relay waits for a sign of life of its controller before it exits. Neither ssh nor TCP reports
 /// a cut connection to an end that sends nothing. Longer than ServerAliveInterval times ServerAliveCountMax, so that

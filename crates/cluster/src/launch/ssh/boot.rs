@@ -36,6 +36,8 @@ pub(super) fn size() -> io::Result<u64> {
 pub(super) enum Role {
     Agent,
     Relay,
+    /// The receiver of a copy.
+    Receiver,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +58,12 @@ impl Boot<'_> {
         let machine = std::env::consts::ARCH;
         let (build, node) = (word(self.build), word(self.node));
         let sysroot = self.sysroot.map(|tree| format!(" --sysroot {}", word(tree))).unwrap_or_default();
-        let relay = if role == Role::Relay { " --relay" } else { "" };
-        let agent = format!("agent --node {node}{sysroot} --silence {}{relay}", SILENCE.as_secs());
+        let silence = SILENCE.as_secs();
+        let agent = match role {
+            Role::Agent => format!("agent --node {node}{sysroot} --silence {silence}"),
+            Role::Relay => format!("agent --node {node}{sysroot} --silence {silence} --relay"),
+            Role::Receiver => "copy-receiver".to_owned(),
+        };
         let folders = "\"$c/seatrial\" \"${TMPDIR:-/tmp}/seatrial-$u\" \"/dev/shm/seatrial-$u\"";
         // touch(1) records the use; unused copies are removed.
         let found = if self.is_fresh {

@@ -56,6 +56,11 @@ impl Client {
         [false, true].map(|is_fresh| self.open(child, Role::Relay, is_fresh))
     }
 
+    /// How to start the receiver of a copy on `host`.
+    pub(super) fn receiver(&self, host: &str, is_fresh: bool) -> Command {
+        self.command(&Child { node: host.to_owned(), sysroot: None }, Role::Receiver, is_fresh)
+    }
+
     fn open(&self, child: &Child, role: Role, is_fresh: bool) -> Opening {
         let copying = Arc::<Copying>::default();
         let noted = Arc::clone(&copying);

@@ -13,11 +13,13 @@
 
 mod boot;
 mod client;
+mod receiver;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
 pub(super) use client::{Child, Client, Share};
+pub use receiver::{COPY_RECEIVER_READY, CopyReceiver};
 
 use super::relay::RelayStart;
 use super::startup::AgentStartup;

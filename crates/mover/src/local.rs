@@ -1,0 +1,307 @@
+//! Copies within one host: by the kernel, sharing blocks where the file system can.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::{FileType, copy_file_range, ioctl_ficlone};
+use rustix::io::Errno;
+
+use crate::block::BLOCK;
+use crate::entry::{Entry, Root};
+use crate::error::CopyError;
+use crate::failure::{Failure, explained};
+use crate::need::Need;
+use crate::options::CopyOptions;
+use crate::progress::Progress;
+use crate::receive::{keep_file, need_of, store_link};
+use crate::record::{Record, RecordKind};
+use crate::scan::{only_file, scan};
+use crate::source::{OpenedSource, attributes_of, data_from, link_target};
+use crate::target::{Attributes, Folders, Temporary, set_attributes, target_place};
+
+/// Entries that wait; the scan waits beyond.
+const MOST_WAITING: usize = 4096;
+
+/// Bytes that the kernel copies at once, after which the copy can be stopped.
+const KERNEL_PIECE: usize = 64 << 20;
+
+/// Copies `roots` into `target` on this host.
+///
+/// # Errors
+/// When the target cannot be used, or the copy was stopped. Single files that fail are told by `progress`.
+pub fn copy_here(
+    roots: &[Arc<Root>],
+    target: &[u8],
+    options: &CopyOptions,
+    progress: &Progress,
+) -> Result<(), CopyError> {
+    let only = only_file(roots);
+    let place =
+        target_place(target, only.as_deref(), options.dry_run.is_some()).map_err(CopyError::Refused)?;
+    let folders = match Folders::new(&place.directory) {
+        Ok(folders) => Some(folders),
+        Err(error) if options.dry_run.is_some() && error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let text = format!("{}: {}", place.directory.display(), explained("opening", &error));
+            return Err(CopyError::Refused(text));
+        }
+    };
+    let roots = match (place.renamed, roots) {
+        (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
+        _ => roots.to_vec(),
+    };
+    let (queue, directories) = (Queue::default(), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            scan(&roots, progress, |entries| {
+                let is_directory = |entry: &&Entry| entry.stamp.file_type() == FileType::Directory;
+                let found = entries.iter().filter(is_directory).cloned();
+                directories.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+                queue.put(entries) && !progress.is_stopped()
+            });
+            queue.end();
+        });
+        for _ in 0..options.streams.max(1) {
+            let mut folders = folders.as_ref().map(Folders::again);
+            let queue = &queue;
+            scope.spawn(move || {
+                while let Some(entry) = queue.take().filter(|_| !progress.is_stopped()) {
+                    if let Err(failure) = copy_entry(&entry, folders.as_mut(), options, progress) {
+                        progress.fail(failure);
+                    }
+                }
+                queue.end();
+            });
+        }
+    });
+    if progress.is_stopped() {
+        return Err(CopyError::Stopped);
+    }
+    let directories = directories.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let (Some(mut folders), None) = (folders, options.dry_run) {
+        for entry in directories.into_iter().rev() {
+            if let Err(failure) = finish_directory(&entry, &mut folders, options) {
+                progress.fail(failure);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn finish_directory(entry: &Entry, folders: &mut Folders, options: &CopyOptions) -> Result<(), Failure> {
+    let done = (|| {
+        let attributes =
+            if options.preserve { attributes_of(&std::fs::File::open(entry.source())?)? } else { Vec::new() };
+        let directory = folders.directory(&entry.target(), true)?;
+        set_attributes(&directory, &entry.stamp, &attributes, options.preserve)
+    })();
+    done.map_err(|error| Failure::of(entry.target(), "setting the attributes of the directory", &error))
+}
+
+fn copy_entry(
+    entry: &Entry,
+    folders: Option<&mut Folders>,
+    options: &CopyOptions,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let target = entry.target();
+    let failed = |error: io::Error| Failure::of(&target, "storing in the target", &error);
+    let record = |kind, attributes| Record { kind, path: &target, stamp: entry.stamp, attributes };
+    let is_file = entry.stamp.file_type() == FileType::RegularFile;
+    let Some(folders) = folders.filter(|_| options.dry_run.is_none() || is_file) else {
+        if is_file {
+            would_copy(entry, options, progress);
+        }
+        return Ok(());
+    };
+    match entry.stamp.file_type() {
+        FileType::Directory => {
+            folders.directory(&target, true).map_err(failed)?;
+            Progress::add(&progress.others, 1);
+        }
+        FileType::Symlink => {
+            let source = entry.source();
+            let leads_to = link_target(&source)
+                .map_err(|error| Failure::of(source.as_os_str().as_bytes(), "reading the link", &error))?;
+            store_link(&record(RecordKind::Link, Vec::new()), &leads_to, folders).map_err(failed)?;
+            Progress::add(&progress.others, 1);
+        }
+        _ => {
+            let is_dry = options.dry_run.is_some();
+            let need = need_of(&target, &entry.stamp, folders, options.checksum, options.preserve, is_dry);
+            let known = match need {
+                Some(Need::Nothing) => {
+                    Progress::add(&progress.unchanged, 1);
+                    return Ok(());
+                }
+                Some(Need::Other(hash)) => Some(hash),
+                _ => None,
+            };
+            let source = OpenedSource::open(entry.source())?;
+            if known.map_or(Ok(false), |known| Ok(source.hash()? == known))? {
+                if !is_dry {
+                    let attributes = attributes(&source, options)?;
+                    let kept = record(RecordKind::Keep, attributes);
+                    keep_file(&kept, folders, options.preserve).map_err(failed)?;
+                }
+                Progress::add(&progress.unchanged, 1);
+            } else if is_dry {
+                would_copy(entry, options, progress);
+            } else {
+                copy_file(&source, &target, folders, options, progress)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn would_copy(entry: &Entry, options: &CopyOptions, progress: &Progress) {
+    Progress::add(&progress.files, 1);
+    Progress::add(&progress.bytes, entry.stamp.size);
+    if let Some(tell) = options.dry_run {
+        tell(&entry.target());
+    }
+}
+
+fn attributes(source: &OpenedSource, options: &CopyOptions) -> Result<Attributes, Failure> {
+    if !options.preserve {
+        return Ok(Vec::new());
+    }
+    attributes_of(&source.file).map_err(|error| source.failed("reading the extended attributes", &error))
+}
+
+fn copy_file(
+    source: &OpenedSource,
+    target: &[u8],
+    folders: &mut Folders,
+    options: &CopyOptions,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::of(target, "storing the file in the target", &error);
+    let attributes = attributes(source, options)?;
+    let temporary = Temporary::open(folders.spot(target, true).map_err(failed)?).map_err(failed)?;
+    let copied = copy_content(source, &temporary, progress)
+        .and_then(|()| set_attributes(&temporary.file, &source.stamp, &attributes, options.preserve));
+    match copied {
+        // Stopped: what is there stays for the next copy.
+        _ if progress.is_stopped() => return Ok(()),
+        Err(error) => {
+            temporary.remove();
+            return Err(failed(error));
+        }
+        Ok(()) if !source.is_unchanged()? => {
+            temporary.remove();
+            return Err(source.changed());
+        }
+        Ok(()) => temporary.finish().map_err(failed)?,
+    }
+    Progress::add(&progress.files, 1);
+    Progress::add(&progress.bytes, source.stamp.size);
+    Ok(())
+}
+
+fn copy_content(source: &OpenedSource, temporary: &Temporary, progress: &Progress) -> io::Result<()> {
+    let (from, to, size) = (&source.file, &temporary.file, source.stamp.size);
+    let mut done = 0;
+    if temporary.is_left_over {
+        done = same_until(source, temporary)?;
+        to.set_len(done)?;
+    } else if ioctl_ficlone(to, from).is_ok() {
+        Progress::add(&progress.moved, size);
+        return Ok(());
+    }
+    while let Some((start, end)) = data_from(from, done, size) {
+        done = start;
+        while done < end && !progress.is_stopped() {
+            let copied =
+                kernel_copy(source, temporary, done, (end - done).min(KERNEL_PIECE as u64) as usize)?;
+            done += copied as u64;
+            Progress::add(&progress.moved, copied as u64);
+        }
+        if progress.is_stopped() {
+            return Ok(());
+        }
+    }
+    to.set_len(size)
+}
+
+/// Copies a range, at least one byte of it.
+fn kernel_copy(
+    source: &OpenedSource,
+    temporary: &Temporary,
+    offset: u64,
+    length: usize,
+) -> io::Result<usize> {
+    let (mut from, mut to) = (offset, offset);
+    match copy_file_range(&source.file, Some(&mut from), &temporary.file, Some(&mut to), length) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(copied) => Ok(copied),
+        // Between two file systems on old kernels, or one that cannot.
+        Err(Errno::XDEV | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL) => {
+            let mut piece = vec![0; length.min(BLOCK as usize)];
+            let read = source.file.read_at(&mut piece, offset)?;
+            temporary.file.write_all_at(&piece[..read], offset)?;
+            if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(read) }
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Bytes at the beginning that a partial file has like its source, in whole blocks.
+fn same_until(source: &OpenedSource, temporary: &Temporary) -> io::Result<u64> {
+    let there = temporary.file.metadata()?.len().min(source.stamp.size);
+    let (mut one, mut other) = (vec![0; BLOCK as usize], vec![0; BLOCK as usize]);
+    for number in 0..there / BLOCK {
+        source.file.read_exact_at(&mut one, number * BLOCK)?;
+        temporary.file.read_exact_at(&mut other, number * BLOCK)?;
+        if one != other {
+            return Ok(number * BLOCK);
+        }
+    }
+    Ok(there / BLOCK * BLOCK)
+}
+
+/// Entries that wait for a thread.
+#[derive(Debug, Default)]
+struct Queue {
+    entries: Mutex<(VecDeque<Entry>, bool)>,
+    changed: Condvar,
+}
+
+impl Queue {
+    /// False when nobody takes anything any more.
+    fn put(&self, entries: Vec<Entry>) -> bool {
+        let mut state = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.0.len() >= MOST_WAITING && !state.1 {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.0.extend(entries);
+        self.changed.notify_all();
+        !state.1
+    }
+
+    fn end(&self) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
+        self.changed.notify_all();
+    }
+
+    fn take(&self) -> Option<Entry> {
+        let mut state = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(entry) = state.0.pop_front() {
+                if state.0.len() == MOST_WAITING / 2 {
+                    self.changed.notify_all();
+                }
+                return Some(entry);
+            }
+            if state.1 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

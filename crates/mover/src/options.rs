@@ -1,0 +1,23 @@
+//! What a copy shall do.
+
+/// Options of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyOptions {
+    /// Data connections, or threads on one host; at least one.
+    pub streams: usize,
+    /// Also owners and extended attributes.
+    pub preserve: bool,
+    /// Compare the content of files that have the same size, whatever their time says.
+    pub checksum: bool,
+    /// Write nothing, and call this with every file that would be copied.
+    pub dry_run: Option<fn(&[u8])>,
+}
+
+/// Data connections, unless another number is asked for.
+pub const STREAMS: usize = 4;
+
+impl Default for CopyOptions {
+    fn default() -> Self {
+        Self { streams: STREAMS, preserve: false, checksum: false, dry_run: None }
+    }
+}

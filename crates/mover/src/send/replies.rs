@@ -1,0 +1,110 @@
+//! Reads the answers of one connection, in the order of what was sent.
+
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use super::large::LargeSource;
+use super::plan::{Plan, Wanted};
+use crate::block::HASH;
+use crate::entry::Entry;
+use crate::need::Need;
+use crate::options::CopyOptions;
+use crate::progress::Progress;
+use crate::stored::Stored;
+use crate::wire::{Fields, FrameKind, read_frame};
+
+/// What was sent and is not answered yet.
+#[derive(Debug)]
+pub enum Unanswered {
+    Query(Vec<Entry>),
+    Begin(Arc<LargeSource>),
+    Piece(Arc<LargeSource>),
+    Files,
+    End,
+}
+
+/// Reads all answers until that to [`Unanswered::End`].
+pub fn read_replies(
+    mut stream: &TcpStream,
+    sent: &Receiver<Unanswered>,
+    plan: &Plan,
+    options: &CopyOptions,
+    progress: &Progress,
+) -> io::Result<()> {
+    let mut content = Vec::new();
+    let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text.to_owned());
+    loop {
+        let kind = read_frame(&mut stream, &mut content)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let about = sent.try_recv().map_err(|_| invalid("an answer to nothing"))?;
+        match (about, kind) {
+            (Unanswered::Query(entries), FrameKind::Needs) => {
+                plan.answered(needed(entries, &content, options, progress)?);
+            }
+            (Unanswered::Begin(large), FrameKind::Blocks) => {
+                let hashes = content.as_chunks::<HASH>().0.to_vec();
+                // Nobody else sets it.
+                let _ = large.known.set(hashes);
+                plan.begun(Some(large));
+            }
+            (Unanswered::Begin(_), FrameKind::Stored) => {
+                Stored::read(&content)?.count(progress);
+                plan.begun(None);
+            }
+            (Unanswered::Piece(large), FrameKind::Stored) => {
+                let stored = Stored::read(&content)?;
+                if !stored.failures.is_empty() {
+                    large.give_up();
+                }
+                stored.count(progress);
+            }
+            (Unanswered::Files, FrameKind::Stored) => Stored::read(&content)?.count(progress),
+            (Unanswered::End, FrameKind::End) => return Ok(()),
+            _ => return Err(invalid("an answer to another question")),
+        }
+    }
+}
+
+/// Those of `entries` that the target needs.
+fn needed(
+    entries: Vec<Entry>,
+    content: &[u8],
+    options: &CopyOptions,
+    progress: &Progress,
+) -> io::Result<Vec<Wanted>> {
+    let (mut fields, mut wanted) = (Fields(content), Vec::new());
+    for entry in entries {
+        let known = match Need::read(&mut fields)? {
+            Need::Nothing => {
+                Progress::add(&progress.unchanged, 1);
+                continue;
+            }
+            Need::Content => None,
+            Need::Other(hash) => Some(hash),
+        };
+        let wants = Wanted { entry, known };
+        match options.dry_run {
+            None => wanted.push(wants),
+            Some(tell) => tell_if_other(&wants, tell, progress),
+        }
+    }
+    Ok(wanted)
+}
+
+/// Tells that a file would be copied, if its content is another.
+fn tell_if_other(wanted: &Wanted, tell: fn(&[u8]), progress: &Progress) {
+    let is_same = wanted.known.map(|known| {
+        let source = crate::source::OpenedSource::open(wanted.entry.source())?;
+        Ok(source.hash()? == known)
+    });
+    match is_same {
+        Some(Err(failure)) => progress.fail(failure),
+        Some(Ok(true)) => Progress::add(&progress.unchanged, 1),
+        _ => {
+            Progress::add(&progress.files, 1);
+            Progress::add(&progress.bytes, wanted.entry.stamp.size);
+            tell(&wanted.entry.target());
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A copy from beginning to end.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::FileType;
+use seatrial_bench::Endpoint;
+
+use super::pack::put_head;
+use super::plan::Plan;
+use super::replies::read_replies;
+use super::worker::{Shared, Worker};
+use crate::connection::keep_alive;
+use crate::entry::{Entry, Root};
+use crate::error::CopyError;
+use crate::failure::Failure;
+use crate::options::CopyOptions;
+use crate::progress::Progress;
+use crate::record::RecordKind;
+use crate::scan::{only_file, scan};
+use crate::stored::Stored;
+use crate::wire::{Frame, FrameKind, Ready, Start, VERSION, read_frame};
+
+/// The channel that the receiver was started with; nobody else can read it.
+#[derive(Debug)]
+pub struct ControlChannel<R, W> {
+    pub from: R,
+    pub to: W,
+}
+
+/// Bytes of directories' attributes in one frame.
+const DIRECTORIES_AT_ONCE: usize = 256 << 10;
+
+impl<R: Read, W: Write> ControlChannel<R, W> {
+    /// Sends a frame and reads the answer.
+    fn ask(&mut self, frame: &mut Frame, kind: FrameKind, answer: FrameKind) -> Result<Vec<u8>, CopyError> {
+        let lost = CopyError::stream("the control channel to the target");
+        let mut content = Vec::new();
+        let asked =
+            frame.write(kind, &mut self.to).and_then(|()| match read_frame(&mut self.from, &mut content)? {
+                Some(kind) if kind == answer => Ok(()),
+                Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "an unexpected answer")),
+                None => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the receiver ended")),
+            });
+        asked.map_err(lost)?;
+        Ok(content)
+    }
+}
+
+/// Copies `roots` into `target` at the receiver behind `control`.
+///
+/// # Errors
+/// When the copy as a whole cannot go on. Single files that fail are told by `progress`.
+pub fn send<R: Read, W: Write>(
+    roots: &[Arc<Root>],
+    target: &[u8],
+    options: &CopyOptions,
+    mut control: ControlChannel<R, W>,
+    progress: &Progress,
+) -> Result<(), CopyError> {
+    let streams = if options.dry_run.is_some() { 1 } else { options.streams.max(1) };
+    let start = Start {
+        version: VERSION,
+        target: target.to_vec(),
+        only_file: only_file(roots),
+        streams: streams as u32,
+        preserve: options.preserve,
+        checksum: options.checksum,
+        dry_run: options.dry_run.is_some(),
+    };
+    let mut frame = Frame::default();
+    put_json(frame.begin(), &start)?;
+    let answer = control.ask(&mut frame, FrameKind::Start, FrameKind::Ready)?;
+    let ready: Ready = serde_json::from_slice(&answer)
+        .map_err(|error| CopyError::stream("the answer of the target")(error.into()))?;
+    let (address, renamed) = match ready {
+        Ready::Listening { address, renamed } => (address, renamed),
+        Ready::Refused(why) => return Err(CopyError::Refused(why)),
+    };
+    let roots = match (renamed, roots) {
+        (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
+        _ => roots.to_vec(),
+    };
+    let connected = address.connect_all(&Endpoint::tcp(None, false), streams);
+    let streams = connected.map_err(CopyError::Connect)?;
+    let directories = transfer(&roots, &streams, options, progress)?;
+    drop(streams);
+    if progress.is_stopped() {
+        return Err(CopyError::Stopped);
+    }
+    if options.dry_run.is_none() {
+        send_directories(directories, options, &mut control, progress)?;
+    }
+    frame.begin();
+    control.ask(&mut frame, FrameKind::End, FrameKind::End)?;
+    Ok(())
+}
+
+fn put_json(content: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<(), CopyError> {
+    serde_json::to_writer(content, value).map_err(|error| CopyError::stream("the request")(error.into()))
+}
+
+/// Sends everything but the attributes of directories, which are returned: those above first.
+fn transfer(
+    roots: &[Arc<Root>],
+    streams: &[TcpStream],
+    options: &CopyOptions,
+    progress: &Progress,
+) -> Result<Vec<Entry>, CopyError> {
+    let (plan, directories) = (Plan::default(), Mutex::new(Vec::new()));
+    let shared = Shared { plan: &plan, options, progress, next_id: AtomicU64::new(0) };
+    let first_error = Mutex::new(None);
+    // One connection that fails ends the copy.
+    let failed = |error: io::Error| {
+        first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        plan.give_up();
+        for stream in streams {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    };
+    for stream in streams {
+        keep_alive(stream).map_err(CopyError::stream("setting up a data connection"))?;
+    }
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            scan(roots, progress, |entries| {
+                let is_directory = |entry: &&Entry| entry.stamp.file_type() == FileType::Directory;
+                let found = entries.iter().filter(is_directory).cloned();
+                directories.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+                plan.scanned(entries)
+            });
+            plan.end_of_scan();
+        });
+        for stream in streams {
+            let (sent, unanswered) = channel();
+            let (plan, shared, failed) = (&plan, &shared, &failed);
+            scope.spawn(move || {
+                if let Err(error) = Worker::new(shared, stream, sent).work() {
+                    failed(error);
+                }
+            });
+            scope.spawn(move || {
+                if let Err(error) = read_replies(stream, &unanswered, plan, options, progress) {
+                    failed(error);
+                }
+            });
+        }
+    });
+    match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(CopyError::stream("a data connection to the target")(error)),
+        None => Ok(directories.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// Sends the attributes of directories, those below first: whatever is made in a directory changes its time.
+fn send_directories<R: Read, W: Write>(
+    directories: Vec<Entry>,
+    options: &CopyOptions,
+    control: &mut ControlChannel<R, W>,
+    progress: &Progress,
+) -> Result<(), CopyError> {
+    let mut frame = Frame::default();
+    frame.begin();
+    let mut left = directories.into_iter().rev().peekable();
+    while let Some(entry) = left.next() {
+        match directory_attributes(&entry, options) {
+            Ok(attributes) => {
+                let content = frame.content();
+                put_head(content, RecordKind::Directory, &entry.target(), &entry.stamp, &attributes);
+            }
+            Err(failure) => progress.fail(failure),
+        }
+        if frame.len() >= DIRECTORIES_AT_ONCE || left.peek().is_none() {
+            let answer = control.ask(&mut frame, FrameKind::Directories, FrameKind::Stored)?;
+            let stored = Stored::read(&answer).map_err(CopyError::stream("the answer of the target"))?;
+            stored.count(progress);
+            frame.begin();
+        }
+    }
+    Ok(())
+}
+
+fn directory_attributes(entry: &Entry, options: &CopyOptions) -> Result<crate::target::Attributes, Failure> {
+    if !options.preserve {
+        return Ok(Vec::new());
+    }
+    let path = entry.source();
+    let read = std::fs::File::open(&path).and_then(|file| crate::source::attributes_of(&file));
+    read.map_err(|error| Failure::of(path.as_os_str().as_bytes(), "reading the extended attributes", &error))
+}

@@ -1,0 +1,49 @@
+//! Permissions, times, owners and extended attributes of what was copied.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, futimens};
+use rustix::io::Errno;
+
+use crate::entry::Stamp;
+
+/// Extended attributes, names and values; none unless they are preserved.
+pub type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Gives an open file or directory the attributes of its source: the owner and extended attributes only with `preserve`,
+/// without which bits that lend the owner's rights (setuid, setgid) are left out.
+pub fn set_attributes(
+    file: impl AsFd,
+    stamp: &Stamp,
+    attributes: &[(Vec<u8>, Vec<u8>)],
+    preserve: bool,
+) -> io::Result<()> {
+    let mut mode = Mode::from_raw_mode(stamp.mode & 0o7777);
+    if preserve {
+        fchown(&file, Some(Uid::from_raw(stamp.user)), Some(Gid::from_raw(stamp.group)))?;
+    } else {
+        mode.remove(Mode::SUID | Mode::SGID);
+    }
+    // Before the attributes: an access control list says more than the mode.
+    fchmod(&file, mode)?;
+    for (name, value) in attributes {
+        fsetxattr(&file, &name[..], value, XattrFlags::empty())
+            .map_err(|errno| attribute_failed(errno, name))?;
+    }
+    Ok(futimens(&file, &times(stamp))?)
+}
+
+fn attribute_failed(errno: Errno, name: &[u8]) -> io::Error {
+    let error = io::Error::from(errno);
+    let name = String::from_utf8_lossy(name);
+    io::Error::new(error.kind(), format!("the extended attribute {name}: {error}; copy without --preserve"))
+}
+
+/// The time of the last change; that of the last access is now.
+pub fn times(stamp: &Stamp) -> Timestamps {
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
+        last_modification: Timespec { tv_sec: stamp.seconds, tv_nsec: i64::from(stamp.nanoseconds) },
+    }
+}

@@ -1,0 +1,135 @@
+//! Directories below the target, each opened from the one above: no symbolic link is followed, whoever made it.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::io::Errno;
+
+/// Directories that stay open, of each thread.
+const MOST_OPEN: usize = 64;
+
+/// Directories that this thread used last, below one target.
+#[derive(Debug)]
+pub struct Folders {
+    target: Arc<File>,
+    open: Vec<(Vec<u8>, Arc<OwnedFd>)>,
+}
+
+/// A directory and a name in it.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// None is the target itself.
+    folder: Option<Arc<OwnedFd>>,
+    target: Arc<File>,
+    pub name: Vec<u8>,
+}
+
+impl Spot {
+    pub fn folder(&self) -> BorrowedFd<'_> {
+        self.folder.as_ref().map_or(self.target.as_fd(), |folder| folder.as_fd())
+    }
+}
+
+impl Folders {
+    /// The directories below `target`, which may be a symbolic link: whoever typed it meant where it leads.
+    pub fn new(target: &Path) -> io::Result<Self> {
+        let flags = OFlags::DIRECTORY.bits().cast_signed();
+        let target = OpenOptions::new().read(true).custom_flags(flags).open(target)?;
+        Ok(Self { target: Arc::new(target), open: Vec::new() })
+    }
+
+    /// The same for another thread.
+    pub fn again(&self) -> Self {
+        Self { target: Arc::clone(&self.target), open: Vec::new() }
+    }
+
+    /// The directory and the name of `path`; missing directories are made if `makes`.
+    pub fn spot(&mut self, path: &[u8], makes: bool) -> io::Result<Spot> {
+        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => (&b""[..], path),
+        };
+        if !is_name(name) || path.starts_with(b"/") {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the path leaves the target"));
+        }
+        let folder = if above.is_empty() { None } else { Some(self.opened(above, makes)?) };
+        Ok(Spot { folder, target: Arc::clone(&self.target), name: name.to_vec() })
+    }
+
+    /// The directory `path`, made if missing and `makes`; empty is the target.
+    pub fn directory(&mut self, path: &[u8], makes: bool) -> io::Result<Arc<OwnedFd>> {
+        if path.is_empty() {
+            return Ok(Arc::new(self.target.try_clone()?.into()));
+        }
+        self.opened(path, makes)
+    }
+
+    fn opened(&mut self, path: &[u8], makes: bool) -> io::Result<Arc<OwnedFd>> {
+        if let Some(at) = self.open.iter().rposition(|(known, _)| known == path) {
+            return Ok(Arc::clone(&self.open[at].1));
+        }
+        let spot = self.spot(path, makes)?;
+        let folder = Arc::new(opened_in(spot.folder(), &spot.name, makes)?);
+        if self.open.len() >= MOST_OPEN {
+            self.open.remove(0);
+        }
+        self.open.push((path.to_vec(), Arc::clone(&folder)));
+        Ok(folder)
+    }
+}
+
+fn opened_in(above: BorrowedFd<'_>, name: &[u8], makes: bool) -> io::Result<OwnedFd> {
+    let open = || openat(above, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    match open() {
+        Err(Errno::NOENT) if makes => {
+            match mkdirat(above, name, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            Ok(open()?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name != b"." && name != b".." && !name.contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn directories_are_made_as_needed_and_found_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut folders = Folders::new(folder.path()).expect("opened");
+        assert!(folders.spot(b"a/b/file", false).is_err());
+        for _ in 0..2 {
+            let spot = folders.spot(b"a/b/file", true).expect("made");
+            assert_eq!(spot.name, b"file");
+        }
+        assert!(folder.path().join("a/b").is_dir());
+    }
+
+    #[test]
+    fn no_path_leaves_the_target() {
+        let (folder, outside) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        symlink(outside.path(), folder.path().join("link")).expect("linked");
+        let mut folders = Folders::new(folder.path()).expect("opened");
+        for path in
+            ["link/file", "link/below/file", "../file", "a/../../file", "/etc/file", "", ".", "a//b", ".."]
+        {
+            assert!(folders.spot(path.as_bytes(), true).is_err(), "{path}");
+        }
+        assert!(folders.directory(b"link", true).is_err());
+        assert_eq!(std::fs::read_dir(outside.path()).expect("listed").count(), 0);
+    }
+}

@@ -1,0 +1,29 @@
+//! The first words on the control channel.
+
+use seatrial_bench::PeerAddress;
+use serde::{Deserialize, Serialize};
+
+/// What the sender asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// [`super::VERSION`] of the sender.
+    pub version: u32,
+    /// The target, as typed.
+    pub target: Vec<u8>,
+    /// The name of the only source, if that is not a directory: the target may be its new name.
+    pub only_file: Option<Vec<u8>>,
+    /// Data connections.
+    pub streams: u32,
+    pub preserve: bool,
+    pub checksum: bool,
+    pub dry_run: bool,
+}
+
+/// The answer of the receiver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Ready {
+    /// It listens here; the only file gets this name, if it gets another.
+    Listening { address: PeerAddress, renamed: Option<Vec<u8>> },
+    /// It cannot: why, and what to do.
+    Refused(String),
+}

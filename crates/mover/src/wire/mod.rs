@@ -1,0 +1,14 @@
+//! What sender and receiver say to each other: frames with a checksum, and the fields in them.
+//!
+//! Every frame to the receiver is answered by one frame, in order. Numbers are little-endian.
+
+mod fields;
+mod frame;
+mod greeting;
+
+pub use fields::{Fields, put_bytes, put_stamp};
+pub use frame::{Frame, FrameKind, read_frame};
+pub use greeting::{Ready, Start};
+
+/// Version of the frames; sender and receiver are the same binary, so another version is an error.
+pub const VERSION: u32 = 1;

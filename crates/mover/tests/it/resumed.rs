@@ -1,0 +1,89 @@
+//! Copies that go on with what an interrupted one left.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use seatrial_mover::{BLOCK, CopyOptions, Progress, temporary_name};
+
+use crate::rig::{WAYS, Way, copied, copy, has_partial, listed, make_tree, noise};
+
+#[test]
+fn a_partial_file_goes_on_where_it_was_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    let content = noise(1, 20 * BLOCK as usize + 5);
+    fs::write(&file, &content).expect("written");
+    for way in WAYS {
+        let target = folder.path().join(format!("{way:?}"));
+        fs::create_dir(&target).expect("made");
+        // As a receiver leaves it that was killed: 12 blocks and a half one, of which block 3 is of an older content.
+        let left = target.join(temporary_name(b"file"));
+        fs::write(&left, &content[..12 * BLOCK as usize + 700]).expect("written");
+        fs::File::options()
+            .write(true)
+            .open(&left)
+            .and_then(|left| left.write_all_at(b"old", 3 * BLOCK + 9))
+            .expect("written");
+        let counts = copied(way, std::slice::from_ref(&file), &target, CopyOptions::default());
+        assert_eq!((counts.files, counts.failures.len()), (1, 0), "{way:?}");
+        assert!(fs::read(target.join("file")).expect("there") == content, "{way:?}");
+        // At most the half block and the old one are moved again; the kernel's copy goes on from the first difference.
+        let most = if way == Way::Here { 18 * BLOCK } else { 10 * BLOCK };
+        assert!(counts.moved < most, "{way:?} moved {} blocks", counts.moved / BLOCK);
+    }
+}
+
+#[test]
+fn nothing_old_stays_in_the_holes_of_a_resumed_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    let sparse = fs::File::create(&file).expect("made");
+    sparse.set_len(6 * BLOCK).expect("set");
+    sparse.write_all_at(b"end", 6 * BLOCK - 3).expect("written");
+    for way in [Way::Streams(1), Way::Streams(3)] {
+        let target = folder.path().join(format!("{way:?}"));
+        fs::create_dir(&target).expect("made");
+        // Longer than the file, and full of something else.
+        fs::write(target.join(temporary_name(b"file")), noise(3, 7 * BLOCK as usize)).expect("written");
+        copied(way, std::slice::from_ref(&file), &target, CopyOptions::default());
+        assert!(fs::read(target.join("file")).expect("there") == fs::read(&file).expect("there"), "{way:?}");
+    }
+}
+
+#[test]
+fn a_copy_that_was_stopped_anywhere_is_completed_by_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("tree");
+    make_tree(&tree);
+    fs::write(tree.join("larger"), noise(5, 30 * BLOCK as usize)).expect("written");
+    for way in WAYS {
+        let target = folder.path().join(format!("{way:?}"));
+        for round in 0..4_u64 {
+            let progress = Progress::default();
+            let options = CopyOptions::default();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(round * 7));
+                    progress.stop.store(true, Ordering::Relaxed);
+                });
+                // Stopped or complete, as it comes.
+                let _ =
+                    copy(way, &[tree.join("")], target.as_os_str().as_encoded_bytes(), options, &progress);
+            });
+            assert_eq!(progress.take_failures(), [], "{way:?}");
+            // What has its final name is whole.
+            let whole = listed(&tree);
+            for line in listed(&target).iter().filter(|line| !line.contains(".seatrial-copy-")) {
+                let is_directory = line.contains(" 4");
+                assert!(is_directory || whole.contains(line), "{way:?}: {line}");
+            }
+        }
+        let counts = copied(way, &[tree.join("")], &target, CopyOptions::default());
+        assert_eq!(counts.failures, []);
+        assert_eq!(listed(&target), listed(&tree), "{way:?}");
+        assert!(!has_partial(&target));
+    }
+}
