@@ -128,8 +128,7 @@ _seatrial() {
 
     case "${cmd}" in
         seatrial)
-            opts="-h -V --help --version check run gate inventory list settings compare history report export profile verify clean help"
-            opts="-h -V --help --version check run inventory list settings compare history report export profile verify clean copy help"
+            opts="-h -V --help --version check run gate inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -407,8 +406,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help)
-            opts="check run gate inventory list settings compare history report export profile verify clean help"
-            opts="check run inventory list settings compare history report export profile verify clean copy help"
+            opts="check run gate inventory list settings compare history report export profile verify clean copy help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
