@@ -26,7 +26,7 @@ impl Stamp {
     pub fn of(stat: &Stat) -> Self {
         Self {
             size: stat.st_size.cast_unsigned(),
-            seconds: stat.st_mtime as i64,
+            seconds: stat.st_mtime,
             nanoseconds: stat.st_mtime_nsec as u32,
             mode: stat.st_mode,
             user: stat.st_uid,

@@ -159,7 +159,7 @@ fn entry(root: &Arc<Root>, path: Vec<u8>) -> Result<Option<Entry>, Failure> {
 const SECTOR: u64 = 512;
 
 fn has_fewer_blocks(stat: &Stat) -> bool {
-    (stat.st_blocks.cast_unsigned() as u64).saturating_mul(SECTOR) < stat.st_size.cast_unsigned() as u64
+    stat.st_blocks.cast_unsigned().saturating_mul(SECTOR) < stat.st_size.cast_unsigned()
 }
 
 fn named(kind: FileType) -> &'static str {

@@ -57,6 +57,7 @@ pub fn run(args: &GateArgs) -> Result<Exit, CliError> {
 const NO_REPEATS: Nanos = Nanos(1);
 
 /// Stops the cases before the time is over, and the process with an unknown result when it is. Agent and workers end with it.
+#[expect(clippy::exit, reason = "what hangs cannot be asked to return")]
 fn watch(args: &GateArgs, passing: PathBuf) {
     let (within, unknown) = (args.within, args.unknown);
     thread::spawn(move || {

@@ -188,7 +188,7 @@ fn a_full_target_fails_file_by_file_and_the_next_copy_continues() {
 fn one_file_without_permission_is_named_and_the_others_are_copied() {
     let rig = Rig::new();
     rig.make_tree(30, 10);
-    fs::set_permissions(rig.at("tree/2/file7"), PermissionsExt::from_mode(0)).expect("set");
+    fs::set_permissions(rig.at("tree/2/file7"), PermissionsExt::from_mode(0o000)).expect("set");
     without_privilege_over_files(move || {
         for target in ["n1:", ""] {
             let call = rig.home.seatrial("copy --ssh").word(rig.at("ssh")).word(rig.at("tree/"));
