@@ -53,7 +53,7 @@ fn a_file_that_cannot_be_read_or_stored_does_not_stop_the_others() {
         fs::create_dir_all(target.join("file7")).expect("made");
         let mut failing = vec!["file7".to_owned()];
         if !is_root() {
-            fs::set_permissions(tree.join("file9"), PermissionsExt::from_mode(0)).expect("set");
+            fs::set_permissions(tree.join("file9"), PermissionsExt::from_mode(0o000)).expect("set");
             failing.push("file9".to_owned());
         }
         let counts = copied(way, &[tree.join("")], &target, CopyOptions::default());

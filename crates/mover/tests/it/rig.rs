@@ -154,11 +154,17 @@ pub fn has_partial(at: &Path) -> bool {
     listed(at).iter().any(|line| line.contains(".seatrial-copy-"))
 }
 
+/// Says what a test could not try here.
+#[expect(clippy::print_stdout, reason = "`cargo xtask test` counts these lines")]
+pub fn skipped(why: &str) {
+    println!("skipped: {why}");
+}
+
 /// Whether this process may do what permissions forbid, so that a test on them says nothing.
 pub fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
-        eprintln!("skipped a part: root is not bound by permissions");
+        skipped("root is not bound by permissions");
     }
     is_root
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use seatrial_mover::{BLOCK, CopyOptions};
 
-use crate::rig::{WAYS, Way, copied, has_partial, listed, make_tree, noise};
+use crate::rig::{WAYS, Way, copied, has_partial, listed, make_tree, noise, skipped};
 
 #[test]
 fn a_tree_arrives_with_all_its_names_links_modes_and_times() {
@@ -128,7 +128,7 @@ fn extended_attributes_come_with_preserve_only() {
     fs::write(tree.join("file"), "content").expect("written");
     let flags = rustix::fs::XattrFlags::empty();
     if let Err(errno) = rustix::fs::setxattr(tree.join("file"), "user.origin", b"here", flags) {
-        eprintln!("skipped: the file system of {} takes no attributes: {errno}", tree.display());
+        skipped(&format!("the file system of {} takes no attributes: {errno}", tree.display()));
         return;
     }
     rustix::fs::setxattr(&tree, "user.kind", b"a tree", flags).expect("set");
