@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::machine::{ARM, Machine, X86};
+use super::machine::{ARM, Machine};
 use super::programs::{self, Program, Programs};
 use crate::test::Digest;
 
@@ -63,10 +63,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates that only 64-bit Arm runs: stand-ins for libraries of GPUs and RDMA, a third of the time, choose no instructions.
-const ARM_ALONE: &[&str] = &["gpu", "rdma"];
-
-/// Programs that choose instructions by the processor: the only ones that run on the newer of the two x86-64.
+/// Programs that choose instructions by the processor: the only ones that run on x86-64, for which all were compiled anyway.
 const CHOOSE: &[&str] = &["mem", "cpu", "bench", "sys", "registry conformance"];
 
 fn left_out() -> impl Iterator<Item = &'static str> {
@@ -99,20 +96,9 @@ pub fn run(runs: &[(&Machine, &Programs)]) -> Result<Vec<String>> {
     for (why, names) in LEFT_OUT {
         println!("left out, for {why}: {}", names.join(", "));
     }
-    let [oldest, newer] = &X86;
-    println!(
-        "left out but on {}: {}; on {} run: {}",
-        ARM.name,
-        ARM_ALONE.join(", "),
-        newer.name,
-        CHOOSE.join(", ")
-    );
+    println!("left out but on {}: all but {}", ARM.name, CHOOSE.join(", "));
     let jobs = runs.iter().flat_map(|(machine, programs)| {
-        let is_run = |program: &&Program| match *machine {
-            machine if *machine == ARM => true,
-            machine if machine == oldest => !ARM_ALONE.contains(&&*program.name),
-            _ => CHOOSE.contains(&&*program.name),
-        };
+        let is_run = |program: &&Program| **machine == ARM || CHOOSE.contains(&&*program.name);
         programs.tests.iter().filter(is_run).map(|program| (*machine, *programs, program))
     });
     let mut jobs: Vec<_> = jobs.collect();
