@@ -175,14 +175,14 @@ fn a_target_that_is_no_directory_is_refused_with_a_reason() {
     assert!(roots(&[folder.path().join("none")]).is_err());
 }
 
-/// A control channel on which a stranger learns the port, but not the key, and calls first.
-struct Stranger<'a> {
+/// A control channel on which a client learns the port, but not the key, and connects first.
+struct WithoutKey<'a> {
     from: &'a UnixStream,
     heard: Vec<u8>,
     calls: Vec<TcpStream>,
 }
 
-impl Read for Stranger<'_> {
+impl Read for WithoutKey<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let read = self.from.read(into)?;
         self.heard.extend_from_slice(&into[..read]);
@@ -203,24 +203,24 @@ impl Read for Stranger<'_> {
 }
 
 #[test]
-fn strangers_on_the_data_port_are_turned_away_and_the_copy_goes_on() {
+fn connections_without_the_key_are_refused_and_the_copy_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
     make_tree(&tree);
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     let receiving = thread::spawn(move || serve(&theirs, &theirs, Reach::Loopback));
-    let mut stranger = Stranger { from: &ours, heard: Vec::new(), calls: Vec::new() };
-    let control = ControlChannel { from: &mut stranger, to: &ours };
+    let mut client = WithoutKey { from: &ours, heard: Vec::new(), calls: Vec::new() };
+    let control = ControlChannel { from: &mut client, to: &ours };
     let roots = roots(&[tree.join("")]).expect("there");
     let to = target.as_os_str().as_encoded_bytes();
     send(&roots, to, &CopyOptions::default(), control, &Progress::default()).expect("the copy ends");
     receiving.join().expect("joined").expect("received");
     assert_eq!(listed(&target), listed(&tree));
-    assert_eq!(stranger.calls.len(), 4);
-    for mut call in stranger.calls {
+    assert_eq!(client.calls.len(), 4);
+    for mut call in client.calls {
         // A nonce is all that a listener says to whom proves nothing, and the connection ends.
         let mut answer = Vec::new();
         let _ = call.read_to_end(&mut answer);
-        assert!(answer.len() <= 32, "a stranger was told {} bytes", answer.len());
+        assert!(answer.len() <= 32, "a client without the key was told {} bytes", answer.len());
     }
 }
