@@ -8,9 +8,10 @@ use crate::rig::{Home, Script};
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
 
 /// Commands, with what an example stands for in this test. Files are made in the test's folder.
-const EXAMPLES: [(&str, &str); 13] = [
+const EXAMPLES: [(&str, &str); 14] = [
     ("check [PROFILE]", "check host --plan"),
     ("run BENCH...", "run mem.bandwidth mem.latency --plan"),
+    ("gate [PROFILE]", "gate"),
     ("list [NAME]", "list mem.bandwidth"),
     ("inventory", "inventory"),
     ("settings [PROFILE]", "settings host"),
@@ -100,8 +101,8 @@ fn every_line_of_what_to_type_works_and_knows_its_flags() {
         assert_eq!(command, format!("seatrial {expected}"));
         let call = home.seatrial(example);
         let call = if expected == "verify FILE" { call.word(&evidence) } else { call };
-        let simulated =
-            example.contains("--plan") || ["inventory", "settings"].iter().any(|it| example.starts_with(it));
+        let simulated = example.contains("--plan")
+            || ["gate", "inventory", "settings"].iter().any(|it| example.starts_with(it));
         let ended = if simulated { call.script(&Script::measuring(60.0)) } else { call }.run();
         // 1 and 3 are judgements of what was found.
         assert!(matches!(ended.code, Some(0 | 1 | 3)), "{example}: {}", ended.err);

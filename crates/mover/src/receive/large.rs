@@ -17,9 +17,10 @@ use crate::wire::Fields;
 /// Blocks of a partial file that are compared: more fit into no frame. Of 1 TiB, the rest is sent again.
 const MOST_BLOCKS: u64 = 900_000;
 
-/// The large files that are under way, by the sender's number.
+/// The large files that are under way, by the sender's number. None is one that was given up, of which pieces may still come
+/// over other connections.
 #[derive(Debug, Default)]
-pub struct LargeFiles(Mutex<HashMap<u64, Arc<LargeTarget>>>);
+pub struct LargeFiles(Mutex<HashMap<u64, Option<Arc<LargeTarget>>>>);
 
 #[derive(Debug)]
 struct LargeTarget {
@@ -63,7 +64,7 @@ impl LargeFiles {
         let Record { path, stamp, attributes, .. } = record;
         let state = Mutex::new(State { temporary: Some(temporary), written: 0, all: None });
         let large = LargeTarget { path: path.to_vec(), stamp, attributes, file, state };
-        self.all().insert(id, Arc::new(large));
+        self.all().insert(id, Some(Arc::new(large)));
         Ok(Ok(hashes))
     }
 
@@ -71,7 +72,7 @@ impl LargeFiles {
     pub fn piece(&self, content: &[u8], preserve: bool) -> io::Result<Stored> {
         let mut fields = Fields(content);
         let (id, offset) = (fields.u64()?, fields.u64()?);
-        let large = self.of(id)?;
+        let Some(large) = self.of(id)? else { return Ok(Stored::default()) };
         let is_inside = offset.checked_add(fields.0.len() as u64).is_some_and(|end| end <= large.stamp.size);
         if !is_inside {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a piece beyond the end of its file"));
@@ -96,7 +97,7 @@ impl LargeFiles {
     pub fn commit(&self, content: &[u8], preserve: bool) -> io::Result<Stored> {
         let mut fields = Fields(content);
         let id = fields.u64()?;
-        let large = self.of(id)?;
+        let Some(large) = self.of(id)? else { return Ok(Stored::default()) };
         let mut state = large.state();
         state.all = Some(fields.u64()?);
         Ok(self.completed(id, &large, &mut state, preserve))
@@ -105,8 +106,10 @@ impl LargeFiles {
     /// Gives the file up; what is there stays for the next copy.
     pub fn abort(&self, content: &[u8]) -> io::Result<Stored> {
         let id = Fields(content).u64()?;
-        self.of(id)?.state().temporary = None;
-        self.all().remove(&id);
+        if let Some(large) = self.of(id)? {
+            large.state().temporary = None;
+        }
+        self.all().insert(id, None);
         Ok(Stored::default())
     }
 
@@ -125,12 +128,12 @@ impl LargeFiles {
         }
     }
 
-    fn of(&self, id: u64) -> io::Result<Arc<LargeTarget>> {
+    fn of(&self, id: u64) -> io::Result<Option<Arc<LargeTarget>>> {
         let unknown = || io::Error::new(io::ErrorKind::InvalidData, "a piece of an unknown file");
         self.all().get(&id).cloned().ok_or_else(unknown)
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<LargeTarget>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Option<Arc<LargeTarget>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -185,5 +188,13 @@ mod tests {
         let content: Vec<u8> = [7_u64.to_le_bytes(), 0_u64.to_le_bytes()].concat();
         assert!(files.piece(&content, false).is_err());
         assert!(files.commit(&content, false).is_err() && files.abort(&content).is_err());
+    }
+
+    #[test]
+    fn a_piece_of_a_file_that_was_given_up_is_dropped() {
+        let files = LargeFiles::default();
+        let content: Vec<u8> = [7_u64.to_le_bytes(), 0_u64.to_le_bytes()].concat();
+        files.all().insert(7, None);
+        assert_eq!(files.piece(&content, false).expect("dropped").bytes, 0);
     }
 }

@@ -95,26 +95,31 @@ impl Temporary {
     }
 }
 
+/// Attempts at a link that another copy makes at the same time.
+const MOST_ATTEMPTS: usize = 100;
+
 /// Makes a symbolic link with this content, in one step.
-pub fn make_link(spot: &Spot, leads_to: &[u8], set: impl FnOnce(&str) -> io::Result<()>) -> io::Result<()> {
+pub fn make_link(spot: &Spot, leads_to: &[u8], set: impl Fn(&str) -> io::Result<()>) -> io::Result<()> {
     let name = temporary_name(&spot.name);
-    match symlinkat(leads_to, spot.folder(), &name) {
-        Err(Errno::EXIST) => {
-            unlinkat(spot.folder(), &name, AtFlags::empty())?;
-            symlinkat(leads_to, spot.folder(), &name)?;
+    let mut last = Ok(());
+    for _ in 0..MOST_ATTEMPTS {
+        last = symlinkat(leads_to, spot.folder(), &name)
+            .map_err(io::Error::from)
+            .and_then(|()| set(&name))
+            .and_then(|()| Ok(renameat(spot.folder(), &name, spot.folder(), &spot.name)?));
+        // Left over, or another copy makes or has made the same link.
+        let is_race = |error: &io::Error| {
+            [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind())
+        };
+        if last.is_ok() || (last.as_ref().is_err_and(is_race) && leads_where(spot, leads_to)) {
+            return Ok(());
         }
-        made => made?,
-    }
-    let done = set(&name).and_then(|()| Ok(renameat(spot.folder(), &name, spot.folder(), &spot.name)?));
-    match done {
-        // Another copy has made the same link meanwhile.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && leads_where(spot, leads_to) => Ok(()),
-        Err(error) => {
-            let _ = unlinkat(spot.folder(), &name, AtFlags::empty());
-            Err(error)
+        let _ = unlinkat(spot.folder(), &name, AtFlags::empty());
+        if !last.as_ref().is_err_and(is_race) {
+            break;
         }
-        Ok(()) => Ok(()),
     }
+    last
 }
 
 /// Whether there is a symbolic link with this content.
