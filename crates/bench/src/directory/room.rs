@@ -30,7 +30,7 @@ pub fn require_room(at: &OwnedFd, path: &Path, files: u64, wanted: u64) -> Resul
         .map_err(|text| Reason::new(Cause::NoSpace, text))
 }
 
-/// Reserves space below `at` by `reserve`. Where there is none, space of files that were removed a moment ago is waited for.
+/// Reserves space below `at` by `reserve`. Where no space is left, that of files removed a moment ago is waited for.
 ///
 /// # Errors
 /// As `reserve`.
