@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::machine::{ARM, Machine};
+use super::machine::Machine;
 use super::programs::{self, Program, Programs};
 use crate::test::Digest;
 
@@ -27,20 +27,12 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the emulator lacks zero copy, pacing, congestion control by name, the path's size, overflow counts, SIOCOUTQ \
-         and TCP_INFO of sockets",
+        "the emulator lacks zero copy, pacing, the path's size, overflow counts and TCP_INFO of sockets",
         &[
             "sys::net::datagram::tests::a_datagram_larger_than_the_path",
             "sys::net::datagram::tests::what_finds_no_room",
-            "net::mtu::datagram::tests::the_largest_packet",
             "sys::net::option::tests::a_paced_socket",
             "sys::net::tcp_info::tests::a_connection_tells",
-            "net::tcp_stream::tests::broken::",
-            "net::tcp_stream::tests::flows::both_ends_find",
-            "net::tcp_stream::tests::flows::every_way_to_send",
-            "net::tcp_stream::tests::flows::packets_are",
-            "net::tcp_stream::tests::flows::sockets_are",
-            "net::tcp_stream::unsent::tests::a_shut_window",
             "sys::net::tests::every_way_to_send",
             "sys::net::tests::nobody_waits",
             "sys::net::tests::the_end_and_a_reset",
@@ -54,17 +46,10 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the emulator answers statx without the alignment of direct access",
-        &["storage::peer_read::tests::a_directory_that_only", "storage::raw::tests::loops::"],
-    ),
-    (
         "an emulated processor does not get far enough within the time",
-        &["cpu::clock::tests::a_worker_measures", "storage::io::tests::work::what_is_done_once"],
+        &["cpu::clock::tests::a_worker_measures"],
     ),
 ];
-
-/// Programs that choose instructions by the processor: the only ones that run on x86-64, for which all were compiled anyway.
-const CHOOSE: &[&str] = &["mem", "cpu", "bench", "sys", "registry conformance"];
 
 fn left_out() -> impl Iterator<Item = &'static str> {
     LEFT_OUT.iter().flat_map(|(_, names)| names.iter().copied())
@@ -96,11 +81,9 @@ pub fn run(runs: &[(&Machine, &Programs)]) -> Result<Vec<String>> {
     for (why, names) in LEFT_OUT {
         println!("left out, for {why}: {}", names.join(", "));
     }
-    println!("left out but on {}: all but {}", ARM.name, CHOOSE.join(", "));
-    let jobs = runs.iter().flat_map(|(machine, programs)| {
-        let is_run = |program: &&Program| **machine == ARM || CHOOSE.contains(&&*program.name);
-        programs.tests.iter().filter(is_run).map(|program| (*machine, *programs, program))
-    });
+    let jobs = runs
+        .iter()
+        .flat_map(|(machine, programs)| programs.tests.iter().map(|program| (*machine, *programs, program)));
     let mut jobs: Vec<_> = jobs.collect();
     // What takes longest begins first, on every machine.
     jobs.sort_by_key(|(_, _, program)| programs::rank(&program.name));
