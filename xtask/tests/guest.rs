@@ -31,8 +31,8 @@ fn job(fake: &Fake) -> String {
     let services = workspace::root().join("lab/guest/services");
     let quick = "-p trials=1 -p max_trials=1";
     let gpu = format!("gpu.host_copy -p size=1MiB -p direction=h2d -p time=100ms {quick}");
-    // Long enough to be looked at meanwhile.
-    let long = gpu.replace("100ms", "2s");
+    // Long enough to be looked at meanwhile, and once more: of a starved guest a trial may lack a node.
+    let long = gpu.replace("100ms", "2s").replace("trials=1", "trials=2");
     format!(
         r#"
 sh {services} gpu
