@@ -203,6 +203,21 @@ fn listen(commands: File, reports: &Reports, events: &Sender<Event>) {
     }
 }
 
+/// How long after SIGTERM to a worker the same signal may reach this process: Slurm signals the processes of a step one
+/// after the other.
+const SIGNALS_APART: Duration = Duration::from_millis(500);
+
+/// Whether a worker ended because its whole step was ended.
+fn is_end_of_step(end: &WorkerEnd, terminated: &AtomicBool) -> bool {
+    let was_asked = end.evidence.contains_key(WorkerEnd::WHEN_KILLED);
+    let by_sigterm = matches!(end.how, EndKind::Signalled { signal: SIGTERM, .. });
+    let deadline = Instant::now() + SIGNALS_APART;
+    while by_sigterm && !was_asked && !terminated.load(Ordering::Acquire) && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+    terminated.load(Ordering::Acquire)
+}
+
 struct Agent {
     reports: Reports,
     events: Sender<Event>,
@@ -268,7 +283,7 @@ impl Agent {
                 let terminated = Arc::clone(&self.terminated);
                 let supervise = move || {
                     let (end, after) = supervised.supervise();
-                    if !terminated.load(Ordering::Acquire) {
+                    if !is_end_of_step(&end, &terminated) {
                         report_end(&reports, worker, end);
                     }
                     let removal = after.unwrap_or_else(|left| {
@@ -373,5 +388,38 @@ impl Agent {
 fn report_end(reports: &Reports, worker: WorkerId, end: WorkerEnd) {
     if let Err(error) = reports.send(&Report::Ended { worker, end }) {
         tracing::error!("the end of {worker} does not fit into a message: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(signal: i32, evidence: Evidence) -> WorkerEnd {
+        let how = EndKind::Signalled { signal, name: String::new() };
+        WorkerEnd { how, output: String::new(), evidence }
+    }
+
+    #[test]
+    fn a_worker_that_got_sigterm_a_moment_before_its_agent_was_ended_with_its_step() {
+        let terminated = Arc::new(AtomicBool::new(false));
+        let late = Arc::clone(&terminated);
+        let signal = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            late.store(true, Ordering::Release);
+        });
+        assert!(is_end_of_step(&by(SIGTERM, Evidence::new()), &terminated));
+        signal.join().expect("the signal");
+    }
+
+    #[test]
+    fn a_worker_that_was_asked_to_end_or_crashed_is_told_at_once() {
+        let terminated = AtomicBool::new(false);
+        let asked = Evidence::from([(WorkerEnd::WHEN_KILLED.to_owned(), serde_json::Value::Null)]);
+        let begun = Instant::now();
+        assert!(!is_end_of_step(&by(SIGTERM, asked), &terminated));
+        assert!(!is_end_of_step(&by(libc::SIGSEGV, Evidence::new()), &terminated));
+        assert!(begun.elapsed() < SIGNALS_APART);
+        assert!(!is_end_of_step(&by(SIGTERM, Evidence::new()), &terminated));
     }
 }
