@@ -16,7 +16,6 @@ mod pairs;
 mod point_to_point;
 mod ranks;
 mod slices;
-mod turns;
 mod worker;
 
 use std::process::ExitCode;

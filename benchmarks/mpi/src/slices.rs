@@ -1,12 +1,12 @@
 //! Turns of one size: how many exchanges of a pair fit, and the samples that they make.
 
+use seatrial_bench::turns::{RunOrder, lead};
 use seatrial_model::{Nanos, Params, Quantity, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::mpi::{Communicator, MpiError};
 
 use crate::job::refused;
 use crate::memory::Ring;
-use crate::turns::{RunOrder, lead};
 
 /// The channel of samples: messages or operations of a rank, of latency its round trips.
 pub const MESSAGES: &str = "messages";

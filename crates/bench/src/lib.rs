@@ -49,6 +49,7 @@ pub mod testing;
 #[cfg(test)]
 mod toy;
 mod transferred;
+pub mod turns;
 pub mod verbs;
 
 pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};

@@ -1,10 +1,10 @@
 //! What a rank has to know, read from the case: the operation, its sizes, and how long the buffers are.
 
+use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::ranks::{OSU_SMALL, RANKS, is_like_osu};
-use crate::turns::turn_span;
 
 /// A blocking collective operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! What a rank does in the phases: rank 0 says how many calls follow, all ranks make them, and each result is checked.
 
 use seatrial_bench::Stop;
+use seatrial_bench::turns::{RunOrder, each_turn, lead};
 use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason, Sample};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::mpi::Reduction;
@@ -12,8 +13,8 @@ use super::contents::{POISON, Place, check_barriers};
 use super::kernel::{CollectiveRank, MOST_CALLS};
 use super::samples::CallRun;
 use crate::comparison::Comparison;
+use crate::job::agree;
 use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
-use crate::turns::{RunOrder, each_turn, lead};
 
 /// The program of a rank.
 pub fn start<'a>(config: &Value, job: RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason> {
@@ -177,7 +178,13 @@ impl Program for CollectiveProgram<'_> {
             return Ok(samples);
         }
         let (world, sizes, once) = (self.caller.world, self.config.sizes.len(), self.config.osu);
-        each_turn(world, stop, sizes, once, |size, slice| self.turn(size, slice, &mut samples))?;
+        each_turn(
+            |word| agree(world, word),
+            stop,
+            sizes,
+            once,
+            |size, slice| self.turn(size, slice, &mut samples),
+        )?;
         Ok(samples)
     }
 

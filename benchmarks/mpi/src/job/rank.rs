@@ -61,6 +61,13 @@ pub fn refused(error: MpiError) -> Reason {
     Reason::new(cause, error.to_string())
 }
 
+/// Replaces the word of a rank by that of rank 0, when all ranks have come: a broadcast alone does not hold rank 0 back, which
+/// would be turns ahead of ranks that wait for a core.
+pub fn agree(world: &Communicator<'_>, word: &mut [u8; 8]) -> Result<(), Reason> {
+    world.broadcast(word, 0).map_err(refused)?;
+    world.barrier().map_err(refused)
+}
+
 /// Memory for so many elements of messages; an error with the remedy where the system has no room.
 pub fn allocate<T: Clone>(count: usize, value: T, remedy: &str) -> Result<Vec<T>, Reason> {
     seatrial_bench::require_room((count * size_of::<T>()) as u64, "the messages of a rank take", remedy)?;

@@ -1,12 +1,12 @@
 //! What a rank has to know, read from the case: operation, window, synchronization, sizes.
 
+use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
 use seatrial_sys::mpi::{RmaMemory, RmaSynchronization};
 use serde::{Deserialize, Serialize};
 
 use crate::copies::region;
 use crate::ranks::{OSU_SMALL, is_like_osu};
-use crate::turns::turn_span;
 
 /// A one-sided operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 //! other, data is checked.
 
 use seatrial_bench::Stop;
+use seatrial_bench::turns::each_turn;
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
 use seatrial_sys::mpi::{Communicator, RmaWindow};
 use serde::Deserialize;
@@ -11,10 +12,10 @@ use super::config::{ELEMENT, OneSidedConfig, OneSidedOp, osu_iterations};
 use super::contents::{PlaceCount, SWAP_STEP, check_before, check_target, start as start_value, value};
 use super::kernel::{OriginMemory, RmaEnd};
 use crate::comparison::Comparison;
+use crate::job::agree;
 use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill, stride};
 use crate::slices::{PairEnd, SizeState, Turn};
-use crate::turns::each_turn;
 
 /// What to lower where memory is short.
 const REMEDY: &str = "lower -p depth=, -p size= or -p ranks=, or set -p buffers=one";
@@ -227,7 +228,13 @@ impl Program for OneSided<'_> {
             return Ok(samples);
         }
         let (world, sizes, once) = (self.world, self.sizes.len(), self.config.osu);
-        each_turn(world, stop, sizes, once, |size, slice| self.turn(size, slice, &mut samples))?;
+        each_turn(
+            |word| agree(world, word),
+            stop,
+            sizes,
+            once,
+            |size, slice| self.turn(size, slice, &mut samples),
+        )?;
         Ok(samples)
     }
 

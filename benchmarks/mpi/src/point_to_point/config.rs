@@ -1,11 +1,11 @@
 //! What a rank has to know, read from the case.
 
+use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::copies::region;
 use crate::ranks::{OSU_SMALL, is_like_osu};
-use crate::turns::turn_span;
 
 /// What pairs of ranks do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

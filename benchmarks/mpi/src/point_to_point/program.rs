@@ -1,6 +1,7 @@
 //! What a rank does in the phases: rank 0 says which size has its turn, pairs exchange messages, data is checked.
 
 use seatrial_bench::Stop;
+use seatrial_bench::turns::each_turn;
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
 use seatrial_sys::mpi::Window;
 use serde::Deserialize;
@@ -8,10 +9,10 @@ use serde_json::Value;
 
 use super::config::{RankConfig, osu_iterations};
 use super::kernel::Pair;
+use crate::job::agree;
 use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill};
 use crate::slices::{PairEnd, SizeState, Turn};
-use crate::turns::each_turn;
 
 /// The program of a rank.
 pub fn start<'a>(config: &Value, job: RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason> {
@@ -109,7 +110,13 @@ impl Program for PointToPoint<'_> {
             return Ok(samples);
         }
         let (world, sizes, once) = (self.pair.world, self.sizes.len(), self.config.osu);
-        each_turn(world, stop, sizes, once, |size, slice| self.turn(size, slice, &mut samples))?;
+        each_turn(
+            |word| agree(world, word),
+            stop,
+            sizes,
+            once,
+            |size, slice| self.turn(size, slice, &mut samples),
+        )?;
         Ok(samples)
     }
 

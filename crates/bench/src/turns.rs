@@ -1,11 +1,10 @@
-//! Turns: each size has one after the other until the time is over, and a turn holds as many calls as fit.
+//! Turns of the ranks of a job: each size has one after the other until the time is over, and a turn holds as many calls as
+//! fit. Rank 0 decides.
 
-use seatrial_bench::Stop;
 use seatrial_model::{Nanos, Reason};
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::mpi::Communicator;
 
-use crate::job::refused;
+use crate::Stop;
 
 /// In place of a size: the phase is over.
 const OVER: u64 = u64::MAX;
@@ -26,10 +25,14 @@ pub fn turn_span(measure: Nanos, sizes: usize) -> Nanos {
 }
 
 /// Gives each of so many sizes a turn, again and again, until rank 0 finds `stop` over; `once` gives each one turn. All
-/// ranks call this, and begin the same turns at one moment. `turn` gets the number of the size and that of the turn. The first size has
-/// its turn even where a busy machine let the ranks come too late.
+/// ranks call this, and begin the same turns at one moment. `agree` replaces the word of a rank by that of rank 0 when all
+/// ranks have come. `turn` gets the number of the size and that of the turn. The first size has its turn even where a busy
+/// machine let the ranks come too late.
+///
+/// # Errors
+/// When ranks do not agree, or a turn fails.
 pub fn each_turn(
-    world: &Communicator<'_>,
+    mut agree: impl FnMut(&mut [u8; 8]) -> Result<(), Reason>,
     stop: &Stop,
     sizes: usize,
     once: bool,
@@ -39,13 +42,11 @@ pub fn each_turn(
     for slice in 0.. {
         let is_over = if once { slice == count } else { slice > 0 && stop.is_over() };
         let mut size = if is_over { OVER } else { slice % count }.to_le_bytes();
-        world.broadcast(&mut size, 0).map_err(refused)?;
+        agree(&mut size)?;
         let size = u64::from_le_bytes(size);
         if size == OVER {
             break;
         }
-        // A broadcast does not hold rank 0 back, which would be turns ahead of ranks that wait for a core.
-        world.barrier().map_err(refused)?;
         turn(size as usize, slice)?;
     }
     Ok(())
@@ -74,6 +75,9 @@ impl RunOrder {
 /// A turn of the rank that decides: lets `run` make so many calls, `most` at once, and return the nanoseconds that they
 /// took, until the time is over. Runs grow step by step: what a call took an earlier time says nothing on a busy machine.
 /// Returned is the order that ends the turn.
+///
+/// # Errors
+/// When a run fails.
 pub fn lead(
     span: Nanos,
     most: u64,
