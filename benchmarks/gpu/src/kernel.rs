@@ -48,6 +48,23 @@ impl Tally {
     pub fn take(gpu: &Gpu) -> Result<Self, GpuError> {
         DeviceMemory::take(gpu, 16).map(Self)
     }
+
+    /// What a kernel counted that `launch` queues: it adds to the first word, and keeps the least in the second. Waits.
+    pub fn count(
+        &self,
+        stream: &Stream,
+        launch: impl FnOnce(Span<'_>) -> Result<(), GpuError>,
+    ) -> Result<Option<Wrong>, GpuError> {
+        let result = Span::Device(&self.0, 0);
+        let nothing: Vec<u8> = [0, u64::MAX].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        stream.copy_in(result, &nothing)?;
+        launch(result)?;
+        let mut bytes = [0_u8; 16];
+        stream.copy_out(&mut bytes, result)?;
+        let [count, first] =
+            [0, 8].map(|at| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes")));
+        Ok((count > 0).then_some(Wrong { count, first }))
+    }
 }
 
 impl Kernels {
@@ -127,19 +144,11 @@ impl Kernels {
         pattern: Pattern,
     ) -> Result<Option<Wrong>, GpuError> {
         let address = at.address(words * 8)?;
-        let result = Span::Device(&tally.0, 0);
-        let mut found = [0_u64, u64::MAX];
-        let bytes: Vec<u8> = found.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        stream.copy_in(result, &bytes)?;
-        let arguments = [address, words as u64, pattern.first, pattern.step, tally.0.address()];
-        // SAFETY: `check` takes five numbers, reads the words, which the span has, and writes 16 bytes of the tally.
-        unsafe { stream.launch(&self.0.check, self.everywhere(), &arguments, &[at, result])? };
-        let mut bytes = [0_u8; 16];
-        stream.copy_out(&mut bytes, result)?;
-        for (word, bytes) in found.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
-        }
-        Ok((found[0] > 0).then_some(Wrong { count: found[0], first: found[1] }))
+        tally.count(stream, |tally| {
+            let arguments = [address, words as u64, pattern.first, pattern.step, tally.address(16)?];
+            // SAFETY: `check` takes five numbers, reads the words, which the span has, and writes 16 bytes of the tally.
+            unsafe { stream.launch(&self.0.check, self.everywhere(), &arguments, &[at, tally]) }
+        })
     }
 
     /// Queues a streaming kernel over the first `bytes` of its arrays, a multiple of its tile. Fails when an array is

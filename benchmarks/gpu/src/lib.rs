@@ -3,6 +3,8 @@
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
 mod choose;
+mod collective;
+mod compute;
 mod copy;
 mod device;
 mod evidence;
@@ -44,5 +46,11 @@ use worker::part;
 use seatrial_bench::Benchmark;
 
 /// The benchmarks of this family, in the order of lists.
-pub const BENCHMARKS: &[Benchmark] =
-    &[host_copy::BENCHMARK, host_copy_all::BENCHMARK, peer_copy::BENCHMARK, memory::BENCHMARK];
+pub const BENCHMARKS: &[Benchmark] = &[
+    host_copy::BENCHMARK,
+    host_copy_all::BENCHMARK,
+    peer_copy::BENCHMARK,
+    memory::BENCHMARK,
+    compute::BENCHMARK,
+    collective::BENCHMARK,
+];

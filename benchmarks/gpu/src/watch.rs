@@ -38,6 +38,8 @@ pub struct GpuReading {
     throttle_bits: u64,
     throttled_by: Vec<String>,
     temperature_c: Option<u32>,
+    power_w: Option<Range>,
+    power_limit_w: Option<u32>,
     pcie_replays: Option<u64>,
     ecc_corrected: Option<u64>,
     ecc_uncorrected: Option<u64>,
@@ -99,6 +101,7 @@ struct WatchReading {
     memory_mhz: Option<u32>,
     generation: Option<u32>,
     width: Option<u32>,
+    power_w: Option<u32>,
     throttle: u64,
 }
 
@@ -132,6 +135,7 @@ impl<'a> Watch<'a> {
             memory_mhz: handle.clock_mhz(Clock::Memory).ok(),
             generation: handle.link_generation().ok(),
             width: handle.link_width().ok(),
+            power_w: handle.power_mw().ok().map(|power| power / 1000),
             throttle: handle.throttle().map_or(0, |bits| bits.0),
         };
         self.slowest = self.slowest.into_iter().chain(reading.processors_mhz).min();
@@ -173,6 +177,8 @@ impl<'a> Watch<'a> {
             throttle_bits: bits,
             throttled_by: Throttle(bits).causes().map(str::to_owned).collect(),
             temperature_c: handle.temperature().ok(),
+            power_w: range(|reading| reading.power_w),
+            power_limit_w: handle.power_limit_mw().ok().map(|power| power / 1000),
             pcie_replays: grown(self.before.replays, after.replays),
             ecc_corrected: grown(self.before.corrected, after.corrected),
             ecc_uncorrected: grown(self.before.uncorrected, after.uncorrected),

@@ -97,6 +97,9 @@ fn asked(gpu: &mut Gpu, device: &Handle<'_>) {
     gpu.model = device.name().into();
     gpu.uuid = device.uuid().into();
     gpu.memory_bytes = device.memory().map(|(total, _)| total).into();
+    gpu.cores = device.cores().into();
+    gpu.capability = device.capability().map(|(major, minor)| format!("{major}.{minor}")).into();
+    gpu.clock_mhz = device.max_clock_mhz(Clock::Processors).into();
     gpu.memory_clock_mhz = device.max_clock_mhz(Clock::Memory).into();
     gpu.memory_bus_bits = device.memory_bus_bits().into();
     gpu.link_generation = device.max_link_generation().into();
@@ -123,6 +126,9 @@ fn unasked(gpu: &mut Gpu, why: &str) {
         model: told.model,
         uuid: told.uuid,
         memory_bytes: told.memory_bytes,
+        cores: Known::unknown(why),
+        capability: Known::unknown(why),
+        clock_mhz: Known::unknown(why),
         memory_clock_mhz: Known::unknown(why),
         memory_bus_bits: Known::unknown(why),
         link_generation: Known::unknown(why),

@@ -40,7 +40,7 @@ const FAMILIES: [(&str, &str); 13] = [
 ];
 
 /// Names of other tools, and the benchmark that measures what they measure.
-pub const TOOLS: [(&[&str], &str); 18] = [
+pub const TOOLS: [(&[&str], &str); 20] = [
     (&["stream", "mbw"], "mem.bandwidth"),
     (&["lmbench", "lat_mem_rd", "mlc"], "mem.latency"),
     (&["iperf", "iperf2", "iperf3", "nuttcp"], "net.tcp_stream"),
@@ -58,6 +58,8 @@ pub const TOOLS: [(&[&str], &str); 18] = [
     (&["mdtest"], "storage.metadata"),
     (&["cp"], "storage.copy"),
     (&["bandwidthtest", "nvbandwidth"], "gpu.host_copy"),
+    (&["nccl-tests", "all_reduce_perf"], "nccl.collective"),
+    (&["gpu-burn", "gpu-fryer", "cublaslt-gemm", "gemm"], "gpu.compute"),
     (&["p2pbandwidthlatencytest"], "gpu.peer_copy"),
 ];
 

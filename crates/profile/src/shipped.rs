@@ -24,6 +24,7 @@ macro_rules! with_tables {
 
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "gate", text: include_str!("../../../profiles/gate.toml") },
+    Shipped { name: "ai-node", text: include_str!("../../../profiles/ai-node.toml") },
     Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
     with_tables!("cobalt2-2018"),
     with_tables!("dragnet"),

@@ -91,6 +91,19 @@ pub fn gpu_peer_limit(from: &Gpu, to: &Gpu) -> Limit {
     }
 }
 
+/// All links of a GPU to others: its active NVLinks, or else its link to the host.
+pub fn gpu_links_limit(gpu: &Gpu) -> Limit {
+    match (&gpu.nvlinks, &gpu.nvlink_megabytes_per_second) {
+        (Known::Known(links), _) if links.is_empty() => gpu_host_limit(gpu),
+        (Known::Known(links), Known::Known(speed)) => {
+            let formula = format!("{} active NVLinks x {speed} MB/s", links.len());
+            let value = links.len() as f64 * *speed as f64 / 1e3;
+            Limit::Chain(vec![bound(value, Unit::GigabytesPerSecond, formula, "nvml")])
+        }
+        (Known::Unknown(why), _) | (_, Known::Unknown(why)) => Limit::unknown(why.clone()),
+    }
+}
+
 /// Number and speed of active links of `from` that can carry data to `to`: also links to a switch (any address that
 /// is not a GPU), and links with unknown ends.
 fn links_towards(from: &Gpu, to: &Gpu) -> Known<(usize, u64)> {

@@ -22,6 +22,12 @@ pub struct Gpu {
     pub uuid: Known<String>,
     /// Memory of the device in bytes, where a driver tells it in a file.
     pub memory_bytes: Known<u64>,
+    /// Arithmetic units for single precision ("CUDA cores"), where the vendor's library tells it.
+    pub cores: Known<u32>,
+    /// Compute capability, for example `9.0`, where the vendor's library tells it.
+    pub capability: Known<String>,
+    /// Highest clock of the multiprocessors in MHz, where the vendor's library tells it.
+    pub clock_mhz: Known<u32>,
     /// Highest memory clock in MHz, where the vendor's library tells it. Two transfers a cycle.
     pub memory_clock_mhz: Known<u32>,
     /// Width of the memory bus in bits, where the vendor's library tells it.

@@ -92,6 +92,7 @@ units! {
     Gigahertz "GHz" Frequency 1e9;
     PerSecond "1/s" OperationRate 1.0;
     MegaPerSecond "M/s" OperationRate 1e6;
+    TeraflopPerSecond "TFLOP/s" OperationRate 1e12;
     PerGigabitPerSecond "per Gbit/s" Price 1.0;
 }
 
@@ -127,6 +128,7 @@ fn meant(text: &str) -> Vec<Unit> {
         "minute" | "minutes" | "h" | "hour" | "hours" => symbol("min"),
         "percent" | "pct" => symbol("%"),
         "iops" | "ops" | "op/s" | "ops/s" => symbol("1/s"),
+        "tflop/s" | "tflops" | "tflops/s" | "tops" => symbol("TFLOP/s"),
         _ => None,
     };
     if other.is_some() {

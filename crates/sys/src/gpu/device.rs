@@ -67,6 +67,11 @@ impl Gpu {
         }
     }
 
+    /// This thread may be in another context: something else than [`Self::entered`] changed it.
+    pub(super) fn left() {
+        ENTERED.set(0);
+    }
+
     pub(super) fn entered(&self) -> Result<&dyn Driver, GpuError> {
         let driver = &*self.0.driver;
         if ENTERED.get() != self.0.number {

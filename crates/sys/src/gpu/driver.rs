@@ -148,7 +148,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// The module is loaded in this context.
     unsafe fn function(&self, module: usize, name: &CStr) -> Result<usize, GpuError>;
 
-    /// Queues a kernel launch.
+    /// Lets blocks of a kernel have so many bytes of shared memory.
+    ///
+    /// # Safety
+    /// The function is of a module that is loaded in this context.
+    unsafe fn allow_shared(&self, function: usize, bytes: u32) -> Result<(), GpuError>;
+
+    /// Queues a kernel launch: so many blocks of so many threads and bytes of shared memory.
     ///
     /// # Safety
     /// The arguments match the kernel's parameters in number and size, and the kernel accesses only memory that lives
@@ -156,8 +162,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     unsafe fn launch(
         &self,
         function: usize,
-        blocks: u32,
-        threads: u32,
+        of_blocks: (u32, u32, u32),
         arguments: &mut [*mut c_void],
         stream: usize,
     ) -> Result<(), GpuError>;

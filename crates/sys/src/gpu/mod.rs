@@ -10,6 +10,7 @@ mod error;
 mod gate;
 mod memory;
 mod module;
+pub mod nccl;
 pub mod nvml;
 mod stream;
 

@@ -26,7 +26,7 @@ impl Module {
     pub fn function(&self, name: &CStr) -> Result<Function, GpuError> {
         // SAFETY: the module is loaded, and stays so while the function lives.
         let raw = unsafe { self.0.gpu.entered()?.function(self.0.raw, name)? };
-        Ok(Function { module: self.clone(), raw })
+        Ok(Function { module: self.clone(), raw, shared: 0 })
     }
 }
 
@@ -44,6 +44,7 @@ impl Drop for Loaded {
 pub struct Function {
     module: Module,
     raw: usize,
+    shared: u32,
 }
 
 impl Function {
@@ -51,7 +52,18 @@ impl Function {
         &self.module.0.gpu
     }
 
+    /// The same with `bytes` of shared memory for each of its blocks, beside what its text declares.
+    pub fn with_shared(self, bytes: u32) -> Result<Self, GpuError> {
+        // SAFETY: the module is loaded, and stays so while the function lives.
+        unsafe { self.gpu().entered()?.allow_shared(self.raw, bytes)? };
+        Ok(Self { shared: bytes, ..self })
+    }
+
     pub(super) const fn raw(&self) -> usize {
         self.raw
+    }
+
+    pub(super) const fn shared(&self) -> u32 {
+        self.shared
     }
 }

@@ -120,7 +120,9 @@ impl Stream {
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| std::ptr::from_ref(argument).cast_mut().cast()).collect();
         // SAFETY: the caller's promise; the driver copies the arguments before it returns.
-        unsafe { driver.launch(function.raw(), blocks, threads, &mut pointers, self.raw) }
+        unsafe {
+            driver.launch(function.raw(), (blocks, threads, function.shared()), &mut pointers, self.raw)
+        }
     }
 
     /// Waits until all work is done, and releases the memory that it used.
@@ -141,7 +143,11 @@ impl Stream {
         }
     }
 
-    fn keep(&self, span: Span<'_>) {
+    pub(super) const fn raw(&self) -> usize {
+        self.raw
+    }
+
+    pub(super) fn keep(&self, span: Span<'_>) {
         let memory: Arc<dyn Any + Send + Sync> = match span {
             Span::Device(memory, _) => Arc::clone(memory) as _,
             Span::Pinned(memory, _) => Arc::clone(memory) as _,

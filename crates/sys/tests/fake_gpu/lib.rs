@@ -14,6 +14,12 @@
 //! | `node`, `far` | the NUMA node of every device, and the percentage that is left of a rate from and to other nodes | any, 50 |
 //! | `copy_ns` | what each copy takes besides | 0 |
 //! | `load_ns` | one load of a chase: local; from the host twice, from a peer three times that | 500 |
+//! | `tflops` | of matrix products; they are made, so that few of them should fill a slice | 0.00005 |
+//! | `idle` | products write nothing | |
+//! | `flip` | the product of this number, counted from 0, has a wrong bit in its first sum | none |
+//! | `apart` | streams have times of their own, as those of several processes | |
+//! | `busbw` | GB/s of a collective operation, besides 10 us | 100 |
+//! | `nccl_flip` | the rank of this number receives a wrong first element | none |
 //! | `fail` | `SYMBOL[@DEVICE]:CODE[:AFTER]`: answers CODE from the call AFTER (0) on; may stand several times | |
 //! | `corrupt` | `N:BYTE`: the copy N, counted from 0, has a bit wrong at BYTE of its target; all from N on | |
 //! | `pin` | bytes of the host that can be pinned | no limit |
@@ -28,7 +34,9 @@
 #![expect(non_snake_case, reason = "the functions have the names of the driver's")]
 
 mod kernels;
+mod nccl;
 mod nvml;
+mod product;
 mod world;
 
 use std::cell::Cell;
@@ -45,7 +53,7 @@ const INVALID: c_int = 1;
 const OUT_OF_MEMORY: c_int = 2;
 const NO_CONTEXT: c_int = 201;
 
-fn current() -> usize {
+pub fn current() -> usize {
     CURRENT.get().wrapping_sub(1)
 }
 
@@ -329,6 +337,11 @@ pub unsafe extern "C" fn cuModuleGetFunction(
         Some(found) => ok(unsafe { *function = found as *mut c_void }),
         None => 500,
     })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuFuncSetAttribute(_: *mut c_void, _: c_int, _: c_int) -> c_int {
+    call("cuFuncSetAttribute", |_| 0)
 }
 
 #[unsafe(no_mangle)]

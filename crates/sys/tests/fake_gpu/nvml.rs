@@ -80,6 +80,9 @@ macro_rules! numbers {
 
 numbers! {
     nvmlDeviceGetMemoryBusWidth "bus" 1000.0;
+    nvmlDeviceGetNumGpuCores "cores" 512.0;
+    nvmlDeviceGetPowerUsage "power" 300000.0;
+    nvmlDeviceGetEnforcedPowerLimit "power_limit" 700000.0;
     nvmlDeviceGetCurrPcieLinkGeneration "gen_now" 5.0;
     nvmlDeviceGetCurrPcieLinkWidth "width_now" 16.0;
     nvmlDeviceGetMaxPcieLinkGeneration "gen" 5.0;
@@ -215,6 +218,15 @@ pub unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
         (*list)[0] = std::process::id();
         (1..=others).for_each(|at| (*list.add(at))[0] = 4_000_000 + at as u32);
         *count = others as c_uint + 1;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetCudaComputeCapability(_: Device, major: *mut c_int, minor: *mut c_int) -> c_int {
+    unsafe {
+        *major = number("capability", 9.0) as c_int;
+        *minor = 0;
     }
     0
 }

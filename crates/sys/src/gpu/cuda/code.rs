@@ -13,6 +13,8 @@ pub(super) mod attribute {
     pub const CAPABILITY_MINOR: i32 = 76;
 }
 
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+pub(super) const MOST_DYNAMIC_SHARED_BYTES: i32 = 8;
 /// `CU_STREAM_NON_BLOCKING`: does not wait for the context's default stream.
 pub(super) const NON_BLOCKING: u32 = 1;
 /// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`.

@@ -282,11 +282,14 @@ unsafe impl Driver for Cuda {
         Ok(function.expose_provenance())
     }
 
+    unsafe fn allow_shared(&self, function: usize, bytes: u32) -> Result<(), GpuError> {
+        call!(self.function_attribute(opaque(function), code::MOST_DYNAMIC_SHARED_BYTES, bytes as c_int))
+    }
+
     unsafe fn launch(
         &self,
         function: usize,
-        blocks: u32,
-        threads: u32,
+        (blocks, threads, shared): (u32, u32, u32),
         arguments: &mut [*mut c_void],
         stream: usize,
     ) -> Result<(), GpuError> {
@@ -298,7 +301,7 @@ unsafe impl Driver for Cuda {
             threads,
             1,
             1,
-            0,
+            shared,
             opaque(stream),
             arguments.as_mut_ptr(),
             ptr::null_mut()

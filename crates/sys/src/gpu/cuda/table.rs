@@ -50,6 +50,7 @@ table! {
         module_load(*mut Handle, *const c_void, c_uint, *mut c_int, *mut *mut c_void) = c"cuModuleLoadDataEx";
         module_unload(Handle) = c"cuModuleUnload";
         module_function(*mut Handle, Handle, *const c_char) = c"cuModuleGetFunction";
+        function_attribute(Handle, c_int, c_int) = c"cuFuncSetAttribute";
         launch(
             Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void
         ) = c"cuLaunchKernel";

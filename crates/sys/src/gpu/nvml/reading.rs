@@ -1,6 +1,6 @@
 //! Values that change while a GPU works, and its modes.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 
 use super::layout::ProcessInfo;
 use super::library::{Handle, NvmlError, ask};
@@ -59,6 +59,18 @@ impl Handle<'_> {
         memory_bus_bits = bus_width
     }
     number! {
+        /// Arithmetic units for single precision.
+        cores = cores
+    }
+    number! {
+        /// What the device takes, in milliwatts: a mean over up to a second (NVML, nvmlDeviceGetPowerUsage).
+        power_mw = power
+    }
+    number! {
+        /// The most that it may take, in milliwatts: the lowest of all limits that are set.
+        power_limit_mw = power_limit
+    }
+    number! {
         link_generation = link_generation
     }
     number! {
@@ -71,6 +83,13 @@ impl Handle<'_> {
     number! {
         /// Most lanes that the device and the slot it is in can do.
         max_link_width = max_link_width
+    }
+
+    /// Compute capability: before and after the point.
+    pub fn capability(&self) -> Result<(u32, u32), NvmlError> {
+        let (mut major, mut minor): (c_int, c_int) = (0, 0);
+        ask!(self.nvml, capability(self.device, &raw mut major, &raw mut minor))?;
+        Ok((u32::try_from(major).unwrap_or(0), u32::try_from(minor).unwrap_or(0)))
     }
 
     pub fn clock_mhz(&self, which: Clock) -> Result<u32, NvmlError> {

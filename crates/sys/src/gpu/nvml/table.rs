@@ -24,6 +24,10 @@ table! {
         max_clock(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetMaxClockInfo";
         throttle(NvmlDevice, *mut u64) =
             c"nvmlDeviceGetCurrentClocksEventReasons", c"nvmlDeviceGetCurrentClocksThrottleReasons";
+        cores(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetNumGpuCores";
+        capability(NvmlDevice, *mut c_int, *mut c_int) = c"nvmlDeviceGetCudaComputeCapability";
+        power(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPowerUsage";
+        power_limit(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetEnforcedPowerLimit";
         bus_width(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetMemoryBusWidth";
         link_generation(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkGeneration";
         link_width(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetCurrPcieLinkWidth";

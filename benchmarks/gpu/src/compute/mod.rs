@@ -1,0 +1,63 @@
+//! `gpu.compute`: rate of matrix products on a GPU, with right results.
+
+mod element;
+mod part;
+mod plan;
+mod product;
+mod ptx;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+use seatrial_model::{
+    About, Actor, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
+};
+
+use seatrial_bench::Benchmark;
+
+const ABOUT: About = About {
+    id: "gpu.compute",
+    version: 1,
+    title: "rate of matrix products on a GPU, with every result checked",
+    doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::Root,
+            "check power limit, clocks and temperature while the test runs (`nvidia-smi -q`)",
+        ),
+        Remedy::new(Actor::User, "end other processes on the GPU"),
+        Remedy::new(Actor::Vendor, "replace a GPU whose results are wrong"),
+    ],
+    params: &[
+        ParamSpec::new("type", Kind::Choice(&element::NAMES), "bf16")
+            .doc("Type of the elements that are multiplied; sums have 32 bits."),
+        ParamSpec::new("shape", Kind::Count(128, 65_536), "8192")
+            .doc("Rows, columns and depth of the product, rounded up to whole blocks."),
+        ParamSpec::new("data", Kind::Choice(&product::Fill::NAMES), "random")
+            .doc("What is multiplied; zeros need less power, so a GPU at its power limit is faster."),
+        crate::GPU,
+        seatrial_bench::TIME,
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
+    ],
+    metrics: &[MetricSpec::higher_is_better("rate", Unit::TeraflopPerSecond)
+        .doc("Multiplications and additions over time, 2 x rows x columns x depth of each product.")],
+    series: &[],
+    parts: Parts::One("worker"),
+    needs: &[Need::Library("libcuda.so.1")],
+    probes: &["steal", "load", "kernel_log"],
+    cost: Cost { seconds: 9, written: 0 },
+    interaction: Interaction::Loads("the GPU, up to its power limit"),
+};
+
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| crate::part(case, place, None, part::ready),
+    liveness_check: |_, _| None,
+    reduce: |case, parts| reduce::reduce(case, parts),
+};

@@ -1,0 +1,51 @@
+//! Plans one case for each GPU, and its limit from the inventory.
+
+use seatrial_inventory::gpu_matrix_limit;
+use seatrial_model::machine::Gpu;
+use seatrial_model::{
+    About, Case, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
+};
+
+use seatrial_bench::{core_bindings, each_node};
+
+/// Long enough that the looks at the results between slices take a hundredth of the time.
+pub const SLICE: Nanos = Nanos::millis(100);
+
+pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    each_node(site, |node| {
+        let gpus = crate::measured(params, &node.machine)?;
+        gpus.into_iter().enumerate().map(|(turn, gpu)| plan_gpu(about, params, node, gpu, turn)).collect()
+    })
+}
+
+fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: usize) -> Result<Case, Reason> {
+    let budget = seatrial_bench::budget(params)?;
+    let subject = Subject::device("gpu", &gpu.index.to_string());
+    let mut case = Case::new(about, &node.name, subject, params, budget);
+    case.key = Some(gpu.key());
+    case.facts = gpu.facts();
+    crate::chosen(&mut case, &[gpu]);
+    // The CPU hardly matters for work within the device, so a finding on it would only distract.
+    let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
+    // At its power limit a GPU lowers and raises its clock with a period of about a second.
+    case.budget.measure = case.budget.measure.max(Nanos::secs(1));
+    case.budget.warm_up = case.budget.warm_up.max(Nanos::secs(1));
+    case.budget.overhead = Nanos::millis(1500);
+    case.budget.prepare = Nanos::secs(90);
+    Ok(case)
+}
+
+/// The GPU of a case.
+pub fn gpu_of<'a>(case: &Case, site: &'a Site) -> Option<&'a Gpu> {
+    let machine = case.nodes.first().and_then(|node| site.machine(node))?;
+    machine.gpus.known()?.iter().find(|gpu| Some(gpu.key()) == case.key)
+}
+
+pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
+    let limit = match (gpu_of(case, site), case.params.text("type")) {
+        (Some(gpu), Ok(kind)) => gpu_matrix_limit(gpu, kind),
+        _ => Limit::unknown("the GPU is not in the inventory"),
+    };
+    about.limits(|_| limit.clone())
+}

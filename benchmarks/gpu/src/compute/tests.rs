@@ -1,0 +1,99 @@
+//! Products on the imitated driver, and the limits of their rates.
+
+use std::path::Path;
+
+use seatrial_model::{Case, Cause, Integrity, PartPlacement, Severity};
+
+use super::{BENCHMARK, part};
+use crate::rig::{Fake, close, machine, measured, median, site};
+use seatrial_bench::Part;
+
+fn make(case: &Case, place: &PartPlacement, library: &Path) -> Part {
+    crate::part(case, place, Some(library.to_owned()), part::ready)
+}
+
+const SMALL: (&str, &str) = ("shape", "128");
+
+#[test]
+fn products_have_the_rate_that_the_device_was_given_and_are_proved() {
+    let (record, measures) =
+        measured(&BENCHMARK, make, &[SMALL], 1, &Fake::new("tflops=0.00004").library()).expect("measured");
+    close(median(&measures, "rate"), 4e-5);
+    let Integrity::Verified { checked } = record.integrity else { panic!("{:?}", record.integrity) };
+    // 128 x 256 sums of 4 bytes: the proof, and at least a slice of the warm-up and one that was measured.
+    assert!(checked >= 3 * 4 * 128 * 256, "{checked}");
+    assert_eq!(measures.evidence["gpu"]["product"], serde_json::json!([128, 256, 128]));
+    assert_eq!(measures.evidence["gpu"]["instructions"], "wgmma");
+}
+
+#[test]
+fn older_devices_multiply_by_warps_and_too_old_ones_are_told() {
+    let run = |words: &str, kind: &str| {
+        measured(&BENCHMARK, make, &[SMALL, ("type", kind)], 1, &Fake::new(words).library())
+    };
+    let (_, measures) = run("capability=8", "bf16").expect("measured");
+    assert_eq!(measures.evidence["gpu"]["instructions"], "mma.sync");
+    let old = run("capability=7", "bf16").expect_err("no matrix instructions");
+    assert_eq!(old.cause, Cause::Inapplicable);
+    assert!(old.text.contains("capability 7.0 has no matrix instructions for bf16: 8.0 and later"), "{old}");
+    assert_eq!(run("capability=8", "fp8").expect_err("later ones have").cause, Cause::Inapplicable);
+}
+
+#[test]
+fn a_wrong_sum_is_corrupt_data_in_the_proof_and_in_every_later_product() {
+    for (flip, told) in [
+        (0, "in a product of whole numbers row 0 is the first with a wrong sum"),
+        (1, "the sum in row 0, column 0 or 1 is not that of the first product of the same numbers"),
+        (2, "the sum in row 0, column 0 or 1 is not that of the first product of the same numbers"),
+    ] {
+        let fake = Fake::new(&format!("flip={flip}"));
+        let (record, _) = measured(&BENCHMARK, make, &[SMALL], 1, &fake.library()).expect("measured");
+        let Integrity::Corrupt { wrong, first, .. } = record.integrity else {
+            panic!("{flip}: {:?}", record.integrity)
+        };
+        assert!(wrong > 0 && first.ends_with(told), "{flip}: {first}");
+    }
+}
+
+#[test]
+fn a_product_that_does_nothing_is_corrupt_data() {
+    let fake = Fake::new("idle=1");
+    let (record, _) = measured(&BENCHMARK, make, &[SMALL], 1, &fake.library()).expect("measured");
+    assert!(matches!(record.integrity, Integrity::Corrupt { .. }), "{:?}", record.integrity);
+}
+
+#[test]
+fn the_power_limit_is_told_and_nothing_to_act_on_but_heat_is() {
+    for (bits, severity) in [(4, Severity::Info), (4 + 0x20, Severity::Warning)] {
+        let fake = Fake::new(&format!("throttle={bits}"));
+        let (_, measures) = measured(&BENCHMARK, make, &[SMALL], 1, &fake.library()).expect("measured");
+        let told = measures.findings.iter().find(|one| one.kind == "gpu-throttled").expect("told");
+        assert_eq!(told.severity, severity, "{}", told.text);
+    }
+}
+
+#[test]
+fn a_full_device_has_no_space() {
+    let fake = Fake::new("memory=300000");
+    let error = measured(&BENCHMARK, make, &[SMALL], 1, &fake.library()).expect_err("full");
+    assert_eq!(error.cause, Cause::NoSpace);
+}
+
+#[test]
+fn the_limit_is_processors_times_operations_times_clock() {
+    let mut one = machine(1);
+    if let seatrial_model::machine::Known::Known(gpus) = &mut one.gpus {
+        gpus[0].cores = seatrial_model::machine::Known::Known(512);
+        gpus[0].capability = seatrial_model::machine::Known::Known("9.0".to_owned());
+        gpus[0].clock_mhz = seatrial_model::machine::Known::Known(1000);
+    }
+    let site = site(one.clone());
+    for (kind, wanted) in [("bf16", 16.384), ("tf32", 8.192), ("fp8", 32.768)] {
+        let case = crate::rig::plan(&BENCHMARK, &[("type", kind)], one.clone()).expect("a plan").remove(0);
+        let limits = BENCHMARK.limits(&case, &site);
+        let (metric, limit) = limits.iter().next().expect("a limit");
+        let spec = BENCHMARK.about.metric(metric).expect("a metric");
+        let record = limit.record(spec.better, spec.unit).expect("a rate");
+        assert_eq!(record.value, Some(wanted), "{kind}");
+    }
+}

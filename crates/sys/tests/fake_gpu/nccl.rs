@@ -1,0 +1,287 @@
+//! `libnccl.so.2` of the same devices, for the ranks of one process: an operation is done when the last rank has called it,
+//! and takes 10 us and what `busbw` says in its stream.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use crate::world::{Op, with};
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    AllReduce,
+    Reduce,
+    Broadcast,
+    AllGather,
+    ReduceScatter,
+    Send(usize),
+    Receive(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    what: What,
+    from: usize,
+    to: usize,
+    count: usize,
+}
+
+#[derive(Default)]
+struct Job {
+    devices: HashMap<usize, usize>,
+    /// Calls by rank, of the operation that is under way.
+    calls: HashMap<usize, Vec<Call>>,
+    done: u64,
+}
+
+struct Comm {
+    id: u64,
+    rank: usize,
+    ranks: usize,
+}
+
+static JOBS: Mutex<Option<HashMap<u64, Job>>> = Mutex::new(None);
+static CHANGED: Condvar = Condvar::new();
+
+thread_local! {
+    /// The calls of a group that is open.
+    static GROUP: RefCell<Option<(Vec<Call>, usize, usize)>> = const { RefCell::new(None) };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Id([c_char; 128]);
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> c_int {
+    unsafe { *version = 22809 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclGetUniqueId(id: *mut Id) -> c_int {
+    if let Some(code) = with(|world| world.planned("ncclGetUniqueId", 0)) {
+        return code;
+    }
+    unsafe { *id = Id([0; 128]) };
+    let number = id as u64;
+    let bytes = unsafe { &mut (*id).0 };
+    bytes.iter_mut().zip(number.to_le_bytes()).for_each(|(to, byte)| *to = byte as c_char);
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGetLastError(_: *mut c_void) -> *const c_char {
+    let text: &CStr = c"as planned by the test";
+    text.as_ptr()
+}
+
+/// Waits until `is_so` of the job; the lock is held again.
+fn until(id: u64, is_so: impl Fn(&Job) -> bool) -> bool {
+    let mut jobs = JOBS.lock().expect("no function of the fake panics");
+    for _ in 0..2000 {
+        if jobs.as_ref().and_then(|jobs| jobs.get(&id)).is_some_and(&is_so) {
+            return true;
+        }
+        jobs = CHANGED.wait_timeout(jobs, Duration::from_millis(10)).expect("no poison").0;
+    }
+    false
+}
+
+fn change<R>(id: u64, act: impl FnOnce(&mut Job) -> R) -> R {
+    let mut jobs = JOBS.lock().expect("no function of the fake panics");
+    let done = act(jobs.get_or_insert_default().entry(id).or_default());
+    CHANGED.notify_all();
+    done
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, id: Id, rank: c_int) -> c_int {
+    let device = crate::current();
+    if let Some(code) = with(|world| world.planned("ncclCommInitRank", device)) {
+        return code;
+    }
+    let mut bytes = [0; 8];
+    bytes.iter_mut().zip(id.0).for_each(|(to, byte)| *to = byte as u8);
+    let (id, ranks, rank) = (u64::from_le_bytes(bytes), ranks as usize, rank as usize);
+    change(id, |job| job.devices.insert(rank, device));
+    if !until(id, |job| job.devices.len() == ranks) {
+        return 2;
+    }
+    let is_shared = change(id, |job| job.devices.iter().any(|(other, at)| *other != rank && *at == device));
+    if is_shared {
+        return 5;
+    }
+    unsafe { *comm = Box::into_raw(Box::new(Comm { id, rank, ranks })).cast() };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclCommDestroy(comm: *mut c_void) -> c_int {
+    drop(unsafe { Box::from_raw(comm.cast::<Comm>()) });
+    0
+}
+
+/// Floats of memory.
+///
+/// # Safety
+/// As with a real library: whoever called it vouches for the address.
+unsafe fn floats<'a>(at: usize, count: usize) -> &'a mut [f32] {
+    unsafe { std::slice::from_raw_parts_mut(at as *mut f32, count) }
+}
+
+/// Moves the data of all ranks.
+fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
+    let of = |rank: usize| calls[&rank][0];
+    let values = |rank: usize, count: usize| unsafe { floats(of(rank).from, count) }.to_vec();
+    let sums = |count: usize| {
+        (0..ranks).map(|rank| values(rank, count)).reduce(|mut all, more| {
+            all.iter_mut().zip(more).for_each(|(sum, value)| *sum += value);
+            all
+        })
+    };
+    let first = of(0);
+    let put = |rank: usize, offset: usize, what: &[f32]| unsafe {
+        floats(of(rank).to + 4 * offset, what.len()).copy_from_slice(what);
+    };
+    match first.what {
+        What::AllReduce => {
+            let sums = sums(first.count).unwrap_or_default();
+            (0..ranks).for_each(|rank| put(rank, 0, &sums));
+        }
+        What::Reduce => put(0, 0, &sums(first.count).unwrap_or_default()),
+        What::Broadcast => {
+            let root = values(0, first.count);
+            (0..ranks).for_each(|rank| put(rank, 0, &root));
+        }
+        What::AllGather => {
+            for source in 0..ranks {
+                let own = values(source, first.count);
+                (0..ranks).for_each(|rank| put(rank, source * first.count, &own));
+            }
+        }
+        What::ReduceScatter => {
+            let sums = sums(first.count * ranks).unwrap_or_default();
+            (0..ranks).for_each(|rank| put(rank, 0, &sums[rank * first.count..][..first.count]));
+        }
+        What::Send(_) | What::Receive(_) => {
+            for (source, sent) in calls {
+                for call in sent {
+                    let What::Send(peer) = call.what else { continue };
+                    let taken = calls[&peer].iter().find(|other| matches!(other.what, What::Receive(from) if from == *source));
+                    let taken = taken.expect("a receive for each send");
+                    let data = unsafe { floats(call.from, call.count) }.to_vec();
+                    unsafe { floats(taken.to, call.count) }.copy_from_slice(&data);
+                }
+            }
+        }
+    }
+}
+
+fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
+    let Comm { id, rank, ranks } = *unsafe { &*comm.cast::<Comm>() };
+    if let Some(code) = with(|world| world.planned("ncclOperation", rank)) {
+        return code;
+    }
+    // What is queued before is done before.
+    with(|world| world.finish(stream));
+    let bytes: usize = calls.iter().map(|call| 4 * call.count).max().unwrap_or(0);
+    let flips = with(|world| world.config.numbers.get("nccl_flip") == Some(&(rank as f64))) && bytes > 8;
+    let target = calls.iter().map(|call| call.to).find(|to| *to != 0);
+    let before = change(id, |job| {
+        job.calls.insert(rank, calls);
+        if job.calls.len() == ranks {
+            work(&job.calls, ranks);
+            job.calls.clear();
+            job.done += 1;
+            return job.done - 1;
+        }
+        job.done
+    });
+    if !until(id, |job| job.done > before) {
+        return 6;
+    }
+    if let Some(target) = target.filter(|_| flips) {
+        let first = unsafe { floats(target, 1) };
+        first[0] += 1.0;
+    }
+    let busy = with(|world| 10_000.0 + bytes as f64 / world.config.number("busbw", 100.0));
+    with(|world| world.queue(stream, Op::Busy { ns: busy }))
+}
+
+fn once(comm: *mut c_void, stream: *mut c_void, what: What, from: *const c_void, to: *mut c_void, count: usize) -> c_int {
+    let call = Call { what, from: from as usize, to: to as usize, count };
+    let is_grouped = GROUP.with_borrow_mut(|group| {
+        group.as_mut().map(|group| {
+            group.0.push(call);
+            (group.1, group.2) = (comm as usize, stream as usize);
+        })
+    });
+    if is_grouped.is_some() { 0 } else { operation(comm, stream as usize, vec![call]) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupStart() -> c_int {
+    GROUP.set(Some((Vec::new(), 0, 0)));
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupEnd() -> c_int {
+    match GROUP.take() {
+        Some((calls, comm, stream)) if !calls.is_empty() => operation(comm as *mut c_void, stream, calls),
+        _ => 0,
+    }
+}
+
+macro_rules! operations {
+    ($($name:ident($($extra:ident),*) $what:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(
+            from: *const c_void,
+            to: *mut c_void,
+            count: usize,
+            _: c_int,
+            $($extra: c_int,)*
+            comm: *mut c_void,
+            stream: *mut c_void,
+        ) -> c_int {
+            $(let _ = $extra;)*
+            once(comm, stream, $what, from, to, count)
+        }
+    )*};
+}
+
+operations! {
+    ncclAllReduce(op) What::AllReduce;
+    ncclReduce(op, root) What::Reduce;
+    ncclBroadcast(root) What::Broadcast;
+    ncclAllGather() What::AllGather;
+    ncclReduceScatter(op) What::ReduceScatter;
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclSend(
+    from: *const c_void,
+    count: usize,
+    _: c_int,
+    peer: c_int,
+    comm: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    once(comm, stream, What::Send(peer as usize), from, std::ptr::null_mut(), count)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclRecv(
+    to: *mut c_void,
+    count: usize,
+    _: c_int,
+    peer: c_int,
+    comm: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    once(comm, stream, What::Receive(peer as usize), std::ptr::null(), to, count)
+}
