@@ -90,7 +90,7 @@ pub fn family(bench: &str) -> &str {
     match bench.split('.').next().unwrap_or_default() {
         "mem" => "memory",
         "cpu" => "cores",
-        "gpu" => "GPUs",
+        "gpu" | "nccl" => "GPUs",
         "net" => "network",
         other => other,
     }

@@ -1,6 +1,6 @@
 //! `nccl.collective`: collective operations over GPUs by NCCL, one process a GPU.
 
-mod contents;
+mod kernel;
 mod operation;
 mod part;
 mod plan;

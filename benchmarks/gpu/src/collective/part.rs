@@ -11,12 +11,12 @@ use seatrial_model::{
     Case, Cause, Fact, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::gpu::nccl::{Communicator, Floats, Nccl, RendezvousId};
+use seatrial_sys::gpu::nccl::{Floats, GpuCommunicator, Nccl, RendezvousId};
 use seatrial_sys::gpu::nvml::Nvml;
 use seatrial_sys::gpu::{DeviceMemory, Event, GpuError, Span};
 use serde_json::{Value, json};
 
-use super::contents::Contents;
+use super::kernel::Contents;
 use super::operation::Operation;
 use super::plan::{RANKS, sizes_of};
 use crate::watch::GpuReadings;
@@ -144,7 +144,7 @@ pub(super) fn open(params: &Params, library: Option<&Path>) -> Result<Arc<Nccl>,
 
 struct Rank {
     // Dropped first: before its device.
-    communicator: Communicator,
+    communicator: GpuCommunicator,
     checks: Checks,
     /// Seconds until all had joined.
     init: f64,

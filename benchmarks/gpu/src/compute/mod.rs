@@ -1,9 +1,9 @@
 //! `gpu.compute`: rate of matrix products on a GPU, with right results.
 
 mod element;
+mod kernel;
 mod part;
 mod plan;
-mod product;
 mod ptx;
 mod reduce;
 #[cfg(test)]
@@ -33,7 +33,7 @@ const ABOUT: About = About {
             .doc("Type of the elements that are multiplied; sums have 32 bits."),
         ParamSpec::new("shape", Kind::Count(128, 65_536), "8192")
             .doc("Rows, columns and depth of the product, rounded up to whole blocks."),
-        ParamSpec::new("data", Kind::Choice(&product::Fill::NAMES), "random")
+        ParamSpec::new("data", Kind::Choice(&kernel::Fill::NAMES), "random")
             .doc("What is multiplied; zeros need less power, so a GPU at its power limit is faster."),
         crate::GPU,
         seatrial_bench::TIME,

@@ -7,8 +7,8 @@ use seatrial_sys::gpu::{GpuError, Stream};
 use serde_json::json;
 
 use super::element::Element;
+use super::kernel::{Fill, Product, Size};
 use super::plan::SLICE;
-use super::product::{Fill, Product, Size};
 use crate::copy::{CopyCells, CopyError, Flow, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream};
 use crate::{Checks, Device};
 use seatrial_bench::Sink;

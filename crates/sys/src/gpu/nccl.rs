@@ -170,7 +170,7 @@ impl Nccl {
         gpu: &Gpu,
         id: RendezvousId,
         (rank, ranks): (usize, usize),
-    ) -> Result<Communicator, GpuError> {
+    ) -> Result<GpuCommunicator, GpuError> {
         // The library takes the device of the thread's current context.
         gpu.entered()?;
         let id = RawId(id.0.map(|byte| c_char::from_ne_bytes([byte])));
@@ -179,7 +179,7 @@ impl Nccl {
         // The library may have made another context current (nccl issue 2231).
         Gpu::left();
         joined?;
-        Ok(Communicator {
+        Ok(GpuCommunicator {
             nccl: Arc::clone(self),
             gpu: gpu.clone(),
             raw: raw.expose_provenance(),
@@ -205,7 +205,7 @@ impl Floats<'_> {
 
 /// A rank among others. Every operation is queued in a stream, and has to be called by all ranks in the same order.
 #[derive(Debug)]
-pub struct Communicator {
+pub struct GpuCommunicator {
     nccl: Arc<Nccl>,
     gpu: Gpu,
     raw: usize,
@@ -213,7 +213,7 @@ pub struct Communicator {
     ranks: usize,
 }
 
-impl Communicator {
+impl GpuCommunicator {
     pub const fn rank(&self) -> usize {
         self.rank
     }
@@ -328,7 +328,7 @@ impl Communicator {
     }
 }
 
-impl Drop for Communicator {
+impl Drop for GpuCommunicator {
     fn drop(&mut self) {
         let destroy = || {
             self.gpu.entered()?;
