@@ -40,7 +40,7 @@ const FAMILIES: [(&str, &str); 13] = [
 ];
 
 /// Names of other tools, and the benchmark that measures what they measure.
-pub const TOOLS: [(&[&str], &str); 18] = [
+pub const TOOLS: [(&[&str], &str); 19] = [
     (&["stream", "mbw"], "mem.bandwidth"),
     (&["lmbench", "lat_mem_rd", "mlc"], "mem.latency"),
     (&["iperf", "iperf2", "iperf3", "nuttcp"], "net.tcp_stream"),
@@ -57,6 +57,7 @@ pub const TOOLS: [(&[&str], &str); 18] = [
     (&["hdparm"], "storage.raw"),
     (&["mdtest"], "storage.metadata"),
     (&["cp"], "storage.copy"),
+    (&["scp", "rsync", "bbcp", "rclone"], "transfer.move"),
     (&["bandwidthtest", "nvbandwidth"], "gpu.host_copy"),
     (&["p2pbandwidthlatencytest"], "gpu.peer_copy"),
 ];
