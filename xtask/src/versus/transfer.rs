@@ -28,8 +28,8 @@ pub const TRANSFER: Area = Area {
 const PEERS: &[Package] =
     &[Package { name: "rsync", program: "rsync", reason: "what most people copy directories with" }];
 
-/// Room for the sets on the source, in MiB.
-const SCRATCH_MIB: u32 = 2048;
+/// Room for one set, in MiB.
+const SCRATCH_MIB: u32 = 1024;
 
 /// Files of a set, and how its sizes follow from the number of a file, in awk(1).
 struct Set {
@@ -157,11 +157,11 @@ fn no_rclone() -> Option<String> {
     (!is_there).then(|| "rclone is not installed".to_owned())
 }
 
-/// Makes the set in eight directories on the first node, and lets our binary find its copy on the second.
+/// Makes the set in eight directories on the first node, in the place of the one before, and lets our binary find its copy on the second.
 fn make(nodes: &Nodes, set: &Set, seatrial: &str) -> Result<()> {
     let Set { folder, files, size, .. } = set;
     let line = format!(
-        "cd /scratch && rm -rf {folder} && mkdir {folder} && cd {folder} && mkdir 0 1 2 3 4 5 6 7 && \
+        "cd /scratch && rm -rf empty small medium large && mkdir {folder} && cd {folder} && mkdir 0 1 2 3 4 5 6 7 && \
          awk 'BEGIN {{ for (i = 0; i < {files}; i++) printf \"%d %d\\n\", i, {size} }}' | \
          while read -r number bytes; do head -c $bytes /dev/urandom >$((number % 8))/file$number || exit 1; done; sync"
     );

@@ -3,7 +3,7 @@
 use seatrial_bench::directory::{
     file_system_of, in_memory, limit_of_directory, require_known_room, require_usable,
 };
-use seatrial_bench::{Ends, link_limits};
+use seatrial_bench::{Ends, core_bindings, link_limits};
 use seatrial_inventory::DiskLoad;
 use seatrial_model::{
     About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Subject, Unit, Writes,
@@ -31,6 +31,10 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let paths = [params.text("source")?, params.text("target")?];
     // The second end is that of the first node if there is no other.
     let machines = [0, 1].map(|end| &site.nodes[end.min(site.nodes.len() - 1)].machine);
+    for machine in machines {
+        // Nobody is pinned, but a node without a CPU that we may run on copies nothing.
+        core_bindings(machine)?;
+    }
     let budget = seatrial_bench::budget(params)?;
     let mut case = ends.case(about, params, budget);
     let found = [0, 1].map(|end| file_system_of(machines[end], paths[end]));

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use seatrial_bench::testing::{Kept, connect_all};
 use seatrial_bench::{Running, Stop};
-use seatrial_model::machine::{Disk, DiskBus, FileSystem, Known, Machine, Medium, Nic, NicKind};
+use seatrial_model::machine::{
+    Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium, Nic, NicKind,
+};
 use seatrial_model::{
     Case, Cause, Integrity, Limit, Nanos, Params, PartRecord, Phase, Quantity, Reason, Sample, Site,
     SiteNode, Unit,
@@ -16,7 +18,12 @@ use super::BENCHMARK;
 use super::sender::{BUSIEST, COPIED};
 
 fn site(nodes: &[(&str, Machine)]) -> Site {
-    Site { nodes: nodes.iter().map(|(name, machine)| SiteNode::new(*name, machine.clone())).collect() }
+    let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
+    let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+    let node = |(name, machine): &(&str, Machine)| {
+        SiteNode::new(*name, Machine { cpu: cpu.clone(), ..machine.clone() })
+    };
+    Site { nodes: nodes.iter().map(node).collect() }
 }
 
 fn planned(site: &Site, changed: &[(&str, &str)]) -> Result<Case, Reason> {
