@@ -3,10 +3,11 @@
 use seatrial_bench::directory::{
     file_system_of, in_memory, limit_of_directory, require_known_room, require_usable,
 };
-use seatrial_bench::{Ends, core_bindings, link_limits};
+use seatrial_bench::{Ends, WITHIN_NODE, core_bindings, link_limits};
 use seatrial_inventory::DiskLoad;
 use seatrial_model::{
-    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Subject, Unit, Writes,
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, Subject, Unit, Value,
+    Writes,
 };
 
 use super::tool::Tool;
@@ -44,6 +45,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
         let subject = Subject::device("fs", &format!("{}->{}", mount(0), mount(1)));
         case = Case::new(about, &case.nodes[0], subject, params, budget);
         case.facts.set("kind", "fs");
+        case.planned.set(WITHIN_NODE, Value::Flag(true));
     }
     let is_one = ends.alone() && found[0].map(|one| &one.mount) == found[1].map(|other| &other.mount);
     for (end, name) in ["source", "target"].into_iter().enumerate() {
