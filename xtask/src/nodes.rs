@@ -13,6 +13,7 @@ use crate::workspace;
 pub struct Nodes {
     size: u32,
     name: String,
+    scratch_mib: Option<u32>,
     is_up: OnceCell<()>,
 }
 
@@ -23,7 +24,13 @@ impl Nodes {
 
     /// One by a name of its own, so that it can be up beside others.
     pub fn named(name: &str, size: u32) -> Self {
-        Self { size, name: format!("{name}-{size}"), is_up: OnceCell::new() }
+        Self { size, name: format!("{name}-{size}"), scratch_mib: None, is_up: OnceCell::new() }
+    }
+
+    /// The same with so much room on the file system of each node.
+    pub fn with_scratch(mut self, mib: u32) -> Self {
+        self.scratch_mib = Some(mib);
+        self
     }
 
     /// Runs a line of shell on a node, or on the head.
@@ -56,7 +63,12 @@ impl Nodes {
     fn make(&self) -> Result<()> {
         if self.is_up.get().is_none() {
             let size = self.size.to_string();
-            workspace::run(self.lab()?.args(["up", "--fresh", "--nodes", &size]).stdout(Stdio::null()))?;
+            let mut up = self.lab()?;
+            up.args(["up", "--fresh", "--nodes", &size]).stdout(Stdio::null());
+            if let Some(mib) = self.scratch_mib {
+                up.args(["--scratch", &mib.to_string()]);
+            }
+            workspace::run(&mut up)?;
             _ = self.is_up.set(());
         }
         Ok(())

@@ -32,6 +32,8 @@ mod lab;
 mod launchers;
 #[path = "cluster/links.rs"]
 mod links;
+#[path = "cluster/moved.rs"]
+mod moved;
 #[path = "cluster/mpi.rs"]
 mod mpi;
 #[path = "cluster/paths.rs"]
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
     trials.extend(clocks::trials());
     trials.extend(flows::trials());
     trials.extend(paths::trials());
+    trials.extend(moved::trials());
     trials.extend(mpi::trials());
     trials.extend(four::trials());
     trials.extend(readme::trials());

@@ -10,6 +10,10 @@ use crate::Part;
 /// distinct, so that there is a wire on the way.
 pub const DISTINCT_CARDS: &str = "distinct_cards";
 
+/// Under what name `planned` of a case on one node says that it measures the node itself, where two nodes would measure what is
+/// between them.
+pub const WITHIN_NODE: &str = "within_node";
+
 /// A measuring test: its definition, and the functions that make its cases, limits, parts and metrics of it. All but
 /// `part` and `liveness_check` are pure and run where the plan is made.
 #[derive(Clone, Copy)]

@@ -52,7 +52,7 @@ mod transferred;
 pub mod turns;
 pub mod verbs;
 
-pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink};
+pub use benchmark::{Benchmark, DISTINCT_CARDS, Sink, WITHIN_NODE};
 pub use bindings::{core_bindings, matrix_nodes, memory_for, memory_nodes, own_memory, remote_memory, room};
 pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, WARM_UP, budget, pages};
 pub use by_coords::{AtCoords, Trials, by_coords, by_key, by_part, median, slices};

@@ -19,8 +19,8 @@ pub struct Placement {
     pub site: Site,
     /// The pattern and the step for the record, if any.
     pub tag: Option<Tag>,
-    /// Why a two-node benchmark does not run here unless its case uses two cards of the node: traffic over the
-    /// loopback says nothing about a network.
+    /// Why a two-node benchmark does not run here unless its case uses two cards of the node, or measures the node itself:
+    /// traffic over the loopback says nothing about a network.
     pub too_few: Option<Reason>,
 }
 

@@ -6,7 +6,7 @@ use crate::every_device::{TestPlan, UnmeasuredDevice};
 use crate::guarded;
 use crate::inputs::{PlanError, PlanInputs, combinations, with_selection};
 use crate::placement::{Cores, Placement, Placements, Tag, Unreached, placements};
-use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry};
+use seatrial_bench::{Benchmark, DISTINCT_CARDS, Registry, WITHIN_NODE};
 use seatrial_model::profile::Requirement;
 use seatrial_model::profile::Test;
 use seatrial_model::record::CaseRecord;
@@ -104,7 +104,8 @@ impl Plan {
             Ok(mut cases) => {
                 if let Some(reason) = too_few {
                     let count = cases.len();
-                    cases.retain(|case| case.planned.flag(DISTINCT_CARDS) == Ok(true));
+                    let is_whole = |name: &str, case: &Case| case.planned.flag(name) == Ok(true);
+                    cases.retain(|case| is_whole(DISTINCT_CARDS, case) || is_whole(WITHIN_NODE, case));
                     if cases.len() < count {
                         self.settle(test, about, params, first, reason.clone());
                     }

@@ -40,7 +40,7 @@ const FAMILIES: [(&str, &str); 13] = [
 ];
 
 /// Names of other tools, and the benchmark that measures what they measure.
-pub const TOOLS: [(&[&str], &str); 20] = [
+pub const TOOLS: [(&[&str], &str); 21] = [
     (&["stream", "mbw"], "mem.bandwidth"),
     (&["lmbench", "lat_mem_rd", "mlc"], "mem.latency"),
     (&["iperf", "iperf2", "iperf3", "nuttcp"], "net.tcp_stream"),
@@ -57,6 +57,7 @@ pub const TOOLS: [(&[&str], &str); 20] = [
     (&["hdparm"], "storage.raw"),
     (&["mdtest"], "storage.metadata"),
     (&["cp"], "storage.copy"),
+    (&["scp", "rsync", "bbcp", "rclone"], "transfer.move"),
     (&["bandwidthtest", "nvbandwidth"], "gpu.host_copy"),
     (&["nccl-tests", "all_reduce_perf"], "nccl.collective"),
     (&["gpu-burn", "gpu-fryer", "cublaslt-gemm", "gemm"], "gpu.compute"),

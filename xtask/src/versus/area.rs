@@ -16,6 +16,7 @@ pub const AREAS: &[&Area] = &[
     &super::rdma::RDMA,
     &super::storage::STORAGE,
     &super::mpi::MPI,
+    &super::transfer::TRANSFER,
 ];
 
 /// A comparison: what is compared, and with whom.

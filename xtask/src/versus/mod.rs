@@ -15,6 +15,7 @@ mod rounds;
 mod run;
 mod storage;
 mod table;
+mod transfer;
 
 pub use area::{AREAS, Alone, Area, Figure, Hindrance, Row, Taking, Work};
 pub use paired::{Paired, Side, Standing};

@@ -1,13 +1,11 @@
 //! Plans `storage.metadata` from the inventory.
 
-use seatrial_model::machine::Medium;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
-    SiteNode, Subject, Writes,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Writes,
 };
 
 use crate::many;
-use seatrial_bench::directory::{file_system_of, require_usable};
+use seatrial_bench::directory::case_in;
 use seatrial_bench::{core_bindings, each_node, one_of_all};
 
 /// Rate for time limits, in operations per second: a busy, distant server.
@@ -33,20 +31,8 @@ fn plan_node(about: &About, params: &Params, files: u64, node: &SiteNode) -> Res
     let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let path = params.text("directory").map_err(protocol)?;
     let threads = params.count("threads").map_err(protocol)?;
-    require_usable(&node.machine, "directory", path)?;
-    let system = file_system_of(&node.machine, path).map(|found| found.seen_from(path));
-    let subject = Subject::device("fs", system.as_ref().map_or(path, |found| found.mount.as_str()));
-    let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
-    case.facts.set("kind", "fs");
+    let mut case = case_in(about, params, node, path)?;
     case.planned.set("files", files);
-    if let Some(found) = system {
-        case.key = Some(found.key());
-        case.facts = found.facts();
-        if found.medium == Medium::Memory {
-            let text = format!("{path} is in memory ({}): no disk or server is measured", found.kind);
-            case.findings.push(Finding::new("in-memory", Severity::Warning, subject, text));
-        }
-    }
     let cores = core_bindings(&node.machine)?;
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
     case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];

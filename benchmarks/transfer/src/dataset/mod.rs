@@ -10,7 +10,7 @@ use seatrial_model::{
     About, Actor, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
 };
 
-use crate::set::PARAMS as SET;
+use crate::set::with_set;
 use seatrial_bench::{Benchmark, Part};
 
 const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
@@ -22,6 +22,26 @@ const fn files(name: &'static str, doc: &'static str) -> MetricSpec {
 }
 
 const ID: &str = "transfer.dataset";
+
+const PARAMS: [ParamSpec; 15] = with_set(
+    &[ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
+        "Directory for the data set, as a full path; auto: the current directory, or /var/tmp if that is in memory.",
+    )],
+    &[
+        ParamSpec::new("special", Kind::Flag, "false").doc(
+            "Also makes, in the first directory, a file with a hole, an empty file, an empty directory, a symbolic link, a \
+             hard link, and files that only the owner may read or may run.",
+        ),
+        ParamSpec::new("threads", Kind::Load(1, 256), "auto")
+            .word("auto")
+            .doc("Threads that make, read and remove files; auto: one for each core, 16 at most."),
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
+    ],
+);
 
 const ABOUT: About = About {
     id: ID,
@@ -35,32 +55,15 @@ const ABOUT: About = About {
         ),
         Remedy::new(Actor::Root, "check the disk below the directory (`smartctl -a`) and the mount options"),
     ],
-    params: &[
-        ParamSpec::new("directory", Kind::Text, "auto").word("auto").doc(
-            "Directory for the data set, as a full path; auto: the current directory, or /var/tmp if that is in memory.",
-        ),
-        SET[0],
-        SET[1],
-        SET[2],
-        SET[3],
-        SET[4],
-        SET[5],
-        SET[6],
-        SET[7],
-        ParamSpec::new("threads", Kind::Load(1, 256), "auto")
-            .word("auto")
-            .doc("Threads that make, read and remove files; auto: one for each core, 16 at most."),
-        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
-        seatrial_bench::TRIALS,
-        seatrial_bench::MAX_TRIALS,
-        seatrial_bench::PRECISION,
-        seatrial_bench::SCHED,
-    ],
+    params: &PARAMS,
     metrics: &[
         rate("written", "Bytes of all files over the time until they are made and flushed."),
         files("made", "Files over the same time."),
         rate("unsynced", "Bytes of all files over the time until they are made, before the flush."),
-        rate("read", "Bytes of all files over the time of reading and comparing them, after the page cache dropped them."),
+        rate(
+            "read",
+            "Bytes of all files over the time of reading and comparing them, after the page cache dropped them.",
+        ),
         files("removed", "Files over the time of removing them."),
     ],
     series: &[],

@@ -3,7 +3,6 @@
 use std::fs;
 #[cfg(test)]
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,9 +13,9 @@ use seatrial_sys::clock::now_ns;
 use serde_json::json;
 
 use super::ID;
-use crate::set::{DataSet, PIECE, Recipe, Wrong, flush, special};
+use crate::set::{DataSet, FileTeam, Recipe, Wrong, flush, special};
 use seatrial_bench::directory::{Folder, Leftovers, failed, opened, require_room};
-use seatrial_bench::{Running, Sink, Stop, ThreadSpec, ThreadTeam};
+use seatrial_bench::{Running, Sink, Stop, ThreadSpec};
 
 /// Sample channels. Of the first three the amount is in bytes, of the others a number of files.
 pub const WRITTEN: &str = "written";
@@ -36,8 +35,6 @@ pub struct DatasetWorker {
     checked: u64,
     wrong: Vec<Wrong>,
 }
-
-type Buffer = Vec<u8>;
 
 impl DatasetWorker {
     pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
@@ -62,18 +59,16 @@ impl DatasetWorker {
         let set = &DataSet::new(self.recipe, now_ns() ^ number);
         let at = &self.folder.inner(&format!("set{number}"))?;
         let (files, bytes) = (Quantity::count(self.recipe.files), Quantity::bytes(self.recipe.bytes()));
-        let buffer = self.recipe.size.clamp(1, PIECE as u64) as usize;
         let mut tell = |channel: &str, span: (Nanos, Nanos), amount: Quantity| {
             out.sample(Sample::new(channel, Params::default(), span, amount));
         };
         let (threads, wrong, checked) = (self.specs(), &mut self.wrong, &mut self.checked);
         let found = &Mutex::new(Vec::new());
         thread::scope(|scope| {
-            let made = threads.into_iter().map(|spec| (spec, move || Ok(vec![0; buffer])));
-            let team: ThreadTeam<'_, Buffer> = ThreadTeam::start_in(scope, made, "-p threads=")?;
+            let team = FileTeam::start_in(scope, threads, set.recipe)?;
             let start = Nanos(now_ns());
             set.make_directories(at)?;
-            if !each_file(&team, set, |number, buffer| set.make_file(at, number, buffer, stop))? {
+            if !team.each(|number, buffer| set.make_file(at, number, buffer, stop))? {
                 return Ok(false);
             }
             if self.recipe.has_special {
@@ -85,9 +80,9 @@ impl DatasetWorker {
             tell(WRITTEN, (start, end), bytes);
             tell(UNSYNCED, (start, handed_over), bytes);
             tell(MADE, (start, end), files);
-            each_file(&team, set, |number, _| set.forget_file(at, number).map(|()| true))?;
+            team.each(|number, _| set.forget_file(at, number).map(|()| true))?;
             let start = Nanos(now_ns());
-            let is_whole = each_file(&team, set, |number, buffer| {
+            let is_whole = team.each(|number, buffer| {
                 let came = set.check_file(at, number, buffer, stop)?;
                 if let (Some(Err(why)), Ok(mut found)) = (&came, found.lock()) {
                     found.push(why.clone());
@@ -105,7 +100,7 @@ impl DatasetWorker {
             }
             wrong.extend(set.miscounted(at, if self.recipe.has_special { special::NUMBER } else { 0 })?);
             let start = Nanos(now_ns());
-            each_file(&team, set, |number, _| {
+            team.each(|number, _| {
                 let path = at.join(set.path(number));
                 fs::remove_file(&path).map_err(|error| failed("removing", &path, &error)).map(|()| true)
             })?;
@@ -119,27 +114,6 @@ impl DatasetWorker {
         let cpu = |number: usize| self.bindings.get(number).map(|binding| binding.cpu);
         (0..self.threads).map(|number| ThreadSpec::new(format!("files{number}"), cpu(number))).collect()
     }
-}
-
-/// Has the threads take the files of `set` one by one; false when `work` was cut off.
-fn each_file<'a>(
-    team: &ThreadTeam<'a, Buffer>,
-    set: &DataSet,
-    work: impl Fn(u64, &mut [u8]) -> Result<bool, Reason> + Send + Sync + 'a,
-) -> Result<bool, Reason> {
-    let (next, count) = (AtomicU64::new(0), set.recipe.files);
-    let whole = team.all(move |_, buffer| {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                return Ok(true);
-            }
-            if !work(number, buffer)? {
-                return Ok(false);
-            }
-        }
-    })?;
-    Ok(whole.into_iter().all(|is_whole| is_whole))
 }
 
 impl Running for DatasetWorker {

@@ -1,15 +1,12 @@
 //! Plans `transfer.dataset` from the inventory.
 
 use seatrial_inventory::DiskLoad;
-use seatrial_model::machine::Medium;
 use seatrial_model::{
-    About, Bytes, Case, Cause, Finding, Limit, Limits, Nanos, Params, PartPlacement, Reason, Severity, Site,
-    SiteNode, Subject, Writes,
+    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Writes,
 };
 
 use crate::set::Recipe;
-use seatrial_bench::directory::{file_system_of, limit_of_directory, require_usable};
-use seatrial_bench::space::{lacking, room_of};
+use seatrial_bench::directory::{case_in, limit_of_directory, require_known_room};
 use seatrial_bench::{core_bindings, each_node};
 
 /// Rates for time limits: slower storage counts as hanging.
@@ -32,39 +29,15 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Reason> {
     let protocol = |error: seatrial_model::ParamError| Reason::new(Cause::Protocol, error.to_string());
     let path = params.text("directory").map_err(protocol)?;
-    let recipe = Recipe::of(params).map_err(protocol)?;
-    if recipe.lowest().is_none() {
-        let text = format!(
-            "depth={} of breadth={} are more than a million directories: lower one of them",
-            recipe.depth, recipe.breadth
-        );
-        return Err(Reason::new(Cause::Contradiction, text));
-    }
-    require_usable(&node.machine, "directory", path)?;
+    let recipe = Recipe::planned(params)?;
     let bytes = recipe.bytes();
-    let found = file_system_of(&node.machine, path);
-    let room = found.and_then(|found| Some((found, room_of(found)?)));
-    if let Some(text) = room.and_then(|(found, (free, size))| lacking(bytes, free, size, &found.mount)) {
-        return Err(Reason::new(Cause::NoSpace, text));
-    }
-    let system = found.map(|found| found.seen_from(path));
-    let subject = Subject::device("fs", system.as_ref().map_or(path, |found| found.mount.as_str()));
-    let mut case = Case::new(about, &node.name, subject.clone(), params, seatrial_bench::budget(params)?);
-    case.facts.set("kind", "fs");
-    if let Some(found) = system {
-        case.key = Some(found.key());
-        case.facts = found.facts();
-        if found.medium == Medium::Memory {
-            let text = format!("{path} is in memory ({}): no disk or server is measured", found.kind);
-            case.findings.push(Finding::new("in-memory", Severity::Warning, subject, text));
-        }
-    }
+    let mut case = case_in(about, params, node, path)?;
+    require_known_room(&node.machine, path, bytes)?;
     let cores = core_bindings(&node.machine)?;
     let threads = params.count("threads").unwrap_or((cores.len() as u64).min(MOST_THREADS));
     let threads = threads.min(recipe.files);
     case.planned.set("threads", threads);
-    case.planned.set("set_files", recipe.files);
-    case.planned.set("set_bytes", Bytes(bytes));
+    recipe.note(&mut case.planned);
     let bindings = (0..threads as usize).map(|number| cores[number % cores.len()]).collect();
     case.places = vec![PartPlacement::new("worker", 0, &node.name, bindings)];
     let trials = u64::from(case.budget.trials);

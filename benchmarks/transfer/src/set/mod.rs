@@ -7,8 +7,12 @@ mod make;
 mod names;
 mod recipe;
 pub mod special;
+mod team;
 
 pub use check::Wrong;
 pub use files::DataSet;
-pub use make::{PIECE, flush};
-pub use recipe::{PARAMS, Recipe};
+#[cfg(test)]
+pub use make::PIECE;
+pub use make::flush;
+pub use recipe::{Recipe, with_set};
+pub use team::FileTeam;

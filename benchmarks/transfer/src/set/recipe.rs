@@ -1,6 +1,6 @@
 //! What a data set is made of: the parameters that say it.
 
-use seatrial_model::{Bytes, Kind, ParamError, ParamSpec, Params, Value};
+use seatrial_model::{Bytes, Cause, Kind, ParamError, ParamSpec, Params, Reason, Value};
 
 /// Files and the size of each of the named sets. `losf`, `medium` and `large` are those of a published comparison of data
 /// movers (lots of small files, 1 GiB; 10 GiB; 100 GiB), the other two its larger ones for movers that are done too soon.
@@ -19,7 +19,7 @@ const NAMES: [&str; SETS.len()] = ["losf", "losf-10000", "medium", "medium-120",
 const LEAST: u64 = 1 << 10;
 
 /// The parameters of a data set.
-pub const PARAMS: [ParamSpec; 8] = [
+const PARAMS: [ParamSpec; 7] = [
     ParamSpec::new("set", Kind::Choice(&NAMES), "losf").doc(
         "losf: 1024 files of 1 MiB; losf-10000: 10,000 of 1 MiB; medium: 40 of 256 MiB; medium-120: 120 of 256 MiB; large: \
          10 of 10 GiB; mix: 1000 files from 1 KiB to 16 MiB, as many between 1 and 2 KiB as between 8 and 16 MiB.",
@@ -34,13 +34,27 @@ pub const PARAMS: [ParamSpec; 8] = [
         "plain: letters and digits; hard: also spaces, quotes, newlines, a dash in front, bytes that are no UTF-8, and 255 \
          bytes long.",
     ),
-    ParamSpec::new("special", Kind::Flag, "false").doc(
-        "Also makes, in the first directory, a file with a hole, an empty file, an empty directory, a symbolic link, a hard \
-         link, and files that only the owner may read or may run.",
-    ),
     ParamSpec::new("compressible", Kind::Number(0.0, 100.0), "0")
         .doc("Percent of each 4 KiB that are zeros; the rest cannot be compressed."),
 ];
+
+/// The parameters `first`, those of a data set, and `last`.
+pub const fn with_set<const ALL: usize>(first: &[ParamSpec], last: &[ParamSpec]) -> [ParamSpec; ALL] {
+    assert!(first.len() + PARAMS.len() + last.len() == ALL, "another number of parameters");
+    let mut all = [PARAMS[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < first.len() {
+            first[at]
+        } else if at < first.len() + PARAMS.len() {
+            PARAMS[at - first.len()]
+        } else {
+            last[at - first.len() - PARAMS.len()]
+        };
+        at += 1;
+    }
+    all
+}
 
 /// Which files there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,13 +89,35 @@ impl Recipe {
             depth: params.count("depth")? as u32,
             breadth: params.count("breadth")?,
             has_hard_names: params.text("names")? == "hard",
-            has_special: params.flag("special")?,
+            has_special: params.flag("special").unwrap_or(false),
             compressible: match params.get("compressible") {
                 Some(Value::Number(percent)) => *percent,
                 Some(Value::Count(percent)) => *percent as f64,
                 _ => 0.0,
             },
         })
+    }
+
+    /// The same for a plan.
+    ///
+    /// # Errors
+    /// When a parameter is missing, or there are too many directories.
+    pub fn planned(params: &Params) -> Result<Self, Reason> {
+        let recipe = Self::of(params).map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
+        if recipe.lowest().is_none() {
+            let text = format!(
+                "depth={} of breadth={} are more than a million directories: lower one of them",
+                recipe.depth, recipe.breadth
+            );
+            return Err(Reason::new(Cause::Contradiction, text));
+        }
+        Ok(recipe)
+    }
+
+    /// Notes in `planned` how much it is.
+    pub fn note(&self, planned: &mut Params) {
+        planned.set("set_files", self.files);
+        planned.set("set_bytes", Bytes(self.bytes()));
     }
 
     /// Directories with files, if they are not too many.

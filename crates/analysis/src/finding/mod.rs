@@ -20,6 +20,7 @@ mod limit_exceeded;
 mod link_lost;
 mod load;
 mod load_sweep;
+mod losf_penalty;
 mod lossy;
 mod matrix;
 mod mpi_over_tcp;
@@ -76,6 +77,7 @@ pub const RULES: &[Rule] = &[
     shared_links::MISSING,
     shared_links::COLLISIONS,
     uneven_flows::RULE,
+    losf_penalty::RULE,
     bond_worth::RULE,
     factor::RULE,
     impact::RULE,

@@ -7,6 +7,7 @@ mod folder;
 mod limit;
 mod liveness;
 mod open;
+mod planned;
 mod room;
 
 pub use error::{When, error, failed, refused};
@@ -15,4 +16,5 @@ pub use folder::{Folder, Leftovers, leftovers};
 pub use limit::limit_of_directory;
 pub use liveness::{check, check_directories};
 pub use open::{Place, named, opened, place};
+pub use planned::{case_in, in_memory, require_known_room};
 pub use room::{require_room, reserved};

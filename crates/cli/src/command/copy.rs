@@ -41,9 +41,10 @@ pub fn run(args: &CopyArgs) -> Result<Exit, CliError> {
     let progress = Progress::default();
     let (start, is_over) = (Instant::now(), AtomicBool::new(false));
     let copied = thread::scope(|scope| {
-        scope.spawn(|| watch(&progress, &signals, &is_over));
+        let watching = scope.spawn(|| watch(&progress, &signals, &is_over));
         let copied = copy(args, host.as_deref(), target, &options, &progress, scope);
         is_over.store(true, Ordering::Relaxed);
+        watching.thread().unpark();
         copied
     });
     tell_failures(&progress);
@@ -155,7 +156,7 @@ fn watch(progress: &Progress, signals: &Signals, is_over: &AtomicBool) {
             bar.set_length(found);
             bar.set_position(Progress::get(&progress.bytes).min(found));
         }
-        thread::sleep(SHOWN_EVERY);
+        thread::park_timeout(SHOWN_EVERY);
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();

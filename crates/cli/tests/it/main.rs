@@ -18,6 +18,7 @@ mod gpus;
 mod headline;
 mod killed;
 mod live;
+mod moved;
 mod mpi;
 mod networks;
 mod output;

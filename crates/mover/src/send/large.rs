@@ -21,6 +21,9 @@ pub struct LargeSource {
 #[derive(Debug, Default)]
 struct Cursor {
     next: u64,
+    /// The end of the range of data that was found last. Looking for it takes as long as the range has pages, on tmpfs for
+    /// one, so each is looked for once.
+    data_end: u64,
     /// Pieces that a connection is reading or sending.
     under_way: u32,
     is_closed: bool,
@@ -74,12 +77,14 @@ impl LargeSource {
         let range = match is_resumed {
             _ if self.is_given_up.load(Ordering::Relaxed) => None,
             true => (cursor.next < size).then_some((cursor.next, size)),
+            false if cursor.next < cursor.data_end => Some((cursor.next, cursor.data_end)),
             false => data_from(&self.source.file, cursor.next, size),
         };
         let Some((offset, end)) = range else {
             cursor.next = size;
             return NextPiece::End { closes: cursor.closes(size) };
         };
+        cursor.data_end = end;
         let end = end.min((offset / BLOCK + 1) * BLOCK);
         cursor.next = end;
         cursor.under_way += 1;
@@ -136,6 +141,30 @@ mod tests {
         assert_eq!(file.take(), NextPiece::End { closes: false });
         assert_eq!([file.sent(), file.sent(), file.sent()], [false, false, true]);
         assert_eq!(file.take(), NextPiece::End { closes: false });
+    }
+
+    #[test]
+    fn every_range_of_data_is_taken_once_in_pieces_within_blocks() {
+        use std::os::unix::fs::FileExt;
+        let (folder, _) = large(6 * BLOCK);
+        let path = folder.path().join("file");
+        let written = std::fs::OpenOptions::new().write(true).open(&path).expect("opened");
+        let data = [(BLOCK, vec![1; 2 * BLOCK as usize]), (5 * BLOCK + 4096, vec![2; 10])];
+        for (offset, bytes) in &data {
+            written.write_all_at(bytes, *offset).expect("written");
+        }
+        let file = LargeSource::new(1, OpenedSource::open(path).expect("opened"));
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        while let NextPiece::Piece { offset, length } = file.take() {
+            let end = offset + length as u64;
+            assert!(taken.last().is_none_or(|last| offset >= last.1) && end <= 6 * BLOCK, "{taken:?}");
+            assert_eq!(offset / BLOCK, (end - 1) / BLOCK);
+            taken.push((offset, end));
+        }
+        let is_taken = |at: u64| taken.iter().any(|(from, end)| (*from..*end).contains(&at));
+        for (offset, bytes) in &data {
+            assert!((*offset..offset + bytes.len() as u64).step_by(5).all(is_taken), "{taken:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, OFlags, fgetxattr, flistxattr, fstat, readlinkat};
+use rustix::io::{pread, retry_on_intr};
 
 use crate::entry::Stamp;
 use crate::failure::Failure;
@@ -48,12 +50,19 @@ impl OpenedSource {
 
     /// Appends the range to `to`; a file that became shorter has changed.
     pub fn read_to(&self, to: &mut Vec<u8>, offset: u64, length: usize) -> Result<(), Failure> {
-        let start = to.len();
-        to.resize(start + length, 0);
-        self.file.read_exact_at(&mut to[start..], offset).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.changed(),
-            _ => self.failed("reading", &error),
-        })
+        let (start, end) = (to.len(), to.len() + length);
+        // Into memory that is not cleared before. Where there is more of it than was asked for, what comes too much goes.
+        to.reserve_exact(length);
+        while to.len() < end {
+            let read = (to.len() - start) as u64;
+            match retry_on_intr(|| pread(&self.file, spare_capacity(&mut *to), offset + read)) {
+                Ok(0) => return Err(self.changed()),
+                Ok(_) => {}
+                Err(errno) => return Err(self.failed("reading", &errno.into())),
+            }
+        }
+        to.truncate(end);
+        Ok(())
     }
 
     pub fn changed(&self) -> Failure {

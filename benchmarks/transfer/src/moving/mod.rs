@@ -1,0 +1,106 @@
+//! `transfer.move`: what a tool takes to copy a data set from one node to another, or within one.
+
+mod busiest;
+mod orders;
+mod plan;
+mod process;
+mod receiver;
+mod reduce;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod tool;
+
+use seatrial_model::{
+    About, Actor, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
+};
+
+use crate::set::with_set;
+use seatrial_bench::{Benchmark, Part};
+
+const ID: &str = "transfer.move";
+
+/// The directory that is copied, in the folders of both ends.
+const SET: &str = "set";
+
+const PARAMS: [ParamSpec; 18] = with_set(
+    &[
+        ParamSpec::new("tool", Kind::Choice(&tool::NAMES), "native").doc(
+            "native: the mover of `seatrial copy`, started beforehand; scp: scp -r; rsync: rsync -a over ssh, or within one \
+             node; tar-ssh: tar into tar over ssh; cp: cp -a within one node.",
+        ),
+        ParamSpec::new("source", Kind::Text, "auto").word("auto").doc(
+            "Directory on the first node for the data set, as a full path; auto: the current directory, or /var/tmp if that is \
+             in memory.",
+        ),
+        ParamSpec::new("target", Kind::Text, "auto")
+            .word("auto")
+            .doc("Directory on the second node, or on the only one, for the copy, as a full path; auto as for `source`."),
+    ],
+    &[
+        ParamSpec::new("streams", Kind::Load(1, 64), "4").doc("Connections of tool=native; the others have one."),
+        ParamSpec::new("cache", Kind::Choice(&["cold", "warm"]), "cold")
+            .doc("cold: the page cache drops the data set before each copy; warm: it may hold the set."),
+        ParamSpec::new("sync", Kind::Choice(&["none", "end"]), "none").doc(
+            "When a copy is over: none: when the tool says so, with the data in the page cache of the target; end: when the \
+             file system of the target is flushed besides.",
+        ),
+        ParamSpec { default: "1 s", ..seatrial_bench::TIME },
+        seatrial_bench::TRIALS,
+        seatrial_bench::MAX_TRIALS,
+        seatrial_bench::PRECISION,
+        seatrial_bench::SCHED,
+    ],
+);
+
+const ABOUT: About = About {
+    id: ID,
+    version: 1,
+    title: "copying a data set with seatrial copy, scp, rsync, tar over ssh or cp",
+    doc: include_str!("doc.md"),
+    checks: &[
+        Remedy::new(
+            Actor::User,
+            "compare with `seatrial run net.tcp_stream` between the nodes and `transfer.dataset` at both ends: which is the slowest",
+        ),
+        Remedy::new(Actor::User, "measure again with `-p tool=native`: the tool may be the limit"),
+    ],
+    params: &PARAMS,
+    metrics: &[
+        MetricSpec::higher_is_better("goodput", Unit::MegabytesPerSecond)
+            .doc("Bytes of all files over the time from the start of the tool to its end."),
+        MetricSpec::higher_is_better("files", Unit::PerSecond).doc("Files over the same time."),
+        MetricSpec::lower_is_better("sender_cpu", Unit::Nanosecond)
+            .doc("Busy time of all CPUs of the first node, with interrupts, for each byte of the files."),
+        MetricSpec::lower_is_better("receiver_cpu", Unit::Nanosecond)
+            .doc("The same of the second node."),
+        MetricSpec::lower_is_better("busiest", Unit::Percent).doc(
+            "CPU time of the busiest thread of the tool on the first node, in percent of the time of the copy; seen every 100 ms.",
+        ),
+        MetricSpec::lower_is_better("wire", Unit::Ratio)
+            .doc("Bytes that the interface of the first node sent, over the bytes of the files; between two nodes only."),
+    ],
+    series: &[],
+    parts: Parts::OneWay(["sender", "receiver"]),
+    needs: &[Need::Directory],
+    probes: &["steal", "load", "nic", "diskstats", "kernel_log"],
+    cost: Cost { seconds: 30, written: 6 << 30 },
+    interaction: Interaction::Loads("the link between the nodes, both file systems, and CPUs of both nodes"),
+};
+
+pub const BENCHMARK: Benchmark = Benchmark {
+    about: &ABOUT,
+    factors: &[],
+    plan: plan::plan,
+    limits: plan::limits,
+    part: |case, place| {
+        let prepare = if place.index == 0 { sender::prepare } else { receiver::prepare };
+        Part::new(case, place, prepare)
+    },
+    liveness_check: |case, place| {
+        let name = if place.index == 0 { "source" } else { "target" };
+        let directory = case.params.text(name).ok()?;
+        Some(seatrial_bench::directory::check_directories(case, place, &[directory]))
+    },
+    reduce: reduce::reduce,
+};

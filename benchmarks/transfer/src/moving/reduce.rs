@@ -1,0 +1,61 @@
+//! Reduces copies to rates, and says what holds them back.
+
+use seatrial_bench::by_coords;
+use seatrial_bench::directory::leftovers;
+use seatrial_model::{
+    Bytes, Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit,
+};
+
+use super::sender::{BUSIEST, COPIED, FILES, RECEIVER_BUSY, SENDER_BUSY, WIRE};
+
+/// Bytes of a megabyte.
+const MEGA: f64 = 1e6;
+
+/// Percent of a CPU above which a thread never waited for anything else.
+const WHOLE_CORE: f64 = 90.0;
+
+pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
+    let bytes = case.planned.bytes("set_bytes")?.map_or(0, Bytes::get) as f64;
+    let of_bytes = |sample: &Sample| (bytes > 0.0).then(|| sample.amount.base() / bytes);
+    let share = |sample: &Sample| {
+        let span = sample.span().get();
+        (span > 0).then(|| 100.0 * sample.amount.base() / span as f64)
+    };
+    let megabytes = |sample: &Sample| Some(sample.per_second()? / MEGA);
+    let mut measures = Measures::default();
+    let mut busiest = None;
+    let mut add = |name: &str, unit, channel: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
+        for all in by_coords(parts, channel, value) {
+            if channel == BUSIEST {
+                busiest = Some(all.median());
+            }
+            measures.metric(name, unit, all.trials);
+        }
+    };
+    add("goodput", Unit::MegabytesPerSecond, COPIED, &megabytes);
+    add("files", Unit::PerSecond, FILES, &Sample::per_second);
+    add("sender_cpu", Unit::Nanosecond, SENDER_BUSY, &of_bytes);
+    add("receiver_cpu", Unit::Nanosecond, RECEIVER_BUSY, &of_bytes);
+    add("busiest", Unit::Percent, BUSIEST, &share);
+    add("wire", Unit::Ratio, WIRE, &of_bytes);
+    if !measures.metrics.contains_key("goodput") {
+        let text = "no copy came to its end within the time; raise -p time=, or lower -p files= or size=";
+        return Err(Reason::new(Cause::TooShort, text));
+    }
+    measures.keep_evidence(parts, &["version", "words", "copies"]);
+    measures.findings.extend(busiest.and_then(|percent| one_core_bound(case, percent)));
+    measures.findings.extend(leftovers(parts));
+    Ok(measures)
+}
+
+/// Finding: a thread of the sending node was busy all the time.
+fn one_core_bound(case: &Case, percent: f64) -> Option<Finding> {
+    let tool = case.params.text("tool").unwrap_or_default();
+    let text = format!(
+        "one thread of tool={tool} on the sending node used {percent:.0} % of a CPU: one core bounds the rate; copy with a \
+         tool of several threads, or several copies at once"
+    );
+    let finding = Finding::new("one-core-bound", Severity::Warning, case.subject.clone(), text);
+    let value = Quantity::new(percent, Unit::Percent).ok();
+    (percent >= WHOLE_CORE).then(|| Finding { value, evidence: vec![BUSIEST.to_owned()], ..finding })
+}

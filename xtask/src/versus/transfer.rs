@@ -1,0 +1,183 @@
+//! `versus transfer`: `seatrial copy` against scp, `rsync -a`, tar over ssh and rclone.
+//!
+//! All copy the same directory from one node of the lab to an empty one on the other, file system to file system, and are timed
+//! on the node itself, from the start of the command to its end: with its login over ssh, and without a flush. The set
+//! of one empty file shows what the start alone takes. Number and bytes of the files that arrived are compared with the source's
+//! after every turn.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use anyhow::{Result, ensure};
+use seatrial_model::Unit;
+use seatrial_stats::Better;
+
+use super::{Area, Figure, Row, ours};
+use crate::nodes::Nodes;
+use crate::packages::{self, Package, search_path};
+
+pub const TRANSFER: Area = Area {
+    name: "transfer",
+    about: "seatrial copy against scp, rsync -a, tar over ssh and rclone: the same files between two nodes of the lab",
+    packages: PEERS,
+    rows,
+    prepare,
+    alone: None,
+};
+
+const PEERS: &[Package] =
+    &[Package { name: "rsync", program: "rsync", reason: "what most people copy directories with" }];
+
+/// Room for one set, in MiB.
+const SCRATCH_MIB: u32 = 1024;
+
+/// Files of a set, and how its sizes follow from the number of a file, in awk(1).
+struct Set {
+    name: &'static str,
+    folder: &'static str,
+    files: u32,
+    size: &'static str,
+    /// What is asked for against scp and rsync.
+    goal: Option<f64>,
+}
+
+static SETS: [Set; 4] = [
+    Set { name: "an empty file", folder: "empty", files: 1, size: "0", goal: None },
+    Set {
+        name: "1024 files of 64 KiB to 1 MiB",
+        folder: "small",
+        files: 1024,
+        size: "65536 * 16 ^ (i / 1023)",
+        goal: Some(3.0),
+    },
+    Set { name: "16 files of 16 MiB", folder: "medium", files: 16, size: "16777216", goal: Some(1.0) },
+    Set { name: "one file of 512 MiB", folder: "large", files: 1, size: "536870912", goal: Some(1.0) },
+];
+
+/// A program, its line of shell with the folder of the set as `SET`, and whether the goals of the sets are asked for against it.
+type Peer = (&'static str, &'static str, bool);
+
+const ALL_PEERS: [Peer; 4] = [
+    ("scp -r", "scp -qr /scratch/SET n2:/scratch/target", true),
+    ("rsync -a", "rsync -a /scratch/SET n2:/scratch/target", true),
+    ("tar over ssh", "tar -C /scratch -cf - SET | ssh n2 tar -C /scratch/target -xf -", false),
+    (
+        RCLONE,
+        "rclone --config /dev/null copy /scratch/SET :sftp:/scratch/target/SET --sftp-host n2 --sftp-user \"$(id -un)\" \
+         --sftp-key-file \"$(ssh -G n2 | sed -n 's/^identityfile //p' | head -n 1)\" --sftp-disable-hashcheck",
+        false,
+    ),
+];
+
+const RCLONE: &str = "rclone";
+
+fn prepare() -> Result<()> {
+    packages::require(packages::LAB)?;
+    packages::require(PEERS)?;
+    ours::build()
+}
+
+fn rows() -> Vec<Row> {
+    let nodes = Rc::new(Nodes::named("transfer", 2).with_scratch(SCRATCH_MIB));
+    let seatrial = format!("{} copy /scratch/SET n2:/scratch/target", ours::binary().display());
+    let mut rows = Vec::new();
+    for set in &SETS {
+        // The first of both sides that comes makes the set.
+        let is_made = Rc::new(Cell::new(false));
+        for (name, line, is_judged) in ALL_PEERS {
+            let figure = Figure {
+                name: format!("{} vs {name}", set.name),
+                unit: Unit::Second,
+                better: Better::Lower,
+                goal: set.goal.filter(|_| is_judged),
+            };
+            let [ours, peer] = [seatrial.as_str(), line].map(|line| {
+                let (nodes, is_made) = (Rc::clone(&nodes), Rc::clone(&is_made));
+                let (line, seatrial) = (line.replace("SET", set.folder), seatrial.replace("SET", set.folder));
+                move || {
+                    if !is_made.replace(true) {
+                        make(&nodes, set, &seatrial)?;
+                    }
+                    turn(&nodes, set, &line)
+                }
+            });
+            let row = Row::one(figure, ours, peer);
+            rows.push(if name == RCLONE { row.unless(no_rclone) } else { row });
+        }
+    }
+    rows.push(large_in_memory(&nodes));
+    rows
+}
+
+/// The mover without its start, memory to memory, against as many streams that are thrown away.
+fn large_in_memory(nodes: &Rc<Nodes>) -> Row {
+    let figure = Figure {
+        name: "one file of 1 GiB, memory to memory vs net.tcp_stream".to_owned(),
+        unit: Unit::GigabitsPerSecond,
+        better: Better::Higher,
+        goal: Some(0.95),
+    };
+    let mut moves = trial(nodes, "transfer.move", MOVE, "goodput");
+    // MB/s.
+    let ours = move || Ok(moves()? * 8e-3);
+    Row::one(figure, ours, trial(nodes, "net.tcp_stream", STREAM, "throughput"))
+}
+
+/// The median of `metric` of one trial between both nodes.
+fn trial(
+    nodes: &Rc<Nodes>,
+    benchmark: &'static str,
+    params: &'static [&'static str],
+    metric: &'static str,
+) -> impl FnMut() -> Result<f64> + use<> {
+    let nodes = Rc::clone(nodes);
+    move || {
+        let binary = ours::binary().display().to_string();
+        let command = nodes.command(&[&binary, "run", "-w", "n[1-2]"])?;
+        ours::trial(command, benchmark, params, |record, _| ours::median(record, metric))
+    }
+}
+
+const MOVE: &[&str] = &[
+    "set=large",
+    "files=1",
+    "size=1GiB",
+    "depth=0",
+    "source=/dev/shm",
+    "target=/dev/shm",
+    "cache=warm",
+    "streams=4",
+    "time=1s",
+];
+
+const STREAM: &[&str] = &["flows=4", "time=1s"];
+
+fn no_rclone() -> Option<String> {
+    let is_there = search_path().iter().any(|folder| folder.join(RCLONE).is_file());
+    (!is_there).then(|| "rclone is not installed".to_owned())
+}
+
+/// Makes the set in eight directories on the first node, in the place of the one before, and lets our binary find its copy on the second.
+fn make(nodes: &Nodes, set: &Set, seatrial: &str) -> Result<()> {
+    let Set { folder, files, size, .. } = set;
+    let line = format!(
+        "cd /scratch && rm -rf empty small medium large && mkdir {folder} && cd {folder} && mkdir 0 1 2 3 4 5 6 7 && \
+         awk 'BEGIN {{ for (i = 0; i < {files}; i++) printf \"%d %d\\n\", i, {size} }}' | \
+         while read -r number bytes; do head -c $bytes /dev/urandom >$((number % 8))/file$number || exit 1; done; sync"
+    );
+    nodes.on("n1", &line)?;
+    turn(nodes, set, seatrial).map(drop)
+}
+
+/// Copies the set once; seconds.
+fn turn(nodes: &Nodes, set: &Set, line: &str) -> Result<f64> {
+    nodes.on("n2", "rm -rf /scratch/target && mkdir /scratch/target && sync")?;
+    let timed = format!("begin=$(date +%s%N); {{ {line}; }} >&2 && echo $(($(date +%s%N) - begin))");
+    let took: f64 = nodes.on("n1", &timed)?.trim().parse()?;
+    let [sent, arrived] = [("n1", ""), ("n2", "target/")].map(|(node, above)| {
+        let folder = set.folder;
+        nodes.on(node, &format!("cd /scratch/{above}{folder} && find . -type f -printf '%s %p\\n' | sort"))
+    });
+    ensure!(sent? == arrived?, "{line}: names or sizes of files differ from those of the source");
+    Ok(took / 1e9)
+}
