@@ -370,6 +370,30 @@ mod tests {
         assert!(Ethtool::of(&root, "eth1").rings().expect_err("no such interface").is_missing());
     }
 
+    /// In a network namespace of its own, on its loopback interface.
+    #[test]
+    fn the_kernel_takes_one_number_and_leaves_the_others() {
+        let in_namespace = || {
+            // SAFETY: only this thread, which ends with the test, gets another network.
+            if unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }.is_err() {
+                return;
+            }
+            let root = SysRoot::live();
+            let lo = Ethtool::of(&root, "lo");
+            let all = || ["tso", "gso", "gro"].map(|name| lo.number(name));
+            assert_eq!(all(), [Ok(1), Ok(1), Ok(1)]);
+            assert_eq!((lo.set_number("gro", 0), all()), (Ok(()), [Ok(1), Ok(1), Ok(0)]));
+            assert_eq!((lo.set_number("tso", 0), all()), (Ok(()), [Ok(0), Ok(1), Ok(0)]));
+            assert_eq!(
+                (lo.set_number("tso", 1), lo.set_number("gro", 1), all()),
+                (Ok(()), Ok(()), [Ok(1), Ok(1), Ok(1)])
+            );
+            assert!(lo.number("rx_ring").expect_err("no rings").is_missing());
+            assert_eq!(lo.set_number("rx_ring", 64), Err(Errno::NOENT));
+        };
+        std::thread::spawn(in_namespace).join().expect("as it should be");
+    }
+
     #[test]
     fn one_number_is_set_and_the_others_of_its_structure_stay() {
         let (_dir, root) = tree(&[("rings", "8192 0 0 8192 1024 0 0 512"), ("flags", "32770"), ("gro", "1")]);

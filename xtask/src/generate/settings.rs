@@ -19,7 +19,17 @@ it back; no other command changes anything.
 
 ```console
 $ seatrial settings apply net.ipv4.tcp_rmem=4KiB,128KiB,64MiB nic.mtu@eth0=1500 -w n[1-2]
-@OUT1@
+Seatrial sets, and restores with `seatrial settings restore`:
+  n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
+      writes '4096 131072 67108864' to /proc/sys/net/ipv4/tcp_rmem; needs root
+      mind: Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.
+  n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
+      writes '1500' to /sys/class/net/eth0/mtu; needs root or CAP_NET_ADMIN
+      mind: Some drivers take the link down for a moment. NetworkManager and cloud agents set their own value again. Test the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge limits interfaces on top of it.
+set this on n[1-2]? [y/N] y
+n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
+n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
+restore n[1-2] with `seatrial settings restore 20261128-002453-twtr -w n[1-2]`
 ```
 
 `apply PROFILE` sets what the profile wants, as far as it differs. A value is written as in a profile; `nic.mtu=9000` is for
@@ -34,7 +44,9 @@ printed with its cause. Such a value stays and is in the journal too.
 
 ```console
 $ seatrial settings restore -w n[1-2]
-@OUT2@
+n[1-2] nic.mtu of /sys/class/net/eth0/mtu: 1500 -> 9000
+n[1-2] net.ipv4.tcp_rmem of /proc/sys/net/ipv4/tcp_rmem: 4096 131072 67108864 -> 4096 131072 33554432
+20261128-002453-twtr: 4 restored, 0 unchanged, 0 left, 0 failed
 ```
 
 `restore` takes back the newest `apply`, `restore ID` one of them, `restore all` all, each in reverse order, whatever ended the
