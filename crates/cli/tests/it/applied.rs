@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::rig::{Ended, Home};
@@ -169,6 +170,44 @@ fn a_value_of_somebody_else_is_left_unless_forced() {
     let document: Value = serde_json::from_str(&ended.out).expect("JSON");
     assert_eq!(document["nodes"][0]["answer"]["outcomes"][0]["state"], "done");
     host.is_as_before();
+}
+
+/// Kills both processes, after a time since the journal was begun.
+fn kill_at(host: &Host, delay: Duration) {
+    let started = host.home.seatrial(&format!("settings {APPLY} --sysroot")).word(&host.root).start();
+    let pid = started.pid().as_raw_nonzero();
+    let children = || {
+        let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<Pid>>()
+    };
+    let is_over =
+        || !fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    while host.journals().is_empty() && !is_over() {
+        thread::yield_now();
+    }
+    thread::sleep(delay);
+    let agents = children();
+    started.signal(Signal::KILL);
+    for agent in agents {
+        // It may have ended by itself.
+        let _ = kill_process(agent, Signal::KILL);
+    }
+    started.ended();
+}
+
+#[test]
+fn whatever_a_kill_left_is_taken_back() {
+    for delay in 0..12 {
+        let host = Host::new();
+        kill_at(&host, Duration::from_micros(700 * delay));
+        let deadline = Instant::now() + Duration::from_secs(120);
+        // The agent may still be dying, with the journal in its hand.
+        while host.run("restore all").code != Some(0) {
+            assert!(Instant::now() < deadline, "{:?}", host.journals());
+        }
+        host.is_as_before();
+        assert_eq!(host.journals(), [""; 0], "{delay}");
+    }
 }
 
 #[test]

@@ -25,8 +25,9 @@ pub fn planned(settings: &[AuditedSetting]) -> Vec<PlannedChange> {
     let registry = seatrial_settings::registry();
     let mut planned: Vec<PlannedChange> = Vec::new();
     for AuditedSetting { node, reading, wanted } in settings {
-        let values = wanted.iter().filter(|want| want.waiver.is_none()).filter_map(|want| want.value.clone());
-        let (Some(value), Some(present)) = (values.last(), reading.present.value()) else { continue };
+        let mut values =
+            wanted.iter().filter(|want| want.waiver.is_none()).filter_map(|want| want.value.clone());
+        let (Some(value), Some(present)) = (values.next_back(), reading.present.value()) else { continue };
         let Some(setting) = registry.find(&reading.setting) else { continue };
         let about = setting.about();
         let row = PlannedChange {
