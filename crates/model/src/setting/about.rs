@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_way_that_fits_the_reading_has_its_own_words() {
-        let apply: &[ApplyCommand] = &[
+        const APPLY: &[ApplyCommand] = &[
             ApplyCommand {
                 by: "inverse",
                 words: &[("true", "0"), ("false", "1")],
@@ -334,7 +334,7 @@ mod tests {
             },
             ApplyCommand { by: "plain", ..ApplyCommand::file("/sys/boost") },
         ];
-        let about = SettingAbout { kind: Kind::Flag, apply, ..BUFFER };
+        let about = SettingAbout { kind: Kind::Flag, apply: APPLY, ..BUFFER };
         let by = |fact: &str| {
             let mut reading = reading(Subject::node());
             reading.facts.set("by", fact);
