@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::rig::{Ended, Home};
+use crate::rig::{Ended, Home, Script, kill, of_home};
 
 const SWAPPINESS: &str = "proc/sys/vm/swappiness";
 const TCP_RMEM: &str = "proc/sys/net/ipv4/tcp_rmem";
@@ -172,34 +171,37 @@ fn a_value_of_somebody_else_is_left_unless_forced() {
     host.is_as_before();
 }
 
+#[test]
+fn a_thousand_nodes_that_agree_are_one_line_of_the_plan() {
+    let home = Home::new();
+    let script = Script::measuring(60.0).nodes(1000);
+    let script = script.settings(&[("memory.swappiness", serde_json::json!({ "value": 60 }))]);
+    let ended = home.seatrial("settings apply memory.swappiness=10 --dry-run").script(&script).run().exits(1);
+    ended.shows("n[0001-1000] memory.swappiness: 60 -> 10");
+    // Simulated nodes have nothing that could be changed, and so do not answer.
+    let ended = home.seatrial("settings apply memory.swappiness=10 --yes").script(&script).run().exits(3);
+    ended.shows("n[0001-1000] it is unknown what was changed: it did not answer within 120 s");
+}
+
 /// Kills both processes, after a time since the journal was begun.
 fn kill_at(host: &Host, delay: Duration) {
     let started = host.home.seatrial(&format!("settings {APPLY} --sysroot")).word(&host.root).start();
     let pid = started.pid().as_raw_nonzero();
-    let children = || {
-        let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<Pid>>()
-    };
     let is_over =
         || !fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
     while host.journals().is_empty() && !is_over() {
         thread::yield_now();
     }
     thread::sleep(delay);
-    let agents = children();
-    started.signal(Signal::KILL);
-    for agent in agents {
-        // It may have ended by itself.
-        let _ = kill_process(agent, Signal::KILL);
-    }
+    of_home(host.home.path()).into_iter().for_each(|process| kill(process.pid));
     started.ended();
 }
 
 #[test]
 fn whatever_a_kill_left_is_taken_back() {
-    for delay in 0..12 {
+    for delay in 0..8 {
         let host = Host::new();
-        kill_at(&host, Duration::from_micros(700 * delay));
+        kill_at(&host, Duration::from_micros(1000 * delay));
         let deadline = Instant::now() + Duration::from_secs(120);
         // The agent may still be dying, with the journal in its hand.
         while host.run("restore all").code != Some(0) {
