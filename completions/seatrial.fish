@@ -31,7 +31,7 @@ complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "run" -d 'Measure 
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "gate" -d 'Say in one line and within seconds whether this node may take jobs'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "inventory" -d 'Show the hardware of this machine or of each node, with the limit of every part'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "list" -d 'Show benchmarks, patterns, settings and profiles, or explain one of them'
-complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "settings" -d 'Show host settings that affect measurements, and compare them with a profile'
+complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "settings" -d 'Show host settings that affect measurements, compare them with a profile, apply and restore them'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "compare" -d 'Compare two or more runs: better, worse, the same, or undecided'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "history" -d 'List stored runs, and show the trend of a benchmark'
 complete -c seatrial -n "__fish_seatrial_needs_command" -f -a "report" -d 'Show the results of a run'
@@ -144,29 +144,86 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand list" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l role -d 'Nodes that have a role of the profile: head=n1' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l role -d 'Nodes that have a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s N -l nodes -d 'Run on this many nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l partition -d 'Slurm: partition' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l account -d 'Slurm: account to charge' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l reservation -d 'Slurm: reservation' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l mpirun -d 'mpirun command with its options' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l script -d 'Use the simulated nodes of this script' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l partition -d 'Slurm: partition' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l account -d 'Slurm: account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l reservation -d 'Slurm: reservation' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l script -d 'Use the simulated nodes of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "restore" -d 'Restore the values before an `apply`, the last one first'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l for -d 'Restore by itself after this time: 30min, 2h' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l role -d 'Nodes that have a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
+slurm\t'One Slurm job step, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, only to start processes'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l partition -d 'Slurm: partition' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l account -d 'Slurm: account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l reservation -d 'Slurm: reservation' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l script -d 'Use the simulated nodes of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l sysroot -d 'Change the files below this folder instead of /' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l yes -d 'Do not ask'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l dry-run -d 'Print the plan, and change nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+json\t'One JSON document'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
+slurm\t'One Slurm job step, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, only to start processes'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l partition -d 'Slurm: partition' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l account -d 'Slurm: account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l reservation -d 'Slurm: reservation' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l script -d 'Use the simulated nodes of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l sysroot -d 'Change the files below this folder instead of /' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l force -d 'Restore also what somebody else has changed since'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Restore the values before an `apply`, the last one first'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l as -d 'Compare parts of runs under names: nodes (n1), devices (gpu:0, n1/gpu:0), directories (/scratch), parameters (mtu=1500). Parts of one run, each with the first: `compare RUN --as a=n1,b=n2`; parts of several runs, a name for each run: `compare OLD NEW --as a=n1,b=n2`. A name may have several parts, which are compared in their order' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l price -d 'Prices by a name of --as or a RUN as typed, such as a=1200,b=900: shows the headline figures per price, ranked' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l price-unit -d 'Unit of the prices, such as EUR' -r
@@ -243,7 +300,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "gate" -d 'Say in one line and within seconds whether this node may take jobs'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "inventory" -d 'Show the hardware of this machine or of each node, with the limit of every part'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "list" -d 'Show benchmarks, patterns, settings and profiles, or explain one of them'
-complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "settings" -d 'Show host settings that affect measurements, and compare them with a profile'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "settings" -d 'Show host settings that affect measurements, compare them with a profile, apply and restore them'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "compare" -d 'Compare two or more runs: better, worse, the same, or undecided'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "history" -d 'List stored runs, and show the trend of a benchmark'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "report" -d 'Show the results of a run'
@@ -253,4 +310,6 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "clean" -d 'Remove what interrupted runs left behind'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "copy" -d 'Copy files and directories to another host or within this one; a copy that was interrupted continues'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from settings" -f -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from settings" -f -a "restore" -d 'Restore the values before an `apply`, the last one first'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from profile" -f -a "draft" -d 'Draft a profile from good runs, with the bounds that the spread of their nodes suggests'

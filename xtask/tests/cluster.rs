@@ -48,6 +48,8 @@ mod readme;
 mod refused;
 #[path = "cluster/rig.rs"]
 mod rig;
+#[path = "cluster/settings.rs"]
+mod settings;
 #[path = "cluster/started.rs"]
 mod started;
 #[path = "cluster/tree.rs"]
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
     trials.extend(mpi::trials());
     trials.extend(four::trials());
     trials.extend(readme::trials());
+    trials.extend(settings::trials());
     trials.extend(tree::trials());
     trials.extend(gate::trials());
     let conclusion = run(&arguments, trials);

@@ -1,5 +1,6 @@
 //! Rules of CONTRIBUTING that a compiler does not check.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use xtask::workspace;
@@ -54,4 +55,15 @@ fn every_file_of_a_library_says_what_it_is_for() {
         let is_source = path.components().any(|part| part.as_os_str() == "src");
         assert!(!is_source || text.starts_with("//! "), "{} does not start with its purpose", path.display());
     }
+}
+
+#[test]
+fn only_settings_apply_and_restore_change_a_setting() {
+    // Put together, so that this file does not find itself.
+    let order = ["Command::Settings", " { order }"].concat();
+    let named: BTreeSet<PathBuf> =
+        sources().into_iter().filter(|(_, text)| text.contains(&order)).map(|(path, _)| path).collect();
+    // The agent receives it.
+    let known = ["crates/cli/src/command/settings/orders.rs", "crates/cluster/src/agent/run.rs"];
+    assert_eq!(named, known.into_iter().map(PathBuf::from).collect());
 }

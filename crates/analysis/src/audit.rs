@@ -64,7 +64,7 @@ pub fn audit(profiles: &[Profile], site: &Site, abouts: &[&'static SettingAbout]
 
 impl Audit {
     fn add(&mut self, ruling: SettingRuling<'_>, profile: &str, places: &HashMap<Place<'_>, usize>) {
-        let SettingRuling { rule, reading, record, change } = ruling;
+        let SettingRuling { rule, reading, record, value, change } = ruling;
         let judged = record.node.as_deref().zip(reading);
         let at = judged.and_then(|(node, reading)| places.get(&place(node, reading)).copied());
         if let Some(setting) = at.and_then(|at| self.settings.get_mut(at)) {
@@ -74,6 +74,7 @@ impl Audit {
                 why: rule.why.clone(),
                 verdict: record.verdict,
                 reason: record.reason.clone(),
+                value,
                 change,
                 waiver: record.waiver.clone(),
             });

@@ -45,6 +45,18 @@ pub fn launch(args: &NodeOptions, script: Option<&Path>) -> Result<Box<dyn Fleet
     Ok(fleet)
 }
 
+/// The same, with the settings of this machine below the folder `sysroot`, if one is given.
+pub fn launch_below(
+    args: &NodeOptions,
+    script: Option<&Path>,
+    sysroot: Option<&Path>,
+) -> Result<Box<dyn Fleet>, CliError> {
+    match sysroot {
+        Some(sysroot) => Ok(LocalLauncher::new(build()?).sysroot(sysroot).launch()?),
+        None => launch(args, script),
+    }
+}
+
 /// Refuses several names of one machine (a stale address, a typo): results would be assigned to the wrong node, and a
 /// pair of such nodes would measure the loopback.
 fn refuse_aliases(agents: &[Hello]) -> Result<(), CliError> {

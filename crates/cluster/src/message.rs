@@ -4,7 +4,7 @@ use std::fmt;
 
 use seatrial_bench::Offer;
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::SettingReading;
+use seatrial_model::setting::{SettingReading, SettingsAnswer, SettingsOrder};
 use seatrial_model::{Case, Evidence, Integrity, Nanos, Reason, Sample, SiteNode};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,10 @@ pub enum Command {
     Kill {
         worker: WorkerId,
     },
+    /// Change settings of the node. Answered by [`Report::Settings`]; never sent by what measures.
+    Settings {
+        order: SettingsOrder,
+    },
     /// Read the clock. Answered by [`Report::Pong`].
     Ping {
         round: u32,
@@ -85,6 +89,9 @@ pub enum Report {
     Ended {
         worker: WorkerId,
         end: WorkerEnd,
+    },
+    Settings {
+        answer: Box<SettingsAnswer>,
     },
 }
 

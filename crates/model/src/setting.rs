@@ -2,9 +2,11 @@
 //! `seatrial-analysis` judges them.
 
 mod about;
+mod change;
 mod document;
 mod reading;
 
-pub use about::{ApplyCommand, Privilege, SettingAbout, UNLIMITED};
+pub use about::{ApplyCommand, Privilege, SettingAbout, SettingFile, UNLIMITED};
+pub use change::{ChangeOutcome, ChangeState, SettingChange, SettingsAnswer, SettingsOrder};
 pub use document::{AuditedSetting, SettingsDocument, Wanted, schema};
 pub use reading::{Present, SettingReading};

@@ -76,6 +76,13 @@ pub(crate) fn micros(micros: u64) -> Option<Value> {
     micros.checked_mul(1000).map(|nanos| Nanos(nanos).into())
 }
 
+/// The text that sets what a file holds: of `always [madvise] never` the word in brackets, else all of it.
+pub(crate) fn written_form(text: &str) -> &str {
+    let text = text.trim();
+    let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    chosen.unwrap_or(text)
+}
+
 /// Whether `text` could be a word of the kernel.
 pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())

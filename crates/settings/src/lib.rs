@@ -1,8 +1,9 @@
 //! Host settings that affect measurements: what they are, why they matter, and how to change them.
 //!
-//! Changes nothing. One file per setting or group of similar settings, listed in `settings!` below. Requirements come
+//! Reads them and changes nothing, unless [`carry_out`] is called. One file per setting or group of similar settings, listed in `settings!` below. Requirements come
 //! from profiles.
 
+mod change;
 mod counted;
 mod devices;
 mod edac;
@@ -12,6 +13,7 @@ mod registry;
 mod setting;
 mod sysctl;
 
+pub use change::{KernelFiles, carry_out, journal_exists, keep_program};
 pub use registry::Registry;
 pub use setting::Setting;
 
@@ -54,6 +56,9 @@ settings! {
         interface: MTU, TXQUEUELEN;
         inventory: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
         ethtool: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
+    }
+    disk {
+        queue: READ_AHEAD, SCHEDULER;
     }
     rdma {
         port: PORT_STATE, PORT_RATE, MTU, RELAXED_ORDERING, FIRMWARE;

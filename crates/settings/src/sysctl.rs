@@ -1,14 +1,14 @@
 //! Settings that are one file below `/proc/sys`.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Bytes, Kind};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
 use crate::found::{on_node, parse, present};
 
-/// A setting read from the file `source` of its definition and set by sysctl(8).
+/// A setting read from and written to the file `source` of its definition.
 pub struct Sysctl(pub(crate) &'static SettingAbout);
 
 /// The kernel stores these numbers as `int`.
@@ -28,19 +28,11 @@ pub(crate) const ROW: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "",
-    apply: &[],
+    apply: &[ApplyCommand::SOURCE],
     privilege: Privilege::Root,
     remedy: "",
     traps: "Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.",
 };
-
-/// The command that sets a row, by its sysctl(8) name.
-macro_rules! by_sysctl {
-    ($name:literal) => {
-        &[seatrial_model::setting::ApplyCommand::always(concat!("sysctl -w ", $name, "={value}"))]
-    };
-}
-pub(crate) use by_sysctl;
 
 impl Setting for Sysctl {
     fn about(&self) -> &'static SettingAbout {

@@ -9,7 +9,7 @@ mod evidence;
 mod folder;
 mod history;
 mod home;
-mod id;
+pub mod id;
 mod journal;
 mod lock;
 mod tool;

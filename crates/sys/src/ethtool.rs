@@ -82,7 +82,100 @@ impl Offload {
     }
 }
 
+/// A number that can be set: its place in the structure of two commands.
+struct Field {
+    /// The structure, as a file below a test root, with the commands that read and write it.
+    question: &'static str,
+    read: u32,
+    write: u32,
+    at: usize,
+    numbers: usize,
+    /// The bits that are the number; all but in a word of flags.
+    bits: u32,
+}
+
+impl Field {
+    /// The number `name` of an interface, after the last part of the id of its setting.
+    fn named(name: &str) -> Option<Self> {
+        let of = |question, read, at, numbers| Self {
+            question,
+            read,
+            write: read + 1,
+            at,
+            numbers,
+            bits: u32::MAX,
+        };
+        let alone = |offload: Offload| {
+            let (read, question, bits) = offload.question();
+            Self { bits, ..of(question, read, 0, 1) }
+        };
+        Some(match name {
+            "rx_ring" => of("rings", 0x10, 4, 8),
+            "tx_ring" => of("rings", 0x10, 7, 8),
+            "rx_usecs" => of("coalescing", 0x0e, 0, 22),
+            "tx_usecs" => of("coalescing", 0x0e, 4, 22),
+            "adaptive_rx" => of("coalescing", 0x0e, 9, 22),
+            "channels" => of("channels", 0x3c, 7, 8),
+            "rx_pause" => of("pause", 0x12, 1, 3),
+            "tx_pause" => of("pause", 0x12, 2, 3),
+            "rx_checksum" => alone(Offload::ReceiveChecksum),
+            "tx_checksum" => alone(Offload::SendChecksum),
+            "tso" => alone(Offload::TcpSegmentation),
+            "gso" => alone(Offload::GenericSegmentation),
+            "gro" => alone(Offload::GenericReceive),
+            "lro" => alone(Offload::LargeReceive),
+            _ => return None,
+        })
+    }
+
+    fn get(&self, numbers: &[u32]) -> u32 {
+        let number = numbers.get(self.at).copied().unwrap_or_default();
+        if self.bits == u32::MAX { number } else { u32::from(number & self.bits != 0) }
+    }
+
+    fn put(&self, numbers: &mut [u32], value: u32) {
+        let Some(number) = numbers.get_mut(self.at) else { return };
+        *number = match (self.bits, value) {
+            (u32::MAX, value) => value,
+            (bits, 0) => *number & !bits,
+            (bits, _) => *number | bits,
+        };
+    }
+}
+
 impl<'a> Ethtool<'a> {
+    /// The number `name` that [`Self::set_number`] sets: `rx_ring`, `gro`.
+    pub fn number(&self, name: &str) -> Result<u32, ReadError> {
+        let path = format!("/ethtool/{}/{name}", self.interface);
+        let field = Field::named(name).ok_or(ReadError::Missing { path })?;
+        self.structure(&field).map(|numbers| field.get(&numbers))
+    }
+
+    /// Sets one number and leaves the others of its structure as they are.
+    pub fn set_number(&self, name: &str, value: u32) -> Result<(), Errno> {
+        let field = Field::named(name).ok_or(Errno::OPNOTSUPP)?;
+        let mut numbers = self.structure(&field).map_err(|error| error.errno().unwrap_or(Errno::IO))?;
+        field.put(&mut numbers, value);
+        if !self.root.is_live() {
+            let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            return self
+                .root
+                .write(format!("/ethtool/{}/{}", self.interface, field.question), &(words.join(" ") + "\n"));
+        }
+        numbers.insert(0, field.write);
+        call(self.interface, &mut numbers)
+    }
+
+    /// The numbers of the structure of `field`, without the command.
+    fn structure(&self, field: &Field) -> Result<Vec<u32>, ReadError> {
+        match field.numbers {
+            1 => self.ask::<1>(field.question, field.read).map(Vec::from),
+            3 => self.ask::<3>(field.question, field.read).map(Vec::from),
+            8 => self.ask::<8>(field.question, field.read).map(Vec::from),
+            _ => self.ask::<22>(field.question, field.read).map(Vec::from),
+        }
+    }
+
     pub fn of(root: &'a SysRoot, interface: &'a str) -> Self {
         Self { root, interface }
     }
@@ -275,6 +368,47 @@ mod tests {
         assert_eq!(eth0.offload(Offload::LargeReceive), Ok(true));
         assert!(eth0.offload(Offload::GenericReceive).expect_err("no such file").is_missing());
         assert!(Ethtool::of(&root, "eth1").rings().expect_err("no such interface").is_missing());
+    }
+
+    /// In a network namespace of its own, on its loopback interface.
+    #[test]
+    fn the_kernel_takes_one_number_and_leaves_the_others() {
+        let in_namespace = || {
+            // SAFETY: only this thread, which ends with the test, gets another network.
+            if unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }.is_err() {
+                return;
+            }
+            let root = SysRoot::live();
+            let lo = Ethtool::of(&root, "lo");
+            let all = || ["tso", "gso", "gro"].map(|name| lo.number(name));
+            assert_eq!(all(), [Ok(1), Ok(1), Ok(1)]);
+            assert_eq!((lo.set_number("gro", 0), all()), (Ok(()), [Ok(1), Ok(1), Ok(0)]));
+            assert_eq!((lo.set_number("tso", 0), all()), (Ok(()), [Ok(0), Ok(1), Ok(0)]));
+            assert_eq!(
+                (lo.set_number("tso", 1), lo.set_number("gro", 1), all()),
+                (Ok(()), Ok(()), [Ok(1), Ok(1), Ok(1)])
+            );
+            assert!(lo.number("rx_ring").expect_err("no rings").is_missing());
+            assert_eq!(lo.set_number("rx_ring", 64), Err(Errno::NOENT));
+        };
+        std::thread::spawn(in_namespace).join().expect("as it should be");
+    }
+
+    #[test]
+    fn one_number_is_set_and_the_others_of_its_structure_stay() {
+        let (_dir, root) = tree(&[("rings", "8192 0 0 8192 1024 0 0 512"), ("flags", "32770"), ("gro", "1")]);
+        let eth0 = Ethtool::of(&root, "eth0");
+        assert_eq!(
+            (eth0.number("rx_ring"), eth0.number("lro"), eth0.number("gro")),
+            (Ok(1024), Ok(1), Ok(1))
+        );
+        for (name, value) in [("rx_ring", 4096), ("lro", 0), ("gro", 0)] {
+            assert_eq!((eth0.set_number(name, value), eth0.number(name)), (Ok(()), Ok(value)), "{name}");
+        }
+        assert_eq!(root.text("/ethtool/eth0/rings").as_deref(), Ok("8192 0 0 8192 4096 0 0 512"));
+        assert_eq!(root.text("/ethtool/eth0/flags").as_deref(), Ok("2"));
+        assert_eq!(eth0.set_number("rx_usecs", 1), Err(Errno::NOENT));
+        assert!(eth0.number("colour").expect_err("no such number").is_missing());
     }
 
     #[test]

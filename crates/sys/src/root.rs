@@ -4,8 +4,8 @@ mod link;
 pub mod space;
 mod tree;
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, RwLock};
@@ -45,6 +45,15 @@ impl ReadError {
 
     pub const fn is_missing(&self) -> bool {
         matches!(self, Self::Missing { .. })
+    }
+
+    /// The error number; none where the file was read.
+    pub const fn errno(&self) -> Option<Errno> {
+        match self {
+            Self::Missing { .. } => Some(Errno::NOENT),
+            Self::Unreadable { errno, .. } => Some(*errno),
+            Self::Garbage { .. } => None,
+        }
     }
 
     fn io(path: &Path, error: &io::Error) -> Self {
@@ -149,6 +158,13 @@ impl SysRoot {
         Ok(text)
     }
 
+    /// Writes `text` to a file that exists, by one call, as files of the kernel need it.
+    pub fn write(&self, path: impl AsRef<Path>, text: &str) -> Result<(), Errno> {
+        let written = OpenOptions::new().write(true).truncate(true).open(self.locate(path));
+        let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
     pub fn value<T: FromStr>(&self, path: impl AsRef<Path>) -> Result<T, ReadError> {
         let text = self.text(&path)?;
         text.trim().parse().map_err(|_| ReadError::garbage(&path, &text, std::any::type_name::<T>()))
@@ -210,6 +226,15 @@ mod tests {
         assert_eq!(root.value::<u64>("/proc/sys/n"), Ok(42));
         assert!(root.exists("/proc/sys/n") && !root.exists("/proc/sys/m"));
         assert!(!root.is_live() && SysRoot::default().is_live());
+    }
+
+    #[test]
+    fn writes_only_to_files_that_exist() {
+        let (dir, root) = tree();
+        fs::write(dir.path().join("n"), "long\n").expect("written");
+        assert_eq!((root.write("/n", "1\n"), root.text("/n")), (Ok(()), Ok("1".to_owned())));
+        assert_eq!(root.write("/m", "1\n"), Err(Errno::NOENT));
+        assert!(!root.exists("/m"));
     }
 
     #[test]

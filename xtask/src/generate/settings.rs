@@ -12,13 +12,69 @@ const HEAD: &str = "\
 
 What measurements depend on besides the hardware. `seatrial settings` reads them all and changes nothing;
 `seatrial settings PROFILE` holds them against what a profile wants, and so does `seatrial check`. Nothing is wanted here:
-[profiles](profiles.md) say what.
+[profiles](profiles.md) say what. `seatrial settings apply` sets what a profile wants, and `seatrial settings restore` takes
+it back; no other command changes anything.
+
+## Apply and restore
+
+```console
+$ seatrial settings apply net.ipv4.tcp_rmem=4KiB,128KiB,64MiB nic.mtu@eth0=1500 -w n[1-2]
+Seatrial sets, and restores with `seatrial settings restore`:
+  n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
+      writes '4096 131072 67108864' to /proc/sys/net/ipv4/tcp_rmem; needs root
+      mind: Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.
+  n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
+      writes '1500' to /sys/class/net/eth0/mtu; needs root or CAP_NET_ADMIN
+      mind: Some drivers take the link down for a moment. NetworkManager and cloud agents set their own value again. Test the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge limits interfaces on top of it.
+set this on n[1-2]? [y/N] y
+n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
+n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
+restore n[1-2] with `seatrial settings restore 20261128-002453-twtr -w n[1-2]`
+```
+
+`apply PROFILE` sets what the profile wants, as far as it differs. A value is written as in a profile; `nic.mtu=9000` is for
+every real interface with a link, `nic.mtu@eth0=9000` for one of them. The plan says for each value what it is, what it will
+be, which file is written, which privilege that takes, and what it disturbs. It is confirmed once, or by `--yes`; where
+nobody can be asked (no terminal, no `--yes`) nothing is changed. `--dry-run` prints the plan and ends. What takes a reboot or
+has no file to write is shown with its command, and never tried: the column *apply* below says which.
+
+Each node writes the former value of a file to a journal, `/var/lib/seatrial/settings/HOST/ID.jsonl`, and syncs it before it
+writes the file. Then it reads the value back: what was refused, and what the kernel holds instead of what it was given, is
+printed with its cause. Such a value stays and is in the journal too.
+
+```console
+$ seatrial settings restore -w n[1-2]
+n[1-2] nic.mtu of /sys/class/net/eth0/mtu: 1500 -> 9000
+n[1-2] net.ipv4.tcp_rmem of /proc/sys/net/ipv4/tcp_rmem: 4096 131072 67108864 -> 4096 131072 33554432
+20261128-002453-twtr: 4 restored, 0 unchanged, 0 left, 0 failed
+```
+
+`restore` takes back the newest `apply`, `restore ID` one of them, `restore all` all, each in reverse order, whatever ended the
+`apply`: an error, a kill or a loss of power. What was refused is tried again after the others, since one setting may hold
+another. A value that is not the one that `apply` left has been changed by somebody else since: it is named, left, and
+restored with `--force` only. The journal is removed when nothing is left of it, so a second `restore` has nothing to do.
+After a boot most values are the former ones already, and `restore` only removes the journal. If the process ended between writing a file and reading it back, the journal cannot know what the kernel made of the value, and
+the former one is restored in any case. A driver that changes a second setting on its own account (intel_pstate sets the
+energy preference with the governor) is not in the journal.
+
+`--for 2h` lets each node restore by itself after that time: by a transient timer of systemd where it runs, else by a process
+that waits; which of them is printed. The process does not survive a boot, nor do most values. Under Slurm without systemd
+`--for` is refused, since Slurm ends every process of its step.
+
+| exit code | `apply` | `restore` |
+|---|---|---|
+| 0 | everything is as wanted | everything is as before, or there was nothing to restore |
+| 1 | something is not: it did not take, or only a command sets it; `--dry-run` would change something | something was left, or could not be restored |
+| 2 | usage, or nobody could be asked; nothing was changed | usage |
+| 3 | a node was not reached, did not answer, or could not use its journal | the same |
+
+## All settings
 
 `VALUE` and `NAME` stand for what is to be put in. A value is written into a profile as the column *values* says, whatever
 the system calls it: sizes and times with their unit, flags as true and false.
 
-| setting | what it is, and why it matters | values | read in | by hand | takes | mind |
-|---|---|---|---|---|---|---|
+| setting | what it is, and why it matters | values | read in | by hand | `apply` | takes | mind |
+|---|---|---|---|---|---|---|---|
 ";
 
 /// The page of all settings.
@@ -40,6 +96,7 @@ pub fn page(abouts: &[&SettingAbout]) -> File {
             &about.describe(),
             about.source,
             &ways,
+            if about.apply.iter().any(|apply| !about.path(apply).is_empty()) { "yes" } else { "no" },
             about.privilege.words(),
             about.traps,
         ];
@@ -71,7 +128,7 @@ mod tests {
             let start = format!("| `{}` | **", about.id);
             let row = text.lines().find(|line| line.starts_with(&start)).expect("a row");
             let cells = row.replace("\\|", "").matches('|').count();
-            assert_eq!(cells, 8, "{row}");
+            assert_eq!(cells, 9, "{row}");
             assert!(row.contains(about.traps) && row.contains(about.doc), "{row}");
         }
         assert!(text.contains(

@@ -13,6 +13,8 @@ pub(crate) struct SettingRuling<'a> {
     /// The judged reading; `None` when the rule found nothing to judge.
     pub reading: Option<&'a SettingReading>,
     pub record: VerdictRecord,
+    /// The demanded value, if the present one differs.
+    pub value: Option<Value>,
     /// The command that sets the demanded value, if the value differs and a command is known.
     pub change: Option<String>,
 }
@@ -104,7 +106,7 @@ fn rule_on<'a>(
 ) -> SettingRuling<'a> {
     let of = |verdict, reason| {
         let record = record(rule, Some(node), reading.subject.clone(), verdict, reason);
-        SettingRuling { rule, reading: Some(reading), record, change: None }
+        SettingRuling { rule, reading: Some(reading), record, value: None, change: None }
     };
     let value = match &reading.present {
         Present::Value(value) => value,
@@ -133,7 +135,8 @@ fn rule_on<'a>(
         Ok(false) => {
             let about = inputs.settings.iter().find(|about| about.id == rule.id);
             let target = rule.target(value).ok();
-            let change = about.zip(target).and_then(|(about, target)| about.command(reading, &target));
+            let change =
+                about.zip(target.as_ref()).and_then(|(about, target)| about.command(reading, target));
             let title = about.map_or(rule.id.as_str(), |about| about.title);
             let mut reasons = vec![match &reading.note {
                 Some(note) => format!("{title}: {value} ({note})"),
@@ -142,7 +145,7 @@ fn rule_on<'a>(
             reasons.extend(rule.why.clone());
             let mut missed = of(rule.missed.verdict(), Some(reasons.join("; ")));
             missed.record.remedy = about.and_then(|about| remedy(about, change.as_deref()));
-            SettingRuling { change, ..missed }
+            SettingRuling { value: target, change, ..missed }
         }
     }
 }
@@ -166,7 +169,7 @@ fn number(value: &Value) -> Option<Quantity> {
 
 fn unknown<'a>(rule: &'a SettingRule, node: Option<&str>, why: String) -> SettingRuling<'a> {
     let record = record(rule, node, Subject::node(), Verdict::Unknown, Some(why));
-    SettingRuling { rule, reading: None, record, change: None }
+    SettingRuling { rule, reading: None, record, value: None, change: None }
 }
 
 fn record(

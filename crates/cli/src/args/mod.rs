@@ -29,7 +29,7 @@ pub use output::{ColorChoice, OutputArgs, OutputFormat, TableOrJson};
 pub use past::{CompareArgs, HistoryArgs, NamedPart, ReportArgs, ReportForm};
 pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};
-pub use settings::SettingsArgs;
+pub use settings::{ApplyArgs, RestoreArgs, SettingsArgs, SettingsCommand};
 pub use supervise::WorkerArgs;
 pub use verify::VerifyArgs;
 
@@ -56,7 +56,7 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// Show benchmarks, patterns, settings and profiles, or explain one of them
     List(ListArgs),
-    /// Show host settings that affect measurements, and compare them with a profile
+    /// Show host settings that affect measurements, compare them with a profile, apply and restore them
     Settings(SettingsArgs),
     /// Compare two or more runs: better, worse, the same, or undecided
     Compare(CompareArgs),

@@ -39,6 +39,13 @@ fn described(name: Option<&str>) -> Value {
             .filter(|profile| profile["id"] == shipped.name)
             .for_each(|it| it["text"] = json!(shipped.text));
     }
+    for (setting, about) in seatrial_settings::registry().abouts().enumerate() {
+        for (at, apply) in about.apply.iter().enumerate() {
+            let way = &mut all["settings"][setting]["apply"][at];
+            way["command"] = json!(about.template(apply));
+            way["file"] = json!(about.path(apply));
+        }
+    }
     if let Some(name) = name {
         let kinds = all.as_object_mut().into_iter().flat_map(|all| all.values_mut());
         kinds.filter_map(Value::as_array_mut).for_each(|kind| kind.retain(|entry| entry["id"] == name));

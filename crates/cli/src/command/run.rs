@@ -144,9 +144,9 @@ fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors
         let setting = settings.abouts().map(|about| about.id).find(is_it).filter(|_| !is_known);
         if let Some(id) = setting {
             return Err(CliError::Usage(format!(
-                "--factors {name}: {id} is a host setting, which Seatrial never changes; measure, change it \
-                 by hand (see `seatrial list {id}`), measure again, and compare the runs with `seatrial \
-                 compare last~1 last`"
+                "--factors {name}: {id} is a host setting, which a run never changes; measure, set it with `seatrial \
+                 settings apply {id}=VALUE`, measure again, compare the runs with `seatrial compare last~1 last`, \
+                 and take it back with `seatrial settings restore`"
             )));
         }
     }

@@ -1,5 +1,10 @@
 //! `seatrial settings`.
 
+mod apply;
+mod orders;
+mod plan;
+mod restore;
+
 use jiff::Zoned;
 use jiff::civil::Date;
 use seatrial_analysis::audit;
@@ -10,13 +15,21 @@ use seatrial_profile::{SHIPPED, Source};
 use seatrial_report::settings::render;
 
 use super::check;
-use crate::args::{SettingsArgs, TableOrJson};
+use crate::args::{SettingsArgs, SettingsCommand, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::session::{exit_of_verdict, site_of};
 use crate::{fleet, output, roles};
 
 pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
+    match &args.command {
+        Some(SettingsCommand::Apply(args)) => apply::run(args),
+        Some(SettingsCommand::Restore(args)) => restore::run(args),
+        None => shown(args),
+    }
+}
+
+fn shown(args: &SettingsArgs) -> Result<Exit, CliError> {
     let abouts: Vec<_> = seatrial_settings::registry().abouts().collect();
     let today = Zoned::now().date();
     let mut chosen =

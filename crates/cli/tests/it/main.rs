@@ -3,6 +3,7 @@
 //! Tests of plans, judgements and reports use scripts (exact numbers, no clock); tests of processes, signals and
 //! memory measure this machine, with arrays of a few MiB.
 
+mod applied;
 mod clean;
 mod composed;
 mod confined;

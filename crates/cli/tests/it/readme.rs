@@ -8,13 +8,15 @@ use crate::rig::{Home, Script};
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
 
 /// Commands, with what an example stands for in this test. Files are made in the test's folder.
-const EXAMPLES: [(&str, &str); 14] = [
+const EXAMPLES: [(&str, &str); 16] = [
     ("check [PROFILE]", "check host --plan"),
     ("run BENCH...", "run mem.bandwidth mem.latency --plan"),
     ("gate [PROFILE]", "gate"),
     ("list [NAME]", "list mem.bandwidth"),
     ("inventory", "inventory"),
     ("settings [PROFILE]", "settings host"),
+    ("settings apply PROFILE", "settings apply dragnet --dry-run"),
+    ("settings restore [ID]", "settings restore"),
     ("compare A B...", "compare last~1 last"),
     ("history [BENCH]", "history mem.bandwidth"),
     ("report RUN", "report last"),
@@ -107,7 +109,8 @@ fn every_line_of_what_to_type_works_and_knows_its_flags() {
         // 1 and 3 are judgements of what was found.
         assert!(matches!(ended.code, Some(0 | 1 | 3)), "{example}: {}", ended.err);
         let name = expected.split(['[', ' ']).next().unwrap_or_default();
-        let name = if name == "profile" { "profile draft" } else { name };
+        let below = ["profile draft", "settings apply", "settings restore"];
+        let name = below.into_iter().find(|below| expected.starts_with(below)).unwrap_or(name);
         let help = home.seatrial(&format!("{name} --help")).run().exits(0).out;
         for flag in flags(says) {
             assert!(help.contains(flag), "README promises {flag} of {command}:\n{help}");
@@ -123,9 +126,10 @@ fn flags(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_flag_in_the_prose_is_a_flag() {
     let home = Home::new();
-    let helps: Vec<String> = ["check", "run", "report", "export", "settings"]
-        .map(|name| home.seatrial(&format!("{name} --help")).run().exits(0).out)
-        .into();
+    let helps: Vec<String> =
+        ["check", "run", "report", "export", "settings", "settings apply", "settings restore"]
+            .map(|name| home.seatrial(&format!("{name} --help")).run().exits(0).out)
+            .into();
     let options = blocks("text").nth(1).expect("the block of node options").lines();
     let options = options.filter_map(|line| line.split("  ").next());
     let of_seatrial = quoted().into_iter().filter(|text| !text.starts_with("cargo "));

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ use super::event::Event;
 use super::group::sweep;
 use super::leftovers::{LONGEST, SOON};
 use super::reports::Reports;
+use super::settings::{self, TimerPids};
 use super::spawn::{self, Handle};
 use super::stdio;
 use super::supervise::{Ask, GRACE, PATIENCE};
@@ -90,7 +91,7 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         tracing::warn!("the agent cannot set up its process: {error}");
     }
     let reports = Reports::new(streams.reports, events.clone());
-    let (options, silence) = (options.clone(), options.silence);
+    let (options, silence, root) = (options.clone(), options.silence, root_of(options));
     let (first, answers) = (reports.clone(), reports.clone());
     let listener = events.clone();
     let started = thread::Builder::new()
@@ -107,6 +108,8 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         .map_err(|error| tracing::warn!("cannot create the store for file descriptors: {error}"))
         .ok();
     let agent = Agent {
+        root,
+        timers: TimerPids::default(),
         reports,
         events,
         workers: BTreeMap::new(),
@@ -163,9 +166,13 @@ fn streams(options: &AgentOptions) -> Result<stdio::Streams, String> {
     stdio::Streams::over(met?).map_err(taken)
 }
 
+fn root_of(options: &AgentOptions) -> SysRoot {
+    options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at)
+}
+
 /// Reads the inventory on a thread of its own, since a broken driver may answer late or never.
 fn hello(options: &AgentOptions, reports: &Reports) {
-    let root = options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at);
+    let root = root_of(options);
     let mut machine = seatrial_inventory::read(&root);
     if let Some(words) = wrapper() {
         let text = format!("measured in processes that `{}` starts", words.to_string_lossy().trim());
@@ -219,6 +226,9 @@ fn is_end_of_step(end: &WorkerEnd, terminated: &AtomicBool) -> bool {
 }
 
 struct Agent {
+    /// Where settings are changed.
+    root: SysRoot,
+    timers: TimerPids,
     reports: Reports,
     events: Sender<Event>,
     workers: BTreeMap<WorkerId, Handle>,
@@ -250,6 +260,10 @@ impl Agent {
                     Command::Spawn { worker, case, place, trial } => self.spawn(worker, case, place, trial),
                     Command::Tell { worker, message } => self.tell(worker, message),
                     Command::Kill { worker } => self.ask(worker, Ask::Kill),
+                    Command::Settings { order } => {
+                        let (root, reports) = (self.root.clone(), self.reports.clone());
+                        settings::carry_out(root, reports, order, Arc::clone(&self.timers));
+                    }
                     // Pings are answered where they are read; any message is a sign of life.
                     Command::Ping { .. } | Command::Alive => {}
                     Command::Quit => return self.leave(inbox, Ask::Kill),
@@ -356,7 +370,8 @@ impl Agent {
 
     /// Only while no worker runs: orphans of a running worker may be part of its test.
     fn sweep(&self) {
-        let ours: BTreeSet<u32> = self.abandoned.values().copied().collect();
+        let timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours: BTreeSet<u32> = self.abandoned.values().copied().chain(timers.iter().copied()).collect();
         sweep(&ours);
     }
 

@@ -144,8 +144,8 @@ impl Fleet for ScriptedFleet {
             Command::Spawn { worker, case, place, trial } => {
                 return self.spawn(node, worker, &case, place, trial);
             }
-            // Simulated nodes share one clock.
-            Command::Ping { .. } | Command::Alive => return,
+            // Simulated nodes share one clock, and have no settings that could be changed.
+            Command::Ping { .. } | Command::Alive | Command::Settings { .. } => return,
             Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
             Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {
                 Some(worker) if worker.node == node => (id, worker.hear(message, now)),

@@ -146,7 +146,8 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             FleetEvent::From(_, Report::Ended { worker, end }) => {
                 self.advance_worker(worker, |trial, case, now| trial.ended(case, worker, end, now));
             }
-            FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. }) | FleetEvent::Quiet => {}
+            FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. } | Report::Settings { .. })
+            | FleetEvent::Quiet => {}
             FleetEvent::Lost(node, why) => self.lose(node, &why, None),
             FleetEvent::Recalled(node, why) => {
                 self.lose(node, &why, Some(&Reason::new(Cause::Interrupted, why.clone())));

@@ -49,9 +49,13 @@ pub struct SettingAbout {
 pub struct ApplyCommand {
     /// The fact `by` of the readings that the command is for; empty for every reading.
     pub by: &'static str,
-    /// The command: `{value}` stands for the value as the system writes it, `{name}` for the name of the subject.
+    /// The command: `{value}` stands for the value as the system writes it, `{name}` for the name of the subject. Empty
+    /// where `file` says all: then the command writes the file, by sysctl(8) or `echo`.
     pub command: &'static str,
-    /// Words of the system for values that are written differently here.
+    /// The file by which Seatrial itself writes the value, `*` for each of several; empty where only the command sets it.
+    pub file: &'static str,
+    /// Words of the system for values that are written differently here: of the command, and of the file where it has
+    /// no command of its own.
     pub words: &'static [(&'static str, &'static str)],
 }
 
@@ -78,10 +82,33 @@ impl Privilege {
     }
 }
 
+/// The file that takes the place of [`ApplyCommand::SOURCE`].
+const SOURCE: &str = "{source}";
+
+/// Values with the words of the system for them.
+type Words = &'static [(&'static str, &'static str)];
+
+/// A file, and the text that sets a value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingFile {
+    /// Path on the live system; `*` stands for each of several.
+    pub path: String,
+    /// The value as the system writes it.
+    pub text: String,
+}
+
 impl ApplyCommand {
-    /// A command for every reading.
+    /// The file that the setting is read from is written.
+    pub const SOURCE: Self = Self::file(SOURCE);
+
+    /// A command for every reading, which a person types.
     pub const fn always(command: &'static str) -> Self {
-        Self { by: "", command, words: &[] }
+        Self { by: "", command, file: "", words: &[] }
+    }
+
+    /// A file for every reading.
+    pub const fn file(file: &'static str) -> Self {
+        Self { by: "", command: "", file, words: &[] }
     }
 
     fn fits(&self, reading: &SettingReading) -> bool {
@@ -134,11 +161,50 @@ impl SettingAbout {
 
     /// The command that changes `reading` to `wanted`, if one is known.
     pub fn command(&self, reading: &SettingReading, wanted: &Value) -> Option<String> {
+        let (apply, name, text) = self.way(reading, wanted, |apply| apply.words)?;
+        Some(self.template(apply).replace("{name}", &quoted(name)).replace("{value}", &quoted(&text)))
+    }
+
+    /// The file that changes `reading` to `wanted`; `None` where a person has to type the command.
+    pub fn file(&self, reading: &SettingReading, wanted: &Value) -> Option<SettingFile> {
+        let (apply, name, text) =
+            self.way(reading, wanted, |apply| if apply.command.is_empty() { apply.words } else { &[] })?;
+        let path = self.path(apply).replace("{name}", name);
+        (!path.is_empty()).then_some(SettingFile { path, text })
+    }
+
+    /// The way that fits `reading`, the name of its subject, and `wanted` as the system writes it.
+    fn way<'r>(
+        &self,
+        reading: &'r SettingReading,
+        wanted: &Value,
+        words: fn(&ApplyCommand) -> Words,
+    ) -> Option<(&'static ApplyCommand, &'r str, String)> {
         let apply = self.apply.iter().find(|apply| apply.fits(reading))?;
         let name = reading.subject.as_str().split_once(':').map_or("", |(_, name)| name);
         let values = wanted.to_string();
-        let raw: Vec<_> = self.split(&values).into_iter().map(|value| self.raw(apply, value)).collect();
-        Some(apply.command.replace("{name}", &quoted(name)).replace("{value}", &quoted(&raw.join(" "))))
+        let raw: Vec<_> =
+            self.split(&values).into_iter().map(|value| self.raw(words(apply), value)).collect();
+        Some((apply, name, raw.join(" ")))
+    }
+
+    /// The file of `apply` with `{name}` in it; empty where only the command sets the value.
+    pub fn path(&self, apply: &ApplyCommand) -> &'static str {
+        if apply.file == SOURCE { self.source } else { apply.file }
+    }
+
+    /// The command of `apply` with `{value}` and `{name}` in it.
+    pub fn template(&self, apply: &ApplyCommand) -> Cow<'static, str> {
+        let path = self.path(apply);
+        if !apply.command.is_empty() {
+            Cow::Borrowed(apply.command)
+        } else if let Some(name) = path.strip_prefix("/proc/sys/") {
+            Cow::Owned(format!("sysctl -w {}={{value}}", name.replace('/', ".")))
+        } else if path.contains('*') {
+            Cow::Owned(format!("echo {{value}} | tee {path}"))
+        } else {
+            Cow::Owned(format!("echo {{value}} > {path}"))
+        }
     }
 
     /// The commands with placeholders, for docs, each with a remark on how the value is written.
@@ -146,8 +212,9 @@ impl SettingAbout {
         let fields: Vec<String> = self.fields.iter().map(|field| field.to_uppercase()).collect();
         let open = if fields.is_empty() { "VALUE".to_owned() } else { format!("'{}'", fields.join(" ")) };
         self.apply.iter().map(move |apply| {
-            let command = apply.command.replace("{name}", "NAME").replace("{value}", &open);
-            (command, if apply.command.contains("{value}") { self.spelling(apply) } else { String::new() })
+            let template = self.template(apply);
+            let command = template.replace("{name}", "NAME").replace("{value}", &open);
+            (command, if template.contains("{value}") { self.spelling(apply) } else { String::new() })
         })
     }
 
@@ -157,7 +224,7 @@ impl SettingAbout {
             Kind::Size(..) => vec!["in bytes".to_owned()],
             Kind::Time(..) => vec!["in microseconds".to_owned()],
             Kind::Flag => {
-                ["true", "false"].map(|flag| format!("{} for {flag}", self.raw(apply, flag))).into()
+                ["true", "false"].map(|flag| format!("{} for {flag}", self.raw(apply.words, flag))).into()
             }
             _ => Vec::new(),
         };
@@ -168,8 +235,8 @@ impl SettingAbout {
     }
 
     /// The value as the system writes it: sizes in bytes, times in microseconds, flags as 1 and 0.
-    fn raw<'v>(&self, apply: &ApplyCommand, value: &'v str) -> Cow<'v, str> {
-        if let Some((_, word)) = apply.words.iter().find(|(known, _)| *known == value) {
+    fn raw<'v>(&self, words: Words, value: &'v str) -> Cow<'v, str> {
+        if let Some((_, word)) = words.iter().find(|(known, _)| *known == value) {
             return Cow::Borrowed(word);
         }
         if let (UNLIMITED, Some(raw)) = (value, self.unlimited) {
@@ -224,7 +291,7 @@ mod tests {
         subject: "node",
         facts: &[],
         source: "/proc/sys/toy/buffer",
-        apply: &[ApplyCommand::always("sysctl -w toy.buffer={value}")],
+        apply: &[ApplyCommand::SOURCE],
         privilege: Privilege::Root,
         remedy: "",
         traps: "",
@@ -259,23 +326,53 @@ mod tests {
 
     #[test]
     fn the_way_that_fits_the_reading_has_its_own_words() {
-        let apply: &[ApplyCommand] = &[
+        const APPLY: &[ApplyCommand] = &[
             ApplyCommand {
                 by: "inverse",
-                command: "echo {value} > no_turbo",
                 words: &[("true", "0"), ("false", "1")],
+                ..ApplyCommand::file("/sys/no_turbo")
             },
-            ApplyCommand { by: "plain", command: "echo {value} > boost", words: &[] },
+            ApplyCommand { by: "plain", ..ApplyCommand::file("/sys/boost") },
         ];
-        let about = SettingAbout { kind: Kind::Flag, apply, ..BUFFER };
+        let about = SettingAbout { kind: Kind::Flag, apply: APPLY, ..BUFFER };
         let by = |fact: &str| {
             let mut reading = reading(Subject::node());
             reading.facts.set("by", fact);
             about.command(&reading, &Value::Flag(false))
         };
-        assert_eq!(by("inverse").as_deref(), Some("echo 1 > no_turbo"));
-        assert_eq!(by("plain").as_deref(), Some("echo 0 > boost"));
+        assert_eq!(by("inverse").as_deref(), Some("echo 1 > /sys/no_turbo"));
+        assert_eq!(by("plain").as_deref(), Some("echo 0 > /sys/boost"));
         assert_eq!(by("other"), None);
+    }
+
+    #[test]
+    fn what_is_written_and_what_a_person_would_type_come_from_one_definition() {
+        let written = |about: &SettingAbout, subject: Subject, wanted: &str| {
+            let file = about.file(&reading(subject), &wanted.into());
+            file.map(|file| (file.path, file.text))
+        };
+        let of_node = |about, wanted| written(about, Subject::node(), wanted);
+        let file = |path: &str, text: &str| Some((path.to_owned(), text.to_owned()));
+        assert_eq!(of_node(&BUFFER, "16 MiB"), file("/proc/sys/toy/buffer", "16777216"));
+        assert_eq!(
+            of_node(&TRIPLE, "4 KiB, 64 KiB, 16 MiB"),
+            file("/proc/sys/toy/buffer", "4096 65536 16777216")
+        );
+        const BY_HAND: &[ApplyCommand] = &[ApplyCommand::always("toy {value}")];
+        assert_eq!(of_node(&SettingAbout { apply: BY_HAND, ..BUFFER }, "1 B"), None);
+        const EACH: &[ApplyCommand] = &[ApplyCommand::file("/sys/toy*/knob")];
+        let each = SettingAbout { kind: Kind::Text, apply: EACH, ..BUFFER };
+        assert_eq!(of_node(&each, "fast"), file("/sys/toy*/knob", "fast"));
+        assert_eq!(command(&each, "fast"), "echo fast | tee /sys/toy*/knob");
+        const MTU: &[ApplyCommand] = &[ApplyCommand {
+            file: "/sys/class/net/{name}/mtu",
+            ..ApplyCommand::always("ip link set {name} mtu {value}")
+        }];
+        let mtu = SettingAbout { kind: Kind::Count(68, 65535), apply: MTU, ..BUFFER };
+        assert_eq!(
+            written(&mtu, Subject::device("nic", "eth0"), "9000"),
+            file("/sys/class/net/eth0/mtu", "9000")
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SettingReading;
+use crate::param::Value;
 use crate::record::ProfileRef;
 use crate::verdict::{Verdict, VerdictRecord};
 
@@ -51,6 +52,9 @@ pub struct Wanted {
     pub verdict: Verdict,
     /// Why the verdict is not a plain pass.
     pub reason: Option<String>,
+    /// The value that would meet it, where the present one does not.
+    #[serde(default)]
+    pub value: Option<Value>,
     /// The command that sets the value, where it differs and a command is known.
     pub change: Option<String>,
     /// Who waived it and until when, if waived.

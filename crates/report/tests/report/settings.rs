@@ -90,6 +90,7 @@ fn wanted(bound: &str, verdict: Verdict) -> Wanted {
         why: None,
         verdict,
         reason: None,
+        value: None,
         change: None,
         waiver: None,
     }

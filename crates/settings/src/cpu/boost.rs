@@ -37,14 +37,10 @@ const ABOUT: SettingAbout = SettingAbout {
     apply: &[
         ApplyCommand {
             by: "intel_pstate",
-            command: "echo {value} > /sys/devices/system/cpu/intel_pstate/no_turbo",
             words: &[("true", "0"), ("false", "1")],
+            ..ApplyCommand::file(NO_TURBO)
         },
-        ApplyCommand {
-            by: "cpufreq",
-            command: "echo {value} > /sys/devices/system/cpu/cpufreq/boost",
-            words: &[],
-        },
+        ApplyCommand { by: "cpufreq", ..ApplyCommand::file(BOOST) },
     ],
     privilege: Privilege::Root,
     remedy: "",

@@ -24,9 +24,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-    apply: &[ApplyCommand::always(
-        "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-    )],
+    apply: &[ApplyCommand::SOURCE],
     privilege: Privilege::Root,
     remedy: "",
     traps: "While the governor is `performance` the driver allows only `performance` and answers EBUSY: set \

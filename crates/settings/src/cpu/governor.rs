@@ -29,9 +29,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &["active"],
     source: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-    apply: &[ApplyCommand::always(
-        "echo {value} | tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-    )],
+    apply: &[ApplyCommand::SOURCE],
     privilege: Privilege::Root,
     remedy: "",
     traps: "Each policy has its own value; note the old ones first, since they may differ. Restore the \

@@ -28,11 +28,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/smt/active and control",
-    apply: &[ApplyCommand {
-        by: "",
-        command: "echo {value} > /sys/devices/system/cpu/smt/control",
-        words: &[("true", "on"), ("false", "off")],
-    }],
+    apply: &[ApplyCommand { words: &[("true", "on"), ("false", "off")], ..ApplyCommand::file(CONTROL) }],
     privilege: Privilege::Root,
     remedy: "",
     traps: "Takes the second threads offline: cpusets, interrupt affinities and pinned programs lose these \

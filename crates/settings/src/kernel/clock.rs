@@ -38,9 +38,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: CLOCK_SOURCE,
-    apply: &[ApplyCommand::always(
-        "echo {value} | tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
-    )],
+    apply: &[ApplyCommand::SOURCE],
     privilege: Privilege::Root,
     remedy: "",
     traps: "The kernel accepts only names in available_clocksource in the same folder; an unstable counter \

@@ -3,7 +3,7 @@
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Kind, Nanos};
 
-use crate::sysctl::{ROW, Sysctl, by_sysctl};
+use crate::sysctl::{ROW, Sysctl};
 
 pub static RT_RUNTIME: Sysctl = Sysctl(&SettingAbout {
     id: "kernel.sched_rt_runtime_us",
@@ -17,7 +17,6 @@ pub static RT_RUNTIME: Sysctl = Sysctl(&SettingAbout {
     kind: Kind::Time(Nanos(0), Nanos::secs(2147)),
     unlimited: Some("-1"),
     source: "/proc/sys/kernel/sched_rt_runtime_us",
-    apply: by_sysctl!("kernel.sched_rt_runtime_us"),
     traps: "Without a limit, a real-time task in an endless loop blocks everything else on its CPU, also the \
             login shell. Lost at the next boot unless a file in /etc/sysctl.d sets it.",
     ..ROW

@@ -7,7 +7,7 @@ use seatrial_sys::root::{ReadError, SysRoot};
 
 use crate::Setting;
 use crate::found::{on_node, present};
-use crate::sysctl::{COUNT, ROW, Sysctl, by_sysctl};
+use crate::sysctl::{COUNT, ROW, Sysctl};
 
 const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
@@ -28,7 +28,7 @@ const TRANSPARENT: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: ENABLED,
-    apply: &[ApplyCommand::always("echo {value} > /sys/kernel/mm/transparent_hugepage/enabled")],
+    apply: &[ApplyCommand::SOURCE],
     privilege: Privilege::Root,
     remedy: "",
     traps: "Holds for memory that is allocated from now on. Lost at the next boot unless \
@@ -67,7 +67,6 @@ pub static HUGE_PAGES: Sysctl = Sysctl(&SettingAbout {
     kind: COUNT,
     unit: "pages",
     source: "/proc/sys/vm/nr_hugepages",
-    apply: by_sysctl!("vm.nr_hugepages"),
     traps: "The kernel reserves as many as it finds contiguous memory for, which may be fewer on a host that \
             has run for long: read the value back. Lost at the next boot unless a file in /etc/sysctl.d sets \
             it.",

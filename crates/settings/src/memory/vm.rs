@@ -3,7 +3,7 @@
 use seatrial_model::Kind;
 use seatrial_model::setting::SettingAbout;
 
-use crate::sysctl::{ROW, Sysctl, by_sysctl};
+use crate::sysctl::{ROW, Sysctl};
 
 pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     id: "memory.numa_balancing",
@@ -15,7 +15,6 @@ pub static NUMA_BALANCING: Sysctl = Sysctl(&SettingAbout {
     // admin-guide/sysctl/kernel.rst: bits 1 and 2 may both be set.
     kind: Kind::Count(0, 3),
     source: "/proc/sys/kernel/numa_balancing",
-    apply: by_sysctl!("kernel.numa_balancing"),
     traps: "Pages that were migrated stay where they are. Lost at the next boot unless a file in \
             /etc/sysctl.d or numa_balancing= on the kernel command line sets it.",
     ..ROW
@@ -29,7 +28,6 @@ pub static SWAPPINESS: Sysctl = Sysctl(&SettingAbout {
           Without swap it has almost no effect.",
     kind: Kind::Count(0, 200),
     source: "/proc/sys/vm/swappiness",
-    apply: by_sysctl!("vm.swappiness"),
     traps: "cgroups of version 1 have their own value. Lost at the next boot unless a file in /etc/sysctl.d \
             sets it.",
     ..ROW
@@ -44,6 +42,5 @@ pub static ZONE_RECLAIM: Sysctl = Sysctl(&SettingAbout {
     // admin-guide/sysctl/vm.rst: bits 1, 2 and 4.
     kind: Kind::Count(0, 7),
     source: "/proc/sys/vm/zone_reclaim_mode",
-    apply: by_sysctl!("vm.zone_reclaim_mode"),
     ..ROW
 });

@@ -84,12 +84,14 @@ pub static RCVBUF_AT_LEAST_SNDBUF: Consistent = Consistent {
             ApplyCommand {
                 by: CORE,
                 command: "sysctl -w net.core.rmem_max=$(sysctl -n net.core.wmem_max)",
+                file: "",
                 words: &[],
             },
             ApplyCommand {
                 by: TCP,
                 command: "sysctl -w net.ipv4.tcp_rmem=\"$(sysctl -n net.ipv4.tcp_rmem | cut -f1,2) \
                           $(sysctl -n net.ipv4.tcp_wmem | cut -f3)\"",
+                file: "",
                 words: &[],
             },
         ],

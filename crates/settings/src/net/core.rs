@@ -3,7 +3,7 @@
 use seatrial_model::Kind;
 use seatrial_model::setting::SettingAbout;
 
-use crate::sysctl::{BUFFER, COUNT, ROW, Sysctl, by_sysctl};
+use crate::sysctl::{BUFFER, COUNT, ROW, Sysctl};
 
 pub static RMEM_MAX: Sysctl = Sysctl(&SettingAbout {
     id: "net.core.rmem_max",
@@ -13,7 +13,6 @@ pub static RMEM_MAX: Sysctl = Sysctl(&SettingAbout {
           bandwidth-delay product. TCP with autotuning is limited by net.ipv4.tcp_rmem instead.",
     kind: BUFFER,
     source: "/proc/sys/net/core/rmem_max",
-    apply: by_sysctl!("net.core.rmem_max"),
     ..ROW
 });
 
@@ -24,7 +23,6 @@ pub static RMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
           lose datagrams at high rates.",
     kind: BUFFER,
     source: "/proc/sys/net/core/rmem_default",
-    apply: by_sysctl!("net.core.rmem_default"),
     traps: "Every new socket gets it, idle ones too. Keep it at or below net.core.rmem_max. Lost at the next \
             boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
@@ -38,7 +36,6 @@ pub static WMEM_MAX: Sysctl = Sysctl(&SettingAbout {
           net.ipv4.tcp_wmem instead.",
     kind: BUFFER,
     source: "/proc/sys/net/core/wmem_max",
-    apply: by_sysctl!("net.core.wmem_max"),
     ..ROW
 });
 
@@ -49,7 +46,6 @@ pub static WMEM_DEFAULT: Sysctl = Sysctl(&SettingAbout {
           the interface.",
     kind: BUFFER,
     source: "/proc/sys/net/core/wmem_default",
-    apply: by_sysctl!("net.core.wmem_default"),
     traps: "Every new socket gets it, idle ones too. Keep it at or below net.core.wmem_max. Lost at the next \
             boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
@@ -64,7 +60,6 @@ pub static NETDEV_MAX_BACKLOG: Sysctl = Sysctl(&SettingAbout {
     kind: COUNT,
     unit: "packets",
     source: "/proc/sys/net/core/netdev_max_backlog",
-    apply: by_sysctl!("net.core.netdev_max_backlog"),
     ..ROW
 });
 
@@ -76,7 +71,6 @@ pub static DEFAULT_QDISC: Sysctl = Sysctl(&SettingAbout {
           ports.",
     kind: Kind::Text,
     source: "/proc/sys/net/core/default_qdisc",
-    apply: by_sysctl!("net.core.default_qdisc"),
     traps: "Existing interfaces keep theirs; `tc qdisc replace dev NAME root fq` changes one of them.",
     ..ROW
 });

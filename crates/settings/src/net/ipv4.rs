@@ -3,7 +3,7 @@
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Bytes, Kind};
 
-use crate::sysctl::{ROW, Sysctl, by_sysctl};
+use crate::sysctl::{ROW, Sysctl};
 
 const TCP_BUFFER: Kind = Kind::Size(Bytes(1), Bytes(i32::MAX as u64));
 
@@ -18,7 +18,6 @@ pub static UDP_MEM: Sysctl = Sysctl(&SettingAbout {
     unit: "pages",
     fields: &["min", "pressure", "max"],
     source: "/proc/sys/net/ipv4/udp_mem",
-    apply: by_sysctl!("net.ipv4.udp_mem"),
     traps: "In pages, not bytes; a page is 4 KiB on x86-64 and up to 64 KiB elsewhere. Lost at the next boot \
             unless a file in /etc/sysctl.d sets it.",
     ..ROW
@@ -34,7 +33,6 @@ pub static TCP_RMEM: Sysctl = Sysctl(&SettingAbout {
     kind: TCP_BUFFER,
     fields: &["min", "default", "max"],
     source: "/proc/sys/net/ipv4/tcp_rmem",
-    apply: by_sysctl!("net.ipv4.tcp_rmem"),
     ..ROW
 });
 
@@ -47,7 +45,6 @@ pub static TCP_WMEM: Sysctl = Sysctl(&SettingAbout {
     kind: TCP_BUFFER,
     fields: &["min", "default", "max"],
     source: "/proc/sys/net/ipv4/tcp_wmem",
-    apply: by_sysctl!("net.ipv4.tcp_wmem"),
     ..ROW
 });
 
@@ -59,7 +56,6 @@ pub static TCP_CONGESTION_CONTROL: Sysctl = Sysctl(&SettingAbout {
           between streams differently. Only the sender's algorithm counts.",
     kind: Kind::Text,
     source: "/proc/sys/net/ipv4/tcp_congestion_control",
-    apply: by_sysctl!("net.ipv4.tcp_congestion_control"),
     traps: "Holds for new connections. /proc/sys/net/ipv4/tcp_available_congestion_control lists the loaded \
             algorithms; `modprobe tcp_NAME` loads others. Lost at the next boot unless a file in \
             /etc/sysctl.d sets it.",
@@ -75,7 +71,6 @@ pub static TCP_TIMESTAMPS: Sysctl = Sysctl(&SettingAbout {
           setting.",
     kind: Kind::Count(0, 2),
     source: "/proc/sys/net/ipv4/tcp_timestamps",
-    apply: by_sysctl!("net.ipv4.tcp_timestamps"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
 });
@@ -88,7 +83,6 @@ pub static TCP_SACK: Sysctl = Sysctl(&SettingAbout {
           retransmission of the whole window. Both ends must enable it.",
     kind: Kind::Flag,
     source: "/proc/sys/net/ipv4/tcp_sack",
-    apply: by_sysctl!("net.ipv4.tcp_sack"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
 });
@@ -100,7 +94,6 @@ pub static TCP_WINDOW_SCALING: Sysctl = Sysctl(&SettingAbout {
           Gbit/s at a round trip of 1 ms. Both ends must enable it.",
     kind: Kind::Flag,
     source: "/proc/sys/net/ipv4/tcp_window_scaling",
-    apply: by_sysctl!("net.ipv4.tcp_window_scaling"),
     traps: "Holds for new connections. Lost at the next boot unless a file in /etc/sysctl.d sets it.",
     ..ROW
 });

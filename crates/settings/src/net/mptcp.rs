@@ -3,7 +3,7 @@
 use seatrial_model::Kind;
 use seatrial_model::setting::SettingAbout;
 
-use crate::sysctl::{ROW, Sysctl, by_sysctl};
+use crate::sysctl::{ROW, Sysctl};
 
 pub static ENABLED: Sysctl = Sysctl(&SettingAbout {
     id: "net.mptcp.enabled",
@@ -12,7 +12,6 @@ pub static ENABLED: Sysctl = Sysctl(&SettingAbout {
           such a connection fails or falls back to plain TCP, which then is what was measured.",
     kind: Kind::Flag,
     source: "/proc/sys/net/mptcp/enabled",
-    apply: by_sysctl!("net.mptcp.enabled"),
     traps: "Of each network namespace by itself. More paths than one also need `ip mptcp endpoint`. Lost at the next boot \
             unless a file in /etc/sysctl.d sets it.",
     ..ROW

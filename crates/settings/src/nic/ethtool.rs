@@ -1,4 +1,5 @@
-//! Settings of network drivers by ethtool: rings, coalescing, pause, channels, offloads.
+//! Settings of network drivers by ethtool: rings, coalescing, pause, channels, offloads. A path `/ethtool/NAME/NUMBER`
+//! is no file, but a number of the driver: see [`Ethtool::set_number`].
 
 use seatrial_model::machine::{Machine, Nic};
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -28,7 +29,7 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: Nic::FACTS,
     source: "ethtool -g NAME",
-    apply: &[ApplyCommand::always("ethtool -G {name} rx {value}")],
+    apply: &[ApplyCommand { file: "/ethtool/{name}/rx_ring", ..ApplyCommand::always("ethtool -G {name} rx {value}") }],
     privilege: Privilege::NetAdmin,
     remedy: "",
     traps: "Most drivers take the link down for a moment. Very long rings can slow down a single stream, \
@@ -48,7 +49,7 @@ pub static TX_RING: EthtoolSetting = EthtoolSetting {
         title: "TX ring size",
         doc: "Number of transmit descriptors between the kernel's queue and the NIC. When the ring is full, \
               packets wait in the queueing discipline above, which can schedule them.",
-        apply: &[ApplyCommand::always("ethtool -G {name} tx {value}")],
+        apply: &[ApplyCommand { file: "/ethtool/{name}/tx_ring", ..ApplyCommand::always("ethtool -G {name} tx {value}") }],
         ..ABOUT
     },
     ask: |driver| driver.rings().map(|rings| Value::Count(rings.send.into())),
@@ -64,7 +65,7 @@ pub static RX_USECS: EthtoolSetting = EthtoolSetting {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand::always("ethtool -C {name} adaptive-rx off rx-usecs {value}")],
+        apply: &[ApplyCommand { file: "/ethtool/{name}/rx_usecs", ..ApplyCommand::always("ethtool -C {name} adaptive-rx off rx-usecs {value}") }],
         traps: "Has no effect while nic.adaptive_rx is on. Lost at the next boot.",
         ..ABOUT
     },
@@ -80,7 +81,7 @@ pub static TX_USECS: EthtoolSetting = EthtoolSetting {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}")],
+        apply: &[ApplyCommand { file: "/ethtool/{name}/tx_usecs", ..ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}") }],
         traps: "Has no effect while the NIC chooses the delay (adaptive-tx). Lost at the next boot.",
         ..ABOUT
     },
@@ -96,7 +97,7 @@ pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
         kind: Kind::Flag,
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand { by: "", command: "ethtool -C {name} adaptive-rx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/adaptive_rx", ..ApplyCommand::always("ethtool -C {name} adaptive-rx {value}") }],
         traps: "Lost at the next boot.",
         ..ABOUT
     },
@@ -112,7 +113,7 @@ pub static CHANNELS: EthtoolSetting = EthtoolSetting {
               do a part of it.",
         unit: "queues",
         source: "ethtool -l NAME",
-        apply: &[ApplyCommand::always("ethtool -L {name} combined {value}")],
+        apply: &[ApplyCommand { file: "/ethtool/{name}/channels", ..ApplyCommand::always("ethtool -L {name} combined {value}") }],
         traps: "Most drivers take the link down for a moment, and interrupts get new numbers. Lost at the \
                 next boot.",
         ..ABOUT
@@ -129,7 +130,7 @@ const PAUSE: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -a NAME",
-    apply: &[ApplyCommand { by: "", command: "ethtool -A {name} rx {value}", words: SWITCH }],
+    apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/rx_pause", ..ApplyCommand::always("ethtool -A {name} rx {value}") }],
     traps: "The switch port must have the same setting. Priority flow control (802.1Qbb) is a separate \
             setting. Lost at the next boot.",
     ..ABOUT
@@ -144,7 +145,7 @@ pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
         title: "TX pause frames (flow control)",
         doc: "The NIC asks the switch to pause when its ring is full, instead of dropping packets. See \
               nic.rx_pause.",
-        apply: &[ApplyCommand { by: "", command: "ethtool -A {name} tx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tx_pause", ..ApplyCommand::always("ethtool -A {name} tx {value}") }],
         ..PAUSE
     },
     ask: |driver| driver.pause().map(|pause| Value::Flag(pause.send)),
@@ -158,7 +159,7 @@ const OFFLOAD: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -k NAME",
-    apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tso {value}", words: SWITCH }],
+    apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tso", ..ApplyCommand::always("ethtool -K {name} tso {value}") }],
     traps: "Often turned off because of a broken driver, and forgotten after the driver was fixed. Lost at \
             the next boot.",
     ..ABOUT
@@ -173,7 +174,7 @@ pub static GSO: EthtoolSetting = EthtoolSetting {
         title: "generic segmentation offload (GSO)",
         doc: "Like nic.tso in software, for NICs without TSO and for UDP: many packets pass the network \
               stack as one.",
-        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gso {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/gso", ..ApplyCommand::always("ethtool -K {name} gso {value}") }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericSegmentation),
@@ -185,7 +186,7 @@ pub static GRO: EthtoolSetting = EthtoolSetting {
         title: "generic receive offload (GRO)",
         doc: "The kernel merges received packets of one connection, which pass the network stack as one: at \
               10 Gbit/s and more, the receiver's core cannot keep up without it.",
-        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} gro {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/gro", ..ApplyCommand::always("ethtool -K {name} gro {value}") }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericReceive),
@@ -197,7 +198,7 @@ pub static LRO: EthtoolSetting = EthtoolSetting {
         title: "large receive offload (LRO)",
         doc: "Like nic.gro, but done by the NIC, and without the information that is needed to forward the \
               packets.",
-        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} lro {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/lro", ..ApplyCommand::always("ethtool -K {name} lro {value}") }],
         traps: "Must be off on routers and bridges: merged packets cannot be forwarded. Lost at the next \
                 boot.",
         ..OFFLOAD
@@ -211,7 +212,7 @@ pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
         title: "RX checksum offload (rx-checksumming)",
         doc: "The NIC verifies checksums of received packets. Without it a core reads every byte once more, \
               and packets cannot be merged (nic.gro).",
-        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} rx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/rx_checksum", ..ApplyCommand::always("ethtool -K {name} rx {value}") }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::ReceiveChecksum),
@@ -223,7 +224,7 @@ pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
         title: "TX checksum offload (tx-checksumming)",
         doc: "The NIC computes checksums of sent packets. Without it a core reads every byte once more, and \
               nic.tso is off as well.",
-        apply: &[ApplyCommand { by: "", command: "ethtool -K {name} tx {value}", words: SWITCH }],
+        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tx_checksum", ..ApplyCommand::always("ethtool -K {name} tx {value}") }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::SendChecksum),

@@ -30,7 +30,10 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: Nic::FACTS,
     source: "/sys/class/net/NAME/mtu",
-    apply: &[ApplyCommand::always("ip link set dev {name} mtu {value}")],
+    apply: &[ApplyCommand {
+        file: "/sys/class/net/{name}/mtu",
+        ..ApplyCommand::always("ip link set dev {name} mtu {value}")
+    }],
     privilege: Privilege::NetAdmin,
     remedy: "",
     traps: "Some drivers take the link down for a moment. NetworkManager and cloud agents set their own \
@@ -50,7 +53,10 @@ pub static TXQUEUELEN: OfInterface = OfInterface {
         kind: Kind::Count(0, u32::MAX as u64),
         unit: "packets",
         source: "/sys/class/net/NAME/tx_queue_len",
-        apply: &[ApplyCommand::always("ip link set dev {name} txqueuelen {value}")],
+        apply: &[ApplyCommand {
+            file: "/sys/class/net/{name}/tx_queue_len",
+            ..ApplyCommand::always("ip link set dev {name} txqueuelen {value}")
+        }],
         traps: "Lost when the interface is created again, and at the next boot.",
         ..ABOUT
     },

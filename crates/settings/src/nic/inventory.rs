@@ -70,6 +70,7 @@ pub static IRQ_LOCAL: InventorySetting = InventorySetting {
         source: "/proc/irq/N/effective_affinity_list of the interrupts of /sys/class/net/NAME/device/msi_irqs",
         apply: &[ApplyCommand {
             by: "",
+            file: "",
             command: "cd /sys/class/net/{name}/device && for irq in $(ls msi_irqs); do cat {value} > \
                       /proc/irq/$irq/smp_affinity_list; done",
             words: &[("true", "local_cpulist"), ("false", "/sys/devices/system/cpu/online")],

@@ -21,6 +21,7 @@ const ABOUT: SettingAbout = SettingAbout {
     source: "the names of the processes in /proc",
     apply: &[ApplyCommand {
         by: "",
+        file: "",
         command: "systemctl {value} --now irqbalance",
         words: &[("true", "enable"), ("false", "disable")],
     }],

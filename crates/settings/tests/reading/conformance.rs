@@ -31,7 +31,10 @@ fn every_definition_explains_itself() {
         assert!(!about.title.ends_with('.'), "{id}");
         assert!(about.doc.len() > 80 && about.doc.ends_with('.'), "{id}: {}", about.doc);
         assert!(about.traps.ends_with('.'), "{id}: {}", about.traps);
-        assert!(!about.source.is_empty() && ["node", "nic", "hca", "fs"].contains(&about.subject), "{id}");
+        assert!(
+            !about.source.is_empty() && ["node", "nic", "hca", "fs", "disk"].contains(&about.subject),
+            "{id}"
+        );
         for text in [about.doc, about.traps, about.title, about.source] {
             assert!(!text.contains("  ") && !text.contains('\n') && !text.contains('|'), "{id}: {text:?}");
         }
@@ -45,9 +48,17 @@ fn a_way_to_change_it_names_the_value_and_the_subject() {
         let is_fixed = is_state || about.id == "cpu.idle_driver";
         assert_eq!(about.apply.is_empty(), is_fixed, "{}", about.id);
         for apply in about.apply {
+            let command = about.template(apply);
             let fixed = about.id.ends_with("_consistent") || about.id == "net.rcvbuf_at_least_sndbuf";
-            assert_eq!(apply.command.contains("{value}"), !fixed, "{}", about.id);
-            assert_eq!(apply.command.contains("{name}"), about.subject != "node", "{}", about.id);
+            assert_eq!(command.contains("{value}"), !fixed, "{}", about.id);
+            assert_eq!(command.contains("{name}"), about.subject != "node", "{}", about.id);
+            let path = about.path(apply);
+            assert!(
+                path.is_empty()
+                    || ["/proc/sys/", "/sys/", "/ethtool/"].iter().any(|tree| path.starts_with(tree)),
+                "{path}"
+            );
+            assert!(path.is_empty() || path.contains("{name}") == (about.subject != "node"), "{path}");
             assert!(apply.by.is_empty() || about.facts.contains(&"by"), "{}", about.id);
         }
     }
@@ -57,10 +68,9 @@ fn a_way_to_change_it_names_the_value_and_the_subject() {
 fn what_sysctl_sets_is_the_file_that_is_read() {
     let mut rows = 0;
     for about in abouts() {
-        let set = about
-            .apply
-            .iter()
-            .find_map(|apply| apply.command.strip_prefix("sysctl -w ")?.strip_suffix("={value}"));
+        let set = about.apply.iter().find_map(|apply| {
+            Some(about.template(apply).strip_prefix("sysctl -w ")?.strip_suffix("={value}")?.to_owned())
+        });
         let Some(name) = set else { continue };
         assert_eq!(about.source, format!("/proc/sys/{}", name.replace('.', "/")), "{}", about.id);
         assert!(!about.id.starts_with("net.") || about.id == name, "{} is called {name}", about.id);

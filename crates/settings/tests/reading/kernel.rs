@@ -28,6 +28,6 @@ fn the_clock_source_is_one_word_and_a_host_without_one_has_none() {
     assert!(Tree::new().line(id).starts_with("node: absent: /sys/devices/system/clocksource"));
     assert_eq!(
         with("hpet\n").command(id, "tsc").as_deref(),
-        Some("echo tsc | tee /sys/devices/system/clocksource/clocksource0/current_clocksource")
+        Some("echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource")
     );
 }

@@ -1,8 +1,10 @@
 //! Settings read from trees of files, composed from the kernel's documentation: whole machines, and files that are
-//! missing, empty, garbage, denied or contradictory.
+//! missing, empty, garbage, denied or contradictory. And changed in them, and restored.
 
+mod change;
 mod conformance;
 mod cpu;
+mod disk;
 mod faults;
 mod kernel;
 mod limits;

@@ -53,6 +53,10 @@ impl Tree {
         self
     }
 
+    pub fn with_machine<T>(&self, using: impl FnOnce(&Machine) -> T) -> T {
+        using(&self.machine)
+    }
+
     pub fn root(&self) -> SysRoot {
         SysRoot::at(self.dir.path())
     }

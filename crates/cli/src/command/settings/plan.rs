@@ -1,0 +1,151 @@
+//! What `seatrial settings apply` would do, as data and as text.
+
+use std::fmt::Write;
+
+use seatrial_analysis::Audit;
+use seatrial_model::profile::fold;
+use seatrial_model::setting::{AuditedSetting, Privilege, SettingAbout, SettingChange, SettingFile, Wanted};
+use seatrial_model::{Value, Verdict};
+use serde_json::json;
+
+/// A setting that is not as wanted, on the nodes where all of it is the same.
+pub struct PlannedChange {
+    pub nodes: Vec<String>,
+    pub change: SettingChange,
+    present: String,
+    about: &'static SettingAbout,
+    /// What is written; `None` where Seatrial does not set it.
+    pub file: Option<SettingFile>,
+    /// What a person types.
+    command: Option<String>,
+}
+
+/// The changes that meet the demands on `settings`, in the order of the list of settings.
+pub fn planned(settings: &[AuditedSetting]) -> Vec<PlannedChange> {
+    let registry = seatrial_settings::registry();
+    let mut planned: Vec<PlannedChange> = Vec::new();
+    for AuditedSetting { node, reading, wanted } in settings {
+        let mut values =
+            wanted.iter().filter(|want| want.waiver.is_none()).filter_map(|want| want.value.clone());
+        let (Some(value), Some(present)) = (values.next_back(), reading.present.value()) else { continue };
+        let Some(setting) = registry.find(&reading.setting) else { continue };
+        let about = setting.about();
+        let row = PlannedChange {
+            nodes: vec![node.clone()],
+            present: present.to_string(),
+            file: about.file(reading, &value),
+            command: about.command(reading, &value),
+            change: SettingChange {
+                setting: reading.setting.clone(),
+                subject: reading.subject.clone(),
+                wanted: value,
+            },
+            about,
+        };
+        match planned.iter_mut().find(|known| known.is_same(&row)) {
+            Some(known) => known.nodes.push(node.clone()),
+            None => planned.push(row),
+        }
+    }
+    planned
+}
+
+/// Demands that could not be judged, or that no one value meets: why, and on which nodes.
+pub fn unclear(audit: &Audit) -> Vec<(String, Vec<String>)> {
+    let mut unclear: Vec<(String, Vec<String>)> = Vec::new();
+    let mut note = |setting: &str, why: &Option<String>, node: &str| {
+        let text = format!("{setting}: {}", why.as_deref().unwrap_or("the reason is unknown"));
+        match unclear.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, nodes)) => nodes.push(node.to_owned()),
+            None => unclear.push((text, vec![node.to_owned()])),
+        }
+    };
+    for record in audit.verdicts.iter().filter(|record| record.verdict == Verdict::Unknown) {
+        note(&record.criterion, &record.reason, record.node.as_deref().unwrap_or("the fleet"));
+    }
+    for AuditedSetting { node, reading, wanted } in &audit.settings {
+        let is_open = |want: &&Wanted| {
+            matches!(want.verdict, Verdict::Fail | Verdict::Warn)
+                && want.waiver.is_none()
+                && want.value.is_none()
+        };
+        wanted.iter().filter(is_open).for_each(|want| note(&reading.setting, &want.reason, node));
+    }
+    unclear
+}
+
+impl PlannedChange {
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.change, &self.present, &self.command) == (&other.change, &other.present, &other.command)
+    }
+
+    fn text(&self) -> String {
+        let SettingChange { setting, subject, wanted } = &self.change;
+        let place = if subject.as_str() == "node" { String::new() } else { format!(" of {subject}") };
+        let mut text = format!("  {} {setting}{place}: {} -> {wanted}\n", folded(&self.nodes), self.present);
+        let needs = match self.about.privilege {
+            Privilege::None => String::new(),
+            privilege => format!("; needs {}", privilege.words()),
+        };
+        // Writing to a string cannot fail.
+        let _ = match (&self.file, &self.command) {
+            (Some(SettingFile { path, text: written }), _) if path.starts_with("/ethtool/") => {
+                let number = path.rsplit('/').next().unwrap_or_default();
+                writeln!(
+                    text,
+                    "      sets {number} of the driver to {written}, by an ioctl of ethtool{needs}"
+                )
+            }
+            (Some(SettingFile { path, text: written }), _) => {
+                writeln!(text, "      writes '{written}' to {path}{needs}")
+            }
+            (None, Some(command)) => writeln!(text, "      {command}"),
+            (None, None) if self.about.remedy.is_empty() => {
+                writeln!(text, "      cannot be set while the system runs")
+            }
+            (None, None) => writeln!(text, "      {}", self.about.remedy),
+        };
+        let _ = writeln!(text, "      mind: {}", self.about.traps);
+        text
+    }
+
+    pub fn document(&self) -> serde_json::Value {
+        let SettingChange { setting, subject, wanted } = &self.change;
+        json!({
+            "nodes": self.nodes,
+            "setting": setting,
+            "subject": subject,
+            "present": self.present,
+            "wanted": Value::to_string(wanted),
+            "file": self.file.as_ref().map(|file| &file.path),
+            "text": self.file.as_ref().map(|file| &file.text),
+            "command": self.command,
+            "privilege": self.about.privilege,
+            "mind": self.about.traps,
+        })
+    }
+}
+
+/// The plan as text.
+pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)]) -> String {
+    let mut text = String::new();
+    let (written, typed): (Vec<_>, Vec<_>) = planned.iter().partition(|row| row.file.is_some());
+    for (title, rows) in [
+        ("Seatrial sets, and restores with `seatrial settings restore`:", written),
+        ("Seatrial does not set; a person has to type it:", typed),
+    ] {
+        if !rows.is_empty() {
+            text += &format!("{title}\n");
+            text.extend(rows.into_iter().map(PlannedChange::text));
+        }
+    }
+    if !unclear.is_empty() {
+        text += "cannot be judged, and is left:\n";
+        text.extend(unclear.iter().map(|(why, nodes)| format!("  {} {why}\n", folded(nodes))));
+    }
+    text
+}
+
+fn folded(nodes: &[String]) -> String {
+    fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
+}

@@ -1,0 +1,107 @@
+//! Takes changes back by their journals, the newest first.
+
+use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingsAnswer};
+
+use super::files::{KernelFiles, is_same};
+use super::journal::{Entry, Journal, Journals, ids};
+use crate::found::written_form;
+
+pub(super) fn restore(
+    files: &dyn KernelFiles,
+    asked: &[String],
+    force: bool,
+) -> Result<SettingsAnswer, String> {
+    let root = files.root();
+    let mut answer = SettingsAnswer::default();
+    let known = ids(root)?;
+    if !known.iter().any(|id| asked.contains(id)) {
+        return Ok(SettingsAnswer { journals: known, ..answer });
+    }
+    let journals = Journals::open(root)?;
+    for id in ids(root)?.iter().rev().filter(|id| asked.contains(id)) {
+        let Some(mut journal) = journals.resume(id)? else { continue };
+        answer.outcomes.extend(take_back(files, &mut journal, force)?);
+        if !journal.has_open_entries() {
+            journals.remove(&journal, files)?;
+        }
+    }
+    answer.journals = ids(root)?;
+    Ok(answer)
+}
+
+/// Takes back the entries in reverse order. What was refused is tried again after the others, since one setting may hold
+/// another (the governor the energy preference), until nothing more gives way.
+fn take_back(
+    files: &dyn KernelFiles,
+    journal: &mut Journal,
+    force: bool,
+) -> Result<Vec<ChangeOutcome>, String> {
+    let mut open: Vec<usize> =
+        (0..journal.entries.len()).rev().filter(|at| !journal.entries[*at].closed).collect();
+    let mut outcomes = Vec::new();
+    loop {
+        let mut refused = Vec::new();
+        let before = open.len();
+        for at in open {
+            let outcome = undo(files, &journal.entries[at], force);
+            if outcome.state.is_good() {
+                journal.close(at, files)?;
+                outcomes.push(outcome);
+            } else {
+                refused.push((at, outcome));
+            }
+        }
+        if refused.is_empty() || refused.len() == before {
+            outcomes.extend(refused.into_iter().map(|(_, outcome)| outcome));
+            return Ok(outcomes);
+        }
+        open = refused.into_iter().map(|(at, _)| at).collect();
+    }
+}
+
+fn undo(files: &dyn KernelFiles, Entry { announced, held, .. }: &Entry, force: bool) -> ChangeOutcome {
+    let (path, before) = (&announced.path, &announced.before);
+    let outcome = |present: &str, after: &str, state, why: String| ChangeOutcome {
+        setting: announced.setting.clone(),
+        place: path.clone(),
+        before: written_form(present).to_owned(),
+        after: written_form(after).to_owned(),
+        state,
+        why,
+    };
+    let present = match files.text(path) {
+        Ok(present) => present,
+        Err(error) if error.is_missing() => {
+            let why = format!("{path} is gone, and its value with it");
+            return outcome("", "", ChangeState::Unchanged, why);
+        }
+        Err(error) => return outcome("", "", ChangeState::Failed, error.to_string()),
+    };
+    if is_same(&present, before) {
+        let why = "it has its former value already".to_owned();
+        return outcome(&present, before, ChangeState::Unchanged, why);
+    }
+    // A change that was not read back may hold a value that the kernel chose.
+    let is_ours = held.as_ref().is_none_or(|held| is_same(&present, held));
+    if !is_ours && !force {
+        let why = format!(
+            "it was set to '{}' since, by somebody else or a later change; --force restores '{}' all the same",
+            written_form(&present),
+            written_form(before)
+        );
+        return outcome(&present, &present, ChangeState::Left, why);
+    }
+    let written = files.write(path, &format!("{}\n", written_form(before)));
+    let after = files.text(path).unwrap_or_default();
+    match written {
+        _ if is_same(&after, before) => outcome(&present, &after, ChangeState::Done, String::new()),
+        Ok(()) => {
+            let why = format!("the system took '{}', but holds another value", written_form(before));
+            outcome(&present, &after, ChangeState::Failed, why)
+        }
+        Err(errno) => {
+            let why = format!("{path} does not take '{}' ({errno})", written_form(before));
+            outcome(&present, &after, ChangeState::Failed, why)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Settings that are applied on real nodes and restored: values of each network namespace, and no other.
+
+use libtest_mimic::Trial;
+
+use crate::rig::{BOTH, Rig, shared};
+use crate::started::wait_until;
+use crate::trial;
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("settings_are_applied_on_both_nodes_and_restored", applied),
+        trial("settings_that_are_applied_for_a_time_are_restored_without_us", for_a_time),
+    ]
+}
+
+const VALUES: &[&str] = &[
+    "net.ipv4.tcp_sack=false",
+    "net.ipv4.tcp_timestamps=0",
+    "net.ipv4.tcp_rmem=4KiB,64KiB,16MiB",
+    "nic.mtu@eth0=1500",
+];
+
+const APPLY: &[&str] = &["settings", "apply", "--yes"];
+const RESTORE: &[&str] = &["settings", "restore"];
+
+/// What the node has of the values.
+fn values(rig: &Rig, node: &str) -> Vec<String> {
+    let line = "sysctl -n net.ipv4.tcp_sack net.ipv4.tcp_timestamps net.ipv4.tcp_rmem; ip -o link show eth0";
+    let text = rig.lab.node(node, line);
+    let mtu =
+        |line: &str| line.split_once(" mtu ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned());
+    text.lines().map(|line| mtu(line).unwrap_or_else(|| line.replace('\t', " "))).collect()
+}
+
+/// What Seatrial prints on both nodes with `words`, when it ends with `code`.
+#[track_caller]
+fn printed(rig: &Rig, words: &[&[&str]], code: i32) -> String {
+    let ended = rig.run(&[words, &[BOTH]].concat());
+    assert_eq!(ended.code, Some(code), "{}{}", ended.out, ended.complaint);
+    ended.out
+}
+
+/// The nodes share the folder of the machine's.
+fn leave_no_folder(rig: &Rig) {
+    for node in ["n1", "n2"] {
+        rig.lab.node(node, "rmdir /var/lib/seatrial/settings/$(hostname)");
+    }
+    rig.lab.head("cd /var/lib && rmdir -p seatrial/settings 2>/dev/null; true");
+}
+
+fn applied() {
+    shared(|rig| {
+        let before = ["n1", "n2"].map(|node| values(rig, node));
+        let applied = printed(rig, &[APPLY, VALUES], 0);
+        assert!(applied.contains("n[1-2] nic.mtu of nic:eth0: 9000 -> 1500"), "{applied}");
+        for node in ["n1", "n2"] {
+            assert_eq!(values(rig, node), ["0", "0", "4096 65536 16777216", "1500"], "{node}");
+        }
+        // Somebody else changes one of them.
+        rig.lab.node("n2", "sysctl -q -w net.ipv4.tcp_timestamps=2");
+        let restored = printed(rig, &[RESTORE], 1);
+        assert!(restored.contains("it was set to '2' since"), "{restored}");
+        assert_eq!(values(rig, "n1"), before[0]);
+        assert_eq!(values(rig, "n2")[1], "2");
+        printed(rig, &[RESTORE, &["last", "--force"]], 0);
+        assert_eq!(values(rig, "n2"), before[1]);
+        let again = printed(rig, &[RESTORE, &["all"]], 0);
+        assert!(again.contains("there is nothing to restore on n[1-2]"), "{again}");
+        leave_no_folder(rig);
+    });
+}
+
+fn for_a_time() {
+    shared(|rig| {
+        let before = ["n1", "n2"].map(|node| values(rig, node));
+        let applied = printed(rig, &[APPLY, VALUES, &["--for", "3s"]], 0);
+        assert!(applied.contains("restores by itself: process"), "{applied}");
+        wait_until("the nodes to restore by themselves", || {
+            ["n1", "n2"].map(|node| values(rig, node)) == before
+        });
+        wait_until("the programs to be removed", || {
+            rig.lab.head("ls /var/lib/seatrial/settings/n[12]").lines().all(|line| !line.contains(".program"))
+        });
+        leave_no_folder(rig);
+    });
+}
