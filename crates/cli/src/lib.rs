@@ -9,6 +9,7 @@ mod error;
 pub mod exit;
 mod fleet;
 mod judge;
+mod only_line;
 mod options;
 mod output;
 mod params;

@@ -27,6 +27,7 @@ use crate::demand::Demanded;
 use crate::directories::warn_of_missing;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::only_line::{self, Told};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::time_account::TimeAccount;
@@ -451,8 +452,12 @@ fn conclude(
     let content = match ending.shown {
         Shown::Gate => {
             let abouts: Vec<_> = seatrial_registry::REGISTRY.abouts().collect();
-            output::print(&format!("{}\n", seatrial_report::gate_line(&document, &abouts)))?;
-            return Ok(exit);
+            let line = seatrial_report::gate_line(&document, &abouts);
+            return match only_line::print(&line, exit) {
+                Ok(()) => Ok(exit),
+                Err(Told::Before(found)) => Ok(found),
+                Err(Told::NotPrinted(error)) => Err(error),
+            };
         }
         Shown::SourceTables => stored::source_tables(against.profile)?,
         Shown::Result => output::content(args.details),

@@ -16,7 +16,7 @@ use super::check::chosen;
 use crate::args::{ColorChoice, GateArgs, MeasureArgs, OutputArgs, OutputFormat, Unknown};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output;
+use crate::only_line::{self, Told};
 use crate::session::{self, Job};
 use crate::signals::Signals;
 
@@ -65,10 +65,19 @@ fn watch(args: &GateArgs, passing: PathBuf) {
         // Ignored: if it cannot be raised, the end comes below.
         let _ = raise(SIGTERM);
         thread::sleep(Duration::from(within.min(JUDGEMENT)));
-        // Ignored: what stays is a folder for temporary files, and the exit code tells the same as the line.
+        let line = format!("unknown: no result within {within}");
+        // Ignored where it cannot be printed: the exit code tells the same as the line.
+        let found = match only_line::print(&line, Exit::INCOMPLETE) {
+            Ok(()) | Err(Told::NotPrinted(_)) => Exit::INCOMPLETE,
+            Err(Told::Before(found)) => {
+                // The judgement was first, and its process may end by itself.
+                thread::sleep(Duration::from(JUDGEMENT));
+                found
+            }
+        };
+        // Ignored: what stays is a folder for temporary files.
         let _ = fs::remove_dir_all(passing);
-        let _ = output::print(&format!("unknown: no result within {within}\n"));
-        exit(counted(Exit::INCOMPLETE, unknown).0.into());
+        exit(counted(found, unknown).0.into());
     });
 }
 
