@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use seatrial_mover::{
     BLOCK, ControlChannel, CopyError, CopyOptions, Failure, Progress, Reach, copy_here, roots, send, serve,
 };
@@ -160,11 +161,20 @@ pub fn skipped(why: &str) {
     println!("skipped: {why}");
 }
 
-/// Whether this process may do what permissions forbid, so that a test on them says nothing.
-pub fn is_root() -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    if is_root {
-        skipped("root is not bound by permissions");
+/// Until this is dropped, permissions bind this thread and those that it starts, root too.
+pub struct BoundByPermissions(CapabilitySets);
+
+impl BoundByPermissions {
+    pub fn new() -> Self {
+        let all = capabilities(None).expect("the capabilities of this thread");
+        let beyond = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+        set_capabilities(None, CapabilitySets { effective: all.effective - beyond, ..all }).expect("fewer");
+        Self(all)
     }
-    is_root
+}
+
+impl Drop for BoundByPermissions {
+    fn drop(&mut self) {
+        set_capabilities(None, self.0).expect("those of before");
+    }
 }
