@@ -49,9 +49,7 @@ pub struct Programs {
 /// # Errors
 /// When something does not compile.
 pub fn native() -> Result<Programs> {
-    // With xtask, which brings about the features of shared dependencies that the whole workspace has: what the binary
-    // and the tests share is compiled once.
-    build(&["xtask"], |args| workspace::cargo(args))
+    build(|args| workspace::cargo(args))
 }
 
 /// Those of 64-bit Arm.
@@ -60,14 +58,15 @@ pub fn native() -> Result<Programs> {
 /// When something does not compile.
 pub fn arm(compiler: &Compiler) -> Result<Programs> {
     let rustc = Some(compiler.script()?);
-    Ok(Programs { rustc, ..build(&[], |args| compiler.cargo(args))? })
+    Ok(Programs { rustc, ..build(|args| compiler.cargo(args))? })
 }
 
-/// Has `cargo` build the binary and the tests, beside packages of which nothing is run.
-fn build(beside: &[&str], cargo: impl Fn(&[&str]) -> Command) -> Result<Programs> {
+/// Has `cargo` build the binary and the tests.
+fn build(cargo: impl Fn(&[&str]) -> Command) -> Result<Programs> {
     let crates = CRATES.iter().map(|name| format!("seatrial-{name}"));
-    let others = ["seatrial", "seatrial-registry"].iter().chain(beside).map(|name| (*name).to_owned());
-    let all = crates.chain(others);
+    // With xtask, which brings about the features of shared dependencies that the whole workspace has: what the binary
+    // and the tests share is compiled once.
+    let all = crates.chain(["seatrial", "seatrial-registry", "xtask"].map(str::to_owned));
     let mut words: Vec<String> = all.flat_map(|name| ["--package".to_owned(), name]).collect();
     words.extend(["--locked", "--message-format=json"].map(str::to_owned));
     let mut all = artifacts(cargo(&["build", "--bin=seatrial"]).args(&words))?;
