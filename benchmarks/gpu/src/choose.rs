@@ -2,10 +2,11 @@
 
 use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
-    Binding, Bound, Case, Cause, Finding, Kind, ParamSpec, Params, Quantity, Reason, Severity, Subject,
+    About, Binding, Bound, Case, Cause, Finding, Kind, Nanos, ParamSpec, Params, PartPlacement, Quantity,
+    Reason, Severity, SiteNode, Subject,
 };
 
-use seatrial_bench::{memory_for, memory_nodes, own_memory};
+use seatrial_bench::{core_bindings, memory_for, memory_nodes, own_memory};
 
 pub const GPU: ParamSpec = ParamSpec::new("gpu", Kind::Text, "auto")
     .word("auto")
@@ -101,6 +102,27 @@ pub fn near(machine: &Machine, gpu: &Gpu, bindings: &[Binding], turn: usize) -> 
     (binding, findings)
 }
 
+/// The case of work within one GPU.
+pub fn case_within(
+    about: &About,
+    params: &Params,
+    node: &SiteNode,
+    gpu: &Gpu,
+    turn: usize,
+) -> Result<Case, Reason> {
+    let budget = seatrial_bench::budget(params)?;
+    let subject = Subject::device("gpu", &gpu.index.to_string());
+    let mut case = Case::new(about, &node.name, subject, params, budget);
+    case.key = Some(gpu.key());
+    case.facts = gpu.facts();
+    chosen(&mut case, &[gpu]);
+    // The CPU hardly matters for work within the device, so a finding on it would only distract.
+    let (binding, _) = near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
+    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
+    case.budget.prepare = Nanos::secs(90);
+    Ok(case)
+}
+
 /// The facts that all of these GPUs have.
 pub fn facts_in_common(gpus: &[&Gpu]) -> Params {
     let Some((first, others)) = gpus.split_first() else { return Params::default() };
@@ -130,7 +152,6 @@ mod tests {
 
     use super::*;
     use crate::rig::{machine, plan};
-    use seatrial_bench::core_bindings;
 
     /// Two GPUs at node 0, and memory on two nodes, of which a cpuset allows some.
     fn confined(memory: &[u32], cores: u32) -> Machine {

@@ -29,7 +29,7 @@ mod watch;
 mod window;
 mod worker;
 
-use choose::{GPU, address_of, both_ways, chosen, facts_in_common, measured, near};
+use choose::{GPU, address_of, both_ways, case_within, chosen, facts_in_common, measured, near};
 use device::Device;
 use evidence::{missing, tell};
 use fault::during;

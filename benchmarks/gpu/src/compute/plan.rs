@@ -2,11 +2,9 @@
 
 use seatrial_inventory::gpu_matrix_limit;
 use seatrial_model::machine::Gpu;
-use seatrial_model::{
-    About, Case, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
-};
+use seatrial_model::{About, Case, Limit, Limits, Nanos, Params, Reason, Site, SiteNode};
 
-use seatrial_bench::{core_bindings, each_node};
+use seatrial_bench::each_node;
 
 /// Long enough that the looks at the results between slices take a hundredth of the time.
 pub const SLICE: Nanos = Nanos::millis(100);
@@ -19,20 +17,11 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 }
 
 fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: usize) -> Result<Case, Reason> {
-    let budget = seatrial_bench::budget(params)?;
-    let subject = Subject::device("gpu", &gpu.index.to_string());
-    let mut case = Case::new(about, &node.name, subject, params, budget);
-    case.key = Some(gpu.key());
-    case.facts = gpu.facts();
-    crate::chosen(&mut case, &[gpu]);
-    // The CPU hardly matters for work within the device, so a finding on it would only distract.
-    let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
-    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
+    let mut case = crate::case_within(about, params, node, gpu, turn)?;
     // At its power limit a GPU lowers and raises its clock with a period of about a second.
     case.budget.measure = case.budget.measure.max(Nanos::secs(1));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::secs(1));
     case.budget.overhead = Nanos::millis(1500);
-    case.budget.prepare = Nanos::secs(90);
     Ok(case)
 }
 

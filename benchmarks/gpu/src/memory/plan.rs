@@ -2,12 +2,10 @@
 
 use seatrial_inventory::gpu_memory_limit;
 use seatrial_model::machine::Gpu;
-use seatrial_model::{
-    About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject,
-};
+use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, SiteNode};
 
 use super::variant::{GRANULE, variants};
-use seatrial_bench::{core_bindings, each_node};
+use seatrial_bench::each_node;
 
 /// Default size of an array: 60 times the largest L2 cache.
 const ENOUGH: u64 = 4 << 30;
@@ -27,23 +25,14 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 }
 
 fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: usize) -> Result<Case, Reason> {
-    let budget = seatrial_bench::budget(params)?;
-    let subject = Subject::device("gpu", &gpu.index.to_string());
-    let mut case = Case::new(about, &node.name, subject, params, budget);
-    case.key = Some(gpu.key());
-    case.facts = gpu.facts();
-    crate::chosen(&mut case, &[gpu]);
+    let mut case = crate::case_within(about, params, node, gpu, turn)?;
     case.planned.set("array", array(params, gpu)?);
-    // The CPU hardly matters for work within the device, so a finding on it would only distract.
-    let (binding, _) = crate::near(&node.machine, gpu, &core_bindings(&node.machine)?, turn);
-    case.places = vec![PartPlacement::new("worker", 0, &node.name, vec![binding])];
     let kernel = params.text("kernel").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;
     let every = params.text("variants").is_ok_and(|word| word == "all");
     let round = Nanos(SLICE.get() * variants(kernel, every).len() as u64);
     case.budget.measure = case.budget.measure.max(Nanos(round.get() * LEAST_SLICES * 3 / 2));
     case.budget.warm_up = case.budget.warm_up.max(Nanos::millis(300)).max(round);
     case.budget.overhead = Nanos::millis(if every { 6000 } else { 700 });
-    case.budget.prepare = Nanos::secs(90);
     Ok(case)
 }
 
