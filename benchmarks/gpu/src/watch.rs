@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::pcie_route::{PcieRoute, Way};
-use seatrial_model::{Case, Fact, Finding, GpuProcesses, OtherProcesses, PartRecord, Severity, Subject};
+use seatrial_inventory::pcie_rate;
+use seatrial_model::{
+    Case, Fact, Finding, GpuProcesses, Hold, OtherProcesses, PartRecord, Severity, Subject,
+};
 use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
 use seatrial_sys::root::SysRoot;
 use serde::{Deserialize, Serialize};
@@ -213,6 +216,19 @@ fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> BTreeMap<String, String> {
     pids.filter_map(name).collect()
 }
 
+impl GpuReading {
+    /// What a link costs that never ran as fast as GPU and slot support; none where it did, or nobody tells.
+    pub fn slow_link(&self) -> Option<Hold> {
+        let now = (self.pcie_generation?.most, self.pcie_width?.most);
+        let most = (self.pcie_generation_max?, self.pcie_width_max?);
+        let beside = pcie_rate(most.0, most.1)? / pcie_rate(now.0, now.1)? - 1.0;
+        let what = format!("the link runs at generation {} x{} under load", now.0, now.1);
+        let source =
+            format!("the management library; GPU and slot support generation {} x{}", most.0, most.1);
+        (beside > 0.0).then(|| Hold { what, beside, source, ..Hold::default() })
+    }
+}
+
 /// What a reading of a GPU means, for the GPU `subject`.
 fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -301,6 +317,22 @@ mod tests {
     fn kinds(seen: &serde_json::Value) -> Vec<String> {
         let seen = GpuReading::deserialize(seen).expect("a reading");
         findings(&seen, &Subject::device("gpu", "0")).into_iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn a_link_that_never_ran_at_full_speed_costs_what_it_is_slower_by() {
+        let link = |generation: u32, width: u32| {
+            let reading = json!({
+                "pcie_generation": { "least": 1, "most": generation }, "pcie_generation_max": 5,
+                "pcie_width": { "least": width, "most": width }, "pcie_width_max": 16,
+            });
+            GpuReading::deserialize(&reading).expect("a reading").slow_link()
+        };
+        assert_eq!(link(5, 16), None);
+        let half = link(5, 8).expect("half as wide");
+        assert!((half.beside - 1.0).abs() < 1e-9, "{half:?}");
+        assert_eq!(half.what, "the link runs at generation 5 x8 under load");
+        assert_eq!(GpuReading::default().slow_link(), None);
     }
 
     #[test]

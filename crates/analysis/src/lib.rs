@@ -40,4 +40,4 @@ pub use source_tables::{Basis, ComparedCell, ComparedTable, Counterpart, source_
 pub use stated::state_limits;
 pub use trend::{FEWEST_RUNS, Point, Trend, TrendRun, TrendStep, trends};
 pub use verify::{Conclusions, Discrepancy, conclusion_discrepancies, record_discrepancies};
-pub use waterfall::{Fall, FallKind, Waterfall};
+pub use waterfall::{Fall, FallKind, Waterfall, holds_of};

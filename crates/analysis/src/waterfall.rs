@@ -1,5 +1,7 @@
 //! Where a rate or time is lost: from the loosest bound of the hardware over what held it back to what was measured.
 
+mod host;
+
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Fact, HeldBack, Hold};
 
@@ -40,8 +42,8 @@ impl Waterfall {
     /// Of the metric `name` of `case`; `None` without a limit.
     pub fn of(case: &CaseRecord, name: &str, metric: &MetricRecord) -> Option<Self> {
         let is_headline = case.headline().is_some_and(|(headline, _)| headline == name);
-        let holds = HeldBack::of(&case.evidence).filter(|_| is_headline && metric.better == Better::Higher);
-        Self::with_holds(metric, holds.unwrap_or_default().0)
+        let is_held = is_headline && metric.better == Better::Higher;
+        Self::with_holds(metric, if is_held { holds_of(case) } else { Vec::new() })
     }
 
     /// Of `metric`, a rate if there are `holds` that held it back; `None` without a limit.
@@ -92,21 +94,34 @@ fn bounds(metric: &MetricRecord) -> Option<Vec<Fall>> {
     Some(bounds)
 }
 
+/// What held the headline of `case` back: what its benchmark counted, and what took CPU time from it.
+pub fn holds_of(case: &CaseRecord) -> Vec<Hold> {
+    let mut holds = HeldBack::of(&case.evidence).unwrap_or_default().0;
+    holds.extend(host::holds(case));
+    holds
+}
+
 /// What is left after each cause. At the limit the data would have taken `measured / limit` of the time; the rest of the time
 /// is lost, and the causes share it in the order of their size.
-fn held(limit: f64, measured: f64, mut holds: Vec<Hold>) -> Vec<Fall> {
+fn held(limit: f64, measured: f64, holds: Vec<Hold>) -> Vec<Fall> {
     if !(measured > 0.0 && limit > measured) {
         return Vec::new();
     }
-    holds.sort_by(|one, other| other.share.total_cmp(&one.share));
     let (mut taken, needed) = (0.0, measured / limit);
-    let fall = |hold: Hold| {
-        let lost = hold.share.min(1.0 - needed - taken);
+    let lost = |hold: &Hold| {
+        let moved = if hold.moves_data { needed } else { 0.0 };
+        (hold.share - moved).max(0.0) + hold.beside * needed
+    };
+    let mut holds: Vec<(f64, Hold)> = holds.into_iter().map(|hold| (lost(&hold), hold)).collect();
+    holds.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let fall = |(lost, hold): (f64, Hold)| {
+        let lost = lost.min(1.0 - needed - taken);
         if lost < LEAST {
             return None;
         }
         taken += lost;
-        let formula = format!("{} % of the time, by {}", (100.0 * hold.share).round(), hold.source);
+        let share = hold.share + hold.beside * needed;
+        let formula = format!("{} % of the time, by {}", (100.0 * share).round(), hold.source);
         Some(Fall { name: hold.what, formula, value: measured / (needed + taken), kind: FallKind::Held })
     };
     holds.into_iter().filter_map(fall).collect()
@@ -121,7 +136,7 @@ mod tests {
     use crate::judge::fixture::{case, limit, metric};
 
     fn hold(what: &str, share: f64) -> Hold {
-        Hold { what: what.to_owned(), share, source: "a counter".to_owned() }
+        Hold { what: what.to_owned(), share, source: "a counter".to_owned(), ..Hold::default() }
     }
 
     fn fall(limit_of: f64, measured: f64, holds: &[Hold]) -> Vec<(String, f64)> {
@@ -137,6 +152,18 @@ mod tests {
         let found = fall(10.0, 4.0, &[hold("loss", 0.1), hold("window", 0.4)]);
         let left = |lost: f64| (4.0 / (0.4 + lost) * 100.0_f64).round() / 100.0;
         let expected = [("window", left(0.4)), ("loss", left(0.5)), ("measured", 4.0)];
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn time_in_which_data_moved_is_lost_as_far_as_the_data_did_not_need_it() {
+        // 4 s of 10 s were needed: of 7 s at the device 3 s are lost, and bytes beside the counted ones cost 1 s.
+        let device = Hold { moves_data: true, ..hold("device", 0.7) };
+        let beside = Hold { beside: 0.25, ..hold("other bytes", 0.0) };
+        let found = fall(10.0, 4.0, &[beside, device, hold("idle", 0.2)]);
+        let left = |lost: f64| (4.0 / (0.4 + lost) * 100.0_f64).round() / 100.0;
+        let expected =
+            [("device", left(0.3)), ("idle", left(0.5)), ("other bytes", left(0.6)), ("measured", 4.0)];
         assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value)));
     }
 

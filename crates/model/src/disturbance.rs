@@ -89,6 +89,12 @@ impl CpuUse {
             .filter(|_| of_a_cpu.is_none_or(|share| share > MOST_FOREIGN_PERCENT))
     }
 
+    /// The shares of the CPU time, 0 to 1, that a hypervisor and other processes took; none where they were not read.
+    pub fn taken(&self) -> (Option<f64>, Option<f64>) {
+        let share = |percent: Option<f64>| percent.map(|percent| percent.max(0.0) / 100.0);
+        (share(self.stolen_percent()), share(self.foreign_percent()))
+    }
+
     /// The process with at least half of the CPU time of all other processes.
     fn process(&self) -> Option<&str> {
         let foreign = self.foreign()?;

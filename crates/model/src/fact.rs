@@ -262,15 +262,27 @@ impl Fact for HeldBack {
 }
 
 /// One cause, and for how long it held the rate back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Hold {
     /// The cause in plain words.
     pub what: String,
     /// Share of the measured time, 0 to 1. All shares of a case are 1 together at most; time of undisturbed transfer may be
     /// in them.
     pub share: f64,
+    /// Whether the counted data moved in this share too, so that what they need at the limit is no loss.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub moves_data: bool,
+    /// Time lost per time that the counted data need at the limit, as a ratio: bytes moved beside the counted ones, or a
+    /// link slower than the limit.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub beside: f64,
     /// The counter that says so.
     pub source: String,
+}
+
+fn is_nothing(ratio: &f64) -> bool {
+    *ratio == 0.0
 }
 
 #[cfg(test)]

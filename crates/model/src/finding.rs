@@ -20,6 +20,30 @@ pub enum Severity {
     Problem,
 }
 
+/// How sure it is that the named node is the one at fault.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Two explanations remain; the text names both, and the command that tells them apart.
+    Low,
+    /// The node is at least twice as far from the others as chance and the intervals explain; or it failed or loses packets
+    /// with three partners or more; or it is seen on the node itself.
+    High,
+}
+
+/// What taking the cause away would bring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Gain {
+    /// The number that the cases would come to, over what they have: above 1 for a rate, below 1 for a time.
+    pub factor: f64,
+    /// The number that the cases would come to: the median of cases without the cause, or their limit where that is nearer.
+    pub to: Quantity,
+    /// The cases that would gain.
+    pub cases: Vec<String>,
+}
+
 /// One conclusion, which can be drawn again from the record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Finding {
@@ -48,6 +72,12 @@ pub struct Finding {
     /// Id of the rule that tells the cause, of those in docs/diagnosis.md; absent where no rule does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// Of a finding that names a node as the one at fault, how sure that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// Of a finding with a cause, what taking the cause away would bring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Gain>,
     /// What to do about the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
@@ -79,6 +109,8 @@ impl Finding {
             evidence: Vec::new(),
             text: text.into(),
             cause: None,
+            confidence: None,
+            gain: None,
             remedy: None,
         }
     }

@@ -38,7 +38,7 @@ pub use fact::{
     LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings, OtherProcesses, PathEnd, ProbeReading,
     ProbeReadings, RepeatedTrials,
 };
-pub use finding::{Finding, Price, Severity};
+pub use finding::{Confidence, Finding, Gain, Price, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};
 pub use metric::{AxisSpec, Better, MetricSpec, SeriesSpec};
 pub use origin::{Beside, FactorCase, Origin};

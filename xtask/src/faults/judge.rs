@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::gain::Gained;
 use super::planted::{Planted, Who};
 
 /// Findings that name a node as the one at fault.
-const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit", "known-cause", "uniformity"];
+const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit", "known-cause", "uniformity", "outlier"];
 
 /// Findings about how quiet the machine was that has the lab.
 const OF_THE_MACHINE: &[&str] = &["did-not-converge", "disturbed", "trials-not-made"];
@@ -18,6 +19,10 @@ pub struct Judged<'a> {
     /// The nodes that the report names.
     pub named: BTreeSet<String>,
     pub has_cause: bool,
+    /// What the report says that healing brings.
+    pub gain: Option<Gained>,
+    /// The confidence of the finding that names the right node.
+    pub confidence: String,
     pub cases: usize,
     pub seconds: f64,
     /// What the report says, a line each.
@@ -61,7 +66,22 @@ impl<'a> Judged<'a> {
         said.dedup();
         let has_cause =
             fault.cause.iter().any(|word| said.iter().any(|line| line.to_lowercase().contains(word)));
-        Self { fault, named, has_cause, cases: results.len(), seconds, said }
+        let right = match fault.who {
+            Who::Node(node) => node,
+            Who::Nobody => "",
+        };
+        let of_right = findings.iter().filter(|finding| finding["node"] == right);
+        let confidence =
+            of_right.filter_map(|finding| finding["confidence"].as_str()).min().unwrap_or_default();
+        let (gain, confidence) = (Gained::of(&findings, right), confidence.to_owned());
+        Self { fault, named, has_cause, gain, confidence, cases: results.len(), seconds, said }
+    }
+
+    /// Takes the gain from a run with the fault and one without.
+    pub fn compare(&mut self, faulty: &Value, healed: &Value) {
+        if let Some(gain) = &mut self.gain {
+            gain.compare(faulty, healed);
+        }
     }
 
     /// Whether who is to be named is named.

@@ -1,5 +1,6 @@
 //! `cargo xtask faults`: plants faults in a lab, measures, and holds what Seatrial says against what was planted.
 
+mod gain;
 mod judge;
 mod network;
 mod planted;
@@ -42,6 +43,9 @@ pub struct Args {
     /// Show what the report says of each fault.
     #[arg(long)]
     said: bool,
+    /// Measure again when the fault is healed, and compare the gain with the predicted one.
+    #[arg(long)]
+    healed: bool,
 }
 
 /// Plants what is asked for.
@@ -72,7 +76,11 @@ pub fn run(args: &Args) -> Result<()> {
     for fault in &all {
         let (document, seconds) = measured(&nodes, &binary, fault, args.nodes)
             .with_context(|| format!("{}, {}", fault.name, fault.strength))?;
-        let one = Judged::of(fault, &document, seconds);
+        let mut one = Judged::of(fault, &document, seconds);
+        if args.healed && one.gain.is_some() {
+            let (healed, _) = output(&nodes, &binary, fault, args.nodes)?;
+            one.compare(&document, &healed);
+        }
         println!("{}", table::row(&one));
         if args.said {
             one.said.iter().for_each(|line| println!("    {line}"));
@@ -112,6 +120,14 @@ fn measured(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result
         let _ = undo(nodes, fault);
         planted?;
     }
+    let answer = output(nodes, binary, fault, count);
+    // Whatever came of the run.
+    undo(nodes, fault)?;
+    answer
+}
+
+/// The document of a run as things are, and its seconds.
+fn output(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
     let all = format!("n[1-{count}]");
     let words = fault.run.iter().map(|word| if *word == "NODES" { &all } else { *word });
     let home = format!("SEATRIAL_HOME={}", ours::target().join("faults").display());
@@ -119,11 +135,8 @@ fn measured(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result
     line.extend(words);
     line.extend(["--share-hosts", "-o", "json"]);
     let start = Instant::now();
-    let output = nodes.command(&line)?.output();
+    let output = nodes.command(&line)?.output()?;
     let seconds = start.elapsed().as_secs_f64();
-    // Whatever came of the run.
-    undo(nodes, fault)?;
-    let output = output?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     let document =
         serde_json::from_slice(&output.stdout).with_context(|| format!("no document: {complaint}"))?;

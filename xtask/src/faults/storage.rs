@@ -1,7 +1,7 @@
 //! Faults of file systems. Each node of a lab has one of its own.
 
 use super::planted::Planted;
-use super::planted::Strength::Plain;
+use super::planted::Strength::{Plain, Weak};
 
 /// Each node writes to its own file system.
 const WRITES: &[&str] = &[
@@ -25,9 +25,46 @@ const WRITES: &[&str] = &[
     "max_trials=2",
 ];
 
+/// The same past the page cache, whose writing back no control group of version 1 sees.
+const DIRECT_WRITES: &[&str] = &[
+    "run",
+    "storage.file",
+    "-w",
+    "NODES",
+    "-p",
+    "directory=/scratch",
+    "-p",
+    "operation=write",
+    "-p",
+    "size=64MiB",
+    "-p",
+    "time=1s",
+    "-p",
+    "trials=3",
+    "-p",
+    "max_trials=3",
+];
+
+/// The control groups of devices, version 1.
+const DEVICE_GROUPS: &str = "/sys/fs/cgroup/blkio";
+
+/// A control group limits what the programs of n3 write to the device of its file system.
+fn throttled() -> impl Iterator<Item = Planted> {
+    [(Plain, 5), (Weak, 10)].into_iter().map(|(strength, megabytes)| {
+        let what = format!("a control group lets the programs of n3 write {megabytes} MB/s");
+        let plant = format!(
+            "mkdir -p $G/planted; echo \"$(mountpoint -d /scratch) {megabytes}000000\" > \
+             $G/planted/blkio.throttle.write_bps_device; for pid in $(pgrep -x sshd); do echo $pid > $G/planted/cgroup.procs; done"
+        );
+        let heal = "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done; rmdir $G/planted";
+        Planted::new("throttled-disk", strength, &what, DIRECT_WRITES, &["a control group limits the device"])
+            .by_line(&plant.replace("$G", DEVICE_GROUPS), &heal.replace("$G", DEVICE_GROUPS))
+    })
+}
+
 pub fn faults() -> Vec<Planted> {
     let of = |name, what, cause| Planted::new(name, Plain, what, WRITES, cause);
-    vec![
+    let mut all = vec![
         of("disk-full", "the file system of n3 is full", &["free space", "no space"])
             .by_line("dd if=/dev/zero of=/scratch/filler bs=1M 2>/dev/null; true", "rm -f /scratch/filler")
             .certain(),
@@ -35,5 +72,7 @@ pub fn faults() -> Vec<Planted> {
             .by_line("mount -o remount,ro /scratch", "mount -o remount,rw /scratch")
             .certain(),
         of("frozen", "the file system of n3 is frozen", &["is frozen"]).by_lab("freeze-fs").certain(),
-    ]
+    ];
+    all.extend(throttled());
+    all
 }

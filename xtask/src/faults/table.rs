@@ -3,8 +3,7 @@
 use super::judge::Judged;
 use super::planted::{Strength, Who};
 
-const HEAD: &str =
-    "| fault | strength | who | blamed wrongly | cause | cases | s |\n|---|---|---|---|---|---|---|";
+const HEAD: &str = "| fault | strength | who | confidence | blamed wrongly | cause | gain | cases | s |\n|---|---|---|---|---|---|---|---|---|";
 
 /// A row of the table.
 pub fn row(judged: &Judged<'_>) -> String {
@@ -14,9 +13,10 @@ pub fn row(judged: &Judged<'_>) -> String {
         true => ("", ""),
         false => (yes(judged.is_right()), yes(judged.has_cause)),
     };
-    let Judged { fault, cases, seconds, .. } = judged;
+    let Judged { fault, cases, seconds, confidence, .. } = judged;
+    let gain = judged.gain.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
-        "| {}: {} | {} | {who} | {} | {cause} | {cases} | {seconds:.0} |",
+        "| {}: {} | {} | {who} | {confidence} | {} | {cause} | {gain} | {cases} | {seconds:.0} |",
         fault.name,
         fault.what,
         fault.strength,

@@ -1,10 +1,13 @@
 //! Reduces slices to bandwidth per direction.
 
-use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values};
+use seatrial_model::{
+    Case, Cause, Fact, HeldBack, Measures, Params, PartRecord, Reason, Row, Sample, Unit, Values,
+};
 use serde_json::json;
 
 use super::cell::Grid;
 use super::pinned::{IN_LANE, OUT_LANE};
+use crate::watch::{GpuReading, GpuReadings};
 use crate::{Lost, Slice, by_slice, tell};
 use seatrial_bench::{Trials, by_coords, median};
 
@@ -71,6 +74,9 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.series.insert(series.to_owned(), cells.iter().map(row).collect());
     }
     tell(&mut measures, case, parts);
+    if let Some(readings) = GpuReadings::of(&measures.evidence) {
+        HeldBack(readings.0.values().filter_map(GpuReading::slow_link).collect()).put(&mut measures.evidence);
+    }
     measures.findings.extend(lost.finding());
     Ok(measures)
 }

@@ -1,6 +1,6 @@
 //! Reduces the threads' slices to bandwidth: bytes of all threads over the time in which all ran.
 
-use seatrial_model::{Case, Cause, Measures, Params, PartRecord, Reason, Sample, Unit};
+use seatrial_model::{Case, Cause, Fact, HeldBack, Hold, Measures, Params, PartRecord, Reason, Sample, Unit};
 use serde_json::json;
 
 use super::cores;
@@ -42,6 +42,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
                 traffic.trials.iter_mut().flatten().for_each(|rate| *rate *= factor);
                 measures.metrics.insert("traffic".to_owned(), traffic);
                 measures.evidence.insert("traffic_factor".to_owned(), json!(factor));
+                allocated(factor).put(&mut measures.evidence);
             }
         }
     }
@@ -92,6 +93,14 @@ fn slowest<'a>(points: impl Iterator<Item = &'a AtCoords>) -> Option<&'a AtCoord
     points.min_by(|a, b| a.median().total_cmp(&b.median()))
 }
 
+/// What the lines cost that the bus moves beside the counted bytes.
+fn allocated(factor: f64) -> HeldBack {
+    let what = "regular stores read each cache line before they overwrite it".to_owned();
+    let source = format!("{factor:.2} B on the bus per counted byte");
+    let hold = Hold { what, source, beside: factor - 1.0, ..Hold::default() };
+    HeldBack((factor > 1.0).then_some(hold).into_iter().collect())
+}
+
 /// Estimated bytes on the bus per counted byte.
 fn traffic_factor(case: &Case) -> Option<f64> {
     let kernel: Kernel = case.params.text("kernel").ok()?.parse().ok()?;
@@ -123,6 +132,15 @@ mod tests {
     fn threads_that_ran_together_add_up() {
         let samples = [sample(0, 0, 1000, 10), sample(1, 100, 1100, 12)];
         assert_eq!(common_rate(&samples.iter().collect::<Vec<_>>()), Some(22.0));
+    }
+
+    #[test]
+    fn bytes_beside_the_counted_ones_hold_the_rate_back() {
+        let HeldBack(holds) = allocated(4.0 / 3.0);
+        let [hold] = &holds[..] else { panic!("{holds:?}") };
+        assert!((hold.beside - 1.0 / 3.0).abs() < 1e-12 && hold.share == 0.0, "{hold:?}");
+        assert_eq!(hold.source, "1.33 B on the bus per counted byte");
+        assert_eq!(allocated(1.0), HeldBack::default());
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub fn held_back<'a>(flows: impl IntoIterator<Item = (&'a End, &'a End)>) -> Hel
         .into_iter()
         .filter_map(|(what, sum)| {
             let (name, source) = told(what)?;
-            Some(Hold { what: name.to_owned(), share: sum / count as f64, source: source.to_owned() })
+            let share = sum / count as f64;
+            Some(Hold { what: name.to_owned(), share, source: source.to_owned(), ..Hold::default() })
         })
         .filter(|hold| hold.share > 0.0)
         .collect();

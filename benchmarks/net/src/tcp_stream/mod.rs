@@ -143,7 +143,7 @@ const ABOUT: About = About {
     ],
     parts: Parts::OneWay(["client", "server"]),
     needs: &[],
-    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp"],
+    probes: &["steal", "load", "throttle", "nic", "qdisc", "softnet", "snmp", "kernel_log"],
     cost: Cost { seconds: 7, written: 0 },
     interaction: Interaction::Loads(
         "the link between two nodes fully, and a core for each flow at both ends",

@@ -2,6 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 use seatrial_model::Nanos;
+use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::{Device, Moved, moved_by_device, moved_by_process, throttle};
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use seatrial_bench::Latencies;
 
 #[derive(Clone, Debug)]
 pub struct Account {
+    at: Nanos,
     cpu: Nanos,
     device: Result<Moved, String>,
     process: Result<Moved, String>,
@@ -27,6 +29,7 @@ impl Account {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu = Nanos(cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs());
         Self {
+            at: Nanos(now_ns()),
             cpu,
             device: moved_by_device(&root, device).map_err(|error| error.to_string()),
             process: moved_by_process(&root).map_err(|error| error.to_string()),
@@ -37,8 +40,8 @@ impl Account {
         self.cpu.since(earlier.cpu)
     }
 
-    /// Bytes that the device moved per requested byte since `earlier`; without a device, bytes that the kernel
-    /// counted for this process.
+    /// Bytes that the device moved per requested byte since `earlier`, and for how much of the time it had requests;
+    /// without a device, bytes that the kernel counted for this process.
     pub fn moved_since(&self, earlier: &Self, read: u64, written: u64) -> Value {
         let (source, moved) = match (&self.device, &earlier.device, &self.process, &earlier.process) {
             (Ok(now), Ok(then), ..) => ("device", now.since(then)),
@@ -46,8 +49,14 @@ impl Account {
             (Err(why), ..) | (_, Err(why), ..) => return json!({ "unknown": why }),
         };
         let ratio = |moved: u64, bytes: u64| (bytes > 0).then(|| moved as f64 / bytes as f64);
+        let elapsed = self.at.since(earlier.at);
+        let busy = (moved.busy_ms > 0 && elapsed.get() > 0)
+            .then(|| (moved.busy_ms as f64 / 1e3 / elapsed.as_secs()).min(1.0));
         json!({
             "source": source,
+            "elapsed_ns": elapsed.get(),
+            "busy": busy,
+            "in_flight": busy.map(|_| moved.queued_ms as f64 / moved.busy_ms as f64),
             "read_bytes": moved.read,
             "written_bytes": moved.written,
             "read_per_byte": ratio(moved.read, read),

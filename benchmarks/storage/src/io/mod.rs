@@ -9,6 +9,7 @@ pub mod directory;
 mod evidence;
 pub mod files;
 mod fixture;
+mod held_back;
 pub mod job;
 pub mod limit;
 mod made;

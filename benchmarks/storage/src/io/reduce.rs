@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use seatrial_model::{
-    Case, Cause, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
+    Case, Cause, Fact, Finding, Measures, Params, PartRecord, Reason, Row, Severity, Unit, Values,
 };
 use serde_json::Value;
 
+use super::held_back::held_back;
 use super::job::{JobSpec, Operation};
 use crate::metrics::{MEGA, MICRO, add_latencies};
 use seatrial_bench::{Curve, fairness};
@@ -75,6 +76,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         [last.part],
         &["files", "fixture", "engine", "cache", "moved", "throttle", "threads", "bytes", "requests"],
     );
+    held_back(parts, job.direct).put(&mut measures.evidence);
     measures.keep_integrity(Some(last.part));
     measures.findings.extend(found_itself(case, last.part));
     measures.findings.extend(throttled(case, last.part));

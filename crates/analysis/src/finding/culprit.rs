@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Cause, Finding, Outcome, Severity, Subject, Unit};
+use seatrial_model::{Cause, Confidence, Finding, Outcome, Severity, Subject, Unit};
 
 use super::Rule;
+use super::confidence;
 use super::matrix::{SlowSide, sides};
 use crate::number::quantity;
 
@@ -44,7 +45,7 @@ fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
     let finding = |(node, cases): (&str, Vec<&CaseRecord>)| {
         let why = cases[0].reason.as_deref().unwrap_or("the record does not say how");
         let finding = of_node(node, &cases, format!("{node} vanished during a measurement: {why}"));
-        Finding { remedy: Cause::Vanished.remedy(node), ..finding }
+        Finding { remedy: Cause::Vanished.remedy(node), confidence: Some(Confidence::High), ..finding }
     };
     by_node.into_iter().map(finding).collect()
 }
@@ -76,6 +77,7 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
             bad.iter().flat_map(|case| &case.nodes).map(String::as_str).filter(|one| *one != node).collect();
         let good: Vec<&str> =
             partners.into_iter().filter(|partner| is_measured(partner, side.opposite())).collect();
+        let partners = good.len();
         let is_it = bad.iter().any(|case| case.outcome == Outcome::Failed)
             && !is_measured(node, side)
             && good.len() >= FEWEST_PARTNERS;
@@ -96,7 +98,8 @@ fn of_question(cases: &[&CaseRecord]) -> Vec<Finding> {
                 ),
             };
             let remedy = bad.iter().find_map(|case| case.cause).and_then(|cause| cause.remedy(node));
-            Finding { remedy, ..of_node(node, &bad, text) }
+            let finding = Finding { remedy, ..of_node(node, &bad, text) };
+            confidence::with(finding, confidence::of_partners(partners), "both links to it are", cases)
         })
     };
     let sides = sides(cases);

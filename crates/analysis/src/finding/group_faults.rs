@@ -6,6 +6,7 @@ use seatrial_model::{Actor, Better, Finding, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
 use super::bisection::{Bisection, bisections};
+use super::confidence;
 use crate::bisect::{FEWEST_NODES, Fault, Group, Isolation, Next, Place};
 use crate::number::{in_unit, quantity, significant};
 
@@ -109,14 +110,25 @@ fn finding(bisection: &Bisection<'_>, fault: &Fault, kind: &str) -> Finding {
         significant(100.0 * fault.noise),
     );
     let (one, other) = (percent(fault.deficit - fault.half_width), percent(fault.deficit + fault.half_width));
-    Finding {
+    let is_of_node = node.is_some();
+    let found = Finding {
         case: Some(bisection.whole.case.to_string()),
         node,
         value: quantity(percent(fault.deficit), Unit::Percent),
         ci95: Some((one.min(other), one.max(other))),
         evidence: evidence(bisection, |group| fault.slow.contains(group)),
         ..Finding::new(kind, Severity::Problem, subject, text)
+    };
+    if !is_of_node {
+        return found;
     }
+    let margin = fault.deficit / fault.half_width.max(f64::MIN_POSITIVE);
+    confidence::with(
+        found,
+        confidence::of_margin(margin),
+        "the noise of all nodes is the cause",
+        &[bisection.whole],
+    )
 }
 
 /// Group, metric, and the ids of the cases of the groups that count.

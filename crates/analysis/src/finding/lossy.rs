@@ -9,6 +9,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Fact, Finding, FlowLoss, LastFlows, LossShare, Outcome, Severity, Subject, Unit};
 
 use super::Rule;
+use super::confidence;
 use super::matrix::{SlowSide, sides};
 use super::speeds::is_named_slow;
 use crate::number::{quantity, significant};
@@ -186,13 +187,17 @@ impl Lossy<'_> {
             Lost::Acknowledgements => (Severity::Warning, "lost-acknowledgements"),
         };
         let text = format!("{} {how}: {}", self.node, self.cause());
-        Finding {
+        let finding = Finding {
             node: Some(self.node.to_owned()),
             value: self.percent().and_then(|percent| quantity(percent, Unit::Percent)),
             evidence: self.lost.iter().map(|case| case.case.to_string()).collect(),
             cause: Some(cause.to_owned()),
             ..Finding::new(RULE.kind, severity, Subject::node(), text)
-        }
+        };
+        // A pair that loses nothing speaks for the node.
+        let against = if self.lost.len() == self.pairs { self.pairs } else { 0 };
+        let other = "the links of these pairs are";
+        confidence::with(finding, confidence::of_partners(against), other, &self.lost)
     }
 }
 

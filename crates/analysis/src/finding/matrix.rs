@@ -6,12 +6,13 @@
 //! the intervals of its pairs explain ([`APART`]). The slowest node is named first and its pairs are left out for the next search, so that the partners of a slow node do not look slow
 //! themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Outcome, Params, Unit};
 use seatrial_stats::Sorted;
 
+use crate::judge::disturbed::disturbed_by;
 use crate::same::is_same_question;
 
 /// Median absolute deviations that a sound node or pair stays within, among so many: with many, one is far off by chance;
@@ -35,10 +36,22 @@ const FEW: f64 = 12.0;
 const FLOOR_PERCENT: f64 = 3.0;
 
 /// Half widths of its 95 % interval that a slow node or pair is from the median of all at least: 3.9 standard deviations.
-const APART: f64 = 2.0;
+pub const APART: f64 = 2.0;
+
+/// So many times the distance that chance explains are needed of a node or pair whose CPU time others took meanwhile.
+const DISTURBED: f64 = 2.0;
 
 /// Share of its pairs with which a slow node is worse than the median of all: a pair that is not speaks for the others' partners.
 const MOST_PAIRS: f64 = 0.8;
+
+/// Largest distance from their median of pairs that agree, as the logarithm of a ratio.
+const AGREE: f64 = 0.02;
+
+/// Distance from pairs that agree that all other pairs keep at least: the others have one and a half times the rate.
+const GAP: f64 = 0.405;
+
+/// Smallest number of partners with which a node agrees: two low pairs of twelve are close by chance.
+const FEWEST_AGREEING: usize = 3;
 
 /// Smallest number of nodes in a matrix: of three nodes each is in two of the three pairs.
 const FEWEST_NODES: usize = 4;
@@ -57,6 +70,10 @@ pub struct Matrix {
     pub cells: BTreeMap<(usize, usize), f64>,
     /// The better end of the 95 % interval of each cell that has one.
     pub better_ends: BTreeMap<(usize, usize), f64>,
+    /// The worse end.
+    pub worse_ends: BTreeMap<(usize, usize), f64>,
+    /// Pairs during which others took CPU time of a node.
+    pub disturbed: BTreeSet<(usize, usize)>,
 }
 
 /// The cells that a number of a node is the median of.
@@ -79,6 +96,8 @@ pub struct Slow {
     pub value: f64,
     pub median: f64,
     pub partners: usize,
+    /// How many times the distance from the median that chance and the intervals explain the node or pair is away: 1 at least.
+    pub margin: f64,
 }
 
 /// The matrices of `records`: one per question over pairs of different nodes. Concurrent cases are left out.
@@ -118,11 +137,18 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
         }
         values.into_iter().filter_map(|(at, values)| Some((at, median(&values)?))).collect()
     };
-    let better_end = |metric: &MetricRecord| {
+    let end = |metric: &MetricRecord, is_low: bool| {
         let (low, high) = metric.ci95?;
-        Some(if metric.better == Better::Lower { low } else { high })
+        Some(if is_low { low } else { high })
     };
-    let (cells, better_ends) = (of_pairs(&|metric| Some(metric.median)), of_pairs(&better_end));
+    let better_ends = of_pairs(&|metric| end(metric, metric.better == Better::Lower));
+    let worse_ends = of_pairs(&|metric| end(metric, metric.better != Better::Lower));
+    let cells = of_pairs(&|metric| Some(metric.median));
+    let disturbed = cases.iter().filter(|case| disturbed_by(case).is_some()).filter_map(|case| {
+        let [one, other] = case.nodes.as_slice() else { return None };
+        Some((place[one.as_str()], place[other.as_str()]))
+    });
+    let disturbed = disturbed.collect();
     Some(Matrix {
         group: cases[0].group.clone(),
         bench: cases[0].bench.clone(),
@@ -132,6 +158,8 @@ fn matrix(cases: &[&CaseRecord]) -> Option<Matrix> {
         better: metric.better,
         cells,
         better_ends,
+        worse_ends,
+        disturbed,
         nodes,
     })
 }
@@ -142,23 +170,70 @@ impl Matrix {
     }
 
     /// The slow nodes with at least `partners` partners, the slowest first. A node whose two sides are slow is so as a
-    /// whole.
+    /// whole. Where the scatter explains every distance, the node whose pairs agree nevertheless.
     pub fn slow_nodes(&self, partners: usize) -> Vec<Slow> {
-        self.beyond(partners, most_deviations, Self::is_apart)
+        let found = self.beyond(partners, most_deviations, Self::apart);
+        if found.is_empty() { self.agreeing().into_iter().collect() } else { found }
     }
 
-    /// Whether chance does not explain a slow node: [`MOST_PAIRS`] of its pairs are on the bad side, and its median is farther
-    /// away than their intervals explain. The deviation of a median of n values is sqrt(pi / 2n) times theirs.
-    fn is_apart(&self, slow: &Slow) -> bool {
+    /// How many times the distance that the intervals of its pairs explain a slow node is away; `None` where they explain it,
+    /// or fewer than [`MOST_PAIRS`] of its pairs are on the bad side. The deviation of a median of n values is sqrt(pi / 2n)
+    /// times theirs.
+    fn apart(&self, slow: &Slow) -> Option<f64> {
         let own = || self.cells.iter().filter(|(at, _)| slow.side.has(slow.nodes[0], **at));
         let bad = own().filter(|(_, value)| self.behind(**value, slow.median) > 0.0).count();
         if (bad as f64) < MOST_PAIRS * own().count() as f64 {
-            return false;
+            return None;
         }
-        let own = own();
-        let halves: Vec<f64> = own.map(|(at, value)| self.half_width(*at, *value)).collect();
+        let halves: Vec<f64> = own().map(|(at, value)| self.half_width(*at, *value)).collect();
         let share = (std::f64::consts::FRAC_PI_2 / halves.len().max(1) as f64).sqrt().min(1.0);
-        median(&halves).is_some_and(|half| self.behind(slow.value, slow.median) > APART * share * half)
+        let explained = APART * share * median(&halves)?;
+        let behind = self.behind(slow.value, slow.median);
+        let margin = slow.margin.min(behind / explained.max(f64::MIN_POSITIVE));
+        let disturbed = own().filter(|(at, _)| self.disturbed.contains(at)).count();
+        (margin > if 2 * disturbed > own().count() { DISTURBED } else { 1.0 }).then_some(margin)
+    }
+
+    /// The one side of a node whose pairs have the same bad number, while all other pairs are better even at their worst:
+    /// something of that node bounds them, however the others scatter.
+    fn agreeing(&self) -> Option<Slow> {
+        let nodes = (0..self.nodes.len()).filter(|_| self.nodes.len() >= FEWEST_NODES);
+        let mut found =
+            nodes.flat_map(|node| self.own_sides().iter().filter_map(move |side| self.agrees(node, *side)));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    fn agrees(&self, node: usize, side: SlowSide) -> Option<Slow> {
+        let whole = self.without(&[]);
+        let (value, partners) = whole.of(node, side)?;
+        let (own, others): (Vec<_>, Vec<_>) =
+            whole.cells.into_iter().partition(|(at, _)| side.has(node, *at));
+        let spread = own.iter().map(|(_, one)| self.behind(*one, value).abs()).reduce(f64::max)?;
+        let behind = |(at, median): &((usize, usize), f64), ends: Option<&BTreeMap<(usize, usize), f64>>| {
+            self.behind(ends.and_then(|ends| ends.get(at)).copied().unwrap_or(*median), value)
+        };
+        // How much worse than the worst of the others the best of its pairs is.
+        let gap = |own_ends, other_ends| {
+            let best = own.iter().map(|cell| behind(cell, own_ends)).reduce(f64::min)?;
+            let worst = others.iter().map(|cell| behind(cell, other_ends)).reduce(f64::max)?;
+            Some(best - worst)
+        };
+        let is_alone = gap(None, None)? > GAP && gap(Some(&self.better_ends), Some(&self.worse_ends))? > 0.0;
+        let median = median(&others.iter().map(|(_, value)| *value).collect::<Vec<_>>())?;
+        (partners >= FEWEST_AGREEING && spread <= AGREE && is_alone).then(|| Slow {
+            nodes: vec![node],
+            side,
+            value,
+            median,
+            partners,
+            margin: 1.0,
+        })
+    }
+
+    /// What taking the cause of `slow` away would bring the node to: the median of the pairs without slow nodes.
+    pub fn sound(&self, slow: &[Slow]) -> Option<f64> {
+        let named: Vec<(usize, SlowSide)> = slow.iter().map(|slow| (slow.nodes[0], slow.side)).collect();
+        median(&self.without(&named).cells.iter().map(|(_, value)| *value).collect::<Vec<_>>())
     }
 
     /// The better half of the interval of a pair, as a [`distance`].
@@ -170,7 +245,7 @@ impl Matrix {
         &self,
         partners: usize,
         most: impl Fn(usize) -> f64,
-        is_sure: impl Fn(&Self, &Slow) -> bool,
+        apart: impl Fn(&Self, &Slow) -> Option<f64>,
     ) -> Vec<Slow> {
         let mut named: Vec<(usize, SlowSide)> = Vec::new();
         let mut found: Vec<Slow> = Vec::new();
@@ -178,7 +253,8 @@ impl Matrix {
             .without(&named)
             .behind(&most)
             .into_iter()
-            .find(|slow| slow.partners >= partners && is_sure(self, slow))
+            .filter(|slow| slow.partners >= partners)
+            .find_map(|slow| Some(Slow { margin: apart(self, &slow)?, ..slow }))
         {
             named.push((slow.nodes[0], slow.side));
             match found.iter_mut().find(|known| known.nodes == slow.nodes) {
@@ -186,6 +262,7 @@ impl Matrix {
                     *other = Slow {
                         side: SlowSide::Both,
                         value: f64::midpoint(other.value, slow.value),
+                        margin: other.margin.min(slow.margin),
                         ..other.clone()
                     };
                 }
@@ -197,8 +274,11 @@ impl Matrix {
 
     /// Every node that looks slow at first or after the slowest are named, with the side, in the order of the nodes.
     pub fn suspects(&self) -> Vec<(usize, SlowSide)> {
-        let all =
-            self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(1, |_| SUSPECT, |_, _| true));
+        let all = self.without(&[]).behind(|_| SUSPECT).into_iter().chain(self.beyond(
+            1,
+            |_| SUSPECT,
+            |_, _| Some(f64::INFINITY),
+        ));
         let mut sides: BTreeMap<usize, SlowSide> = BTreeMap::new();
         for slow in all {
             let side = sides.entry(slow.nodes[0]).or_insert(slow.side);
@@ -224,6 +304,7 @@ impl Matrix {
             return Vec::new();
         };
         let is_slow = |value: f64| self.behind(value, centre) > allowed;
+        let least = |pair: &(usize, usize)| if self.disturbed.contains(pair) { DISTURBED } else { 1.0 };
         let sides =
             if self.has_both_ways() { [SlowSide::Sends, SlowSide::Receives] } else { [SlowSide::Both; 2] };
         let is_good_elsewhere = |node: usize, side: SlowSide, pair: (usize, usize)| {
@@ -235,7 +316,7 @@ impl Matrix {
             others.len() >= 2 && median(&others).is_some_and(|median| !is_slow(median))
         };
         let pairs = left.cells.iter().filter(|(pair, value)| {
-            is_slow(*value)
+            self.behind(*value, centre) > least(pair) * allowed
                 && self.behind(*value, centre) > APART * self.half_width(*pair, *value)
                 && is_good_elsewhere(pair.0, sides[0], *pair)
                 && is_good_elsewhere(pair.1, sides[1], *pair)
@@ -247,6 +328,7 @@ impl Matrix {
                 value: *value,
                 median: centre,
                 partners: 1,
+                margin: self.behind(*value, centre) / allowed,
             })
             .collect()
     }
@@ -256,6 +338,11 @@ impl Matrix {
         let turned =
             self.cells.keys().filter(|(one, other)| self.cells.contains_key(&(*other, *one))).count();
         2 * turned > self.cells.len()
+    }
+
+    /// The sides that a node has numbers of.
+    fn own_sides(&self) -> &'static [SlowSide] {
+        if self.has_both_ways() { &[SlowSide::Sends, SlowSide::Receives] } else { &[SlowSide::Both] }
     }
 
     /// How much worse than `median` the `value` is.
@@ -338,11 +425,7 @@ impl Left<'_> {
     }
 
     fn behind(&self, most: impl Fn(usize) -> f64) -> Vec<Slow> {
-        let sides: &[SlowSide] = if self.matrix.has_both_ways() {
-            &[SlowSide::Sends, SlowSide::Receives]
-        } else {
-            &[SlowSide::Both]
-        };
+        let sides = self.matrix.own_sides();
         let places =
             (0..self.matrix.nodes.len()).flat_map(|node| sides.iter().map(move |side| (node, *side)));
         let scores: Vec<(usize, SlowSide, f64, usize)> = places
@@ -357,8 +440,10 @@ impl Left<'_> {
         };
         let mut found: Vec<Slow> = scores
             .into_iter()
-            .filter(|(_, _, score, _)| self.matrix.behind(*score, median) > allowed)
-            .map(|(node, side, value, partners)| Slow { nodes: vec![node], side, value, median, partners })
+            .filter_map(|(node, side, value, partners)| {
+                let margin = self.matrix.behind(value, median) / allowed;
+                (margin > 1.0).then(|| Slow { nodes: vec![node], side, value, median, partners, margin })
+            })
             .collect();
         let by = |slow: &Slow| self.matrix.behind(slow.value, median);
         found.sort_by(|one, other| by(other).total_cmp(&by(one)));
@@ -367,7 +452,7 @@ impl Left<'_> {
 }
 
 /// How much worse than `centre` the `value` is, as a [`distance`].
-pub(super) fn shortfall(better: Better, value: f64, centre: f64) -> f64 {
+pub fn shortfall(better: Better, value: f64, centre: f64) -> f64 {
     match better {
         Better::Lower => distance(value, centre),
         Better::Higher | Better::None => -distance(value, centre),
@@ -376,7 +461,7 @@ pub(super) fn shortfall(better: Better, value: f64, centre: f64) -> f64 {
 
 /// How far `value` is from `centre`, as a share of it. Rates and times scatter in proportion, so the logarithm of their
 /// ratio is taken: a hundredth is farther from the centre than half of it.
-fn distance(value: f64, centre: f64) -> f64 {
+pub fn distance(value: f64, centre: f64) -> f64 {
     if value > 0.0 && centre > 0.0 {
         (value / centre).ln()
     } else {
@@ -387,6 +472,14 @@ fn distance(value: f64, centre: f64) -> f64 {
 /// The median of `values`, and the [`distance`] from it that is still sound.
 pub(super) fn allowed(values: &[f64]) -> Option<(f64, f64)> {
     allowed_by(values, most_deviations)
+}
+
+/// The same of values with intervals, whose `half_widths` are distances: few values may be near each other by chance, nearer
+/// than half the half width of an interval of few trials, which is a median absolute deviation of normal noise.
+pub fn allowed_of_few(values: &[f64], half_widths: &[f64]) -> Option<(f64, f64)> {
+    let (centre, allowed) = allowed(values)?;
+    let least = median(half_widths).map_or(0.0, |half| most_deviations(values.len()) * half / 2.0);
+    Some((centre, allowed.max(least)))
 }
 
 /// The same with as many median absolute deviations as `most` says of the number of values.

@@ -5,6 +5,7 @@ mod backlog;
 mod bisection;
 mod bond_worth;
 mod cause;
+pub(crate) mod confidence;
 mod cost;
 mod culprit;
 mod did_not_converge;
@@ -22,7 +23,7 @@ mod load;
 mod load_sweep;
 mod losf_penalty;
 mod lossy;
-mod matrix;
+pub(crate) mod matrix;
 mod mpi_over_tcp;
 #[cfg(test)]
 mod ncsa;
@@ -45,6 +46,7 @@ mod uneven_flows;
 
 pub use at_once::{AtOnce, Classes, Flow, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
+pub(crate) use cause::explain_outliers;
 pub use cause::{CAUSES, CauseRule, Sign, explain};
 pub use cost::cost_findings;
 pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};

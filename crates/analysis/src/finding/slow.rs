@@ -4,6 +4,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
+use super::confidence;
 use super::group_faults;
 use super::matrix::{Matrix, Slow, SlowSide};
 use super::speeds::{FEWEST_PARTNERS, is_of, speeds};
@@ -77,7 +78,14 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
                 against(slow, "all nodes"),
             );
             let finding = Finding::new(NODE.kind, Severity::Problem, Subject::node(), text);
-            Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) }
+            let finding = Finding { node: Some(node.clone()), ..with_number(finding, matrix, slow) };
+            let cases: Vec<&CaseRecord> = records.iter().filter(|case| is_of(case, matrix)).collect();
+            confidence::with(
+                finding,
+                confidence::of_margin(slow.margin),
+                "the noise of all nodes is the cause",
+                &cases,
+            )
         };
         matrix.slow_nodes(FEWEST_PARTNERS).iter().map(finding).collect()
     };

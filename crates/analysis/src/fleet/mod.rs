@@ -15,6 +15,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Finding, Site};
 
+use crate::finding::explain_outliers;
 use crate::judge::Assignment;
 pub(crate) use attributes::{attributes, setting_name};
 pub(crate) use class::alike;
@@ -31,5 +32,13 @@ pub fn fleet_findings(
         found.extend(outlier::find(&class, records));
         found.extend(uniformity::find(&class, settings));
     }
+    let is_outlier = |finding: &Finding| finding.kind == outlier::KIND;
+    explain_outliers(found.iter_mut().filter(|finding| is_outlier(finding)), records, site, settings);
+    // What comes and goes on a kernel that several nodes share says nothing about the node that was measured meanwhile.
+    let shares =
+        |finding: &Finding| finding.node.as_ref().is_some_and(|node| one_kernel::is_shared(site, node));
+    found.retain(|finding| {
+        !is_outlier(finding) || finding.cause.is_some() || finding.confidence.is_some() && !shares(finding)
+    });
     found
 }

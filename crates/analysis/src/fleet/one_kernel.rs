@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::profile::fold;
-use seatrial_model::{Finding, Severity, Site, Subject};
+use seatrial_model::{Finding, Severity, Site, SiteNode, Subject};
 
 const KIND: &str = "one-kernel";
 
@@ -27,10 +27,16 @@ pub(super) fn find(site: &Site) -> Vec<Finding> {
     shared.into_iter().map(finding).collect()
 }
 
+/// Whether `node` runs on the kernel of another node of `site`.
+pub(super) fn is_shared(site: &Site, node: &str) -> bool {
+    let boot = |node: &SiteNode| node.machine.boot_id.known().cloned();
+    let own = site.node(node).and_then(boot);
+    own.is_some() && site.nodes.iter().any(|other| other.name != node && boot(other) == own)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatrial_model::SiteNode;
     use seatrial_model::machine::{Known, Machine};
 
     #[test]
@@ -48,6 +54,7 @@ mod tests {
         };
         let found = find(&site);
         let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(["n1", "n2", "n3", "n4"].map(|node| is_shared(&site, node)), [true, false, true, false]);
         assert!(finding.text.starts_with("n[1,3] run on one kernel"), "{}", finding.text);
         assert!(find(&Site { nodes: site.nodes[1..].to_vec() }).is_empty());
     }

@@ -1,30 +1,31 @@
 //! `outlier`: a node whose number is worse than those of its peers.
 //!
-//! A node is an outlier if it is worse than the median by more than [`K`] times the median absolute deviation (MAD)
-//! and by more than [`FLOOR_PERCENT`]. Unlike a standard deviation, the MAD is not inflated by the outlier itself
-//! (Leys and others, "Detecting outliers", 2013). Six MADs are about four standard deviations of normal noise, so
-//! that a fleet of a thousand sound nodes has no outlier; the floor protects nodes that agree to a thousandth.
+//! A node is an outlier if it is worse than the median by more median absolute deviations than one sound group in a
+//! thousand would show by chance, by 3 %, and by more than its interval explains (`finding::matrix::allowed`). Unlike
+//! a standard deviation, the median absolute deviation is not inflated by the outlier itself (Leys and others, "Detecting
+//! outliers", 2013). Of a node whose CPU time others took, no number is an outlier; nor is, without a cause that is seen on the
+//! node, one of nodes that share a kernel: their noise has one source (`fleet::fleet_findings`).
 
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Better, Finding, Severity, Unit};
-use seatrial_stats::{Modes, Sorted, modes};
+use seatrial_model::{Better, Finding, Gain, Severity, Unit};
+use seatrial_stats::{Modes, modes};
 
 use super::class::Class;
+use crate::finding::confidence;
+use crate::finding::matrix::{APART, allowed_of_few, distance, shortfall};
+use crate::judge::disturbed::disturbed_by;
 use crate::number::{in_unit, quantity, significant};
 use crate::same::{class_of, is_same_question};
 
-const KIND: &str = "outlier";
+pub(super) const KIND: &str = "outlier";
 
-/// Median absolute deviations that a sound node stays within.
-const K: f64 = 6.0;
-
-/// Smallest distance of an outlier from the median, in percent of the median.
+/// Smallest distance between two clusters of values, and between intervals, in percent.
 const FLOOR_PERCENT: f64 = 3.0;
 
-/// Smallest number of nodes: with fewer the median moves with the bad node.
-const FEWEST_NODES: usize = 5;
+/// Smallest number of nodes: of three the median is the middle node, and two deviations say nothing.
+const FEWEST_NODES: usize = 4;
 
 /// One metric of one question and subject, over the nodes that measured it.
 struct Row<'a> {
@@ -74,20 +75,23 @@ fn rows<'a>(class: &Class<'_>, records: &'a [CaseRecord]) -> Vec<Row<'a>> {
 
 fn of_row(row: &Row<'_>) -> Vec<Finding> {
     let values: Vec<f64> = row.cases.iter().map(|(_, value)| *value).collect();
-    let Some((median, mad)) = centre(&values).filter(|_| values.len() >= FEWEST_NODES) else {
+    let half = |(case, _): &(&CaseRecord, f64)| {
+        let (low, high) = case.metrics.get(row.metric)?.ci95?;
+        Some(distance(high, low) / 2.0)
+    };
+    let halves: Vec<f64> = row.cases.iter().filter_map(half).collect();
+    let Some((median, allowed)) = allowed_of_few(&values, &halves).filter(|_| values.len() >= FEWEST_NODES)
+    else {
         return Vec::new();
     };
-    let allowed = (K * mad).max(FLOOR_PERCENT / 100.0 * median.abs());
-    let behind = |value: f64| match row.better {
-        Better::Lower => value - median,
-        Better::Higher | Better::None => median - value,
+    let of_case = |of: &(&'_ CaseRecord, f64)| {
+        let (case, value) = *of;
+        let explained = APART * half(of).unwrap_or(0.0);
+        let margin = shortfall(row.better, value, median) / allowed.max(explained);
+        let margin = Some(margin).filter(|margin| *margin > 1.0 && disturbed_by(case).is_none());
+        (margin.is_some() || is_below_all(row, case)).then(|| outlier(row, case, value, median, margin))
     };
-    let mut found: Vec<Finding> = row
-        .cases
-        .iter()
-        .filter(|(_, value)| behind(*value) > allowed)
-        .map(|(case, value)| outlier(row, case, *value, (median, mad)))
-        .collect();
+    let mut found: Vec<Finding> = row.cases.iter().filter_map(of_case).collect();
     // Two clusters of values are two kinds of nodes, not one kind with bad nodes.
     if let Ok(Modes::Two { low, high }) = modes(&values)
         && high.median - low.median > FLOOR_PERCENT / 100.0 * median.abs()
@@ -97,34 +101,52 @@ fn of_row(row: &Row<'_>) -> Vec<Finding> {
     found
 }
 
-fn centre(values: &[f64]) -> Option<(f64, f64)> {
-    let median = Sorted::new(values).ok()?.median();
-    let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
-    Some((median, Sorted::new(&distances).ok()?.median()))
+/// Whether the whole interval of `case` is worse than those of all other nodes, by [`FLOOR_PERCENT`].
+fn is_below_all(row: &Row<'_>, case: &CaseRecord) -> bool {
+    let end = |case: &CaseRecord, is_low: bool| {
+        let (low, high) = case.metrics.get(row.metric)?.ci95?;
+        Some(if is_low { low } else { high })
+    };
+    let lower = row.better == Better::Lower;
+    let others = row.cases.iter().filter(|(other, _)| other.nodes != case.nodes);
+    end(case, lower).is_some_and(|own| {
+        let is_better = |other: f64| shortfall(row.better, own, other) > FLOOR_PERCENT / 100.0;
+        others.into_iter().all(|(other, _)| end(other, !lower).is_some_and(is_better))
+    })
 }
 
-fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, (median, mad): (f64, f64)) -> Finding {
+/// Without a `margin`, a finding that has no confidence yet: chance may explain it, unless a cause is seen on the node.
+fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, median: f64, margin: Option<f64>) -> Finding {
     let percent = 100.0 * (value - median) / median.abs();
     let side = if value < median { "below" } else { "above" };
     let node = case.nodes.first().cloned().unwrap_or_default();
+    let how = match margin {
+        Some(margin) => format!("{} times what chance explains", significant(margin)),
+        None => "and its interval lies apart from those of all others".to_owned(),
+    };
     let text = format!(
-        "{} of {node} is {}, {} % {side} the median {} of {} nodes like it (median absolute deviation {}): \
-         look for what differs there, and measure it again together with a good node",
+        "{} of {node} is {}, {} % {side} the median {} of {} nodes like it, {how}: look for what \
+         differs there, and measure it again together with a good node",
         row.metric,
         in_unit(value, row.unit),
         significant(percent.abs()),
         in_unit(median, row.unit),
         row.cases.len(),
-        in_unit(mad, row.unit)
     );
-    let finding = Finding::new(KIND, Severity::Problem, case.subject.clone(), text);
-    Finding {
+    let gain = Some(median / value).filter(|factor| factor.is_finite() && *factor > 0.0).and_then(|factor| {
+        Some(Gain { factor, to: quantity(median, row.unit)?, cases: vec![case.case.to_string()] })
+    });
+    let finding = Finding {
         case: Some(case.case.to_string()),
         node: Some(node),
         value: quantity(percent, Unit::Percent),
         evidence: vec![row.metric.to_owned()],
-        ..finding
-    }
+        gain,
+        ..Finding::new(KIND, Severity::Problem, case.subject.clone(), text)
+    };
+    let Some(margin) = margin else { return finding };
+    let cases: Vec<&CaseRecord> = row.cases.iter().map(|(case, _)| *case).collect();
+    confidence::with(finding, confidence::of_margin(margin), "the noise of all nodes is the cause", &cases)
 }
 
 fn two_sorts(row: &Row<'_>, low: (usize, f64), high: (usize, f64)) -> Finding {
@@ -146,8 +168,10 @@ fn two_sorts(row: &Row<'_>, low: (usize, f64), high: (usize, f64)) -> Finding {
 mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
-    use seatrial_model::SiteNode;
     use seatrial_model::machine::Machine;
+    use seatrial_model::{Confidence, SiteNode};
+    use seatrial_stats::Random;
+    use serde_json::json;
 
     fn found(values: &[f64]) -> Vec<(String, Option<String>)> {
         let nodes: Vec<SiteNode> =
@@ -160,7 +184,9 @@ mod tests {
         };
         let records: Vec<_> = values.iter().enumerate().map(record).collect();
         let class = Class { nodes: nodes.iter().collect() };
-        find(&class, &records).into_iter().map(|finding| (finding.kind, finding.node)).collect()
+        let sure =
+            find(&class, &records).into_iter().filter(|one| one.kind != KIND || one.confidence.is_some());
+        sure.map(|finding| (finding.kind, finding.node)).collect()
     }
 
     #[test]
@@ -194,12 +220,74 @@ mod tests {
 
     #[test]
     fn few_nodes_are_no_fleet() {
-        assert!(found(&[100.0, 100.0, 100.0, 50.0]).is_empty());
+        assert!(found(&[100.0, 100.0, 50.0]).is_empty());
+        let of_four = [100.0, 99.8, 100.3, 50.0];
+        assert_eq!(found(&of_four), [("outlier".to_owned(), Some("n4".to_owned()))]);
     }
 
     #[test]
     fn a_spread_fleet_has_no_outlier_inside_its_spread() {
         assert!(found(&[90.0, 95.0, 100.0, 105.0, 110.0, 85.0, 115.0]).is_empty());
+    }
+
+    #[test]
+    fn an_outlier_tells_its_gain_and_how_sure_it_is() {
+        let nodes: Vec<SiteNode> =
+            (1..=4).map(|n| SiteNode::new(format!("n{n}"), Machine::default())).collect();
+        let told = |values: [f64; 4]| {
+            let with = |(at, value): (usize, f64)| {
+                let mut case = case(&format!("n{}", at + 1), "node");
+                case.metrics.insert("bandwidth".to_owned(), metric(value, (value, value), no_limit()));
+                case
+            };
+            let records: Vec<_> = values.into_iter().enumerate().map(with).collect();
+            find(&Class { nodes: nodes.iter().collect() }, &records).remove(0)
+        };
+        let sure = told([100.0, 100.0, 100.0, 50.0]);
+        let gain = sure.gain.expect("a gain");
+        assert_eq!((gain.factor, gain.to.value(), sure.confidence), (2.0, 100.0, Some(Confidence::High)));
+        let unsure = told([100.0, 100.0, 100.0, 95.0]);
+        assert_eq!(unsure.confidence, Some(Confidence::Low));
+        assert!(unsure.text.contains("either n4 is at fault, or the noise of all nodes"), "{}", unsure.text);
+    }
+
+    /// Normal deviate of mean 0 and deviation 1 (Box and Muller).
+    fn normal(random: &mut Random) -> f64 {
+        let (radius, angle) = (random.uniform().max(1e-300), random.uniform());
+        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    }
+
+    #[test]
+    fn no_sound_node_is_an_outlier_whatever_the_noise_and_the_stolen_time() {
+        let mut random = Random::of(5);
+        for count in [4, 5, 8] {
+            let nodes: Vec<SiteNode> =
+                (1..=count).map(|n| SiteNode::new(format!("n{n}"), Machine::default())).collect();
+            for (sigma, stolen) in [(0.005, 0.0), (0.05, 0.0), (0.005, 0.4), (0.05, 0.1)] {
+                let mut blamed = 0;
+                for _ in 0..200 {
+                    let record = |at: u32| {
+                        let lost = stolen * random.uniform();
+                        let mut trials =
+                            [(); 3].map(|()| 100.0 * (1.0 - lost) * (1.0 + sigma * normal(&mut random)));
+                        trials.sort_by(f64::total_cmp);
+                        let mut case = case(&format!("n{at}"), "node");
+                        let metric = metric(trials[1], (trials[0], trials[2]), no_limit());
+                        case.metrics.insert("bandwidth".to_owned(), metric);
+                        let [steal, busy] = [lost, 1.0 - lost].map(|share| (1e9 * share) as u64);
+                        let steal = json!({ "counts": { "steal_ns": steal } });
+                        let load = json!({ "counts": { "busy_ns": busy, "own_ns": busy, "elapsed_ns": 1e9 as u64 } });
+                        let probes = json!({ case.nodes[0].clone(): { "steal": steal, "load": load } });
+                        case.evidence.insert("probes".to_owned(), probes);
+                        case
+                    };
+                    let records: Vec<_> = (1..=count).map(record).collect();
+                    let found = find(&Class { nodes: nodes.iter().collect() }, &records);
+                    blamed += usize::from(found.iter().any(|finding| finding.confidence.is_some()));
+                }
+                assert_eq!(blamed, 0, "{count} nodes, {sigma}, stolen {stolen}");
+            }
+        }
     }
 
     #[test]

@@ -53,20 +53,22 @@ pub fn gpu_host_limit(gpu: &Gpu) -> Limit {
     Limit::Chain(bounds)
 }
 
+/// GB/s of a PCI Express link of `generation` with `lanes` in one direction, before packets; none of an unknown generation.
+pub fn pcie_rate(generation: u32, lanes: u32) -> Option<f64> {
+    let gts = *GENERATIONS.get((generation as usize).checked_sub(1)?)?;
+    (lanes > 0).then(|| gts * f64::from(lanes) * line_code(gts).1 / 8.0)
+}
+
 /// The host link as NVIDIA's library reports it, where sysfs does not.
 fn by_library(gpu: &Gpu) -> Known<seatrial_model::Bound> {
     gpu.link_generation.clone().and_then(|generation| {
-        gpu.link_width.clone().and_then(|lanes| {
-            let gts = (generation as usize).checked_sub(1).and_then(|index| GENERATIONS.get(index));
-            match (gts, lanes) {
-                (Some(gts), 1..) => {
-                    let (code, share) = line_code(*gts);
-                    let formula = format!("{gts} GT/s x {lanes} lanes x {code} / 8 bit");
-                    let value = gts * f64::from(lanes) * share / 8.0;
-                    Known::Known(bound(value, Unit::GigabytesPerSecond, formula, "nvml"))
-                }
-                _ => Known::unknown(format!("generation {generation} with {lanes} lanes is impossible")),
+        gpu.link_width.clone().and_then(|lanes| match pcie_rate(generation, lanes) {
+            Some(value) => {
+                let gts = GENERATIONS[generation as usize - 1];
+                let formula = format!("{gts} GT/s x {lanes} lanes x {} / 8 bit", line_code(gts).0);
+                Known::Known(bound(value, Unit::GigabytesPerSecond, formula, "nvml"))
             }
+            None => Known::unknown(format!("generation {generation} with {lanes} lanes is impossible")),
         })
     })
 }

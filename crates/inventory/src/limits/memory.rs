@@ -16,13 +16,30 @@ pub fn memory_bandwidth(machine: &Machine) -> Known<Bound> {
     total(machine).map(|(value, formula, provenance)| bound(value, formula, provenance))
 }
 
-/// The limit of the whole machine; where its modules are not visible, the highest that it can be.
+/// The limit of the whole machine: its modules at their configured speed, before that at their rated speed and the fastest
+/// memory of its processor family, where these are known and allow more. Where the modules are not visible, the highest
+/// that the limit can be.
 pub fn memory_limit(machine: &Machine) -> Limit {
     match (memory_bandwidth(machine), of_family(machine)) {
-        (Known::Known(bound), _) => Limit::Chain(vec![bound]),
+        (Known::Known(bound), family) => {
+            let looser = [rated(machine), family.known().cloned()].into_iter().flatten();
+            let allows_more = |other: &Bound| other.value.base() > bound.value.base();
+            let looser: Vec<Bound> = looser.filter(allows_more).collect();
+            Limit::Chain([vec![bound], looser].concat())
+        }
         (Known::Unknown(reason), Known::Known(bound)) => Limit::AtMost { bound, reason },
         (Known::Unknown(reason), Known::Unknown(_)) => Limit::Unknown { reason },
     }
+}
+
+/// The modules at the speed that they are rated for.
+fn rated(machine: &Machine) -> Option<Bound> {
+    let mut dimms = machine.dimms.known()?.clone();
+    dimms.modules.iter_mut().for_each(|dimm| dimm.configured_mts = dimm.rated_mts);
+    let virtualization = machine.virtualization.clone();
+    let faster = Machine { dimms: Known::Known(dimms), virtualization, ..Machine::default() };
+    let bound = memory_bandwidth(&faster).known().cloned()?;
+    Some(Bound { provenance: format!("{}, rated speed", bound.provenance), ..bound })
 }
 
 /// The fastest memory of the largest processors of the family, in every socket that is visible.
@@ -256,7 +273,11 @@ mod tests {
             ("processor family: a data sheet", "not recorded")
         );
         let told = Machine { cpu, ..machine(twelve("P0", 4800).collect()) };
-        assert!(matches!(memory_limit(&told), Limit::Chain(bounds) if bounds[0].provenance == "dmi"));
+        // The family allows less than the modules, which is then no bound of them; their rated speed allows more.
+        let Limit::Chain(bounds) = memory_limit(&told) else { panic!("{:?}", memory_limit(&told)) };
+        let told = bounds.iter().map(|bound| (bound.provenance.as_str(), bound.value.to_string()));
+        let expected = [("dmi", "460.8 GB/s"), ("dmi, rated speed", "537.6 GB/s")];
+        assert_eq!(told.collect::<Vec<_>>(), expected.map(|(name, value)| (name, value.to_owned())));
         assert!(matches!(memory_limit(&Machine::default()), Limit::Unknown { .. }));
     }
 

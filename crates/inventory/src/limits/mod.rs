@@ -13,7 +13,7 @@ mod pcie;
 mod port;
 
 pub use disk::{DiskLoad, disk_limit, disk_limit_under, disk_rate};
-pub use gpu::{gpu_host_limit, gpu_links_limit, gpu_memory_limit, gpu_peer_limit};
+pub use gpu::{gpu_host_limit, gpu_links_limit, gpu_memory_limit, gpu_peer_limit, pcie_rate};
 pub use hca::{hca_limit, hca_limit_on, hca_payload_limit, hca_rate};
 pub use matrix::{gpu_matrix_limit, gpu_matrix_operations};
 pub use memory::{memory_bandwidth, memory_limit, node_memory_bandwidth};

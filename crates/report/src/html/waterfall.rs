@@ -109,7 +109,12 @@ mod tests {
 
     #[test]
     fn what_held_the_rate_back_has_its_own_bar_and_is_named() {
-        let hold = |what: &str, share| Hold { what: what.to_owned(), share, source: "tcpi".to_owned() };
+        let hold = |what: &str, share| Hold {
+            what: what.to_owned(),
+            share,
+            source: "tcpi".to_owned(),
+            ..Hold::default()
+        };
         let metric = metric(4.0, Better::Higher, &[("10 Gbit/s", "nic speed")]);
         let holds = vec![hold("receive window", 0.5), hold("packet loss", 0.05)];
         let found = drawn("throughput", &metric, &Waterfall::with_holds(&metric, holds).expect("a limit"));

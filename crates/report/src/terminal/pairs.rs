@@ -103,6 +103,8 @@ mod tests {
             nodes: (1..=count).map(|at| format!("{prefix}{at}")).collect(),
             cells,
             better_ends: BTreeMap::new(),
+            worse_ends: BTreeMap::new(),
+            disturbed: Default::default(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Where a metric loses what it lacks of its limit: a line for each bound and cause, and the largest loss in a sentence.
 
-use seatrial_analysis::{Fall, FallKind, Waterfall};
+use seatrial_analysis::{Fall, FallKind, Waterfall, holds_of};
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Fact, HeldBack};
+use seatrial_model::{Better, Hold};
 
 use super::table::{Builder, Cell, Table};
 use crate::number::{decimals, whole_percent};
@@ -62,7 +62,8 @@ pub fn before(found: &Waterfall, at: usize) -> Option<f64> {
 }
 
 fn held_back(case: &CaseRecord) -> Option<Table> {
-    let holds = HeldBack::of(&case.evidence)?.0;
+    // Without a limit nobody knows what the data need of the time.
+    let holds: Vec<Hold> = holds_of(case).into_iter().filter(|hold| hold.share > 0.0).collect();
     let (name, _) = case.headline()?;
     let table = Builder::new(format!("{} · what held {name} back", case.subject), &holds)
         .words("by", |hold| hold.what.as_str())

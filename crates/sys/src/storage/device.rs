@@ -72,6 +72,10 @@ pub fn polls(root: &SysRoot, device: Device) -> Result<bool, ReadError> {
 pub struct Moved {
     pub read: u64,
     pub written: u64,
+    /// Milliseconds with a request in flight; 0 of a process.
+    pub busy_ms: u64,
+    /// Milliseconds of all requests in flight together; 0 of a process.
+    pub queued_ms: u64,
 }
 
 impl Moved {
@@ -79,6 +83,8 @@ impl Moved {
         Self {
             read: self.read.saturating_sub(earlier.read),
             written: self.written.saturating_sub(earlier.written),
+            busy_ms: self.busy_ms.saturating_sub(earlier.busy_ms),
+            queued_ms: self.queued_ms.saturating_sub(earlier.queued_ms),
         }
     }
 }
@@ -87,12 +93,16 @@ impl Moved {
 pub fn moved_by_device(root: &SysRoot, device: Device) -> Result<Moved, ReadError> {
     let path = format!("{}/stat", device.folder());
     let text = root.text(&path)?;
-    // Requests, merges, sectors, ms; the same for writing (Documentation/block/stat.rst).
+    // Requests, merges, sectors, ms; the same for writing; then in flight, io_ticks, time_in_queue
+    // (Documentation/block/stat.rst).
     let field = |number: usize| text.split_whitespace().nth(number)?.parse::<u64>().ok();
     match (field(2), field(6)) {
-        (Some(read), Some(written)) => {
-            Ok(Moved { read: read.saturating_mul(SECTOR), written: written.saturating_mul(SECTOR) })
-        }
+        (Some(read), Some(written)) => Ok(Moved {
+            read: read.saturating_mul(SECTOR),
+            written: written.saturating_mul(SECTOR),
+            busy_ms: field(9).unwrap_or(0),
+            queued_ms: field(10).unwrap_or(0),
+        }),
         _ => Err(ReadError::garbage(&path, &text, "the counters of a block device")),
     }
 }
@@ -105,7 +115,7 @@ pub fn moved_by_process(root: &SysRoot) -> Result<Moved, ReadError> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse::<u64>().ok())
     };
     match (value("read_bytes"), value("write_bytes")) {
-        (Some(read), Some(written)) => Ok(Moved { read, written }),
+        (Some(read), Some(written)) => Ok(Moved { read, written, ..Moved::default() }),
         _ => Err(ReadError::garbage(PATH, &text, "read_bytes and write_bytes")),
     }
 }
@@ -127,7 +137,7 @@ mod tests {
         write("queue/logical_block_size", "4096\n");
         write("queue/io_poll", "0\n");
         write("sda1/partition", "1\n");
-        write("sda1/stat", "  10 0 80 5 20 0 160 7 0 12 12 0 0 0 0\n");
+        write("sda1/stat", "  10 0 80 5 20 0 160 7 0 12 14 0 0 0 0\n");
         for (number, place) in [("8:0", "sda"), ("8:1", "sda/sda1")] {
             let target = format!("../../devices/pci/block/{place}");
             symlink(target, dir.path().join("sys/dev/block").join(number)).expect("linked");
@@ -143,7 +153,8 @@ mod tests {
         assert_eq!(partition.whole(&root), Some(Device { major: 8, minor: 0 }));
         assert_eq!(partition.logical_sector(&root), Some(4096));
         assert_eq!(partition.name(&root).as_deref(), Some("sda1"));
-        assert_eq!(moved_by_device(&root, partition), Ok(Moved { read: 40_960, written: 81_920 }));
+        let moved = Moved { read: 40_960, written: 81_920, busy_ms: 12, queued_ms: 14 };
+        assert_eq!(moved_by_device(&root, partition), Ok(moved));
         assert_eq!(polls(&root, partition), Ok(false));
         let absent = Device { major: 0, minor: 42 };
         assert!(moved_by_device(&root, absent).expect_err("no such device").is_missing());
@@ -157,7 +168,7 @@ mod tests {
         let text = "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 512\ncancelled_write_bytes: 3\n";
         fs::write(dir.path().join("proc/self/io"), text).expect("written");
         let root = SysRoot::at(dir.path());
-        assert_eq!(moved_by_process(&root), Ok(Moved { read: 4096, written: 512 }));
+        assert_eq!(moved_by_process(&root), Ok(Moved { read: 4096, written: 512, ..Moved::default() }));
         fs::write(dir.path().join("proc/self/io"), "rchar: 9\n").expect("written");
         assert!(matches!(moved_by_process(&root), Err(ReadError::Garbage { .. })));
     }

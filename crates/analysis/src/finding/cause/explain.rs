@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Finding, Outcome, Severity, Site, Subject};
+use seatrial_model::{Better, Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
@@ -13,6 +13,7 @@ use super::sign::Observation;
 use crate::finding::matrix::SlowSide;
 use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
 use crate::finding::{culprit, shaped, slow};
+use crate::number::{in_unit, quantity, significant};
 
 /// The finding that says why cases of one node have no numbers.
 const ALONE: &str = "known-cause";
@@ -56,6 +57,27 @@ pub fn explain(
     shaped::tell(findings, records, site);
 }
 
+/// Adds causes and remedies to findings about numbers of one node that are worse than those of nodes like it.
+pub fn explain_outliers<'a>(
+    findings: impl Iterator<Item = &'a mut Finding>,
+    records: &[CaseRecord],
+    site: &Site,
+    settings: &[&'static SettingAbout],
+) {
+    for finding in findings {
+        let Some(node) = finding.node.clone() else { continue };
+        let is_its = |case: &&CaseRecord| {
+            finding.case.as_deref() == Some(case.case.as_str()) && case.nodes.first() == Some(&node)
+        };
+        let cases = records.iter().filter(is_its).collect();
+        let scene = Scene { node: &node, side: SlowSide::Both, cases, slow: None, records, site, settings };
+        of_failed(finding, &scene);
+        if finding.cause.is_some() {
+            finding.confidence = finding.confidence.or(Some(Confidence::High));
+        }
+    }
+}
+
 /// The first rule that holds.
 fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
     CAUSES.iter().find_map(|rule| Some((rule, rule.holds(scene)?)))
@@ -91,6 +113,30 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     }
     finding.cause = Some(rule.id.to_owned());
     finding.remedy = Some(rule.remedy(&scene, &seen));
+    if let (Some(gain), Some((matrix, _))) = (gain(&scene), &scene.slow) {
+        let to = in_unit(gain.to.value(), gain.to.unit());
+        finding.text += &format!(
+            "; without the cause {} of {to} is expected, {} times as much",
+            matrix.metric,
+            significant(gain.factor)
+        );
+        finding.gain = Some(gain);
+    }
+}
+
+/// What taking the cause away would bring: the median of the pairs of sound nodes, as far as the limit allows it.
+fn gain(scene: &Scene<'_>) -> Option<Gain> {
+    let (matrix, slow) = scene.slow.as_ref()?;
+    let sound = matrix.sound(&matrix.slow_nodes(FEWEST_PARTNERS))?;
+    let limits = scene.cases.iter().filter_map(|case| case.metrics.get(&matrix.metric)?.limit.value);
+    let limit = limits.reduce(f64::max);
+    let to = match matrix.better {
+        Better::Lower => limit.map_or(sound, |limit| sound.max(limit)),
+        Better::Higher | Better::None => limit.map_or(sound, |limit| sound.min(limit)),
+    };
+    let factor = Some(to / slow.value).filter(|factor| factor.is_finite() && *factor > 0.0)?;
+    let cases = scene.cases.iter().map(|case| case.case.to_string()).collect();
+    Some(Gain { factor, to: quantity(to, matrix.unit)?, cases })
 }
 
 /// The cause before what was measured: a screen cuts the end of a long sentence.
@@ -100,6 +146,7 @@ fn say_first(finding: &mut Finding, node: &str, cause: &str) {
     }
 }
 
+/// Of cases whose rates no matrix has.
 fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
     if let Some((rule, seen)) = cause(scene) {
         say_first(finding, scene.node, &rule.text(scene, &seen));
@@ -119,8 +166,13 @@ fn alone(records: &[CaseRecord], site: &Site, settings: &[&'static SettingAbout]
         let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
             let text = format!("{}: {}", case.subject, rule.text(&scene, &seen));
             let finding = Finding::new(ALONE, Severity::Problem, case.subject.clone(), text);
-            Finding { node: Some(node.clone()), cause: Some(rule.id.to_owned()), ..finding }
-                .with_remedy(rule.remedy(&scene, &seen))
+            Finding {
+                node: Some(node.clone()),
+                cause: Some(rule.id.to_owned()),
+                confidence: Some(Confidence::High),
+                ..finding
+            }
+            .with_remedy(rule.remedy(&scene, &seen))
         });
         finding.evidence.push(case.case.to_string());
     }

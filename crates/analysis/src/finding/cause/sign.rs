@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::{Present, SettingReading};
-use seatrial_model::{Bytes, SiteNode, Value};
+use seatrial_model::{Bytes, NodeReadings, SiteNode, Value};
 
 use super::scene::Scene;
 use crate::finding::lossy::{self, Lost};
@@ -17,6 +17,11 @@ use crate::number::significant;
 pub enum Sign {
     /// The reason of a case without a number has this text.
     Reason(&'static str),
+    /// The kernel of the node logged a line with one of these texts during trials, and no other kernel did; of cases of these
+    /// families.
+    KernelLog(&'static [&'static str], &'static [&'static str]),
+    /// A control group limits the device of its cases.
+    ThrottledDevice,
     /// Segments are lost in most pairs of the node.
     Loss,
     /// Acknowledgements are lost in most pairs of the node.
@@ -65,6 +70,11 @@ impl Sign {
     pub fn words(&self) -> String {
         match self {
             Self::Reason(text) => format!("\"{text}\" in the reason of its cases"),
+            Self::KernelLog(texts, _) => {
+                let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+                format!("{} in the kernel log", texts.join(" or "))
+            }
+            Self::ThrottledDevice => "a limit of a control group on the device".to_owned(),
             Self::Loss => "packet loss".to_owned(),
             Self::LostAcknowledgements => "loss of acknowledgements".to_owned(),
             Self::Shaper => "a shaper on the node".to_owned(),
@@ -84,12 +94,15 @@ impl Sign {
                 false => told(reasons.iter().any(|reason| reason.contains(text)), String::new()),
             };
         }
-        // What makes a node slow explains no case without a number.
-        if scene.slow.is_none() {
-            return Observed::Unknown;
+        match self {
+            Self::KernelLog(texts, families) => return kernel_log(scene, texts, families),
+            Self::ThrottledDevice => return throttled_device(scene),
+            // What makes a node slow explains no case without a number.
+            _ if scene.slow.is_none() => return Observed::Unknown,
+            _ => {}
         }
         match self {
-            Self::Reason(_) => Observed::Unknown,
+            Self::Reason(_) | Self::KernelLog(..) | Self::ThrottledDevice => Observed::Unknown,
             Self::Loss => lost(scene, Lost::Segments),
             Self::LostAcknowledgements => lost(scene, Lost::Acknowledgements),
             Self::Shaper => shaper(scene),
@@ -104,6 +117,45 @@ impl Sign {
 
 fn told(is_seen: bool, text: String) -> Observed {
     if is_seen { Observed::Seen(Observation { text, ..Observation::default() }) } else { Observed::Absent }
+}
+
+fn kernel_log(scene: &Scene<'_>, texts: &[&str], families: &[&str]) -> Observed {
+    let is_of =
+        |case: &&CaseRecord| case.bench.split('.').next().is_some_and(|family| families.contains(&family));
+    if !scene.cases.iter().any(is_of) {
+        return Observed::Unknown;
+    }
+    let (mut own, mut is_read) = (None, false);
+    for case in scene.records {
+        for (node, reading) in NodeReadings::of_probe(&case.evidence, "kernel_log") {
+            let line = reading.lines.iter().find(|line| texts.iter().any(|text| line.text.contains(text)));
+            match node == scene.node {
+                true => (own, is_read) = (own.or(line.map(|line| line.text.clone())), true),
+                // Nodes on one kernel read one log.
+                false if line.is_some() => return Observed::Absent,
+                false => {}
+            }
+        }
+    }
+    match own {
+        Some(line) => told(true, format!("'{line}'")),
+        None if is_read => Observed::Absent,
+        None => Observed::Unknown,
+    }
+}
+
+fn throttled_device(scene: &Scene<'_>) -> Observed {
+    let limits = |case: &&CaseRecord| -> Option<Vec<String>> {
+        let limits = case.evidence.get("throttle")?.as_object()?;
+        let limits = limits.iter().filter(|(_, limit)| limit.is_u64());
+        Some(limits.map(|(name, limit)| format!("{name} {limit}")).collect())
+    };
+    let own: Vec<String> = scene.cases.iter().filter_map(limits).flatten().collect();
+    match own.first() {
+        Some(_) => told(true, own.join(", ")),
+        None if scene.cases.iter().any(|case| case.evidence.contains_key("throttle")) => Observed::Absent,
+        None => Observed::Unknown,
+    }
 }
 
 fn lost(scene: &Scene<'_>, what: Lost) -> Observed {

@@ -218,6 +218,107 @@ fn cases_without_numbers_are_told_by_what_their_reasons_say() {
     assert_eq!(of_n3(&records, &with_setting("net.ipv4.tcp_rmem", values)).0, "");
 }
 
+/// `records` with a line in the kernel log of n3, and of another node where `everywhere`.
+fn logged(mut records: Vec<CaseRecord>, text: &str, everywhere: bool) -> Vec<CaseRecord> {
+    for case in &mut records {
+        case.bench = "net.tcp_stream".to_owned();
+        let log = |text: Option<&str>| {
+            let lines: Vec<_> =
+                text.iter().map(|text| json!({ "sequence": 1, "level": "warning", "text": text })).collect();
+            json!({ "kernel_log": { "lines": lines } })
+        };
+        let of = |node: &String| log((node == "n3" || everywhere).then_some(text));
+        let probes: serde_json::Map<_, _> = case.nodes.iter().map(|node| (node.clone(), of(node))).collect();
+        case.evidence.insert("probes".to_owned(), probes.into());
+    }
+    records
+}
+
+#[test]
+fn a_line_in_the_kernel_log_of_the_node_alone_is_the_cause_where_it_concerns_the_benchmark() {
+    let watchdog = "NETDEV WATCHDOG: eth0 (ice): transmit queue 3 timed out";
+    let (cause, text, action) = of_n3(&logged(slow_to_n3(), watchdog, false), &site(|_| {}));
+    assert_eq!(cause, "link-lost");
+    assert!(
+        text.starts_with(&format!("n3: the network card of n3 hung or lost its link: '{watchdog}'")),
+        "{text}"
+    );
+    assert!(action.contains("ethtool"), "{action}");
+    for (line, expected) in [
+        ("pcieport 0000:00:1c.0: AER: Corrected error received: 0000:01:00.0", "pcie-errors"),
+        ("Buffer I/O error on dev sda1, logical block 7", "unexplained"),
+        ("mce: [Hardware Error]: Machine check events logged", "unexplained"),
+    ] {
+        assert_eq!(of_n3(&logged(slow_to_n3(), line, false), &site(|_| {})).0, expected, "{line}");
+    }
+    assert_eq!(of_n3(&logged(slow_to_n3(), watchdog, true), &site(|_| {})).0, "unexplained");
+    let failed = || {
+        let mut records = logged(vec![case("n3", "fs:/scratch")], "Buffer I/O error on dev sda1", false);
+        records[0].bench = "storage.file".to_owned();
+        (records[0].outcome, records[0].cause) = (Outcome::Failed, Some(Cause::IoError));
+        records
+    };
+    let found = told(&failed(), &site(|_| {}));
+    let causes: Vec<&str> = found.iter().filter_map(|finding| finding.cause.as_deref()).collect();
+    assert_eq!(causes, ["disk-errors"]);
+}
+
+#[test]
+fn a_slow_node_with_a_cause_tells_what_healing_brings() {
+    let limited = pairs(|_, to| if to == 3 { 0.19 } else { 4.75 });
+    let found = told(&limited, &site(shaped(200)));
+    let finding = found.iter().find(|finding| finding.kind == "slow-node").expect("n3 is named");
+    let gain = finding.gain.as_ref().expect("a gain");
+    assert_eq!((gain.factor, gain.to.value(), gain.cases.len()), (25.0, 4.75, 3));
+    let says = "without the cause throughput of 4.75 Gbit/s is expected, 25 times as much";
+    assert!(finding.text.contains(says), "{}", finding.text);
+    assert_eq!(finding.confidence, Some(Confidence::High));
+}
+
+#[test]
+fn a_limit_of_a_control_group_is_the_cause_of_an_outlier_even_among_nodes_on_one_kernel() {
+    let measured = |throttled: bool, spread: f64| -> Vec<CaseRecord> {
+        let one = |node: u32| {
+            let mut case = case(&format!("n{node}"), "fs:/scratch");
+            let Ok(id) = format!("fs:/scratch@n{node}").parse();
+            case.case = id;
+            // So wide are the intervals of the others on a busy machine.
+            let (rate, wide) = if node == 3 { (20.0, 0.01) } else { (500.0 + f64::from(node), spread) };
+            let interval = (rate * (1.0 - wide), rate * (1.0 + wide));
+            case.metrics.insert("throughput".to_owned(), metric(rate, interval, no_limit()));
+            let limit = if node == 3 && throttled {
+                json!({ "written_bytes_per_s": 20_000_000 })
+            } else {
+                json!(null)
+            };
+            case.evidence.insert("throttle".to_owned(), limit);
+            case
+        };
+        (1..=4).map(one).collect()
+    };
+    let fleet = |records: &[CaseRecord], boot: Option<&str>| {
+        let mut site = site(|_| {});
+        for node in &mut site.nodes {
+            node.machine.boot_id =
+                boot.map_or(Known::unknown("denied"), |boot| Known::Known(boot.to_owned()));
+        }
+        let found = crate::fleet_findings(&site, &crate::judge::Assignment::default(), records, &[]);
+        let outliers = found.into_iter().filter(|finding| finding.kind == "outlier");
+        outliers.map(|finding| (finding.node.unwrap_or_default(), finding.cause)).collect::<Vec<_>>()
+    };
+    let (n3, cause) = ("n3".to_owned(), Some("throttled-device".to_owned()));
+    assert_eq!(fleet(&measured(true, 0.01), Some("a")), [(n3.clone(), cause.clone())]);
+    assert_eq!(fleet(&measured(true, 0.01), None), [(n3.clone(), cause.clone())]);
+    assert_eq!(
+        fleet(&measured(true, 0.9), Some("a")),
+        [(n3.clone(), cause)],
+        "worse than all at their worst"
+    );
+    assert_eq!(fleet(&measured(false, 0.9), None), []);
+    assert_eq!(fleet(&measured(false, 0.01), None), [(n3, None)]);
+    assert_eq!(fleet(&measured(false, 0.01), Some("a")), [], "noise of the kernel that all share");
+}
+
 #[test]
 fn a_frozen_file_system_is_told_once_for_all_cases_on_it() {
     let hung = |node: &str, reason: &str| {

@@ -2,13 +2,18 @@
 //! what only limits.
 
 mod cpu_quota;
+mod disk_errors;
 mod fewer_cpus;
 mod firewall;
 mod frozen_file_system;
 mod full_path;
+mod gpu_fault;
 mod large_packets;
+mod link_lost;
 mod loss;
 mod lost_acknowledgements;
+mod machine_check;
+mod pcie_errors;
 mod receive_window;
 mod receiver_cpu;
 mod receiver_starved;
@@ -20,6 +25,7 @@ mod shaper;
 mod small_receive_buffer;
 mod small_send_buffer;
 mod smaller_mtu;
+mod throttled_device;
 mod unexplained;
 mod window_below_segment;
 
@@ -32,9 +38,15 @@ pub const CAUSES: &[CauseRule] = &[
     large_packets::RULE,
     window_below_segment::RULE,
     frozen_file_system::RULE,
+    throttled_device::RULE,
+    link_lost::RULE,
+    disk_errors::RULE,
+    machine_check::RULE,
+    gpu_fault::RULE,
     shaper::RULE,
     loss::RULE,
     lost_acknowledgements::RULE,
+    pcie_errors::RULE,
     small_receive_buffer::RULE,
     small_send_buffer::RULE,
     smaller_mtu::RULE,

@@ -1,0 +1,15 @@
+//! Errors of a disk.
+
+use seatrial_model::Actor;
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "disk-errors",
+    seen: &[Sign::KernelLog(&["I/O error", "medium error", "Medium Error"], &["storage", "transfer"])],
+    cause: "a disk of {node} has errors: {seen}",
+    actor: Actor::Vendor,
+    action: "replace the disk if its own counters show errors too: `smartctl -a /dev/DISK`, `nvme smart-log /dev/DISK`",
+    ..CauseRule::NEW
+};

@@ -1,0 +1,18 @@
+//! Lost links and hung network cards.
+
+use seatrial_model::Actor;
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "link-lost",
+    seen: &[Sign::KernelLog(
+        &["NETDEV WATCHDOG", "Link is Down", "Link down", "link down"],
+        &["net", "rdma", "mpi", "nccl", "transfer"],
+    )],
+    cause: "the network card of {node} hung or lost its link: {seen}",
+    actor: Actor::NetworkTeam,
+    action: "look at cable and switch port, then driver and firmware of the card: `dmesg`, `ethtool DEVICE`, `ethtool -S DEVICE`",
+    ..CauseRule::NEW
+};

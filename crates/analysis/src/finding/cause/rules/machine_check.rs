@@ -1,0 +1,15 @@
+//! Errors of processor and memory.
+
+use seatrial_model::Actor;
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "machine-check",
+    seen: &[Sign::KernelLog(&["[Hardware Error]", "EDAC "], &["mem", "cpu", "mpi"])],
+    cause: "processor or memory of {node} has errors: {seen}",
+    actor: Actor::Vendor,
+    action: "find the memory module and replace it: `ras-mc-ctl --errors`, `edac-util -v`, event log of the BMC (`ipmitool sel list`)",
+    ..CauseRule::NEW
+};
