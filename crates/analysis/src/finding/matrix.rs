@@ -50,6 +50,9 @@ const AGREE: f64 = 0.02;
 /// Distance from pairs that agree that all other pairs keep at least: the others have one and a half times the rate.
 const GAP: f64 = 0.405;
 
+/// The distance, five times the rate, from which intervals do not count: those of three scattered trials reach below 0.
+const WIDE_GAP: f64 = 1.609;
+
 /// Smallest number of partners with which a node agrees: two low pairs of twelve are close by chance.
 const FEWEST_AGREEING: usize = 3;
 
@@ -218,7 +221,9 @@ impl Matrix {
             let worst = others.iter().map(|cell| behind(cell, other_ends)).reduce(f64::max)?;
             Some(best - worst)
         };
-        let is_alone = gap(None, None)? > GAP && gap(Some(&self.better_ends), Some(&self.worse_ends))? > 0.0;
+        let by_medians = gap(None, None)?;
+        let at_worst = || gap(Some(&self.better_ends), Some(&self.worse_ends));
+        let is_alone = by_medians > GAP && (by_medians > WIDE_GAP || at_worst().is_some_and(|gap| gap > 0.0));
         let median = median(&others.iter().map(|(_, value)| *value).collect::<Vec<_>>())?;
         (partners >= FEWEST_AGREEING && spread <= AGREE && is_alone).then(|| Slow {
             nodes: vec![node],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Better, Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
+use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
@@ -124,16 +124,11 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     }
 }
 
-/// What taking the cause away would bring: the median of the pairs of sound nodes, as far as the limit allows it.
+/// What taking the cause away would bring: the median of the pairs of sound nodes. The limit of the node's own cases is no bound
+/// of it: a shaper or a setting that is the cause is in there.
 fn gain(scene: &Scene<'_>) -> Option<Gain> {
     let (matrix, slow) = scene.slow.as_ref()?;
-    let sound = matrix.sound(&matrix.slow_nodes(FEWEST_PARTNERS))?;
-    let limits = scene.cases.iter().filter_map(|case| case.metrics.get(&matrix.metric)?.limit.value);
-    let limit = limits.reduce(f64::max);
-    let to = match matrix.better {
-        Better::Lower => limit.map_or(sound, |limit| sound.max(limit)),
-        Better::Higher | Better::None => limit.map_or(sound, |limit| sound.min(limit)),
-    };
+    let to = matrix.sound(&matrix.slow_nodes(FEWEST_PARTNERS))?;
     let factor = Some(to / slow.value).filter(|factor| factor.is_finite() && *factor > 0.0)?;
     let cases = scene.cases.iter().map(|case| case.case.to_string()).collect();
     Some(Gain { factor, to: quantity(to, matrix.unit)?, cases })

@@ -52,7 +52,7 @@ impl CauseRule {
     /// The signs that were looked for and are not there.
     pub(super) fn excluded(&self, scene: &Scene<'_>) -> impl Iterator<Item = String> {
         let signs = self.seen.iter().filter(|_| self.side.overlaps(scene.side));
-        signs.filter(|sign| matches!(sign.sight(scene), Observed::Absent)).map(Sign::words)
+        signs.filter(|sign| matches!(sign.sight(scene), Observed::Absent)).map(Sign::short)
     }
 
     /// Where the node is slow, in words; none where that says nothing.

@@ -86,6 +86,14 @@ impl Sign {
         }
     }
 
+    /// The sign in a list of what a finding excludes.
+    pub(super) fn short(&self) -> String {
+        match self {
+            Self::KernelLog(texts, _) => format!("\"{}\" and the like in the kernel log", texts[0]),
+            other => other.words(),
+        }
+    }
+
     pub(super) fn sight(&self, scene: &Scene<'_>) -> Observed {
         if let Self::Reason(text) = self {
             let reasons: Vec<&String> = scene.cases.iter().filter_map(|case| case.reason.as_ref()).collect();

@@ -299,6 +299,11 @@ fn pairs_that_agree_where_all_others_scatter_name_their_node() {
     };
     assert_eq!(near(0.45), (0, 0), "the slowest other pair is nearly as slow");
     assert_eq!(near(0.7), (1, 0), "at its worst another pair is as slow");
+    // A loaded lab in which n3 was shaped: the intervals of the others reach below 0.
+    let mut matrix = both_ways(4, |one, to| Some(if to == 3 { 0.0794 } else { 2.3 + (one + 2 * to) as f64 }));
+    matrix.worse_ends = matrix.cells.keys().map(|at| (*at, if at.1 == 2 { 0.0776 } else { -9.4 })).collect();
+    matrix.disturbed = matrix.cells.keys().copied().collect();
+    assert!(matrix.agreeing().is_some_and(|slow| slow.nodes == [2]));
 }
 
 /// Of 200 fleets of sound nodes, in how many a node or link is named: every pair scatters by `sigma` and loses up to `stolen`
