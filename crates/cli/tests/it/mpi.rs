@@ -71,6 +71,14 @@ fn one_rank_and_an_odd_number_are_usage_errors() {
 }
 
 #[test]
+fn a_message_longer_than_mpi_can_count_is_a_usage_error() {
+    let home = Home::new();
+    for bench in ["mpi.point_to_point", "mpi.one_sided", "mpi.collective"] {
+        home.seatrial(&format!("run {bench} -p size=3GiB")).run().exits(2).says("3 GiB is outside");
+    }
+}
+
+#[test]
 fn a_rank_by_hand_is_told_that_a_benchmark_starts_it() {
     let home = Home::new();
     home.seatrial("mpi-rank").run().exits(2).says("a benchmark starts this command");
