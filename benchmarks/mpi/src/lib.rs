@@ -16,6 +16,7 @@ mod pairs;
 mod point_to_point;
 mod ranks;
 mod slices;
+mod startup;
 mod worker;
 
 use std::process::ExitCode;
@@ -26,13 +27,14 @@ pub use job::{Hook, Moment, REMOTE_SHELL, SUBCOMMAND};
 
 /// The benchmarks of this family, in the order of lists.
 pub const BENCHMARKS: &[Benchmark] =
-    &[point_to_point::BENCHMARK, collective::BENCHMARK, one_sided::BENCHMARK];
+    &[point_to_point::BENCHMARK, collective::BENCHMARK, one_sided::BENCHMARK, startup::BENCHMARK];
 
 /// What ranks run, by benchmark.
 const PROGRAMS: &[(&str, job::ProgramStart)] = &[
     (point_to_point::ID, point_to_point::start),
     (collective::ID, collective::start),
     (one_sided::ID, one_sided::start),
+    (startup::ID, startup::start),
 ];
 
 /// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.

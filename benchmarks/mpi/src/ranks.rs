@@ -42,10 +42,12 @@ pub fn patience(case: &Case) -> Duration {
     Duration::from_nanos(case.budget.prepare.get() / 6 * 5)
 }
 
-/// Ranks of the job, as many on each node: those that `ranks` and `ranks_per_node` ask for, and without either `auto` on each.
+/// Ranks of the job, `fewest` at least and as many on each node: those that `ranks` and `ranks_per_node` ask for, and without
+/// either `auto` on each.
 pub fn count_ranks(
     params: &Params,
     site: &Site,
+    fewest: u64,
     auto: impl FnOnce() -> Result<u64, Reason>,
 ) -> Result<u64, Reason> {
     let nodes = site.nodes.len() as u64;
@@ -66,8 +68,8 @@ pub fn count_ranks(
         (Err(_), Ok(of_node)) => nodes * of_node,
         (Err(_), Err(_)) => nodes * auto()?,
     };
-    if !(2..=MOST_RANKS).contains(&ranks) {
-        return contradiction(format!("{ranks} ranks on {nodes} nodes: a job has 2 to {MOST_RANKS}"));
+    if !(fewest..=MOST_RANKS).contains(&ranks) {
+        return contradiction(format!("{ranks} ranks on {nodes} nodes: a job has {fewest} to {MOST_RANKS}"));
     }
     Ok(ranks)
 }

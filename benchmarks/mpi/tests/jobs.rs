@@ -13,6 +13,10 @@ mod installed;
 mod measured;
 #[path = "jobs/one_sided.rs"]
 mod one_sided;
+#[path = "jobs/startup.rs"]
+mod startup;
+#[path = "jobs/wheels.rs"]
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -31,6 +35,9 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let tests = [measured::TESTS, collective::TESTS, one_sided::TESTS, faults::TESTS].concat();
-    run(&arguments, tests.into_iter().map(test).collect()).exit_code()
+    let mut trials: Vec<Trial> = wheels::TESTS.iter().map(|one| test(*one).with_ignored_flag(true)).collect();
+    let tests =
+        [measured::TESTS, collective::TESTS, one_sided::TESTS, startup::TESTS, faults::TESTS].concat();
+    trials.extend(tests.into_iter().map(test));
+    run(&arguments, trials).exit_code()
 }

@@ -30,7 +30,9 @@ pub use launcher::Launcher;
 pub use library::LibraryFacts;
 pub use links::HostLink;
 pub use node::{CONNECTIONS, NodeEnd};
-pub use rank::{Hook, Moment, Program, ProgramStart, RankJob, agree, allocate, refused, serve_worker};
+pub use rank::{
+    FINALIZE, Hook, Moment, Program, ProgramStart, RankJob, agree, allocate, refused, serve_worker, step,
+};
 pub use remote_shell::remote_shell;
 pub use start::{Job, JobSpec};
 

@@ -8,8 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getuid, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::time::Timespec;
+use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::leave_with_parent;
 
@@ -36,6 +39,8 @@ pub fn launcher_program() -> String {
 pub struct Started {
     pub child: Child,
     pub output: Output,
+    /// When [`Self::ended`] saw the end of the command.
+    pub over_since: Option<Nanos>,
     listener: Arc<CallListener>,
 }
 
@@ -114,7 +119,7 @@ impl Started {
         let child = leave_with_parent(&mut command).spawn()?;
         // The command holds the pipe's other end.
         drop(command);
-        Ok(Self { child, output: Output::drain(printed)?, listener })
+        Ok(Self { child, output: Output::drain(printed)?, over_since: None, listener })
     }
 
     /// Waits until a process calls, and returns the connection and its process; `None` at `until`, or as soon as the
@@ -136,8 +141,14 @@ impl Started {
 
     /// Waits until the command has ended and all is read that it printed; whether it did by `until`.
     pub fn ended(&mut self, until: Instant) -> bool {
+        if !self.is_over() {
+            self.rest(until);
+        }
         loop {
             let is_over = self.is_over();
+            if is_over {
+                self.over_since.get_or_insert_with(|| Nanos(now_ns()));
+            }
             if is_over && self.output.is_complete() {
                 self.output.end();
                 return true;
@@ -146,6 +157,15 @@ impl Started {
                 return is_over;
             }
             std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Sleeps until the command, which has not been waited for, has ended.
+    fn rest(&self, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        if let Ok(process) = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()) {
+            let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left));
         }
     }
 
