@@ -59,7 +59,10 @@ pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").wor
 
 pub const LAUNCHER: ParamSpec = ParamSpec::new("launcher", Kind::Text, "auto")
     .word("auto")
-    .doc("Path of the launcher (mpiexec); auto: the one of the library's installation.");
+    .doc(
+        "Path of the launcher (mpiexec); own: Seatrial starts the ranks of one node itself (MPICH and its relatives, by PMI-1); \
+         auto: the one of the library's installation.",
+    );
 
 pub const THREAD_LEVEL: ParamSpec =
     ParamSpec::new("thread_level", Kind::Choice(ThreadLevel::WORDS), "single").doc(

@@ -13,6 +13,8 @@ mod installed;
 mod measured;
 #[path = "jobs/one_sided.rs"]
 mod one_sided;
+#[path = "jobs/own_launcher.rs"]
+mod own_launcher;
 #[path = "jobs/startup.rs"]
 mod startup;
 #[path = "jobs/wheels.rs"]
@@ -26,6 +28,11 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
         return seatrial_mpi::rank_main(faults::inflict);
     }
+    if let [_, command, ranks] = &std::env::args().collect::<Vec<_>>()[..]
+        && command == seatrial_mpi::LAUNCH
+    {
+        return seatrial_mpi::launch_main(ranks.parse().expect("a number"));
+    }
     let mut arguments = Arguments::from_args();
     // Each job takes all cores of a small machine.
     arguments.test_threads.get_or_insert(1);
@@ -36,8 +43,15 @@ fn main() -> ExitCode {
         })
     };
     let mut trials: Vec<Trial> = wheels::TESTS.iter().map(|one| test(*one).with_ignored_flag(true)).collect();
-    let tests =
-        [measured::TESTS, collective::TESTS, one_sided::TESTS, startup::TESTS, faults::TESTS].concat();
+    let tests = [
+        measured::TESTS,
+        collective::TESTS,
+        one_sided::TESTS,
+        startup::TESTS,
+        own_launcher::TESTS,
+        faults::TESTS,
+    ]
+    .concat();
     trials.extend(tests.into_iter().map(test));
     run(&arguments, trials).exit_code()
 }

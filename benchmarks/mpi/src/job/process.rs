@@ -50,8 +50,8 @@ pub struct CallListener {
     name: String,
 }
 
-/// A process that called back. Its handle names no other process, not even after its end.
-pub struct Caller(OwnedFd);
+/// A process that called back. Its handle names no other process, not even after its end; `None` where it has ended already.
+pub struct Caller(Option<OwnedFd>);
 
 impl CallListener {
     pub fn open() -> io::Result<Self> {
@@ -83,7 +83,7 @@ impl CallListener {
                     let peer = socket_peercred(&stream)?;
                     if peer.uid == getuid() {
                         stream.set_nonblocking(false)?;
-                        let handle = pidfd_open(peer.pid, PidfdFlags::empty())?;
+                        let handle = pidfd_open(peer.pid, PidfdFlags::empty()).ok();
                         return Ok(Some((stream, Caller(handle))));
                     }
                 }
@@ -101,7 +101,9 @@ impl CallListener {
 
 impl Caller {
     pub fn kill(&self) {
-        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+        if let Some(handle) = &self.0 {
+            let _ = pidfd_send_signal(handle, Signal::KILL);
+        }
     }
 }
 

