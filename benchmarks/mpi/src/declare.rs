@@ -1,11 +1,12 @@
 //! What all benchmarks of the family declare alike: needs, probes and cost, parameters, axes, kinds of metrics.
 
 use seatrial_model::{
-    About, Actor, AxisSpec, Better, Cost, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, SeriesSpec, Unit,
+    About, Actor, AxisSpec, Better, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy,
+    SeriesSpec, Unit,
 };
 use seatrial_sys::mpi::ThreadLevel;
 
-use crate::ranks::{MOST_RANKS, PER_NODE};
+use crate::ranks::{MOST_RANKS, PER_NODE, RANKS};
 
 /// What every job is and needs.
 pub const JOB: About = About {
@@ -13,6 +14,7 @@ pub const JOB: About = About {
     probes: &["steal", "load", "throttle", "vmstat", "nic", "ib_port"],
     needs: &[Need::Library("libmpi.so")],
     cost: Cost { seconds: 8, written: 0 },
+    interaction: Interaction::Loads("one core for each rank, and with large sizes the memory"),
     ..About::WORKER
 };
 
@@ -20,6 +22,31 @@ pub const ALLOW_SINGLE_COPY: Remedy = Remedy::new(
     Actor::Administrator,
     "allow single copy between processes: CMA needs kernel.yama.ptrace_scope=0, XPMEM its kernel module",
 );
+
+/// The parameters of a benchmark: its own, then those of every job.
+macro_rules! job_params {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $($own,)*
+            $crate::declare::RANKS_PER_NODE,
+            seatrial_bench::interfaces::INTERFACE,
+            $crate::declare::LIBRARY,
+            $crate::declare::LAUNCHER,
+            $crate::declare::THREAD_LEVEL,
+            $crate::declare::TIME,
+            seatrial_bench::TRIALS,
+            seatrial_bench::MAX_TRIALS,
+            seatrial_bench::PRECISION,
+            seatrial_bench::SCHED,
+        ]
+    };
+}
+pub(crate) use job_params;
+
+/// Ranks of a job, `fewest` at least.
+pub const fn ranks(fewest: u64, doc: &'static str) -> ParamSpec {
+    ParamSpec::new(RANKS, Kind::Load(fewest, MOST_RANKS), "auto").word("auto").doc(doc)
+}
 
 pub const RANKS_PER_NODE: ParamSpec = ParamSpec::new(PER_NODE, Kind::Load(1, MOST_RANKS), "auto")
     .word("auto")
@@ -32,7 +59,10 @@ pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").wor
 
 pub const LAUNCHER: ParamSpec = ParamSpec::new("launcher", Kind::Text, "auto")
     .word("auto")
-    .doc("Path of the launcher (mpiexec); auto: the one of the library's installation.");
+    .doc(
+        "Path of the launcher (mpiexec); own: Seatrial starts the ranks of one node itself (MPICH and its relatives, by PMI-1); \
+         auto: the one of the library's installation.",
+    );
 
 pub const THREAD_LEVEL: ParamSpec =
     ParamSpec::new("thread_level", Kind::Choice(ThreadLevel::WORDS), "single").doc(

@@ -16,28 +16,35 @@ mod pairs;
 mod point_to_point;
 mod ranks;
 mod slices;
+mod startup;
 mod worker;
 
 use std::process::ExitCode;
 
 use seatrial_bench::Benchmark;
 
-pub use job::{Hook, Moment, REMOTE_SHELL, SUBCOMMAND};
+pub use job::{Hook, LAUNCH, Moment, REMOTE_SHELL, SUBCOMMAND};
 
 /// The benchmarks of this family, in the order of lists.
 pub const BENCHMARKS: &[Benchmark] =
-    &[point_to_point::BENCHMARK, collective::BENCHMARK, one_sided::BENCHMARK];
+    &[point_to_point::BENCHMARK, collective::BENCHMARK, one_sided::BENCHMARK, startup::BENCHMARK];
 
 /// What ranks run, by benchmark.
 const PROGRAMS: &[(&str, job::ProgramStart)] = &[
     (point_to_point::ID, point_to_point::start),
     (collective::ID, collective::start),
     (one_sided::ID, one_sided::start),
+    (startup::ID, startup::start),
 ];
 
 /// Runs this process as a rank, which the launcher of an MPI library started. `hook` does nothing but in tests.
 pub fn rank_main(hook: Hook) -> ExitCode {
     job::serve_worker(PROGRAMS, hook)
+}
+
+/// Runs this process as the launcher of so many ranks on this node.
+pub fn launch_main(ranks: usize) -> ExitCode {
+    job::launch(ranks)
 }
 
 /// Runs this process as the remote shell of a launcher that a part of a job started: `arguments` are a host and a command.

@@ -11,6 +11,7 @@ use seatrial_model::{
     Subject,
 };
 
+use crate::job::OWN;
 use crate::network::note_network;
 
 /// Time to find and load the library and to start the ranks, and again to check the data and end them; that of each rank.
@@ -42,10 +43,12 @@ pub fn patience(case: &Case) -> Duration {
     Duration::from_nanos(case.budget.prepare.get() / 6 * 5)
 }
 
-/// Ranks of the job, as many on each node: those that `ranks` and `ranks_per_node` ask for, and without either `auto` on each.
+/// Ranks of the job, `fewest` at least and as many on each node: those that `ranks` and `ranks_per_node` ask for, and without
+/// either `auto` on each.
 pub fn count_ranks(
     params: &Params,
     site: &Site,
+    fewest: u64,
     auto: impl FnOnce() -> Result<u64, Reason>,
 ) -> Result<u64, Reason> {
     let nodes = site.nodes.len() as u64;
@@ -66,8 +69,8 @@ pub fn count_ranks(
         (Err(_), Ok(of_node)) => nodes * of_node,
         (Err(_), Err(_)) => nodes * auto()?,
     };
-    if !(2..=MOST_RANKS).contains(&ranks) {
-        return contradiction(format!("{ranks} ranks on {nodes} nodes: a job has 2 to {MOST_RANKS}"));
+    if !(fewest..=MOST_RANKS).contains(&ranks) {
+        return contradiction(format!("{ranks} ranks on {nodes} nodes: a job has {fewest} to {MOST_RANKS}"));
     }
     Ok(ranks)
 }
@@ -106,6 +109,10 @@ pub fn used_cpus(node: &SiteNode, ranks: u64) -> Result<Vec<u32>, Reason> {
 /// A case of so many ranks on the nodes of `site`, each on a core of its own; where there are too few cores, none is pinned.
 pub fn case_of_ranks(about: &About, params: &Params, site: &Site, ranks: u64) -> Result<Case, Reason> {
     let crowded = crowded(site, ranks)?;
+    if site.nodes.len() > 1 && params.text("launcher") == Ok(OWN) {
+        let text = "launcher=own starts ranks on one node only; leave it out, or set the path of an mpiexec";
+        return Err(Reason::new(Cause::Contradiction, text));
+    }
     let mut case = match site.nodes.as_slice() {
         [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
         [_] if params.text(INTERFACE.name).is_ok_and(|name| name != "auto") => {

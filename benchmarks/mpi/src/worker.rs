@@ -24,7 +24,7 @@ fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> 
     Ok((text != "auto").then(|| Path::new(text)))
 }
 
-/// The part of `case` at `place`, whose ranks run the program of the benchmark `bench` with what `config` reads.
+/// The part of `case` at `place`, which starts one job whose ranks run the program of the benchmark `bench` with what `config` reads.
 pub fn part<C: Serialize + 'static>(
     bench: &'static str,
     case: &Case,
@@ -32,14 +32,19 @@ pub fn part<C: Serialize + 'static>(
     config: fn(&Case) -> Result<C, Reason>,
 ) -> Part {
     let prepare = move |case: &Case, place: &PartPlacement| {
-        // A part of several nodes does not get the places of all.
-        let nodes = case.planned.count(PARTS).unwrap_or(1) as usize;
+        let of_node = CONNECTIONS + cpus(case, place)?.len();
         if place.index > 0 {
-            return follow(case, place);
+            let start = |streams| Ok(Follower { end: NodeEnd::start(streams)? });
+            return follow(case, place, of_node, start);
         }
-        let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
-        let spec = spec(bench, case, place, serde_json::to_value(config(case)?).map_err(json)?)?;
-        if nodes > 1 { lead(case, place, spec, nodes) } else { alone(place, &spec) }
+        let spec = spec(bench, case, place, config(case)?)?;
+        if count_nodes(case) > 1 {
+            return lead(case, place, spec, of_node, move |spec, streams| {
+                Worker::start(spec, HostLink::of_streams(streams, of_node))
+            });
+        }
+        let running = Worker::start(spec, Vec::new())?;
+        Ok(Prepared::new(place, Value::Null, |_| Ok(running))?.with_peers(Vec::new()))
     };
     Part::new(case, place, prepare)
 }
@@ -59,7 +64,12 @@ fn cpus(case: &Case, place: &PartPlacement) -> Result<Vec<Option<u32>>, Reason> 
 }
 
 /// The job as far as the first part knows it alone.
-fn spec(bench: &'static str, case: &Case, place: &PartPlacement, config: Value) -> Result<JobSpec, Reason> {
+pub fn spec(
+    bench: &'static str,
+    case: &Case,
+    place: &PartPlacement,
+    config: impl Serialize,
+) -> Result<JobSpec, Reason> {
     let library = LibraryFacts::find(path(&case.params, "library")?)?;
     Ok(JobSpec {
         launcher: Launcher::of(&library, path(&case.params, "launcher")?)?,
@@ -67,25 +77,33 @@ fn spec(bench: &'static str, case: &Case, place: &PartPlacement, config: Value) 
         ranks: case.planned.count(RANKS)? as usize,
         hosts: JobHosts { names: vec![place.node.clone()], ..JobHosts::default() },
         bench,
-        config,
+        config: serde_json::to_value(config)
+            .map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?,
         thread_level: case.params.text("thread_level")?.to_owned(),
         cpus: cpus(case, place)?,
         patience: patience(case),
     })
 }
 
-fn alone(place: &PartPlacement, spec: &JobSpec) -> Result<Prepared, Reason> {
-    let running = Worker::start(spec, Vec::new())?;
-    Ok(Prepared::new(place, Value::Null, |_| Ok(running))?.with_peers(Vec::new()))
+/// The number of nodes of a case: a part of several nodes does not get the places of all.
+pub fn count_nodes(case: &Case) -> usize {
+    case.planned.count(PARTS).unwrap_or(1) as usize
 }
 
 fn endpoint(case: &Case) -> Endpoint {
     Endpoint::tcp(ends::interface_for(case, 0), false)
 }
 
-/// The part that starts a job over so many nodes.
-fn lead(case: &Case, place: &PartPlacement, mut spec: JobSpec, nodes: usize) -> Result<Prepared, Reason> {
-    let of_node = CONNECTIONS + spec.cpus.len();
+/// The part that starts jobs over all nodes of the case, to which each other node makes `of_node` connections. `start` gets
+/// the job of all nodes and the connections, node by node.
+pub fn lead<R: Running + 'static>(
+    case: &Case,
+    place: &PartPlacement,
+    mut spec: JobSpec,
+    of_node: usize,
+    start: impl FnOnce(JobSpec, Vec<TcpStream>) -> Result<R, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
+    let nodes = count_nodes(case);
     let listener = Listener::open(&endpoint(case))?;
     let offer = NodeOffer { address: Some(listener.address()?), cpus: spec.cpus.clone() };
     let (case, place_of_part) = (case.clone(), place.clone());
@@ -113,7 +131,7 @@ fn lead(case: &Case, place: &PartPlacement, mut spec: JobSpec, nodes: usize) -> 
         }
         debug_assert_eq!(names.first(), Some(&place_of_part.node));
         spec.hosts = hosts(&case, names, addresses);
-        Worker::start(&spec, HostLink::of_streams(streams, of_node))
+        start(spec, streams)
     })
 }
 
@@ -140,34 +158,46 @@ fn same(addresses: &[String]) -> Option<(usize, usize)> {
     addresses.iter().enumerate().find_map(|(at, address)| Some((seen.insert(address, at)?, at)))
 }
 
-/// The part of another node.
-fn follow(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
-    let cpus = cpus(case, place)?;
-    let (endpoint, count, index) = (endpoint(case), CONNECTIONS + cpus.len(), place.index);
-    let offer = NodeOffer { address: None, cpus };
+/// The part of another node, which makes `of_node` connections to the first part; `start` gets them.
+pub fn follow<R: Running + 'static>(
+    case: &Case,
+    place: &PartPlacement,
+    of_node: usize,
+    start: impl FnOnce(Vec<TcpStream>) -> Result<R, Reason> + Send + 'static,
+) -> Result<Prepared, Reason> {
+    let (endpoint, count, index) = (endpoint(case), of_node as u32, place.index);
+    let offer = NodeOffer { address: None, cpus: cpus(case, place)? };
     let connect = move |offers: &[Offer]| {
         let (first, node): (NodeOffer, &str) = Offer::of_part(offers, 0)?;
         let missing = || Reason::new(Cause::Protocol, format!("the part on {node} offers no address"));
         let address = first.address.ok_or_else(missing)?;
-        let numbers = (index - 1) * count as u32..index * count as u32;
+        let numbers = (index - 1) * count..index * count;
         let streams = numbers.map(|number| address.connect(&endpoint, number)).collect::<Result<_, _>>()?;
-        Ok(Follower { end: NodeEnd::start(streams)? })
+        start(streams)
     };
     Ok(Prepared::new(place, offer, connect)?.with_peers(vec![0]))
 }
 
+/// Records what a job is.
+pub fn tell_job(spec: &JobSpec, job: &Job, out: &mut dyn Sink) {
+    out.evidence("library", json!(spec.library));
+    out.evidence("launcher", json!(spec.launcher));
+    out.evidence("ranks", json!(job.facts));
+    let Job { scrubbed, network, .. } = job;
+    out.evidence("environment", json!({ "kept": kept(), "set": network, "removed": scrubbed }));
+    if let Some(words) = job.words() {
+        out.evidence("printed", json!(words));
+    }
+}
+
 struct Worker {
     job: Job,
-    library: Value,
-    launcher: Value,
+    spec: JobSpec,
 }
 
 impl Worker {
-    fn start(spec: &JobSpec, links: Vec<HostLink>) -> Result<Self, Reason> {
-        let json = |error: serde_json::Error| Reason::new(Cause::Protocol, error.to_string());
-        let job = Job::start(spec, links)?;
-        let (library, launcher) = (serde_json::to_value(&spec.library), serde_json::to_value(&spec.launcher));
-        Ok(Self { job, library: library.map_err(json)?, launcher: launcher.map_err(json)? })
+    fn start(spec: JobSpec, links: Vec<HostLink>) -> Result<Self, Reason> {
+        Ok(Self { job: Job::start(&spec, links)?, spec })
     }
 }
 
@@ -177,20 +207,13 @@ impl Running for Worker {
             out.sample(sample);
         }
         if phase == Phase::Measure {
-            out.evidence("library", self.library.clone());
-            out.evidence("launcher", self.launcher.clone());
-            out.evidence("ranks", json!(self.job.facts));
-            let Job { scrubbed, network, .. } = &self.job;
-            out.evidence("environment", json!({ "kept": kept(), "set": network, "removed": scrubbed }));
-            if let Some(words) = self.job.words() {
-                out.evidence("printed", json!(words));
-            }
+            tell_job(&self.spec, &self.job, out);
         }
         Ok(())
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        self.job.verify()
+        Ok(self.job.verify()?.integrity)
     }
 }
 

@@ -13,6 +13,12 @@ mod installed;
 mod measured;
 #[path = "jobs/one_sided.rs"]
 mod one_sided;
+#[path = "jobs/own_launcher.rs"]
+mod own_launcher;
+#[path = "jobs/startup.rs"]
+mod startup;
+#[path = "jobs/wheels.rs"]
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -21,6 +27,11 @@ use libtest_mimic::{Arguments, Trial, run};
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
         return seatrial_mpi::rank_main(faults::inflict);
+    }
+    if let [_, command, ranks] = &std::env::args().collect::<Vec<_>>()[..]
+        && command == seatrial_mpi::LAUNCH
+    {
+        return seatrial_mpi::launch_main(ranks.parse().expect("a number"));
     }
     let mut arguments = Arguments::from_args();
     // Each job takes all cores of a small machine.
@@ -31,6 +42,16 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let tests = [measured::TESTS, collective::TESTS, one_sided::TESTS, faults::TESTS].concat();
-    run(&arguments, tests.into_iter().map(test).collect()).exit_code()
+    let mut trials: Vec<Trial> = wheels::TESTS.iter().map(|one| test(*one).with_ignored_flag(true)).collect();
+    let tests = [
+        measured::TESTS,
+        collective::TESTS,
+        one_sided::TESTS,
+        startup::TESTS,
+        own_launcher::TESTS,
+        faults::TESTS,
+    ]
+    .concat();
+    trials.extend(tests.into_iter().map(test));
+    run(&arguments, trials).exit_code()
 }

@@ -4,7 +4,9 @@ mod planned;
 
 use seatrial_bench::Registry;
 
-pub use seatrial_mpi::{rank_main as mpi_rank_main, remote_shell_main as mpi_remote_shell_main};
+pub use seatrial_mpi::{
+    launch_main as mpi_launch_main, rank_main as mpi_rank_main, remote_shell_main as mpi_remote_shell_main,
+};
 
 /// All shipped benchmarks, one line a family, in the order of lists.
 pub const REGISTRY: Registry = Registry {

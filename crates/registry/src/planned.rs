@@ -4,7 +4,8 @@ use seatrial_model::{MetricSpec, Planned, Unit};
 
 /// Benchmarks still to come, with the metrics that criteria may name.
 pub const PLANNED: &[Planned] = &[Planned {
-    id: "mpi.startup",
-    metrics: &[MetricSpec::lower_is_better("init", Unit::Second)
-        .doc("Time of MPI_Init, of the rank that takes longest.")],
+    id: "cpu.noise",
+    metrics: &[MetricSpec::lower_is_better("lost", Unit::Percent).doc(
+        "Share of the time that the system takes from a program that computes, of the core that loses most.",
+    )],
 }];

@@ -13,6 +13,8 @@ pub fn trials() -> Vec<Trial> {
         trial("mpi_messages_between_two_nodes_over_ssh_and_slurm_take_the_interface", messages),
         trial("mpi_sums_over_four_nodes_are_exact", sums),
         trial("mpi_puts_between_two_nodes_arrive", puts),
+        trial("mpi_jobs_of_every_size_are_started_on_two_nodes", startup),
+        trial("mpi_overlap_over_a_slow_link_is_what_the_kernel_receives", overlap),
         trial("mpi_bandwidth_over_a_shaped_link_is_what_the_shaper_lets_through", shaped),
         trial("an_mpi_rank_that_is_killed_on_another_node_is_named_and_nothing_stays", killed_rank),
         trial("an_mpi_job_ends_everywhere_when_the_part_of_a_node_is_killed", killed_part),
@@ -110,6 +112,61 @@ fn sums() {
             assert_eq!(result["evidence"]["slowest_node"], format!("n{}", slowest + 1));
             assert_nothing_runs(rig, &["n1", "n2", "n3", "n4"]);
         }
+    });
+}
+
+fn startup() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            for nodes in [SSH, SLURM] {
+                let words = ["run", "mpi.startup", "-p", &library];
+                let result = measured(rig, &[&words, ONE_TRIAL, nodes]);
+                // One rank on each node, then more up to one for each core.
+                let rows = result["series"]["init_by_ranks"]["rows"].as_array().expect("rows");
+                let ranks: Vec<_> = rows.iter().map(|row| row["at"]["ranks"].as_u64()).collect();
+                assert_eq!(ranks[0], Some(2), "{library}: {result}");
+                for metric in ["init", "launch", "load", "startup", "finalize", "exit"] {
+                    let median = result["metrics"][metric]["median"].as_f64();
+                    assert!(median > Some(0.0), "{library} {metric}: {result}");
+                }
+                let slowest = result["evidence"]["slowest_node"].as_str().expect("a node");
+                assert!(["n1", "n2"].contains(&slowest), "{result}");
+                assert!(
+                    result["evidence"]["integrity"]["verified"]["checked"].as_u64() > Some(0),
+                    "{result}"
+                );
+                assert_nothing_runs(rig, &["n1", "n2"]);
+            }
+        }
+    });
+}
+
+/// What the root of a broadcast sends over a slow link, the kernel of the other node receives while its rank computes.
+fn overlap() {
+    // 8 KiB at 5 Mbit/s are 13 ms, of which what the bucket of the shaper holds is saved now and then.
+    const LEAST_US: f64 = 4000.0;
+    shared(|rig| {
+        rig.lab.node("n1", "tc qdisc replace dev eth0 root tbf rate 5mbit burst 10kb latency 1s");
+        for library in libraries(rig) {
+            let words =
+                ["run", "mpi.collective", "-p", "op=ibcast", "-p", "ranks_per_node=1", "-p", "size=8KiB"];
+            let (mut seen, mut met) = (Vec::new(), false);
+            while !met && seen.len() < TRIES {
+                let result = measured(rig, &[&words, &["-p", &library, "-p", "time=2s"], ONE_TRIAL, SSH]);
+                let median = |metric: &str| result["metrics"][metric]["median"].as_f64().expect("a median");
+                assert_eq!(result["evidence"]["slowest_rank"], 1, "the root waits for nobody: {result}");
+                assert!(median("slowest_latency") >= LEAST_US, "{library}: {result}");
+                met = median("overlap") > 80.0;
+                seen.push(median("overlap"));
+            }
+            #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+            {
+                println!("{library}: overlap of {seen:?} %");
+            }
+            // What other work takes of the cores lengthens the computation.
+            assert!(met, "{library}: overlap of {seen:?} %");
+        }
+        rig.lab.node("n1", "tc qdisc delete dev eth0 root");
     });
 }
 

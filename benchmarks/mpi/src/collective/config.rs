@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ranks::{OSU_SMALL, RANKS, is_like_osu};
 
-/// A blocking collective operation of MPI.
+/// A collective operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collective {
@@ -26,7 +26,7 @@ use Collective::{
     Allgather, Allreduce, Alltoall, Barrier, Bcast, Gather, Reduce, ReduceScatterBlock, Scan, Scatter,
 };
 
-/// The operations as the parameter `op` spells them.
+/// The operations as the parameter `op` spells them: the blocking forms, and the non-blocking ones behind an i as in MPI.
 pub const OPERATIONS: &[&str] = &[
     "barrier",
     "bcast",
@@ -38,11 +38,28 @@ pub const OPERATIONS: &[&str] = &[
     "gather",
     "scatter",
     "scan",
+    "ibarrier",
+    "ibcast",
+    "ireduce",
+    "iallreduce",
+    "iallgather",
+    "ialltoall",
+    "ireduce_scatter_block",
+    "igather",
+    "iscatter",
+    "iscan",
 ];
 
-/// In the order of [`OPERATIONS`].
+/// In the order of the blocking forms in [`OPERATIONS`].
 const ALL: [Collective; 10] =
     [Barrier, Bcast, Reduce, Allreduce, Allgather, Alltoall, ReduceScatterBlock, Gather, Scatter, Scan];
+
+/// What the words of the non-blocking forms begin with.
+const NON_BLOCKING: char = 'i';
+
+pub fn is_non_blocking(params: &Params) -> Result<bool, Reason> {
+    Ok(params.text("op")?.starts_with(NON_BLOCKING))
+}
 
 /// The rank that sends to all or gets from all.
 pub const ROOT: usize = 0;
@@ -65,8 +82,10 @@ pub struct Buffers {
 impl Collective {
     pub fn of(params: &Params) -> Result<Self, Reason> {
         let word = params.text("op")?;
-        let at = OPERATIONS.iter().position(|name| *name == word);
-        at.map(|at| ALL[at]).ok_or_else(|| Reason::new(Cause::Protocol, format!("op={word} does not exist")))
+        let blocking = word.strip_prefix(NON_BLOCKING).unwrap_or(word);
+        let at = OPERATIONS.iter().position(|name| *name == blocking);
+        at.and_then(|at| ALL.get(at).copied())
+            .ok_or_else(|| Reason::new(Cause::Protocol, format!("op={word} does not exist")))
     }
 
     /// Whether the result is a sum over ranks.
@@ -101,6 +120,7 @@ pub const fn osu_iterations(size: u64) -> (u64, u64) {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectiveConfig {
     pub op: Collective,
+    pub non_blocking: bool,
     /// Bytes, by rising size; one size of 0 without data.
     pub sizes: Vec<u64>,
     pub osu: bool,
@@ -114,6 +134,7 @@ impl CollectiveConfig {
         let sizes = sizes(op, &case.params, case.planned.count(RANKS)?)?;
         Ok(Self {
             op,
+            non_blocking: is_non_blocking(&case.params)?,
             osu: is_like_osu(&case.params),
             slice: turn_span(case.budget.measure, sizes.len()),
             sizes,
@@ -123,6 +144,7 @@ impl CollectiveConfig {
 
 /// The sizes of a case in which the operation moves data.
 pub fn sizes(op: Collective, params: &Params, ranks: u64) -> Result<Vec<u64>, Reason> {
+    let word = params.text("op")?;
     let contradiction = |text: String| Err(Reason::new(Cause::Contradiction, text));
     let least = if op == ReduceScatterBlock { ELEMENT * ranks } else { ELEMENT };
     let Some(size) = params.bytes("size")? else {
@@ -132,14 +154,14 @@ pub fn sizes(op: Collective, params: &Params, ranks: u64) -> Result<Vec<u64>, Re
     };
     let size = size.get();
     if op == Barrier {
-        return contradiction(format!("size={size} B: op=barrier moves no data; leave size out"));
+        return contradiction(format!("size={size} B: op={word} moves no data; leave size out"));
     }
     if size % ELEMENT != 0 {
         return contradiction(format!("size={size} B: elements have {ELEMENT} B; set a multiple"));
     }
     if size < least {
         return contradiction(format!(
-            "size={size} B: op=reduce_scatter_block shares its size out to {ranks} ranks, {ELEMENT} B each at least; set \
+            "size={size} B: op={word} shares its size out to {ranks} ranks, {ELEMENT} B each at least; set \
              {least} B or more"
         ));
     }

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn what_the_operations_deliver_is_right_and_each_wrong_element_is_named() {
         let elements = 12;
-        for op in super::super::config::OPERATIONS.iter().skip(1) {
+        for op in super::super::config::OPERATIONS.iter().filter(|op| !op.ends_with("barrier")) {
             let op = Collective::of(&seatrial_model::Params::from([("op", (*op).into())])).expect("exists");
             let place = |rank| Place { op, rank, ranks: RANKS, round: 3 };
             let sent: Vec<Vec<f32>> = (0..RANKS)

@@ -1,4 +1,4 @@
-//! `mpi.collective`: time of blocking collective operations over the ranks of a job.
+//! `mpi.collective`: time of collective operations over the ranks of a job, and what non-blocking ones do behind a computation.
 
 mod config;
 mod contents;
@@ -11,13 +11,11 @@ mod samples;
 mod tests;
 
 use seatrial_bench::Benchmark;
-use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy};
+use seatrial_model::{About, Actor, Bytes, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
-    latencies, latency,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LIKE, higher, job_params, latencies, latency, ranks, rates,
 };
-use crate::ranks::MOST_RANKS;
 use crate::worker;
 use config::{CollectiveConfig, ELEMENT, OPERATIONS};
 
@@ -41,34 +39,31 @@ const ABOUT: About = About {
             "compare library and steering variables in the evidence (OMPI_MCA_coll, I_MPI_ADJUST_, MPIR_CVAR_) with those of \
              the site's module: they choose the algorithm",
         ),
+        Remedy::new(
+            Actor::User,
+            "overlap: let the library progress by itself (MPICH_ASYNC_PROGRESS, I_MPI_ASYNC_PROGRESS), or call MPI_Test",
+        ),
         ALLOW_SINGLE_COPY,
     ],
-    params: &[
+    params: job_params![
         ParamSpec::new("op", Kind::Choice(OPERATIONS), "allreduce")
-            .doc("The collective operation; operations that reduce add elements of MPI_FLOAT."),
-        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
-            .word("auto")
-            .doc("Ranks of the job; auto: one for each core, of several nodes as many on each as the one with the fewest has."),
+            .doc("The collective operation, with an i in front its non-blocking form, whose overlap with a computation is measured; operations that reduce add elements of MPI_FLOAT."),
+        ranks(2, "Ranks of the job; auto: one for each core, of several nodes as many on each as the one with the fewest has."),
         ParamSpec::new("size", Kind::Size(Bytes(ELEMENT), LARGEST), "auto").word("auto").doc(
             "Bytes that a rank sends to each other rank, of reduce_scatter_block those that all ranks get together; auto: 4 B \
              to 1 MiB in powers of two as a series.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts of the OSU micro-benchmarks."),
-        RANKS_PER_NODE,
-        seatrial_bench::interfaces::INTERFACE,
-        LIBRARY,
-        LAUNCHER,
-        THREAD_LEVEL,
-        TIME,
-        seatrial_bench::TRIALS,
-        seatrial_bench::MAX_TRIALS,
-        seatrial_bench::PRECISION,
-        seatrial_bench::SCHED,
     ],
     metrics: &[
         latency("latency", "Time in a call at the smallest size, the mean over the ranks."),
         latency("completion", "Time from the entry of the last rank to the exit of the last rank, at the smallest size."),
         latency("slowest_latency", "Time in a call of the rank that is longest in it, at the smallest size."),
+        higher(
+            "overlap",
+            Unit::Percent,
+            "Of non-blocking operations: share of the time of a call alone in which the ranks compute, at the largest size.",
+        ),
     ],
     series: &[
         latencies("latency_by_size", BY_SIZE, "Time in a call, the mean over the ranks, by size."),
@@ -77,9 +72,9 @@ const ABOUT: About = About {
             BY_SIZE,
             "Time from the entry of the last rank to the exit of the last rank, by size.",
         ),
+        rates("overlap_by_size", Unit::Percent, BY_SIZE, "Share of the time of a call alone in which the ranks compute, by size."),
         latencies("latency_by_rank", BY_RANK, "Time in a call of each rank at the smallest size."),
     ],
-    interaction: Interaction::Loads("one core for each rank, and with large sizes the memory"),
     ..JOB
 };
 

@@ -1,7 +1,9 @@
 //! One case of all nodes: its ranks, where they run, and the memory of their buffers.
 
 use seatrial_bench::room;
-use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site};
+use seatrial_model::{
+    About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Unit,
+};
 
 use super::config::{Collective, ELEMENT, ROOT, sizes};
 use crate::ranks::{case_of_ranks, count_ranks, fewest_cores};
@@ -16,7 +18,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     let op = Collective::of(params)?;
     let nodes = site.nodes.len() as u64;
-    let ranks = count_ranks(params, site, || Ok(fewest_cores(site)?.max(if nodes == 1 { 2 } else { 1 })))?;
+    let ranks = count_ranks(params, site, 2, || Ok(fewest_cores(site)?.max(if nodes == 1 { 2 } else { 1 })))?;
     let largest = sizes(op, params, ranks)?.last().copied().unwrap_or(0);
     let elements = (largest / ELEMENT) as usize;
     let bytes = |rank: usize| {
@@ -43,10 +45,14 @@ fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
 }
 
 pub fn limits(about: &About, _: &Case, _: &Site) -> Limits {
-    about.limits(|_| {
-        Limit::unknown(
+    about.limits(|metric| match metric {
+        "overlap" => {
+            let all = Quantity::new(100.0, Unit::Percent).expect("a number");
+            Limit::Chain(vec![Bound::new(all, "all of the time of the calls alone", "definition")])
+        }
+        _ => Limit::unknown(
             "the algorithm that the library chooses decides how often data is copied, and no hardware fact bounds that; compare \
              with other nodes",
-        )
+        ),
     })
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::config::{Buffers, Collective, CollectiveConfig, ELEMENT, ROOT, osu_iterations};
 use super::contents::{POISON, Place, check_barriers};
-use super::kernel::{CollectiveRank, MOST_CALLS};
+use super::kernel::{CollectiveRank, Computation, MOST_CALLS};
 use super::samples::CallRun;
 use crate::comparison::Comparison;
 use crate::job::agree;
@@ -39,7 +39,7 @@ struct Turn {
 
 impl<'a> CollectiveProgram<'a> {
     fn new(config: &Value, job: RankJob<'a>) -> Result<Self, Reason> {
-        let RankJob { world, several_nodes, hook } = job;
+        let RankJob { world, several_nodes, hook, .. } = job;
         let config = CollectiveConfig::deserialize(config).map_err(|error| {
             Reason::new(Cause::Protocol, format!("cannot parse the order of a rank: {error}"))
         })?;
@@ -50,6 +50,8 @@ impl<'a> CollectiveProgram<'a> {
         let caller = CollectiveRank {
             world,
             op: config.op,
+            non_blocking: config.non_blocking,
+            computation: Computation::calibrated(),
             out: memory(most.out)?,
             into: memory(most.into)?,
             starts: times(),
@@ -149,7 +151,7 @@ impl<'a> CollectiveProgram<'a> {
         let start = now_ns();
         let time_ns = self.caller.run(turn.buffers, count, base_ns).map_err(refused)?;
         let end = now_ns();
-        // From here on no clock runs.
+        // From here on the clock of these calls does not run.
         let (world, rank) = (self.caller.world, self.caller.world.rank());
         let starts = &mut self.caller.starts;
         world.all_reduce_in_place(starts, Reduction::Max).map_err(refused)?;
@@ -159,7 +161,15 @@ impl<'a> CollectiveProgram<'a> {
         let stops = &mut self.caller.stops;
         world.all_reduce_in_place(stops, Reduction::Max).map_err(refused)?;
         let completion_ns = stops.iter().zip(&*starts).map(|(stop, start)| stop - start).sum();
-        Ok(CallRun { start: Nanos(start), end: Nanos(end), count, time_ns, completion_ns })
+        let mut run =
+            CallRun { start: Nanos(start), end: Nanos(end), count, time_ns, completion_ns, overlap: None };
+        if self.config.non_blocking {
+            let rounds = self.caller.computation.rounds_of(time_ns as f64 / count as f64);
+            let times = self.caller.run_overlapped(turn.buffers, count, rounds, self.config.osu);
+            run.overlap = Some(times.map_err(refused)?);
+            run.end = Nanos(now_ns());
+        }
+        Ok(run)
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use seatrial_bench::Trials;
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit};
 
-use super::config::{Collective, sizes};
-use super::samples::{CALL_TIME, CALLS, COMPLETION_TIME};
+use super::config::{Collective, is_non_blocking, sizes};
+use super::samples::{CALL_TIME, CALLS, COMPLETION_TIME, COMPUTATION_TIME, OVERALL_TIME};
 use crate::measures::{NS_PER_US, RankMetric, add_ranks, not_reached, row_of_size};
 use crate::ranks::RANKS;
 use crate::worker::keep_job;
@@ -17,6 +17,8 @@ struct SizeTimes {
     /// The mean over the ranks.
     latency: Trials,
     completion: Trials,
+    /// Of non-blocking operations, in percent.
+    overlap: Trials,
     ranks: BTreeMap<u64, Trials>,
 }
 
@@ -34,14 +36,21 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         measures.metric_of_all("completion", Unit::Microsecond, small.completion.clone());
     }
     add_ranks(&mut measures, case, &small.ranks, RankMetric::LATENCY);
+    let has_overlap = is_non_blocking(&case.params)?;
+    if let Some((_, large)) = found.last_key_value().filter(|_| has_overlap) {
+        measures.metric("overlap", Unit::Percent, large.overlap.clone());
+    }
     if op != Collective::Barrier {
-        let mut series = |name: &str, of: fn(&SizeTimes) -> &Trials| {
-            let rows = found.iter().map(|(size, at)| row_of_size(*size, Unit::Microsecond, of(at).clone()));
+        let mut series = |name: &str, unit: Unit, of: fn(&SizeTimes) -> &Trials| {
+            let rows = found.iter().map(|(size, at)| row_of_size(*size, unit, of(at).clone()));
             measures.series.insert(name.to_owned(), rows.collect());
         };
-        series("latency_by_size", |at| &at.latency);
+        series("latency_by_size", Unit::Microsecond, |at| &at.latency);
         if has_completion {
-            series("completion_by_size", |at| &at.completion);
+            series("completion_by_size", Unit::Microsecond, |at| &at.completion);
+        }
+        if has_overlap {
+            series("overlap_by_size", Unit::Percent, |at| &at.overlap);
         }
     }
     let missing = sizes(op, &case.params, ranks)?.into_iter().filter(|size| !found.contains_key(size));
@@ -56,6 +65,16 @@ struct CallTimes {
     calls: f64,
     time_ns: f64,
     completion_ns: f64,
+    overall_ns: f64,
+    computation_ns: f64,
+}
+
+/// The share of the time of the calls alone in which the ranks computed, in percent, as OSU's benchmarks have it.
+fn overlap(ranks: impl Iterator<Item = CallTimes> + Clone) -> Option<f64> {
+    let sum = |of: fn(&CallTimes) -> f64| ranks.clone().map(|times| of(&times)).sum::<f64>();
+    let (overall, computing) = (sum(|times| times.overall_ns), sum(|times| times.computation_ns));
+    let share = 100.0 - (overall - computing) / sum(|times| times.time_ns) * 100.0;
+    (overall > 0.0 && share.is_finite()).then(|| share.clamp(0.0, 100.0))
 }
 
 fn by_size(ranks: u64, parts: &[PartRecord]) -> BTreeMap<u64, SizeTimes> {
@@ -70,6 +89,8 @@ fn by_size(ranks: u64, parts: &[PartRecord]) -> BTreeMap<u64, SizeTimes> {
                 CALLS => times.calls += sample.amount.value(),
                 CALL_TIME => times.time_ns += sample.amount.value(),
                 COMPLETION_TIME => times.completion_ns += sample.amount.value(),
+                OVERALL_TIME => times.overall_ns += sample.amount.value(),
+                COMPUTATION_TIME => times.computation_ns += sample.amount.value(),
                 _ => {}
             }
         }
@@ -82,6 +103,7 @@ fn by_size(ranks: u64, parts: &[PartRecord]) -> BTreeMap<u64, SizeTimes> {
             let at = found.entry(size).or_default();
             at.latency.push(of_part.latency);
             at.completion.push(of_part.completion);
+            at.overlap.push(of_part.overlap);
             for (rank, values) in of_part.ranks {
                 at.ranks.entry(rank).or_default().push(values);
             }
@@ -95,6 +117,7 @@ fn by_size(ranks: u64, parts: &[PartRecord]) -> BTreeMap<u64, SizeTimes> {
 struct SizeOfPart {
     latency: Vec<f64>,
     completion: Vec<f64>,
+    overlap: Vec<f64>,
     ranks: BTreeMap<u64, Vec<f64>>,
 }
 
@@ -108,6 +131,7 @@ impl SizeOfPart {
         self.latency.push(sum / of_ranks.len() as f64);
         self.completion
             .extend(turn.values().next().and_then(|first| micros(first.completion_ns, first.calls)));
+        self.overlap.extend(overlap(turn.values().copied()));
         for (rank, micros) in of_ranks {
             self.ranks.entry(rank).or_default().push(micros);
         }

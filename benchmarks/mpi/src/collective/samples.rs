@@ -3,12 +3,18 @@
 use seatrial_model::{Nanos, Params, Quantity, Sample, Unit};
 
 use super::config::ROOT;
+use super::kernel::OverlapTimes;
 
 /// The channels of samples: how many calls a run had, the time that this rank spent in them, and, of rank 0 alone, the time
 /// from the entry of the last rank to the exit of the last rank.
 pub const CALLS: &str = "calls";
 pub const CALL_TIME: &str = "call_time";
 pub const COMPLETION_TIME: &str = "completion_time";
+
+/// The channels of non-blocking operations: the time in as many calls with a computation between start and wait, and the time of the
+/// computation.
+pub const OVERALL_TIME: &str = "overall_time";
+pub const COMPUTATION_TIME: &str = "computation_time";
 
 /// A run of calls as one rank saw it.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +24,8 @@ pub struct CallRun {
     pub count: u64,
     pub time_ns: u64,
     pub completion_ns: f64,
+    /// Of non-blocking operations: as many calls with a computation between start and wait.
+    pub overlap: Option<OverlapTimes>,
 }
 
 impl CallRun {
@@ -36,6 +44,10 @@ impl CallRun {
         };
         push(CALLS, Quantity::count(self.count));
         push(CALL_TIME, nanoseconds(self.time_ns as f64));
+        if let Some(OverlapTimes { overall_ns, computation_ns }) = self.overlap {
+            push(OVERALL_TIME, nanoseconds(overall_ns as f64));
+            push(COMPUTATION_TIME, nanoseconds(computation_ns as f64));
+        }
         if rank == ROOT {
             push(COMPLETION_TIME, nanoseconds(self.completion_ns));
         }

@@ -7,6 +7,7 @@ use seatrial_model::{
 
 use super::BENCHMARK;
 use super::config::{Buffers, Collective, CollectiveConfig, OPERATIONS, osu_iterations};
+use super::kernel::OverlapTimes;
 use super::samples::CallRun;
 
 /// Eight cores with 64 GiB of memory.
@@ -47,6 +48,7 @@ fn sizes_are_those_in_which_each_rank_has_an_element() {
 fn contradictions_are_refused() {
     for (typed, why) in [
         (&[("op", "barrier"), ("size", "8B")][..], "size=8 B: op=barrier moves no data"),
+        (&[("op", "ibarrier"), ("size", "8B")], "size=8 B: op=ibarrier moves no data"),
         (&[("size", "6B")], "size=6 B: elements have 4 B"),
         (&[("op", "reduce_scatter_block"), ("size", "16B")], "size=16 B: op=reduce_scatter_block"),
     ] {
@@ -79,8 +81,10 @@ fn buffers_have_the_lengths_that_the_operations_need() {
 #[test]
 fn every_operation_has_its_word() {
     for word in OPERATIONS {
-        let op = config(&[("op", word)]).op;
-        assert_eq!(serde_json::to_value(op).expect("a word"), *word);
+        let config = config(&[("op", word)]);
+        let blocking = serde_json::to_value(config.op).expect("a word");
+        let prefix = if config.non_blocking { "i" } else { "" };
+        assert_eq!(format!("{prefix}{}", blocking.as_str().expect("text")), *word);
     }
 }
 
@@ -94,7 +98,12 @@ fn counts_of_osu_are_those_of_its_source() {
 fn run(rank: usize, size: u64, slice: u64, time_ns: u64, completion_ns: f64) -> Vec<Sample> {
     let (start, end) = (Nanos(slice * 100_000), Nanos((slice + 1) * 100_000));
     let mut samples = Vec::new();
-    CallRun { start, end, count: 10, time_ns, completion_ns }.emit(rank, size, slice, &mut samples);
+    CallRun { start, end, count: 10, time_ns, completion_ns, overlap: None }.emit(
+        rank,
+        size,
+        slice,
+        &mut samples,
+    );
     samples
 }
 
@@ -144,6 +153,40 @@ fn a_barrier_has_no_sizes() {
     let measures = reduced(&[("op", "barrier"), ("ranks", "2")], samples).expect("measured");
     assert_eq!(measures.series.keys().collect::<Vec<_>>(), ["latency_by_rank"]);
     assert_eq!(measures.findings, []);
+}
+
+/// A rank whose ten calls take 10 us alone and `overall_ns` with a computation of 8 us.
+fn overlapped(rank: usize, size: u64, overall_ns: u64) -> Vec<Sample> {
+    let overlap = Some(OverlapTimes { overall_ns, computation_ns: 8000 });
+    let (start, end, mut samples) = (Nanos(0), Nanos(100_000), Vec::new());
+    CallRun { start, end, count: 10, time_ns: 10_000, completion_ns: 0.0, overlap }.emit(
+        rank,
+        size,
+        size,
+        &mut samples,
+    );
+    samples
+}
+
+#[test]
+fn overlap_is_what_a_call_does_not_add_to_the_computation() {
+    let samples = [
+        // 8 us of computation and 10 us of calls: one after the other, then 3 us of both ranks' 20 us left over.
+        overlapped(0, 4, 18_000),
+        overlapped(1, 4, 19_000),
+        overlapped(0, 8, 9000),
+        overlapped(1, 8, 10_000),
+        // Noise cannot hide more than all.
+        overlapped(0, 16, 7000),
+        overlapped(1, 16, 7000),
+    ];
+    let measures = reduced(&[("op", "iallreduce"), ("ranks", "2")], samples.concat()).expect("measured");
+    let rows: Vec<_> =
+        measures.series["overlap_by_size"].iter().map(|row| row.values.trials.concat()).collect();
+    assert_eq!(rows, [[0.0], [85.0], [100.0]]);
+    assert_eq!(measures.metrics["overlap"].trials, [[100.0]], "of the largest size");
+    let blocking = reduced(&[("ranks", "2")], [run(0, 8, 0, 1, 0.0), run(1, 8, 0, 1, 0.0)].concat());
+    assert!(!blocking.expect("measured").metrics.contains_key("overlap"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::hosts::JobHosts;
 use super::library::LibraryFacts;
 use super::output::Output;
 use super::process::own_program;
-use super::{PROGRAM, REMOTE_SHELL, SUBCOMMAND};
+use super::{LAUNCH, PROGRAM, REMOTE_SHELL, SUBCOMMAND};
 
 /// Time of a launcher to tell its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,8 +26,13 @@ pub enum Family {
     OpenMpi,
     /// Hydra, of MPICH, Intel MPI and MVAPICH.
     Hydra,
+    /// Seatrial itself, which serves PMI-1 to ranks of MPICH and its relatives.
+    Seatrial,
     Unknown,
 }
+
+/// The launcher that is Seatrial itself, as the parameter names it.
+pub const OWN: &str = "own";
 
 impl Family {
     fn of(library: &LibraryFacts) -> Self {
@@ -47,6 +52,9 @@ pub struct Launcher {
 impl Launcher {
     /// The launcher `asked` for; without it the first of the library's installation that fits the library.
     pub fn of(library: &LibraryFacts, asked: Option<&Path>) -> Result<Self, Reason> {
+        if asked == Some(Path::new(OWN)) {
+            return Self::own(library);
+        }
         if let Some(path) = asked {
             return Self::at(path)
                 .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())));
@@ -75,9 +83,20 @@ impl Launcher {
         })
     }
 
+    /// Seatrial itself as the launcher.
+    fn own(library: &LibraryFacts) -> Result<Self, Reason> {
+        if library.is_open_mpi {
+            let text = "launcher=own serves PMI-1, which Open MPI does not speak; leave launcher out";
+            return Err(Reason::new(Cause::Contradiction, text));
+        }
+        let path =
+            std::env::current_exe().map_err(|error| Reason::new(Cause::Launcher, error.to_string()))?;
+        Ok(Self { path, family: Family::Seatrial, version: "PMI-1 of Seatrial".to_owned() })
+    }
+
     /// Whether ranks of `library` may understand it, as far as is known.
     pub fn fits(&self, library: &LibraryFacts) -> bool {
-        self.family == Family::Unknown || self.family == Family::of(library)
+        matches!(self.family, Family::Unknown | Family::Seatrial) || self.family == Family::of(library)
     }
 
     /// Asks the program at `path` what it is.
@@ -90,6 +109,12 @@ impl Launcher {
 
     /// The command that starts so many ranks on `hosts`, and the variables of an outer job that its processes do not get.
     pub fn command(&self, ranks: usize, hosts: &JobHosts) -> (Command, Vec<String>) {
+        if self.family == Family::Seatrial {
+            let mut command = Command::new(own_program());
+            let scrubbed = environment::scrub(&mut command);
+            command.args([LAUNCH, &ranks.to_string()]);
+            return (command, scrubbed);
+        }
         let mut command = Command::new(&self.path);
         let scrubbed = environment::scrub(&mut command);
         command.arg("-n").arg(ranks.to_string());
@@ -108,7 +133,7 @@ impl Launcher {
             Family::Hydra => {
                 command.env("I_MPI_PIN", "0");
             }
-            Family::Unknown => {}
+            Family::Seatrial | Family::Unknown => {}
         }
         if hosts.are_several() {
             self.spread(&mut command, ranks, hosts);
@@ -144,7 +169,7 @@ impl Launcher {
                     command.env(name, value);
                 }
             }
-            Family::Hydra | Family::Unknown => {
+            Family::Hydra | Family::Seatrial | Family::Unknown => {
                 // Each rank has the environment of its node's worker, which knows this program and its own socket.
                 command.args(["-hosts", &list, "-genvnone"]);
                 if let Some(interface) = &hosts.interface {

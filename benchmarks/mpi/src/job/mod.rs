@@ -13,11 +13,13 @@ mod ends;
 mod environment;
 mod events;
 mod hosts;
+mod launch;
 mod launcher;
 mod library;
 mod links;
 mod node;
 mod output;
+mod pmi;
 mod process;
 mod rank;
 mod remote_shell;
@@ -26,16 +28,22 @@ mod wire;
 
 pub use environment::kept;
 pub use hosts::JobHosts;
-pub use launcher::Launcher;
+pub use launch::launch;
+pub use launcher::{Launcher, OWN};
 pub use library::LibraryFacts;
 pub use links::HostLink;
 pub use node::{CONNECTIONS, NodeEnd};
-pub use rank::{Hook, Moment, Program, ProgramStart, RankJob, agree, allocate, refused, serve_worker};
+pub use rank::{
+    FINALIZE, Hook, Moment, Program, ProgramStart, RankJob, agree, allocate, refused, serve_worker, step,
+};
 pub use remote_shell::remote_shell;
 pub use start::{Job, JobSpec};
 
 /// The subcommand of this program that is a rank.
 pub const SUBCOMMAND: &str = "mpi-rank";
+
+/// The subcommand of this program that starts ranks without a launcher of the library; behind it their number.
+pub const LAUNCH: &str = "mpi-launch";
 
 /// The subcommand of this program that is the remote shell of a launcher.
 pub const REMOTE_SHELL: &str = "mpi-remote-shell";

@@ -8,8 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getuid, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::time::Timespec;
+use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::leave_with_parent;
 
@@ -36,6 +39,8 @@ pub fn launcher_program() -> String {
 pub struct Started {
     pub child: Child,
     pub output: Output,
+    /// When [`Self::ended`] saw the end of the command.
+    pub over_since: Option<Nanos>,
     listener: Arc<CallListener>,
 }
 
@@ -45,8 +50,8 @@ pub struct CallListener {
     name: String,
 }
 
-/// A process that called back. Its handle names no other process, not even after its end.
-pub struct Caller(OwnedFd);
+/// A process that called back. Its handle names no other process, not even after its end; `None` where it has ended already.
+pub struct Caller(Option<OwnedFd>);
 
 impl CallListener {
     pub fn open() -> io::Result<Self> {
@@ -78,7 +83,7 @@ impl CallListener {
                     let peer = socket_peercred(&stream)?;
                     if peer.uid == getuid() {
                         stream.set_nonblocking(false)?;
-                        let handle = pidfd_open(peer.pid, PidfdFlags::empty())?;
+                        let handle = pidfd_open(peer.pid, PidfdFlags::empty()).ok();
                         return Ok(Some((stream, Caller(handle))));
                     }
                 }
@@ -96,7 +101,9 @@ impl CallListener {
 
 impl Caller {
     pub fn kill(&self) {
-        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+        if let Some(handle) = &self.0 {
+            let _ = pidfd_send_signal(handle, Signal::KILL);
+        }
     }
 }
 
@@ -114,7 +121,7 @@ impl Started {
         let child = leave_with_parent(&mut command).spawn()?;
         // The command holds the pipe's other end.
         drop(command);
-        Ok(Self { child, output: Output::drain(printed)?, listener })
+        Ok(Self { child, output: Output::drain(printed)?, over_since: None, listener })
     }
 
     /// Waits until a process calls, and returns the connection and its process; `None` at `until`, or as soon as the
@@ -136,8 +143,14 @@ impl Started {
 
     /// Waits until the command has ended and all is read that it printed; whether it did by `until`.
     pub fn ended(&mut self, until: Instant) -> bool {
+        if !self.is_over() {
+            self.rest(until);
+        }
         loop {
             let is_over = self.is_over();
+            if is_over {
+                self.over_since.get_or_insert_with(|| Nanos(now_ns()));
+            }
             if is_over && self.output.is_complete() {
                 self.output.end();
                 return true;
@@ -146,6 +159,15 @@ impl Started {
                 return is_over;
             }
             std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Sleeps until the command, which has not been waited for, has ended.
+    fn rest(&self, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        if let Ok(process) = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()) {
+            let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left));
         }
     }
 

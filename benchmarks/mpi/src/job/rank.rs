@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use seatrial_bench::{Stop, pin};
-use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
+use seatrial_model::{Cause, Integrity, Nanos, Params, Phase, Quantity, Reason, Sample};
+use seatrial_sys::clock::now_ns;
 use seatrial_sys::lifetime::die_with_group;
 use seatrial_sys::mpi::{Communicator, Mpi, MpiError, ThreadLevel};
 use seatrial_sys::process::name_thread;
@@ -83,11 +84,36 @@ pub struct RankJob<'a> {
     pub world: &'a Communicator<'a>,
     /// Whether the clocks of ranks differ, since they are on several nodes.
     pub several_nodes: bool,
+    pub times: StartTimes,
     pub hook: Hook,
+}
+
+/// The channel of samples of the time in MPI_Finalize.
+pub const FINALIZE: &str = "finalize";
+
+/// When a process became a rank: spans of its clock.
+#[derive(Clone, Copy, Debug)]
+pub struct StartTimes {
+    /// From the start of its process until all others had called and the worker had told what to load.
+    pub waiting: (Nanos, Nanos),
+    /// Loading of the library.
+    pub load: (Nanos, Nanos),
+    /// MPI_Init_thread.
+    pub init: (Nanos, Nanos),
+}
+
+/// A sample of the span of one step of this rank.
+pub fn step(channel: &str, rank: usize, span: (Nanos, Nanos)) -> Sample {
+    Sample::new(channel, Params::from([("rank", (rank as u64).into())]), span, Quantity::count(1))
+}
+
+fn now() -> Nanos {
+    Nanos(now_ns())
 }
 
 /// Runs a rank to its end. `programs` are the benchmarks that have ranks, by id; `hook` does nothing but in tests.
 pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
+    let begun = now();
     let stream = match call_worker(SOCKET) {
         Ok(stream) => stream,
         Err(error) => {
@@ -103,7 +129,7 @@ pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
     let served = (|| {
         let orders = Orders::listen(&stream)?;
         tell(&stream, &FromRank::Hello { rank })?;
-        serve(&stream, &orders, programs, rank, hook)
+        serve(&stream, &orders, programs, RankCaller { rank, begun, hook })
     })();
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -169,14 +195,24 @@ impl Orders {
     }
 }
 
+/// A process that called the worker.
+#[derive(Clone, Copy)]
+struct RankCaller {
+    /// As the launcher's environment has it, where it does.
+    rank: Option<usize>,
+    begun: Nanos,
+    hook: Hook,
+}
+
 fn serve(
     stream: &UnixStream,
     orders: &Orders,
     programs: &[(&str, ProgramStart)],
-    rank: Option<usize>,
-    hook: Hook,
+    caller: RankCaller,
 ) -> Result<(), Reason> {
-    match orders.next()? {
+    let first = orders.next()?;
+    let ordered = now();
+    match first {
         ToRank::Look { candidates } => {
             let (loaded, refused) = open_first(&candidates);
             tell(stream, &FromRank::Looked { loaded, refused })
@@ -187,7 +223,7 @@ fn serve(
             let thread_level = ThreadLevel::of(&thread_level).ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("thread_level={thread_level} does not exist"))
             })?;
-            let start = RankStart { rank, ranks, cpus, several_nodes, thread_level, hook };
+            let start = RankStart { caller, ordered, ranks, cpus, several_nodes, thread_level };
             let program = programs.iter().find(|(id, _)| *id == bench).map(|(_, program)| *program);
             let program = program.ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
@@ -199,13 +235,14 @@ fn serve(
 }
 
 struct RankStart {
-    rank: Option<usize>,
+    caller: RankCaller,
+    /// When the order to start came.
+    ordered: Nanos,
     /// Of the whole job.
     ranks: usize,
     cpus: Vec<Option<u32>>,
     several_nodes: bool,
     thread_level: ThreadLevel,
-    hook: Hook,
 }
 
 impl RankStart {
@@ -218,39 +255,48 @@ impl RankStart {
         config: &Value,
     ) -> Result<(), Reason> {
         // Before MPI_Init, so that the library's memory and threads are where the rank is.
-        let known = self.pin(self.rank)?;
-        (self.hook)(Moment::Joining(self.rank));
+        let RankCaller { rank: told, begun, hook } = self.caller;
+        let known = self.pin(told)?;
+        hook(Moment::Joining(told));
+        let before = now();
         let mpi = Mpi::open(library).map_err(refused)?;
+        let loaded = now();
         let world = Communicator::start(&mpi, self.thread_level).map_err(refused)?;
+        let times =
+            StartTimes { waiting: (begun, self.ordered), load: (before, loaded), init: (loaded, now()) };
         let (rank, size) = (world.rank(), world.size());
-        let cpu = if self.rank == Some(rank) { known } else { self.pin(Some(rank))? };
+        let cpu = if told == Some(rank) { known } else { self.pin(Some(rank))? };
         if size != self.ranks {
             // The worker ends the job.
             tell(stream, &FromRank::Started { rank, size, cpu })?;
             return orders.next().map(|_| ());
         }
-        let job = RankJob { world: &world, several_nodes: self.several_nodes, hook: self.hook };
+        let job = RankJob { world: &world, several_nodes: self.several_nodes, times, hook };
         let mut program = program(config, job)?;
         tell(stream, &FromRank::Started { rank, size, cpu })?;
+        let mut clock = ClockOffset::default();
         loop {
             match orders.next()? {
                 ToRank::Run { phase, .. } => {
-                    (self.hook)(Moment::Running(rank, phase, &mpi));
-                    let clock = ClockOffset::measure(&world, self.several_nodes).map_err(refused)?;
+                    hook(Moment::Running(rank, phase, &mpi));
+                    clock = ClockOffset::measure(&world, self.several_nodes).map_err(refused)?;
                     let mut samples = program.run(phase, &orders.running()?)?;
                     samples.iter_mut().for_each(|sample| clock.apply(sample));
                     tell(stream, &FromRank::Ran { samples })?;
                 }
                 ToRank::Verify => {
-                    (self.hook)(Moment::Verifying(rank));
+                    hook(Moment::Verifying(rank));
                     let integrity = program.verify()?;
                     tell(stream, &FromRank::Verified { integrity })?;
                 }
                 ToRank::Finish => {
-                    (self.hook)(Moment::Leaving(rank));
+                    hook(Moment::Leaving(rank));
                     drop(program);
+                    let before = now();
                     mpi.finish().map_err(refused)?;
-                    return tell(stream, &FromRank::Finished);
+                    let mut left = step(FINALIZE, rank, (before, now()));
+                    clock.apply(&mut left);
+                    return tell(stream, &FromRank::Finished { left });
                 }
                 order => {
                     return Err(Reason::new(

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_bench::Stop;
 use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason, Sample};
+use seatrial_sys::clock::now_ns;
 use seatrial_sys::root::SysRoot;
 use serde::Serialize;
 use serde_json::Value;
@@ -80,6 +81,18 @@ pub struct Job {
     pub scrubbed: Vec<String>,
     /// Variables that keep the library on the network that is measured.
     pub network: BTreeMap<&'static str, String>,
+    /// When the launcher was started.
+    begun: Nanos,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug)]
+pub struct JobEnd {
+    pub integrity: Integrity,
+    /// Of each rank the sample of its time in MPI_Finalize.
+    pub left: Vec<Sample>,
+    /// From the start of the launcher to its end.
+    pub launcher: (Nanos, Nanos),
 }
 
 /// Why a job did not start.
@@ -144,6 +157,7 @@ impl Job {
             remote.extend(link.ranks.into_iter().map(|rank| (rank, node)));
         }
         let shells = RemoteShells::serve(shells, Arc::clone(&calls), &spec.hosts, commands)?;
+        let begun = Nanos(now_ns());
         let started = Started::start_at(calls, command)
             .map_err(|error| Reason::new(Cause::Launcher, format!("cannot start {path}: {error}")))?;
         let (report, events) = mpsc::channel();
@@ -160,6 +174,7 @@ impl Job {
             facts: Vec::new(),
             scrubbed,
             network,
+            begun,
         };
         let until = Instant::now() + spec.patience;
         let own = spec.ranks - remote.len();
@@ -292,7 +307,7 @@ impl Job {
     }
 
     /// Lets all ranks check their data and leave the job.
-    pub fn verify(&mut self) -> Result<Integrity, Reason> {
+    pub fn verify(&mut self) -> Result<JobEnd, Reason> {
         let until = Instant::now() + self.patience;
         self.tell(&ToRank::Verify);
         let found = self.answers("checking data", until, |message| match message {
@@ -300,14 +315,16 @@ impl Job {
             _ => None,
         })?;
         self.tell(&ToRank::Finish);
-        self.answers("in MPI_Finalize", until, |message| {
-            matches!(message, FromRank::Finished).then_some(())
+        let left = self.answers("in MPI_Finalize", until, |message| match message {
+            FromRank::Finished { left } => Some(left),
+            _ => None,
         })?;
         if !self.started.ended(until) {
             let text = "all ranks left, but the launcher did not end".to_owned();
             return Err(self.with_words(Reason::new(Cause::Hang, text)));
         }
-        Ok(Integrity::of_all(found))
+        let end = self.started.over_since.unwrap_or_else(|| Nanos(now_ns()));
+        Ok(JobEnd { integrity: Integrity::of_all(found), left, launcher: (self.begun, end) })
     }
 
     /// What launcher and ranks printed.

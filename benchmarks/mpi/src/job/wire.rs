@@ -65,7 +65,10 @@ pub enum FromRank {
     Verified {
         integrity: Integrity,
     },
-    Finished,
+    /// MPI_Finalize returned.
+    Finished {
+        left: Sample,
+    },
     Failed {
         reason: Reason,
     },

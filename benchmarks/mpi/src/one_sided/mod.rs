@@ -10,13 +10,11 @@ mod reduce;
 mod tests;
 
 use seatrial_bench::Benchmark;
-use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
+use seatrial_model::{About, Actor, Bytes, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
-    higher, latencies, latency, rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LIKE, higher, job_params, latencies, latency, ranks, rates,
 };
-use crate::ranks::MOST_RANKS;
 use crate::worker;
 use config::{OPERATIONS, OneSidedConfig, SYNCHRONIZATIONS, WINDOWS};
 
@@ -41,14 +39,12 @@ const ABOUT: About = About {
         ),
         ALLOW_SINGLE_COPY,
     ],
-    params: &[
+    params: job_params![
         ParamSpec::new("op", Kind::Choice(OPERATIONS), "put").doc(
             "The operation of one rank of a pair on the memory of the other; those on elements have MPI_INT64_T, and \
              accumulate and fetch_and_op add.",
         ),
-        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
-            .word("auto")
-            .doc("Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i operates on the memory of rank i + ranks / 2."),
+        ranks(2, "Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i operates on the memory of rank i + ranks / 2."),
         ParamSpec::new("size", Kind::Size(Bytes(1), LARGEST), "auto").word("auto").doc(
             "Bytes of an operation; auto: up to 4 MiB in powers of two as a series, and one element of 8 B with fetch_and_op and \
              compare_and_swap.",
@@ -69,16 +65,6 @@ const ABOUT: About = About {
              auto: fresh for put and get with depth above 1, one otherwise and with like=osu.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts and the single buffer of the OSU micro-benchmarks."),
-        RANKS_PER_NODE,
-        seatrial_bench::interfaces::INTERFACE,
-        LIBRARY,
-        LAUNCHER,
-        THREAD_LEVEL,
-        TIME,
-        seatrial_bench::TRIALS,
-        seatrial_bench::MAX_TRIALS,
-        seatrial_bench::PRECISION,
-        seatrial_bench::SCHED,
     ],
     metrics: &[
         latency("latency", "Time of an operation and its synchronization at the smallest size, the mean over the pairs."),
@@ -99,7 +85,6 @@ const ABOUT: About = About {
         rates("bandwidth_by_rank", Unit::GigabytesPerSecond, BY_RANK, "Payload of each rank at the fastest size."),
         rates("rate_by_rank", Unit::MegaPerSecond, BY_RANK, "Operations of each rank at the smallest size."),
     ],
-    interaction: Interaction::Loads("one core for each rank, and with large sizes the memory"),
     ..JOB
 };
 

@@ -9,13 +9,11 @@ mod reduce;
 mod tests;
 
 use seatrial_bench::Benchmark;
-use seatrial_model::{About, Actor, Bytes, Interaction, Kind, ParamSpec, Remedy, Unit};
+use seatrial_model::{About, Actor, Bytes, Kind, ParamSpec, Remedy, Unit};
 
 use crate::declare::{
-    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LAUNCHER, LIBRARY, LIKE, RANKS_PER_NODE, THREAD_LEVEL, TIME,
-    higher, latencies, latency, rates,
+    ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LIKE, higher, job_params, latencies, latency, ranks, rates,
 };
-use crate::ranks::MOST_RANKS;
 use crate::worker;
 use config::RankConfig;
 
@@ -42,15 +40,13 @@ const ABOUT: About = About {
         ),
         ALLOW_SINGLE_COPY,
     ],
-    params: &[
+    params: job_params![
         ParamSpec::new("op", Kind::Choice(&["latency", "bandwidth", "both_directions", "message_rate"]), "latency")
             .doc(
                 "What pairs of ranks do: a ping-pong, windows of messages one way, windows both ways, or windows of small \
                  messages.",
             ),
-        ParamSpec::new("ranks", Kind::Load(2, MOST_RANKS), "auto")
-            .word("auto")
-            .doc("Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i exchanges messages with rank i + ranks / 2."),
+        ranks(2, "Ranks of the job, an even number; auto: 2 on one node, one on each of several; rank i exchanges messages with rank i + ranks / 2."),
         ParamSpec::new("size", Kind::Size(Bytes(1), LARGEST), "auto").word("auto").doc(
             "Size of a message; auto: 1 B to 4 MiB in powers of two as a series, and 8 B with op=message_rate.",
         ),
@@ -61,16 +57,6 @@ const ABOUT: About = About {
              fresh for bandwidth and both_directions, one otherwise and with like=osu.",
         ),
         LIKE.doc("osu repeats the warm-up and iteration counts, the window and the single buffer of the OSU micro-benchmarks."),
-        RANKS_PER_NODE,
-        seatrial_bench::interfaces::INTERFACE,
-        LIBRARY,
-        LAUNCHER,
-        THREAD_LEVEL,
-        TIME,
-        seatrial_bench::TRIALS,
-        seatrial_bench::MAX_TRIALS,
-        seatrial_bench::PRECISION,
-        seatrial_bench::SCHED,
     ],
     metrics: &[
         latency("latency", "Half of the round trip of the smallest message, the mean over the pairs."),
@@ -114,7 +100,6 @@ const ABOUT: About = About {
             "Messages that each rank sends or receives at the smallest size.",
         ),
     ],
-    interaction: Interaction::Loads("one core for each rank, and with large messages the memory"),
     ..JOB
 };
 

@@ -17,7 +17,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
 
 fn case(about: &About, params: &Params, site: &Site) -> Result<Case, Reason> {
     let (op, osu) = (Op::of(params)?, is_like_osu(params));
-    let ranks = count_ranks(params, site, || Ok(pair_ranks(site)))?;
+    let ranks = count_ranks(params, site, 2, || Ok(pair_ranks(site)))?;
     let contradiction = |text: String| Err(Reason::new(Cause::Contradiction, text));
     if ranks % 2 == 1 {
         return contradiction(format!(

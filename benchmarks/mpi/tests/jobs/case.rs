@@ -23,6 +23,7 @@ const PREPARE: Nanos = Nanos::secs(60);
 
 pub const POINT_TO_POINT: &str = "mpi.point_to_point";
 pub const COLLECTIVE: &str = "mpi.collective";
+pub const STARTUP: &str = "mpi.startup";
 
 pub fn benchmark(id: &str) -> Benchmark {
     *find(seatrial_mpi::BENCHMARKS, id).expect("the benchmark")

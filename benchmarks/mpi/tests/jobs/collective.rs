@@ -16,7 +16,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// All that the parameter `op` takes.
-const OPERATIONS: [&str; 10] = [
+const OPERATIONS: [&str; 20] = [
     "barrier",
     "bcast",
     "reduce",
@@ -27,6 +27,16 @@ const OPERATIONS: [&str; 10] = [
     "gather",
     "scatter",
     "scan",
+    "ibarrier",
+    "ibcast",
+    "ireduce",
+    "iallreduce",
+    "iallgather",
+    "ialltoall",
+    "ireduce_scatter_block",
+    "igather",
+    "iscatter",
+    "iscan",
 ];
 
 fn case(params: &[(&str, &str)], of: &Installed) -> Result<Case, Reason> {
@@ -35,7 +45,7 @@ fn case(params: &[(&str, &str)], of: &Installed) -> Result<Case, Reason> {
 
 /// Two ranks, and 256 B where the operation has data.
 fn of_op(op: &str) -> Vec<(&str, &str)> {
-    let size = (op != "barrier").then_some(("size", "256B"));
+    let size = (!op.ends_with("barrier")).then_some(("size", "256B"));
     [("op", op), ("ranks", "2")].into_iter().chain(size).collect()
 }
 
@@ -49,6 +59,10 @@ fn every_collective() {
                 let is_sound = |value: &f64| *value > 0.0 && value.is_finite();
                 assert!(!values.is_empty() && values.iter().all(is_sound), "{op} {metric}: {values:?}");
             }
+            let overlap = trial.measures.metrics.get("overlap").map(|values| values.trials.concat());
+            assert_eq!(overlap.is_some(), op.starts_with('i'), "{op}");
+            let is_share = |value: &f64| (0.0..=100.0).contains(value);
+            assert!(overlap.iter().flatten().all(is_share), "{of:?} {op}: {overlap:?}");
             assert!(trial.is_verified(), "{of:?} {op}: {:?}", trial.integrity);
             assert_eq!(trial.measures.series["latency_by_rank"].len(), 2, "every rank has its own times");
             assert!(trial.measures.evidence["slowest_rank"].as_u64() < Some(2));
@@ -60,7 +74,7 @@ fn every_collective() {
 fn wrong_element() {
     let folder = tempfile::tempdir().expect("a folder");
     for of in installed() {
-        for op in OPERATIONS.into_iter().skip(1) {
+        for op in OPERATIONS.into_iter().filter(|op| !op.ends_with("barrier")) {
             let of = disturbed(&of, "wrong word", folder.path());
             let trial = measured(&case(&of_op(op), &of).expect("a case"));
             let Integrity::Corrupt { wrong: 1.., first, .. } = &trial.integrity else {
@@ -86,7 +100,9 @@ fn oversubscribed() {
 
 fn like_osu() {
     let Some(of) = open_mpi() else { return };
-    for (op, size, count) in [("allreduce", "8B", 1000.0), ("bcast", "16KiB", 100.0)] {
+    for (op, size, count) in
+        [("allreduce", "8B", 1000.0), ("bcast", "16KiB", 100.0), ("ibcast", "8B", 1000.0)]
+    {
         let params = [("op", op), ("size", size), ("ranks", "2"), ("like", "osu")];
         let trial = measured(&case(&params, &of).expect("a case"));
         let calls = trial.kept.samples.iter().filter(|sample| sample.channel == "calls");

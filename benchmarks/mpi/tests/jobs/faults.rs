@@ -3,14 +3,15 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{Signal, getpid, getuid, kill_process};
 use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Outcome, Phase, Reason};
 use seatrial_mpi::Moment;
 
 use crate::case::{POINT_TO_POINT, TRIES, benchmark, case, measured, trial};
-use crate::installed::{Installed, installed, mpich, open_mpi};
+use crate::installed::{Installed, installed, mpich, open_mpi, skipped};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_never_comes_out_of_mpi_init_ends_at_the_deadline", never_joins),
@@ -18,12 +19,17 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_calls_mpi_abort_is_told_with_its_code_or_the_words_of_the_library", aborts),
     ("a_launcher_of_another_library_is_told", wrong_launcher),
     ("a_launcher_that_starts_nothing_is_told", no_launcher),
+    ("a_library_without_a_function_is_told_with_its_name", without_function),
+    ("a_job_with_a_full_dev_shm_has_a_result_or_the_words_of_the_library", full_shared_memory),
     ("a_planted_wrong_word_is_found", wrong_word),
     ("one_rank_and_an_odd_number_are_refused", odd),
 ];
 
 /// The rank that is disturbed.
 const VICTIM: usize = 1;
+
+/// What a late rank sleeps before it joins the job.
+pub const LATE: Duration = Duration::from_millis(400);
 
 /// Names the fault to a rank.
 const FAULT: &str = "SEATRIAL_TEST_MPI_FAULT";
@@ -35,6 +41,7 @@ pub fn inflict(moment: Moment<'_>) {
         let _ = kill_process(getpid(), Signal::KILL);
     };
     match (fault.as_str(), moment) {
+        ("late", Moment::Joining(Some(VICTIM))) => std::thread::sleep(LATE),
         ("hang", Moment::Joining(Some(VICTIM))) => std::thread::sleep(Duration::from_secs(600)),
         ("kill joining", Moment::Joining(Some(VICTIM)))
         | ("kill warming up", Moment::Running(VICTIM, Phase::WarmUp, _))
@@ -64,7 +71,7 @@ pub fn disturbed(of: &Installed, fault: &str, folder: &Path) -> Installed {
     Installed { launcher: program(folder, &script), library: of.library.clone() }
 }
 
-fn program(folder: &Path, script: &str) -> PathBuf {
+pub fn program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("mpiexec");
     fs::write(&path, script).expect("written");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("executable");
@@ -90,13 +97,17 @@ pub fn reason_of(of: &Installed, fault: &str, of_launcher: impl FnOnce(&Installe
     // On a busy machine ranks may hang before the fault.
     let mut attempts = (0..TRIES).map(attempt);
     let reason = attempts.find(|reason| fault == "hang" || reason.cause != Cause::Hang).expect("all hung");
+    assert_nothing_left(fault, folder.path());
+    reason
+}
+
+/// No process of the job is left: the launcher's file is in the folder of one test alone.
+fn assert_nothing_left(fault: &str, folder: &Path) {
     let until = Instant::now() + Duration::from_secs(60);
-    // The launcher's file is in the folder of this test alone.
-    while let Some(left) = left_of(folder.path()) {
+    while let Some(left) = left_of(folder) {
         assert!(Instant::now() < until, "{fault}: still runs: {left}");
         std::thread::sleep(Duration::from_millis(50));
     }
-    reason
 }
 
 /// The command line of a process that names the folder, or whose environment does as that of the launcher and its ranks.
@@ -184,6 +195,55 @@ fn no_launcher() {
     assert_eq!(reason.cause, Cause::Launcher, "{reason}");
     assert!(reason.text.contains("ended before all ranks had started: 0 of 2 did"), "{reason}");
     assert!(reason.text.contains("there are no slots left"), "{reason}");
+}
+
+/// A library that has no function but these.
+const FEW_FUNCTIONS: &str = "#include <string.h>\n\
+    int MPI_Get_library_version(char *text, int *length) { *length = strlen(strcpy(text, \"few functions\")); return 0; }\n\
+    int MPI_Get_version(int *major, int *minor) { *major = 3; *minor = 1; return 0; }\n";
+
+fn without_function() {
+    let Some(of) = mpich() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, library) = (folder.path().join("few.c"), folder.path().join("libmpi.so.12"));
+    fs::write(&source, FEW_FUNCTIONS).expect("written");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+    assert!(built.expect("cc runs").success());
+    let reason = |of: &Installed| {
+        trial(&case(&[("size", "8B")], Some(of)).expect("a case")).err().expect("no job of such a library")
+    };
+    let few = reason(&Installed { library, ..of.clone() });
+    assert_eq!((few.cause, few.cause.outcome()), (Cause::Missing, Outcome::Unmeasured), "{few}");
+    assert!(few.text.contains("libmpi.so.12 has no MPI_Init_thread"), "{few}");
+    let none = reason(&Installed { library: "libc.so.6".into(), ..of });
+    assert_eq!(none.cause, Cause::Missing, "{none}");
+    assert!(none.text.contains("is no MPI library: libc.so.6 has no MPI_Get_library_version"), "{none}");
+}
+
+fn full_shared_memory() {
+    if !getuid().is_root() {
+        skipped("needs root for a small file system at /dev/shm");
+        return;
+    }
+    for of in installed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = format!(
+            "#!/bin/sh\nexport SEATRIAL_TEST_FOLDER='{}'\nexec unshare --mount sh -c \
+             'mount -t tmpfs -o size=4k tmpfs /dev/shm && exec {} \"$@\"' sh \"$@\"\n",
+            folder.path().display(),
+            of.launcher.display()
+        );
+        let launcher = program(folder.path(), &script);
+        let full = Installed { launcher, ..of.clone() };
+        match trial(&case(&[("size", "8B")], Some(&full)).expect("a case")) {
+            Ok(trial) => assert!(trial.is_verified(), "{of:?}: {:?}", trial.integrity),
+            Err(reason) => {
+                assert!(matches!(reason.cause, Cause::Crash | Cause::IoError), "{of:?}: {reason}");
+                assert!(reason.text.contains("launcher and library printed: "), "{of:?}: {reason}");
+            }
+        }
+        assert_nothing_left("/dev/shm full", folder.path());
+    }
 }
 
 fn wrong_word() {

@@ -30,12 +30,14 @@ pub fn mpich() -> Option<Installed> {
 pub fn installed() -> Vec<Installed> {
     let all: Vec<Installed> = [open_mpi(), mpich()].into_iter().flatten().collect();
     if all.len() < 2 {
-        let why = format!("needs openmpi-bin and mpich, has {all:?}");
-        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");
-        #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-        {
-            println!("skipped: {why}");
-        }
+        skipped(&format!("needs openmpi-bin and mpich, has {all:?}"));
     }
     all
+}
+
+/// Outside continuous integration, what cannot be had is not tested.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
+pub fn skipped(why: &str) {
+    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");
+    println!("skipped: {why}");
 }

@@ -86,6 +86,9 @@ pub enum Command {
     /// Run as a rank of an MPI job, which the launcher of an MPI library started
     #[command(hide = true)]
     MpiRank,
+    /// Start so many ranks of an MPI job on this node
+    #[command(hide = true)]
+    MpiLaunch { ranks: usize },
     /// Run as the remote shell of the launcher of an MPI library: HOST COMMAND...
     #[command(hide = true)]
     MpiRemoteShell {

@@ -247,7 +247,7 @@ fn a_terminal_gets_a_bar_and_no_lines_of_progress() {
 fn the_list_names_benchmarks_and_profiles_and_explains_them() {
     let home = Home::new();
     let list = home.seatrial("list").run().exits(0).shows("mem.bandwidth").shows("host");
-    list.shows("rdma.write_bw").shows("mpi.startup planned");
+    list.shows("rdma.write_bw").shows("cpu.noise planned");
     let page = home.seatrial("list mem.bandwidth").run().exits(0);
     for spec in seatrial_registry::REGISTRY.find("mem.bandwidth").expect("shipped").about.params {
         assert!(page.out.contains(spec.name), "no '{}' in:\n{}", spec.name, page.out);

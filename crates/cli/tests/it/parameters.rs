@@ -68,7 +68,7 @@ fn typos_suggest_the_nearest_name() {
         .exits(2)
         .says("there is no benchmark 'quantum.flux'")
         .says("seatrial list");
-    home.seatrial("run mpi.startup").run().exits(2).says("mpi.startup");
+    home.seatrial("run cpu.noise").run().exits(2).says("cpu.noise");
     home.seatrial("run memory")
         .run()
         .exits(2)

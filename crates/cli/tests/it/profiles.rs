@@ -108,12 +108,12 @@ fn several_faults_are_told_at_once() {
 
 #[test]
 fn a_benchmark_still_to_come_is_unknown_and_no_error() {
-    let text = "[[test]]\nid = \"net\"\nuse = \"mpi.startup\"\n[[criterion]]\ntest = \"net\"\n\
-                metric = \"init\"\nat_most = \"9 s\"\n";
+    let text = "[[test]]\nid = \"net\"\nuse = \"cpu.noise\"\n[[criterion]]\ntest = \"net\"\n\
+                metric = \"lost\"\nat_most = \"9 %\"\n";
     let home = Home::new();
     let file = home.file("planned.toml", text);
     let ended = home.seatrial("check").word(file).script(&Script::measuring(60.0)).run();
-    ended.exits(3).shows("? UNKNOWN").shows("mpi.startup");
+    ended.exits(3).shows("? UNKNOWN").shows("cpu.noise");
 }
 
 const SOURCE_TABLE: &str = r#"

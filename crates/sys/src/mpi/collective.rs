@@ -160,7 +160,7 @@ impl Communicator<'_> {
         call!(self.mpi, all_to_all(out, count, of, into, count, of, self.handle))
     }
 
-    const fn datatype<T: Datum>(&self) -> Handle {
+    pub(super) const fn datatype<T: Datum>(&self) -> Handle {
         let of: &Constants = &self.mpi.constants;
         match T::TYPE {
             ElementType::Byte => of.byte,
@@ -169,7 +169,7 @@ impl Communicator<'_> {
         }
     }
 
-    const fn reduction(&self, operation: Reduction) -> Handle {
+    pub(super) const fn reduction(&self, operation: Reduction) -> Handle {
         match operation {
             Reduction::Sum => self.mpi.constants.sum,
             Reduction::Max => self.mpi.constants.max,
@@ -177,19 +177,19 @@ impl Communicator<'_> {
     }
 
     /// The length of the piece of a rank, of which `all` has one for each.
-    fn piece(&self, own: usize, all: usize) -> Result<c_int, MpiError> {
+    pub(super) fn piece(&self, own: usize, all: usize) -> Result<c_int, MpiError> {
         let ranks = self.size();
         assert!(all >= own * ranks, "{all} elements for {ranks} pieces of {own}");
         length(own)
     }
 
     /// The same, where only rank `root` has all pieces.
-    fn piece_at(&self, root: usize, own: usize, all: usize) -> Result<c_int, MpiError> {
+    pub(super) fn piece_at(&self, root: usize, own: usize, all: usize) -> Result<c_int, MpiError> {
         if self.rank() == root { self.piece(own, all) } else { length(own) }
     }
 }
 
-fn reduced(own: usize, into: usize) -> Result<c_int, MpiError> {
+pub(super) fn reduced(own: usize, into: usize) -> Result<c_int, MpiError> {
     assert!(into >= own, "{own} elements into {into}");
     length(own)
 }

@@ -59,5 +59,15 @@ table! {
         fetch_and_op(*const c_void, *mut c_void, Handle, c_int, isize, Handle, Handle) = c"MPI_Fetch_and_op";
         compare_and_swap(*const c_void, *const c_void, *mut c_void, Handle, c_int, isize, Handle) = c"MPI_Compare_and_swap";
         scan(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) = c"MPI_Scan";
+        start_barrier(Handle, *mut c_void) = c"MPI_Ibarrier";
+        start_broadcast(*mut c_void, c_int, Handle, c_int, Handle, *mut c_void) = c"MPI_Ibcast";
+        start_reduce(*const c_void, *mut c_void, c_int, Handle, Handle, c_int, Handle, *mut c_void) = c"MPI_Ireduce";
+        start_all_reduce(*const c_void, *mut c_void, c_int, Handle, Handle, Handle, *mut c_void) = c"MPI_Iallreduce";
+        start_all_gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut c_void) = c"MPI_Iallgather";
+        start_all_to_all(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut c_void) = c"MPI_Ialltoall";
+        start_gather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle, *mut c_void) = c"MPI_Igather";
+        start_scatter(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle, *mut c_void) = c"MPI_Iscatter";
+        start_reduce_scatter_block(*const c_void, *mut c_void, c_int, Handle, Handle, Handle, *mut c_void) = c"MPI_Ireduce_scatter_block";
+        start_scan(*const c_void, *mut c_void, c_int, Handle, Handle, Handle, *mut c_void) = c"MPI_Iscan";
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use seatrial_sys::mpi::{
-    Abi, Communicator, Mpi, MpiError, Reduction, RmaMemory, RmaOperation, RmaSynchronization, RmaWindow,
-    ThreadLevel, Window, WindowLayout,
+    Abi, Communicator, Mpi, MpiError, NonBlocking, Reduction, RmaMemory, RmaOperation, RmaSynchronization,
+    RmaWindow, ThreadLevel, Window, WindowLayout,
 };
 
 use crate::libraries::{Installed, installed};
@@ -160,6 +160,7 @@ fn as_a_rank() {
     let mut piece = [9_u8; 2];
     world.scatter(&[0, 1, 2, 3, 4, 5], &mut piece, 0).expect("scattered");
     assert_eq!(piece, [2 * rank as u8, 2 * rank as u8 + 1]);
+    non_blocking(&world);
     let part = world.split(u16::from(rank == 0)).expect("split");
     assert_eq!((part.size(), part.rank()), if rank == 0 { (1, 0) } else { (2, rank - 1) });
     part.barrier().expect("all came");
@@ -173,6 +174,43 @@ fn as_a_rank() {
     world.barrier().expect("all came");
     mpi.finish().expect("ended");
     println!("rank is right");
+}
+
+/// Every non-blocking operation, with something done between its start and its end.
+fn non_blocking(world: &Communicator<'_>) {
+    const SUM: Reduction = Reduction::Sum;
+    let (rank, size) = (world.rank(), world.size());
+    let own = [rank as f32, 1.0];
+    let six: Vec<f32> = (0..6).map(|element| (10 * rank + element) as f32).collect();
+    let mut calls = 0;
+    let mut run = |collective: NonBlocking<'_, f32>| {
+        world.overlap(collective, || calls += 1).expect("started and ended");
+    };
+    run(NonBlocking::Barrier);
+    let mut told = if rank == 2 { [7.0, 8.0] } else { [0.0; 2] };
+    run(NonBlocking::Broadcast { elements: &mut told, root: 2 });
+    assert_eq!(told, [7.0, 8.0]);
+    let mut into = [9.0; 2];
+    run(NonBlocking::Reduce { own: &own, into: &mut into, operation: SUM, root: 1 });
+    assert_eq!(into, if rank == 1 { [3.0, 3.0] } else { [9.0; 2] });
+    run(NonBlocking::AllReduce { own: &own, into: &mut into, operation: SUM });
+    assert_eq!(into, [3.0, 3.0]);
+    run(NonBlocking::ReduceScatterBlock { own: &six, into: &mut into, operation: SUM });
+    assert_eq!(into, [30.0 + (6 * rank) as f32, 33.0 + (6 * rank) as f32]);
+    run(NonBlocking::Scan { own: &own, into: &mut into, operation: SUM });
+    assert_eq!(into, [[0.0, 1.0], [1.0, 2.0], [3.0, 3.0]][rank]);
+    let (mut all, gathered) = ([9.0; 6], [0.0, 1.0, 1.0, 1.0, 2.0, 1.0]);
+    run(NonBlocking::AllGather { own: &own, all: &mut all });
+    assert_eq!(all, gathered);
+    all.fill(9.0);
+    run(NonBlocking::Gather { own: &own, all: &mut all, root: 0 });
+    assert_eq!(all, if rank == 0 { gathered } else { [9.0; 6] });
+    run(NonBlocking::Scatter { all: &gathered, own: &mut into, root: 0 });
+    assert_eq!(into, own);
+    run(NonBlocking::AllToAll { out: &six, into: &mut all });
+    let crossed: Vec<f32> = (0..6).map(|at| (10 * (at / 2) + 2 * rank + at % 2) as f32).collect();
+    assert_eq!(all[..], crossed);
+    assert_eq!((calls, size), (10, 3));
 }
 
 /// Rank 0 operates on the memory of rank 1: every operation, memory and synchronization.
