@@ -28,7 +28,7 @@ pub const BLOCK: (u64, u64) = (128, 256);
 const STAGE_BYTES: u64 = 3 * TILE_BYTES;
 
 /// Rows of blocks that are worked on together, so that their operands are found in the L2 cache.
-const TOGETHER: u64 = 16;
+pub const TOGETHER: u64 = 16;
 
 /// Seeds of the operands and of the weights.
 pub const SEEDS: [u32; 3] = [1, 2, 3];
@@ -83,8 +83,8 @@ pub fn name(what: &str, element: Element) -> String {
     format!("{what}_{}", element.name)
 }
 
-/// A module with `product(a, b, sums, rows of blocks, columns of blocks, tiles along the sum)`,
-/// `operand(to, vectors, tiles along the sum, seed, kind)`: kind 0 is zero, 1 whole numbers, 2 random;
+/// A module with `product(a, b, sums, rows of blocks, columns of blocks, tiles along the sum, multiprocessors)`, which
+/// writes the multiprocessor of each block of threads to the last; `operand(to, vectors, tiles along the sum, seed, kind)`: kind 0 is zero, 1 whole numbers, 2 random;
 /// `weigh(to, elements, rows)`: of every place along the sum the sum over all rows of the second operand, each times its
 /// weight; `expect(to, rows, elements, weighed)`: what each row of sums comes to when each is taken times its weight; and
 /// `verify(sums, rows, columns, expected, tally)`, `differ(one, other, words, tally)`: count what differs and note the
@@ -127,7 +127,8 @@ fn product_head(lines: &mut Lines<'_>, element: Element, form: Form) {
         ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,",
         name("product", element)
     );
-    line!(lines, ".param .u64 p4, .param .u64 p5) .maxntid {}, 1, 1 .minnctapersm 1 {{", form.threads());
+    line!(lines, ".param .u64 p4, .param .u64 p5, .param .u64 p6)");
+    line!(lines, ".maxntid {}, 1, 1 .minnctapersm 1 {{", form.threads());
     line!(lines, ".reg .pred %p, %q, %first; .reg .b32 %r<96>; .reg .b64 %d<48>; .reg .b64 %a, %b, %c;");
     line!(lines, ".reg .b32 %rows, %columns, %deep, %tile, %tiles, %step, %m, %n, %k, %me, %lane, %warp;");
     line!(lines, ".reg .b32 %parts, %stage, %phase, %at, %full, %empty;");
@@ -139,6 +140,9 @@ fn product_head(lines: &mut Lines<'_>, element: Element, form: Form) {
         "mov.u32 %me, %tid.x; mov.u32 %step, %nctaid.x; mov.u32 %tile, %ctaid.x; mov.u32 %parts, parts;"
     );
     line!(lines, "and.b32 %lane, %me, 31; shr.u32 %warp, %me, 5; mul.lo.u32 %tiles, %rows, %columns;");
+    line!(lines, "ld.param.u64 %d0, [p6]; cvta.to.global.u64 %d0, %d0; mul.wide.u32 %d1, %tile, 4;");
+    line!(lines, "add.u64 %d0, %d0, %d1; mov.u32 %r0, %smid; setp.eq.u32 %p, %me, 0;");
+    line!(lines, "@%p st.global.u32 [%d0], %r0;");
 }
 
 /// `%m`, `%n` of `%tile`: columns of up to [`TOGETHER`] rows, one after the other.
