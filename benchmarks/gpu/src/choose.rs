@@ -2,8 +2,8 @@
 
 use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
-    About, Binding, Bound, Case, Cause, Finding, Kind, Nanos, ParamSpec, Params, PartPlacement, Quantity,
-    Reason, Severity, SiteNode, Subject,
+    About, Binding, Bound, Case, Cause, Finding, Kind, Limit, Limits, Nanos, ParamSpec, Params,
+    PartPlacement, Quantity, Reason, Severity, Site, SiteNode, Subject,
 };
 
 use seatrial_bench::{core_bindings, memory_for, memory_nodes, own_memory};
@@ -122,6 +122,27 @@ pub fn case_within(
     case.budget.prepare = Nanos::secs(90);
     Ok(case)
 }
+
+/// The GPU of a case of work within one.
+pub fn gpu_of<'a>(case: &Case, site: &'a Site) -> Option<&'a Gpu> {
+    let machine = case.nodes.first().and_then(|node| site.machine(node))?;
+    machine.gpus.known()?.iter().find(|gpu| Some(gpu.key()) == case.key)
+}
+
+/// The limits of a case of work within one GPU: what `of` gives for the metrics that `is` names; no others.
+pub fn limits_within(
+    about: &About,
+    case: &Case,
+    site: &Site,
+    is: impl Fn(&str) -> bool,
+    of: impl FnOnce(&Gpu) -> Limit,
+) -> Limits {
+    let limit = gpu_of(case, site).map_or_else(|| Limit::unknown("the GPU is not in the inventory"), of);
+    about.limits(|metric| if is(metric) { limit.clone() } else { Limit::unknown(NO_LIMIT) })
+}
+
+/// Why a metric has no limit.
+pub const NO_LIMIT: &str = "no figure of the hardware bounds it";
 
 /// The facts that all of these GPUs have.
 pub fn facts_in_common(gpus: &[&Gpu]) -> Params {

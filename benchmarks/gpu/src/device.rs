@@ -84,6 +84,13 @@ impl Device {
         self.stream.finish()
     }
 
+    /// The word of 8 bytes at this offset.
+    pub fn word(&self, memory: &Arc<DeviceMemory>, offset: usize) -> Result<u64, GpuError> {
+        let mut bytes = [0_u8; 8];
+        self.stream.copy_out(&mut bytes, Span::Device(memory, offset))?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
     /// Checks the `bytes` from the offset on; `what` tells what wrote them.
     pub fn check(
         &self,

@@ -27,7 +27,7 @@ impl Checks {
         offset: u64,
         what: impl FnOnce() -> String,
     ) {
-        let Wrong { count, first } = wrong.unwrap_or_default();
+        let Wrong { count, first, .. } = wrong.unwrap_or_default();
         self.note(bytes, count, || {
             format!("{}: the first wrong word is at byte {}", what(), offset + 8 * first)
         });
@@ -63,7 +63,7 @@ mod tests {
     fn the_first_wrong_word_is_told_as_a_byte_of_the_whole() {
         let mut checks = Checks::default();
         checks.note_words(80, None, 0, || unreachable!("nothing was wrong"));
-        checks.note_words(80, Some(Wrong { count: 2, first: 3 }), 80, || "here".to_owned());
+        checks.note_words(80, Some(Wrong { count: 2, first: 3, bits: 1 }), 80, || "here".to_owned());
         let first = "here: the first wrong word is at byte 104".to_owned();
         assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 2, of: 20, first });
     }

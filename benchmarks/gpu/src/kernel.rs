@@ -29,6 +29,7 @@ struct Loaded {
     gpu: Gpu,
     fill: Function,
     check: Function,
+    invert: Function,
     copy_rest: Function,
     exchange: Function,
     chase: Function,
@@ -40,30 +41,41 @@ struct Loaded {
 pub const LINK_COPY: (Shape, Walk) =
     (Shape { op: Op::Copy, threads: 512, vectors: 8, hint: Hint::Plain }, Walk::Turns(1));
 
-/// Result of a check on the device: the number of wrong words, and the first.
+/// Result of a check on the device: the number of wrong words, the first, and the bits that differ.
 #[derive(Debug)]
 pub struct Tally(Arc<DeviceMemory>);
 
 impl Tally {
     pub fn take(gpu: &Gpu) -> Result<Self, GpuError> {
-        DeviceMemory::take(gpu, 16).map(Self)
+        DeviceMemory::take(gpu, 24).map(Self)
     }
 
-    /// What a kernel counted that `launch` queues: it adds to the first word, and keeps the least in the second. Waits.
+    /// What a kernel counted that `launch` queues: it adds to the first word, keeps the least in the second, and may
+    /// set bits in the third. Waits.
     pub fn count(
         &self,
         stream: &Stream,
         launch: impl FnOnce(Span<'_>) -> Result<(), GpuError>,
     ) -> Result<Option<Wrong>, GpuError> {
+        launch(self.clear(stream)?)?;
+        self.read(stream)
+    }
+
+    /// Starts a count at nothing.
+    pub fn clear(&self, stream: &Stream) -> Result<Span<'_>, GpuError> {
         let result = Span::Device(&self.0, 0);
-        let nothing: Vec<u8> = [0, u64::MAX].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        let nothing: Vec<u8> = [0, u64::MAX, 0].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         stream.copy_in(result, &nothing)?;
-        launch(result)?;
-        let mut bytes = [0_u8; 16];
-        stream.copy_out(&mut bytes, result)?;
-        let [count, first] =
-            [0, 8].map(|at| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes")));
-        Ok((count > 0).then_some(Wrong { count, first }))
+        Ok(result)
+    }
+
+    /// Waits for the kernels of the stream: what they counted.
+    pub fn read(&self, stream: &Stream) -> Result<Option<Wrong>, GpuError> {
+        let mut bytes = [0_u8; 24];
+        stream.copy_out(&mut bytes, Span::Device(&self.0, 0))?;
+        let [count, first, bits] =
+            [0, 8, 16].map(|at| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes")));
+        Ok((count > 0).then_some(Wrong { count, first, bits }))
     }
 }
 
@@ -76,6 +88,7 @@ impl Kernels {
             gpu: gpu.clone(),
             fill: get(c"fill")?,
             check: get(c"check")?,
+            invert: get(c"invert")?,
             copy_rest: get(c"copy_rest")?,
             exchange: get(c"exchange")?,
             chase: get(c"chase")?,
@@ -143,12 +156,37 @@ impl Kernels {
         words: usize,
         pattern: Pattern,
     ) -> Result<Option<Wrong>, GpuError> {
-        let address = at.address(words * 8)?;
-        tally.count(stream, |tally| {
-            let arguments = [address, words as u64, pattern.first, pattern.step, tally.address(16)?];
-            // SAFETY: `check` takes five numbers, reads the words, which the span has, and writes 16 bytes of the tally.
-            unsafe { stream.launch(&self.0.check, self.everywhere(), &arguments, &[at, tally]) }
-        })
+        tally.count(stream, |tally| self.compare(stream, tally, at, words, pattern))
+    }
+
+    /// Queues a count of the words that differ from `pattern`.
+    pub fn compare(
+        &self,
+        stream: &Stream,
+        tally: Span<'_>,
+        at: Span<'_>,
+        words: usize,
+        pattern: Pattern,
+    ) -> Result<(), GpuError> {
+        let arguments =
+            [at.address(words * 8)?, words as u64, pattern.first, pattern.step, tally.address(24)?];
+        // SAFETY: `check` takes five numbers, reads the words, which the span has, and writes 24 bytes of the tally.
+        unsafe { stream.launch(&self.0.check, self.everywhere(), &arguments, &[at, tally]) }
+    }
+
+    /// Queues the same count, and that every word is then written with all bits of the pattern the other way.
+    pub fn invert(
+        &self,
+        stream: &Stream,
+        tally: Span<'_>,
+        at: Span<'_>,
+        words: usize,
+        pattern: Pattern,
+    ) -> Result<(), GpuError> {
+        let arguments =
+            [at.address(words * 8)?, words as u64, pattern.first, pattern.step, tally.address(24)?];
+        // SAFETY: `invert` takes five numbers, reads and writes the words, which the span has, and 24 bytes of the tally.
+        unsafe { stream.launch(&self.0.invert, self.everywhere(), &arguments, &[at, tally]) }
     }
 
     /// Queues a streaming kernel over the first `bytes` of its arrays, a multiple of its tile. Fails when an array is

@@ -2,6 +2,7 @@
 //!
 //! A folder with a `doc.md` is a benchmark; other modules are shared in this family.
 
+mod burn;
 mod choose;
 mod collective;
 mod compute;
@@ -16,10 +17,12 @@ mod host_copy_all;
 mod integrity;
 mod kernel;
 mod memory;
+mod memory_test;
 mod metrics;
 mod pattern;
 mod pcie_route;
 mod peer_copy;
+mod product;
 mod ptx;
 #[cfg(test)]
 mod rig;
@@ -29,7 +32,9 @@ mod watch;
 mod window;
 mod worker;
 
-use choose::{GPU, address_of, both_ways, case_within, chosen, facts_in_common, measured, near};
+use choose::{
+    GPU, NO_LIMIT, address_of, both_ways, case_within, chosen, facts_in_common, limits_within, measured, near,
+};
 use device::Device;
 use evidence::{missing, tell};
 use fault::during;
@@ -51,6 +56,8 @@ pub const BENCHMARKS: &[Benchmark] = &[
     host_copy_all::BENCHMARK,
     peer_copy::BENCHMARK,
     memory::BENCHMARK,
+    memory_test::BENCHMARK,
     compute::BENCHMARK,
+    burn::BENCHMARK,
     collective::BENCHMARK,
 ];

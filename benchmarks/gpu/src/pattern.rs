@@ -15,6 +15,8 @@ pub struct Pattern {
 pub struct Wrong {
     pub count: u64,
     pub first: u64,
+    /// The bits that differ in any of them, where that was noted.
+    pub bits: u64,
 }
 
 impl Pattern {
@@ -41,6 +43,16 @@ impl Pattern {
         }
     }
 
+    /// The pattern from a word on.
+    pub const fn from(self, word: u64) -> Self {
+        Self { first: self.first.wrapping_add(word.wrapping_mul(self.step)), step: self.step }
+    }
+
+    /// The pattern of which every word has all bits the other way.
+    pub const fn inverted(self) -> Self {
+        Self { first: !self.first, step: self.step.wrapping_neg() }
+    }
+
     pub fn fill(self, words: &mut [u64]) {
         let mut next = self.first;
         for word in words {
@@ -54,7 +66,9 @@ impl Pattern {
         let mut wrong: Option<Wrong> = None;
         for (index, word) in words.iter().enumerate() {
             if *word != next {
-                wrong.get_or_insert(Wrong { count: 0, first: index as u64 }).count += 1;
+                let wrong = wrong.get_or_insert(Wrong { first: index as u64, ..Wrong::default() });
+                wrong.count += 1;
+                wrong.bits |= *word ^ next;
             }
             next = next.wrapping_add(self.step);
         }
@@ -76,6 +90,8 @@ mod tests {
         }
         let expected = word(a, 77).wrapping_add(3_u64.wrapping_mul(word(b, 77)));
         assert_eq!(word(a.plus(3, b), 77), expected);
+        assert_eq!(word(a.from(70), 7), word(a, 77));
+        assert_eq!(word(a.inverted(), 77), !word(a, 77));
     }
 
     #[test]
@@ -85,6 +101,6 @@ mod tests {
         assert_eq!(Pattern::of(3).check(&words), None);
         words[17] ^= 1 << 63;
         words[4095] ^= 1;
-        assert_eq!(Pattern::of(3).check(&words), Some(Wrong { count: 2, first: 17 }));
+        assert_eq!(Pattern::of(3).check(&words), Some(Wrong { count: 2, first: 17, bits: 1 << 63 | 1 }));
     }
 }

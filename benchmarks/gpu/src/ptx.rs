@@ -178,12 +178,58 @@ pub fn streaming(shapes: &[Shape]) -> CString {
 /// streaming copies of the given shapes.
 pub fn common(shapes: &[Shape]) -> CString {
     let mut text = format!("{HEADER}{COMMON}");
+    comparing(&mut text, "check", false);
+    comparing(&mut text, "invert", true);
     shapes.iter().for_each(|shape| kernel(&mut text, *shape));
     finished(text)
 }
 
 fn finished(text: String) -> CString {
     CString::new(text).expect("our text holds no zero byte")
+}
+
+/// Words that a thread of [`comparing`] has under way at a time: as many bytes as fill the memory's latency.
+const UNDER_WAY: usize = 4;
+
+/// A kernel `(at, words, first, step, tally)` that compares words with a pattern, and may write them with all bits of the
+/// pattern the other way: it counts words that differ, keeps the least number of one, and the bits that differ.
+fn comparing(text: &mut String, name: &str, inverts: bool) {
+    let mut line =
+        |what: std::fmt::Arguments<'_>| writeln!(text, "{what}").expect("writing to a string works");
+    let params: Vec<String> = (0..5).map(|number| format!(".param .u64 p{number}")).collect();
+    line(format_args!(".visible .entry {name}({}) {{", params.join(", ")));
+    line(format_args!(
+        ".reg .pred %p<{UNDER_WAY}>, %q; .reg .b32 %r<4>; .reg .b64 %d<16>, %i<{UNDER_WAY}>, %a<{UNDER_WAY}>, \
+         %e<{UNDER_WAY}>, %v<{UNDER_WAY}>;"
+    ));
+    line(format_args!("ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2];"));
+    line(format_args!("ld.param.u64 %d3, [p3]; ld.param.u64 %d8, [p4];"));
+    line(format_args!("cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d8, %d8;"));
+    line(format_args!(
+        "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;"
+    ));
+    line(format_args!("mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5;"));
+    line(format_args!("mul.wide.u32 %d5, %r3, %r1;"));
+    line(format_args!("again: setp.ge.u64 %p0, %d4, %d1; @%p0 bra done;"));
+    for word in 0..UNDER_WAY {
+        line(format_args!(
+            "mov.u64 %i{word}, %d4; add.u64 %d4, %d4, %d5; setp.lt.u64 %p{word}, %i{word}, %d1;"
+        ));
+        line(format_args!("shl.b64 %a{word}, %i{word}, 3; add.u64 %a{word}, %a{word}, %d0;"));
+        line(format_args!("mad.lo.u64 %e{word}, %i{word}, %d3, %d2; mov.u64 %v{word}, %e{word};"));
+        line(format_args!("@%p{word} ld.volatile.global.u64 %v{word}, [%a{word}];"));
+    }
+    for word in 0..UNDER_WAY {
+        if inverts {
+            line(format_args!("not.b64 %d6, %e{word}; @%p{word} st.global.u64 [%a{word}], %d6;"));
+        }
+        line(format_args!("setp.eq.u64 %q, %v{word}, %e{word}; @%q bra right{word};"));
+        line(format_args!("atom.global.add.u64 %d9, [%d8], 1; atom.global.min.u64 %d10, [%d8+8], %i{word};"));
+        line(format_args!(
+            "xor.b64 %d11, %v{word}, %e{word}; atom.global.or.b64 %d12, [%d8+16], %d11; right{word}:"
+        ));
+    }
+    line(format_args!("bra again; done: ret; }}"));
 }
 
 /// One streaming kernel: `(a, b, c, x, y, tiles, first, step, most)`.
@@ -295,19 +341,6 @@ mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5; mul.wid
 again: setp.ge.u64 %p, %d4, %d1; @%p bra done;
 mad.lo.u64 %d6, %d4, %d3, %d2; shl.b64 %d7, %d4, 3; add.u64 %d7, %d7, %d0; st.global.u64 [%d7], %d6;
 add.u64 %d4, %d4, %d5; bra again;
-done: ret; }
-
-.visible .entry check(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {
-.reg .pred %p, %q; .reg .b32 %r<4>; .reg .b64 %d<12>;
-ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; ld.param.u64 %d2, [p2]; ld.param.u64 %d3, [p3]; ld.param.u64 %d8, [p4];
-cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d8, %d8;
-mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;
-mul.wide.u32 %d4, %r0, %r1; cvt.u64.u32 %d5, %r2; add.u64 %d4, %d4, %d5; mul.wide.u32 %d5, %r3, %r1;
-again: setp.ge.u64 %p, %d4, %d1; @%p bra done;
-shl.b64 %d7, %d4, 3; add.u64 %d7, %d7, %d0; ld.volatile.global.u64 %d9, [%d7];
-mad.lo.u64 %d6, %d4, %d3, %d2; setp.eq.u64 %q, %d9, %d6; @%q bra right;
-atom.global.add.u64 %d10, [%d8], 1; atom.global.min.u64 %d11, [%d8+8], %d4;
-right: add.u64 %d4, %d4, %d5; bra again;
 done: ret; }
 
 .visible .entry copy_rest(.param .u64 p0, .param .u64 p1, .param .u64 p2) {

@@ -40,8 +40,12 @@ pub struct GpuReading {
     pcie_width_max: Option<u32>,
     throttle_bits: u64,
     throttled_by: Vec<String>,
-    temperature_c: Option<u32>,
+    /// The highest of the readings.
+    pub temperature_c: Option<u32>,
     power_w: Option<Range>,
+    /// Means of the readings.
+    pub power_mean_w: Option<f64>,
+    pub processors_mean_mhz: Option<f64>,
     power_limit_w: Option<u32>,
     pcie_replays: Option<u64>,
     ecc_corrected: Option<u64>,
@@ -105,6 +109,7 @@ struct WatchReading {
     generation: Option<u32>,
     width: Option<u32>,
     power_w: Option<u32>,
+    temperature_c: Option<u32>,
     throttle: u64,
 }
 
@@ -139,6 +144,7 @@ impl<'a> Watch<'a> {
             generation: handle.link_generation().ok(),
             width: handle.link_width().ok(),
             power_w: handle.power_mw().ok().map(|power| power / 1000),
+            temperature_c: handle.temperature().ok(),
             throttle: handle.throttle().map_or(0, |bits| bits.0),
         };
         self.slowest = self.slowest.into_iter().chain(reading.processors_mhz).min();
@@ -158,9 +164,12 @@ impl<'a> Watch<'a> {
         };
         let after = handle.errors();
         let grown = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
-        let range = |of: fn(&WatchReading) -> Option<u32>| {
-            let seen: Vec<u32> = self.readings.iter().filter_map(of).collect();
-            Some(Range { least: *seen.iter().min()?, most: *seen.iter().max()? })
+        let seen = |of: fn(&WatchReading) -> Option<u32>| self.readings.iter().filter_map(of);
+        let range = |of| Some(Range { least: seen(of).min()?, most: seen(of).max()? });
+        let mean = |of| {
+            let (sum, count) =
+                seen(of).fold((0.0, 0), |(sum, count), value| (sum + f64::from(value), count + 1));
+            (count > 0).then(|| sum / f64::from(count))
         };
         let bits = self.readings.iter().fold(0, |all, reading| all | reading.throttle);
         let links = handle.nvlinks().ok();
@@ -179,8 +188,10 @@ impl<'a> Watch<'a> {
             pcie_width_max: handle.max_link_width().ok(),
             throttle_bits: bits,
             throttled_by: Throttle(bits).causes().map(str::to_owned).collect(),
-            temperature_c: handle.temperature().ok(),
+            temperature_c: seen(|reading| reading.temperature_c).max(),
             power_w: range(|reading| reading.power_w),
+            power_mean_w: mean(|reading| reading.power_w),
+            processors_mean_mhz: mean(|reading| reading.processors_mhz),
             power_limit_w: handle.power_limit_mw().ok().map(|power| power / 1000),
             pcie_replays: grown(self.before.replays, after.replays),
             ecc_corrected: grown(self.before.corrected, after.corrected),
@@ -288,6 +299,11 @@ fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
         tell("mig", Severity::Warning, text.to_owned());
     }
     found
+}
+
+/// Matrix units take what the power limit allows, on every sound GPU: nothing to act on.
+pub fn is_power_limit(finding: &Finding) -> bool {
+    finding.kind == "gpu-throttled" && finding.text.ends_with("by power cap")
 }
 
 /// The findings of all GPUs in the evidence of the parts of `case`, each once.

@@ -40,7 +40,7 @@ const FAMILIES: [(&str, &str); 13] = [
 ];
 
 /// Names of other tools, and the benchmark that measures what they measure.
-pub const TOOLS: [(&[&str], &str); 21] = [
+pub const TOOLS: [(&[&str], &str); 23] = [
     (&["stream", "mbw"], "mem.bandwidth"),
     (&["lmbench", "lat_mem_rd", "mlc"], "mem.latency"),
     (&["iperf", "iperf2", "iperf3", "nuttcp"], "net.tcp_stream"),
@@ -60,7 +60,9 @@ pub const TOOLS: [(&[&str], &str); 21] = [
     (&["scp", "rsync", "bbcp", "rclone"], "transfer.move"),
     (&["bandwidthtest", "nvbandwidth"], "gpu.host_copy"),
     (&["nccl-tests", "all_reduce_perf"], "nccl.collective"),
-    (&["gpu-burn", "gpu-fryer", "cublaslt-gemm", "gemm"], "gpu.compute"),
+    (&["cublaslt-gemm", "gemm"], "gpu.compute"),
+    (&["gpu-burn", "gpu-fryer"], "gpu.burn"),
+    (&["cuda_memtest", "memtestg80"], "gpu.memory_test"),
     (&["p2pbandwidthlatencytest"], "gpu.peer_copy"),
 ];
 

@@ -25,6 +25,9 @@ macro_rules! with_tables {
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "gate", text: include_str!("../../../profiles/gate.toml") },
     Shipped { name: "ai-node", text: include_str!("../../../profiles/ai-node.toml") },
+    Shipped { name: "ai-cluster", text: include_str!("../../../profiles/ai-cluster.toml") },
+    Shipped { name: "hgx-h100", text: include_str!("../../../profiles/hgx-h100.toml") },
+    Shipped { name: "hgx-h200", text: include_str!("../../../profiles/hgx-h200.toml") },
     Shipped { name: "host", text: include_str!("../../../profiles/host.toml") },
     with_tables!("cobalt2-2018"),
     with_tables!("dragnet"),

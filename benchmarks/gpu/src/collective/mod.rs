@@ -55,7 +55,8 @@ const ABOUT: About = About {
     ],
     metrics: &[
         MetricSpec::higher_is_better("busbw", Unit::GigabytesPerSecond)
-            .doc("Rate of the busiest link at the largest size: algbw times the factor of the operation."),
+            .doc("Rate of the busiest link at the largest size: algbw times the factor of the operation.")
+            .isolates(),
         MetricSpec::higher_is_better("algbw", Unit::GigabytesPerSecond)
             .doc("Bytes of the largest size over the time of the slowest rank."),
         MetricSpec::lower_is_better("latency", Unit::Microsecond)

@@ -88,6 +88,18 @@ impl Operation {
         }
     }
 
+    /// The most that the bus rate can be, as a multiple of the rate of a node's ports, when `nodes` have ranks evenly: each
+    /// node has to send or receive what the others lack, whatever the algorithm. Without sums in switches.
+    pub fn of_ports(self, ranks: usize, nodes: usize) -> f64 {
+        let others = |count: usize| (count as f64 - 1.0) / count as f64;
+        match self {
+            AllReduce | AllGather | ReduceScatter => others(ranks) / others(nodes),
+            // Each rank of a node sends its part to every rank of the other nodes.
+            AllToAll => others(ranks) / others(nodes) * nodes as f64 / ranks as f64,
+            Broadcast | Reduce | SendReceive => 1.0,
+        }
+    }
+
     /// What a rank receives; nothing where only rank 0 does.
     pub fn received(self, counts: Counts, rank: usize, ranks: usize) -> Option<Received> {
         let of = |sums, each, source, first| Some(Received { sums, each, source, first });

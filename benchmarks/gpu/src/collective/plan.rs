@@ -1,10 +1,10 @@
 //! One case of all GPUs of all nodes, a process for each, and the limit of its rate.
 
-use seatrial_inventory::gpu_links_limit;
-use seatrial_model::machine::Gpu;
+use seatrial_inventory::{gpu_links_limit, hca_rate, nic_rate};
+use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
-    About, Bytes, Case, CaseId, Cause, Limit, Limits, Nanos, Params, PartPlacement, Reason, Site, SiteNode,
-    Subject,
+    About, Bound, Bytes, Case, CaseId, Cause, Limit, Limits, Nanos, Params, PartPlacement, Quantity, Reason,
+    Site, SiteNode, Subject, Unit,
 };
 
 use super::operation::{Operation, sizes};
@@ -97,18 +97,67 @@ pub fn sizes_of(case: &Case) -> Result<Vec<u64>, Reason> {
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     about.limits(|metric| match metric {
+        "busbw" if case.nodes.len() > 1 => between_nodes(case, site),
         "busbw" => of_node(case, site),
         "algbw" => Limit::unknown("that of busbw, divided by the factor of the operation"),
         _ => Limit::unknown("no hardware fact bounds it; compare with other nodes"),
     })
 }
 
+/// Of several: what each node has to send or receive, by the ports of the node that has the least.
+fn between_nodes(case: &Case, site: &Site) -> Limit {
+    let (Ok(operation), Ok(ranks)) = (Operation::of(&case.params), case.planned.count(RANKS)) else {
+        return Limit::unknown("the case names no operation");
+    };
+    let mut least: Option<(f64, String)> = None;
+    for node in &case.nodes {
+        match site.machine(node).map(ports) {
+            Some(Known::Known((rate, _))) if least.as_ref().is_some_and(|(before, _)| *before <= rate) => {}
+            Some(Known::Known((rate, formula))) => least = Some((rate, format!("{node}: {formula}"))),
+            Some(Known::Unknown(why)) => return Limit::unknown(format!("{node}: {why}")),
+            None => return Limit::unknown(format!("{node} is not in the inventory")),
+        }
+    }
+    let Some((rate, formula)) = least else { return Limit::unknown("the case names no node") };
+    let times = operation.of_ports(ranks as usize, case.nodes.len());
+    match Quantity::new(rate * times / 1e9, Unit::GigabytesPerSecond) {
+        Ok(value) => Limit::Chain(vec![Bound {
+            value,
+            formula: format!("{times:.3} x ({formula})"),
+            provenance: "ports, without sums in switches".to_owned(),
+            nominal: None,
+        }]),
+        Err(error) => Limit::unknown(error.to_string()),
+    }
+}
+
+/// Bytes a second that all ports of a node send: of its HCAs, and of its network cards where no HCA has an active port.
+fn ports(machine: &Machine) -> Known<(f64, String)> {
+    let hcas = machine.hcas.known().into_iter().flatten();
+    let mut rates: Vec<(String, f64)> = hcas
+        .flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)))
+        .filter_map(|(hca, port)| Some((hca.name.clone(), hca_rate(hca, port).known()?.value.base())))
+        .collect();
+    if rates.is_empty() {
+        let cards = machine.nics.known().into_iter().flatten();
+        for nic in cards.filter(|nic| nic.kind.is_device() && nic.up == Known::Known(true)) {
+            match nic_rate(nic) {
+                Known::Known(bound) => rates.push((nic.name.clone(), bound.value.base())),
+                Known::Unknown(why) => return Known::unknown(format!("{}: {why}", nic.name)),
+            }
+        }
+    }
+    if rates.is_empty() {
+        return Known::unknown("no rate of a port is known");
+    }
+    let terms: Vec<String> = rates.iter().map(|(name, rate)| format!("{name} {:.2}", rate / 1e9)).collect();
+    Known::Known((rates.iter().map(|(_, rate)| rate).sum(), format!("{} GB/s", terms.join(" + "))))
+}
+
 /// Of one node: the links of the GPU that has the least.
 fn of_node(case: &Case, site: &Site) -> Limit {
     let ([node], Ok(addresses)) = (case.nodes.as_slice(), crate::address_of(case)) else {
-        return Limit::unknown(
-            "between nodes it depends on which way NCCL takes and which algorithm; measure the ways with rdma.write_bw",
-        );
+        return Limit::unknown("the case names no node");
     };
     let gpus = site.machine(node).and_then(|machine| machine.gpus.known());
     let ours = gpus.into_iter().flatten().filter(|gpu| addresses.contains(&gpu.pci.address));

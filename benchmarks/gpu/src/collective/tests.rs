@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use seatrial_bench::testing::{Kept, at_once, connect_all};
 use seatrial_bench::{Part, Stop};
-use seatrial_model::{Case, Cause, Integrity, Measures, PartRecord, Phase, Reason};
+use seatrial_model::{Better, Case, Cause, Integrity, Measures, PartRecord, Phase, Reason, Site, SiteNode};
 
 use super::{BENCHMARK, operation::OPERATIONS, part};
 use crate::rig::{Fake, machine, median, plan, site};
@@ -117,6 +117,51 @@ fn without_the_library_it_is_missing_and_with_one_gpu_there_is_nothing_to_do() {
     drop(fake);
     assert_eq!(plan(&BENCHMARK, &[], machine(1)).expect_err("one GPU").cause, Cause::Inapplicable);
     assert_eq!(plan(&BENCHMARK, &[("gpus", "4")], machine(2)).expect_err("two").cause, Cause::Missing);
+}
+
+#[test]
+fn between_nodes_the_ports_are_the_limit() {
+    use seatrial_model::machine::{Hca, HcaPort, Known, Nic, NicKind};
+    let word = |text: &str| Known::Known(text.to_owned());
+    let port = |rate: f64| HcaPort {
+        state: word("ACTIVE"),
+        link_layer: word("Ethernet"),
+        rate_gbit_s: Known::Known(rate),
+        ..HcaPort::default()
+    };
+    let hca = |rate| Hca { name: "mlx5_0".to_owned(), ports: vec![port(rate)], ..Hca::default() };
+    let card = |speed: Known<u64>| Nic {
+        name: "eth0".to_owned(),
+        kind: NicKind::Physical,
+        up: Known::Known(true),
+        speed_mbit_s: speed,
+        ..Nic::default()
+    };
+    let limit = |operation: &str, machines: [seatrial_model::machine::Machine; 2]| {
+        let names = ["n1", "n2"].into_iter().zip(machines);
+        let site = Site { nodes: names.map(|(name, machine)| SiteNode::new(name, machine)).collect() };
+        let params = crate::rig::params(&BENCHMARK, &[("operation", operation)]);
+        let case = BENCHMARK.plan(&params, &site).expect("a plan").remove(0);
+        let limits = BENCHMARK.limits(&case, &site);
+        let (_, limit) = limits.iter().find(|(metric, _)| *metric == "busbw").expect("a limit");
+        limit.tightest(Better::Higher).map(|bound| (bound.value.base() / 1e9 * 1e3).round() / 1e3)
+    };
+    let with = |hcas: &[f64], cards: &[Known<u64>]| {
+        let mut one = machine(8);
+        one.hcas = Known::Known(hcas.iter().copied().map(hca).collect());
+        one.nics = Known::Known(cards.iter().cloned().map(card).collect());
+        one
+    };
+    // Eight ports of 400 Gbit/s are 400 GB/s; the second node has one port less.
+    let both = || [with(&[400.0; 8], &[]), with(&[400.0; 7], &[])];
+    assert_eq!(limit("all_reduce", both()), Some(656.25));
+    assert_eq!(limit("all_to_all", both()), Some(82.031));
+    assert_eq!(limit("broadcast", both()), Some(350.0));
+    let cards =
+        |speed: Known<u64>| limit("broadcast", [with(&[], &[Known::Known(100_000)]), with(&[], &[speed])]);
+    assert_eq!(cards(Known::Known(25_000)), Some(3.125));
+    assert_eq!(cards(Known::unknown("no driver tells it")), None);
+    assert_eq!(limit("broadcast", [with(&[], &[]), with(&[], &[])]), None);
 }
 
 #[test]

@@ -1,17 +1,12 @@
 //! `gpu.compute`: rate of matrix products on a GPU, with right results.
 
-mod element;
-mod kernel;
 mod part;
 mod plan;
-mod ptx;
 mod reduce;
 #[cfg(test)]
 mod tests;
 
-use seatrial_model::{
-    About, Actor, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
-};
+use seatrial_model::{About, Actor, Cost, Interaction, MetricSpec, Need, Parts, Remedy, Unit};
 
 use seatrial_bench::Benchmark;
 
@@ -29,12 +24,9 @@ const ABOUT: About = About {
         Remedy::new(Actor::Vendor, "replace a GPU whose results are wrong"),
     ],
     params: &[
-        ParamSpec::new("type", Kind::Choice(&element::NAMES), "bf16")
-            .doc("Type of the elements that are multiplied; sums have 32 bits."),
-        ParamSpec::new("shape", Kind::Count(128, 65_536), "8192")
-            .doc("Rows, columns and depth of the product, rounded up to whole blocks."),
-        ParamSpec::new("data", Kind::Choice(&kernel::Fill::NAMES), "random")
-            .doc("What is multiplied; zeros need less power, so a GPU at its power limit is faster."),
+        crate::product::TYPE,
+        crate::product::SHAPE,
+        crate::product::DATA,
         crate::GPU,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -42,8 +34,13 @@ const ABOUT: About = About {
         seatrial_bench::PRECISION,
         seatrial_bench::SCHED,
     ],
-    metrics: &[MetricSpec::higher_is_better("rate", Unit::TeraflopPerSecond)
-        .doc("Multiplications and additions over time, 2 x rows x columns x depth of each product.")],
+    metrics: &[
+        MetricSpec::higher_is_better("rate", Unit::TeraflopPerSecond)
+            .doc("Multiplications and additions over time, 2 x rows x columns x depth of each product."),
+        crate::product::POWER,
+        crate::product::CLOCK,
+        MetricSpec::higher_is_better("per_watt", Unit::GigaflopPerSecondWatt).doc("Rate over power."),
+    ],
     series: &[],
     parts: Parts::One("worker"),
     needs: &[Need::Library("libcuda.so.1")],

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use seatrial_model::{Case, Cause, Nanos, Params, PartPlacement, Quantity, Reason, Sample};
-use seatrial_sys::gpu::{GpuError, Stream};
+use seatrial_sys::gpu::Stream;
 use serde_json::json;
 
-use super::element::Element;
-use super::kernel::{Fill, Product, Size};
 use super::plan::SLICE;
+use crate::Device;
 use crate::copy::{CopyCells, CopyError, Flow, Piece, SliceRun, SliceTimes, Split, Starter, TimedStream};
-use crate::{Checks, Device};
+use crate::product::{self, Fill, Product};
 use seatrial_bench::Sink;
 
 pub struct ComputeCells {
@@ -25,56 +24,16 @@ pub struct ComputeCells {
 }
 
 pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<ComputeCells, Reason> {
-    let missing = |what: &str| Reason::new(Cause::Protocol, format!("the case names no {what}"));
-    let address = crate::address_of(case)?.into_iter().next().ok_or_else(|| missing("GPU"))?;
-    let element = Element::of(case.params.text("type")?).ok_or_else(|| missing("type of elements"))?;
+    let missing = || Reason::new(Cause::Protocol, "the case names no GPU");
+    let address = crate::address_of(case)?.into_iter().next().ok_or_else(missing)?;
     let driver = Device::driver(library)?;
     let device = Device::at(&driver, &address)?;
-    let properties = device.gpu.properties();
-    if properties.capability < element.least {
-        let ((major, minor), least) = (properties.capability, element.least);
-        let text = format!(
-            "{address}: compute capability {major}.{minor} has no matrix instructions for {}: {}.{} and later have",
-            element.name, least.0, least.1
-        );
-        return Err(Reason::new(Cause::Inapplicable, text));
-    }
-    let size = Size::about(case.params.count("shape")?, element, properties.processors);
-    device.require(size.bytes(element))?;
-    let product =
-        Product::new(&device, element, size).map_err(device.refused("preparing the matrix product"))?;
+    let product = product::ready(&device, &case.params, |_, _| Ok(1))?;
     let mut about = device.evidence(&driver);
-    about["instructions"] = json!(product.form.name());
-    about["product"] = json!([size.rows, size.columns, size.depth]);
+    product.describe(&mut about);
     let (timed, starter) = (device.timed_stream()?, device.starter()?);
-    let fill = Fill::of(case.params.text("data")?);
+    let fill = Fill::of(case.params.text(product::DATA.name)?);
     Ok(ComputeCells { fill, is_proved: false, product, timed, starter, about, device })
-}
-
-impl ComputeCells {
-    fn processors(&self) -> u32 {
-        self.device.gpu.properties().processors
-    }
-
-    /// Proves a product of whole numbers, and makes the first of those that are measured: all others have to equal it.
-    fn begin(&mut self, checks: &mut Checks) -> Result<(), GpuError> {
-        let (product, stream) = (&self.product, &self.device.stream);
-        product.fill(stream, Fill::Whole)?;
-        product.forget(&self.device)?;
-        product.run(stream, self.processors())?;
-        let wrong = product.prove(&self.device)?;
-        let (of, what) = (product.size, &self.device.address);
-        checks.note(4 * of.rows * of.columns, wrong.map_or(0, |wrong| wrong.count), || {
-            let row = wrong.map_or(0, |wrong| wrong.first);
-            format!("GPU {what}: in a product of whole numbers row {row} is the first with a wrong sum")
-        });
-        product.fill(stream, self.fill)?;
-        product.run(stream, self.processors())?;
-        product.keep(stream)?;
-        stream.finish()?;
-        self.is_proved = true;
-        Ok(())
-    }
 }
 
 impl CopyCells for ComputeCells {
@@ -87,24 +46,17 @@ impl CopyCells for ComputeCells {
     }
 
     fn copy(&mut self, _: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
-        if !self.is_proved {
-            self.begin(run.checks)?;
+        let Self { product, timed, starter, device, is_proved, fill, .. } = self;
+        if !std::mem::replace(is_proved, true) {
+            product.begin(device, *fill, run.checks)?;
         }
-        let processors = self.processors();
-        let Self { product, timed, starter, device, .. } = self;
-        product.forget(device)?;
-        let each = |stream: &Stream, _: usize| product.run(stream, processors);
+        product.forget(&device.stream, 0)?;
+        device.stream.finish()?;
+        let each = |stream: &Stream, _: usize| product.run(stream, 0);
         let flow = Flow::new(0, timed, (run.copies, product.size.operations() as usize), each);
         let times = starter.run(vec![flow], Split::of(run.copies, 1), run.meanwhile)?;
-        let wrong = product.differs(device)?;
-        run.checks.note(4 * product.size.rows * product.size.columns, wrong.map_or(0, |it| it.count), || {
-            let (row, column) = product.place(wrong.map_or(0, |it| it.first));
-            format!(
-                "GPU {}: the sum in row {row}, column {column} or {} is not that of the first product of the same numbers",
-                device.address,
-                column + 1
-            )
-        });
+        product.check(device, &[0])?;
+        product.checked(device, &[0], run.checks)?;
         Ok(times)
     }
 

@@ -2,7 +2,7 @@
 
 use seatrial_inventory::gpu_matrix_limit;
 use seatrial_model::machine::Gpu;
-use seatrial_model::{About, Case, Limit, Limits, Nanos, Params, Reason, Site, SiteNode};
+use seatrial_model::{About, Case, Limits, Nanos, Params, Reason, Site, SiteNode};
 
 use seatrial_bench::each_node;
 
@@ -25,16 +25,7 @@ fn plan_gpu(about: &About, params: &Params, node: &SiteNode, gpu: &Gpu, turn: us
     Ok(case)
 }
 
-/// The GPU of a case.
-pub fn gpu_of<'a>(case: &Case, site: &'a Site) -> Option<&'a Gpu> {
-    let machine = case.nodes.first().and_then(|node| site.machine(node))?;
-    machine.gpus.known()?.iter().find(|gpu| Some(gpu.key()) == case.key)
-}
-
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let limit = match (gpu_of(case, site), case.params.text("type")) {
-        (Some(gpu), Ok(kind)) => gpu_matrix_limit(gpu, kind),
-        _ => Limit::unknown("the GPU is not in the inventory"),
-    };
-    about.limits(|_| limit.clone())
+    let kind = case.params.text(crate::product::TYPE.name).unwrap_or_default();
+    crate::limits_within(about, case, site, |metric| metric == "rate", |gpu| gpu_matrix_limit(gpu, kind))
 }

@@ -1,6 +1,9 @@
 //! Reduces slices to the rate of products.
 
-use seatrial_model::{Case, Cause, Finding, Measures, PartRecord, Reason, Severity, Unit};
+use seatrial_model::{Case, Cause, Fact, Measures, PartRecord, Reason, Severity, Unit, Values};
+use seatrial_stats::Sorted;
+
+use crate::watch::{GpuReading, GpuReadings, is_power_limit};
 
 use seatrial_bench::by_coords;
 
@@ -12,6 +15,27 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     let mut measures = Measures::default();
     measures.metrics.insert("rate".to_owned(), cell.values(Unit::TeraflopPerSecond));
+    let of = |value: fn(&GpuReading) -> Option<f64>| -> Vec<Vec<f64>> {
+        let readings = parts.iter().map(|part| GpuReadings::of(&part.evidence).unwrap_or_default());
+        readings.map(|all| all.0.values().filter_map(value).collect()).collect()
+    };
+    let power = of(|gpu| gpu.power_mean_w);
+    // 1 TFLOP/s is 1,000 GFLOP/s.
+    let per_watt = cell.trials.iter().zip(&power);
+    let per_watt = per_watt.map(|(rates, power)| {
+        let rate = Sorted::pooled(std::slice::from_ref(rates)).map_or(0.0, |all| all.median());
+        power.iter().filter(|watts| **watts > 0.0).map(|watts| rate * 1e3 / watts).collect()
+    });
+    for (name, unit, trials) in [
+        ("per_watt", Unit::GigaflopPerSecondWatt, per_watt.collect()),
+        ("power", Unit::Watt, power),
+        ("clock", Unit::Megahertz, of(|gpu| gpu.processors_mean_mhz)),
+    ] {
+        let trials: Vec<Vec<f64>> = trials;
+        if trials.iter().any(|trial| !trial.is_empty()) {
+            measures.metrics.insert(name.to_owned(), Values { unit, trials });
+        }
+    }
     crate::tell(&mut measures, case, parts);
     measures
         .findings
@@ -19,9 +43,4 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         .filter(|one| is_power_limit(one))
         .for_each(|one| one.severity = Severity::Info);
     Ok(measures)
-}
-
-/// Matrix units take what the power limit allows, on every sound GPU: nothing to act on.
-fn is_power_limit(finding: &Finding) -> bool {
-    finding.kind == "gpu-throttled" && finding.text.ends_with("by power cap")
 }

@@ -2,7 +2,7 @@
 
 use seatrial_inventory::gpu_memory_limit;
 use seatrial_model::machine::Gpu;
-use seatrial_model::{About, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Reason, Site, SiteNode};
+use seatrial_model::{About, Bytes, Case, Cause, Limits, Nanos, Params, Reason, Site, SiteNode};
 
 use super::variant::{GRANULE, variants};
 use seatrial_bench::each_node;
@@ -57,12 +57,5 @@ fn array(params: &Params, gpu: &Gpu) -> Result<Bytes, Reason> {
 }
 
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    let machine = case.nodes.first().and_then(|node| site.machine(node));
-    let gpus = machine.and_then(|machine| machine.gpus.known());
-    let gpu = gpus.and_then(|gpus| gpus.iter().find(|gpu| Some(gpu.key()) == case.key));
-    let limit = match gpu {
-        Some(gpu) => gpu_memory_limit(gpu),
-        None => Limit::unknown("the GPU is not in the inventory"),
-    };
-    about.limits(|_| limit.clone())
+    crate::limits_within(about, case, site, |_| true, gpu_memory_limit)
 }

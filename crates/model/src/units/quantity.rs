@@ -117,6 +117,9 @@ impl fmt::Display for Dimension {
             Dimension::Count => "a count",
             Dimension::Frequency => "a frequency",
             Dimension::OperationRate => "operations per second",
+            Dimension::Power => "a power",
+            Dimension::Temperature => "a temperature",
+            Dimension::Efficiency => "operations per second and watt",
             Dimension::Price => "a price of a data rate",
         })
     }

@@ -22,6 +22,12 @@ pub enum Dimension {
     Frequency,
     /// Operations per time, such as a million a second.
     OperationRate,
+    /// Energy per time: watts.
+    Power,
+    /// Temperature, or a difference of temperatures: degrees Celsius.
+    Temperature,
+    /// Operations per energy.
+    Efficiency,
     /// Price of a data rate; the text beside it names the currency.
     Price,
 }
@@ -46,7 +52,7 @@ macro_rules! units {
                 match self { $(Unit::$variant => Dimension::$dimension),* }
             }
 
-            /// Size of the unit in base units (B/s, B, ns, %, 1, Hz, 1/s).
+            /// Size of the unit in base units (B/s, B, ns, %, 1, Hz, 1/s, W, °C, 1/s/W).
             pub const fn factor(self) -> f64 {
                 match self { $(Unit::$variant => $factor),* }
             }
@@ -93,6 +99,9 @@ units! {
     PerSecond "1/s" OperationRate 1.0;
     MegaPerSecond "M/s" OperationRate 1e6;
     TeraflopPerSecond "TFLOP/s" OperationRate 1e12;
+    Watt "W" Power 1.0;
+    Celsius "°C" Temperature 1.0;
+    GigaflopPerSecondWatt "GFLOP/s/W" Efficiency 1e9;
     PerGigabitPerSecond "per Gbit/s" Price 1.0;
 }
 
@@ -128,6 +137,9 @@ fn meant(text: &str) -> Vec<Unit> {
         "minute" | "minutes" | "h" | "hour" | "hours" => symbol("min"),
         "percent" | "pct" => symbol("%"),
         "iops" | "ops" | "op/s" | "ops/s" => symbol("1/s"),
+        "w" | "watt" | "watts" => symbol("W"),
+        "c" | "degc" | "celsius" => symbol("°C"),
+        "gflops/w" | "gflop/s/w" | "gflops/s/w" => symbol("GFLOP/s/W"),
         "tflop/s" | "tflops" | "tflops/s" | "tops" => symbol("TFLOP/s"),
         _ => None,
     };

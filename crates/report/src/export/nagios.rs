@@ -132,7 +132,13 @@ fn uom(unit: Unit) -> (&'static str, f64, String) {
         Dimension::Size => ("B", unit.factor(), String::new()),
         Dimension::Share => ("%", unit.factor(), String::new()),
         Dimension::Count => ("", 1.0, String::new()),
-        Dimension::DataRate | Dimension::Frequency | Dimension::OperationRate | Dimension::Price => {
+        Dimension::DataRate
+        | Dimension::Frequency
+        | Dimension::OperationRate
+        | Dimension::Power
+        | Dimension::Temperature
+        | Dimension::Efficiency
+        | Dimension::Price => {
             ("", 1.0, format!(" [{unit}]"))
         }
     }

@@ -133,6 +133,9 @@ fn base(unit: Unit) -> (&'static str, f64) {
         Dimension::Count => ("", 1.0),
         Dimension::Frequency => ("_hertz", unit.factor()),
         Dimension::OperationRate => ("_per_second", unit.factor()),
+        Dimension::Power => ("_watts", unit.factor()),
+        Dimension::Temperature => ("_celsius", unit.factor()),
+        Dimension::Efficiency => ("_per_joule", unit.factor()),
         Dimension::Price => ("_per_gigabit_per_second", unit.factor()),
     }
 }

@@ -7,7 +7,7 @@ use crate::world::{World, wait};
 pub fn arguments(name: &str) -> usize {
     match name {
         "fill" | "chase" => 4,
-        "check" | "exchange" => 5,
+        "check" | "invert" | "exchange" => 5,
         "copy_rest" | "wait" | "fill_floats" => 3,
         "check_floats" => 8,
         _ => crate::product::arguments(name).unwrap_or(9),
@@ -45,11 +45,21 @@ pub fn run(
     let &[a, b, c, ..] = arguments else { return Err(1) };
     match name {
         "fill" => (0..b).for_each(|at| put(a + 8 * at, c.wrapping_add(at.wrapping_mul(arguments[3])))),
-        "check" => {
+        "check" | "invert" => {
             let tally = arguments[4];
-            for at in (0..b).filter(|at| word(a + 8 * at) != c.wrapping_add(at.wrapping_mul(arguments[3]))) {
-                put(tally, word(tally) + 1);
-                put(tally + 8, word(tally + 8).min(at));
+            for at in 0..b {
+                let (place, wanted) = (a + 8 * at, c.wrapping_add(at.wrapping_mul(arguments[3])));
+                // A stuck bit of memory, by the number of its word: it reads as 1.
+                let stuck = world.config.numbers.get("stuck") == Some(&(at as f64));
+                let found = word(place) | u64::from(stuck) << 20;
+                if found != wanted {
+                    put(tally, word(tally) + 1);
+                    put(tally + 8, word(tally + 8).min(at));
+                    put(tally + 16, word(tally + 16) | found ^ wanted);
+                }
+                if name == "invert" {
+                    put(place, !wanted);
+                }
             }
         }
         "copy_rest" => {

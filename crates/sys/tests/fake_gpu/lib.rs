@@ -17,6 +17,7 @@
 //! | `tflops` | of matrix products; they are made, so that few of them should fill a slice | 0.00005 |
 //! | `idle` | products write nothing | |
 //! | `flip` | the product of this number, counted from 0, has a wrong bit in its first sum | none |
+//! | `stuck` | the word of this number of every memory that is checked has a bit that reads as 1 | none |
 //! | `apart` | streams have times of their own, as those of several processes | |
 //! | `busbw` | GB/s of a collective operation, besides 10 us | 100 |
 //! | `nccl_flip` | the rank of this number receives a wrong first element | none |

@@ -5,14 +5,17 @@
 //! an empty command on every node, where ours also finds its binary there, describes the machine, and compares clocks.
 
 mod controller;
+mod journal;
 mod scale;
 
 use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
+use self::journal::DAY;
 use super::{Alone, Area, Figure, Row, ours};
 use crate::nodes::Nodes;
 use crate::packages;
@@ -59,18 +62,26 @@ fn rows() -> Vec<Row> {
             slurm,
             format!("{copy}; code=$?; srun -N{size} rm -f /tmp/versus-copy; exit $code"),
         ));
-        // From the command to the end of a case of all nodes that measures next to nothing. The second `srun true` is the
-        // one that runs the copy.
-        rows.push(row(
-            "a group's case under Slurm vs two srun true and the copy",
-            Some(1.0),
-            format!(
-                "{seatrial} run net.all_to_all -N {size} -p time=50ms -p trials=1 -p max_trials=1 -o json"
-            ),
-            format!("srun -N{size} --mpi=none true && {copy}"),
-        ));
+        // The second `srun true` is the one that runs the copy.
+        let peer = format!("srun -N{size} --mpi=none true && {copy}");
+        let name =
+            format!("{size} nodes, a group's parts connected under Slurm vs two srun true and the copy");
+        let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal: Some(1.0) };
+        let [ours, of_peer] = [(); 2].map(|()| Rc::clone(&nodes));
+        rows.push(Row::one(figure, move || until_connected(&ours, size), move || of_peer.time(&peer)));
     }
     rows
+}
+
+/// Seconds from the command to the moment when all parts of a case of all nodes are connected and may start at one time.
+fn until_connected(nodes: &Nodes, size: u32) -> Result<f64> {
+    let (binary, size) = (ours::binary().display().to_string(), size.to_string());
+    let command = nodes.command(&[&binary, "run", "-N", &size])?;
+    let start = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() % DAY;
+    ours::trial(command, "net.all_to_all", ["time=50ms"], |_, home| {
+        let connected = journal::moment(home, |event| event["phase"] == "warm_up")?;
+        Ok((connected - start).rem_euclid(DAY))
+    })
 }
 
 /// What has no peer: the controller's own cost, and clusters that no lab could hold.

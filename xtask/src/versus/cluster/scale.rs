@@ -11,6 +11,7 @@ use comfy_table::presets::ASCII_MARKDOWN;
 use serde_json::{Value, json};
 
 use super::controller::{Cost, cost_of, median};
+use super::journal::{self, DAY, time_of_day};
 use crate::versus::ours::binary;
 
 /// Sizes of the cluster. That a node costs the same in both shows that nothing grows with the square.
@@ -186,47 +187,30 @@ fn measured(work: &Work, home: &Path) -> Result<(Cost, Stages)> {
 
 /// What the journal says of when each stage ended.
 fn stages(home: &Path, start: f64, end: f64, wanted: usize) -> Result<Stages> {
-    let run = fs::read_dir(home.join("runs"))?.next().context("no run")??.path();
+    let run = journal::run(home)?;
     let info: Value = serde_json::from_slice(&fs::read(run.join("run.json"))?)?;
     let info = if info["run"].is_object() { &info["run"] } else { &info };
-    let events = fs::read_to_string(run.join("events.jsonl"))?;
-    let at = |line: Option<&str>| -> Option<f64> {
-        time_of_day(serde_json::from_str::<Value>(line?).ok()?["at"].as_str()?)
-    };
-    let planned = at(events.lines().find(|line| line.contains("round_planned"))).context("no plan")?;
-    let last = at(events.lines().rfind(|line| line.contains("case_ended"))).context("no case")?;
-    let cases = events.lines().filter(|line| line.contains("case_ended")).count();
+    let events = journal::events(&run)?;
+    let of = |kind: &'static str| events.iter().filter(move |(_, event)| event["event"] == kind);
+    let (planned, _) = of("round_planned").next().context("no plan")?;
+    let (last, _) = of("case_ended").next_back().context("no case")?;
+    let cases = of("case_ended").count();
     ensure!(cases == wanted, "{cases} cases, not {wanted}");
     let started = info["started"].as_str().and_then(time_of_day).context("no start")?;
     let ended = info["ended"]["at"].as_str().and_then(time_of_day).context("no end")?;
-    // Midnight may lie between two of them.
-    let between = |from: f64, to: f64| (to - from).rem_euclid(86400.0);
+    let between = |from: f64, to: f64| (to - from).rem_euclid(DAY);
     Ok(Stages {
         plan: between(start, started),
-        site: between(started, planned),
-        cases: between(planned, last),
-        judge: between(last, ended),
+        site: between(started, *planned),
+        cases: between(*planned, *last),
+        judge: between(*last, ended),
         print: between(ended, end),
     })
-}
-
-/// Seconds since midnight of a time in RFC 3339, in UTC.
-fn time_of_day(text: &str) -> Option<f64> {
-    let clock = text.split_once('T')?.1.strip_suffix('Z')?;
-    let mut parts = clock.split(':').map(str::parse::<f64>);
-    let mut next = || parts.next()?.ok();
-    Some(next()? * 3600.0 + next()? * 60.0 + next()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_time_is_read_to_its_fraction() {
-        assert_eq!(time_of_day("2026-11-21T17:14:38.5Z"), Some(17.0 * 3600.0 + 14.0 * 60.0 + 38.5));
-        assert_eq!(time_of_day("2026-11-21 17:14"), None);
-    }
 
     #[test]
     fn stages_are_told_apart_also_over_midnight() {

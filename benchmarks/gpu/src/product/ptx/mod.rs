@@ -8,6 +8,8 @@
 //! shared memory has to hold (128-byte swizzle), and is copied as it is. The sums lie in pieces of 16 rows of 8 columns,
 //! 512 bytes each, 16 bytes a lane, along a row of pieces: what a warp holds, written at once.
 
+mod proof;
+
 use std::ffi::CString;
 use std::fmt::Write;
 
@@ -28,7 +30,7 @@ pub const BLOCK: (u64, u64) = (128, 256);
 const STAGE_BYTES: u64 = 3 * TILE_BYTES;
 
 /// Rows of blocks that are worked on together, so that their operands are found in the L2 cache.
-const TOGETHER: u64 = 16;
+pub const TOGETHER: u64 = 16;
 
 /// Seeds of the operands and of the weights.
 pub const SEEDS: [u32; 3] = [1, 2, 3];
@@ -83,8 +85,8 @@ pub fn name(what: &str, element: Element) -> String {
     format!("{what}_{}", element.name)
 }
 
-/// A module with `product(a, b, sums, rows of blocks, columns of blocks, tiles along the sum)`,
-/// `operand(to, vectors, tiles along the sum, seed, kind)`: kind 0 is zero, 1 whole numbers, 2 random;
+/// A module with `product(a, b, sums, rows of blocks, columns of blocks, tiles along the sum, multiprocessors)`, which
+/// writes the multiprocessor of each block of threads to the last; `operand(to, vectors, tiles along the sum, seed, kind)`: kind 0 is zero, 1 whole numbers, 2 random;
 /// `weigh(to, elements, rows)`: of every place along the sum the sum over all rows of the second operand, each times its
 /// weight; `expect(to, rows, elements, weighed)`: what each row of sums comes to when each is taken times its weight; and
 /// `verify(sums, rows, columns, expected, tally)`, `differ(one, other, words, tally)`: count what differs and note the
@@ -100,10 +102,10 @@ pub fn module(element: Element, form: Form) -> CString {
         Form::Group => product_of_groups(&mut text, element),
         Form::Warp => product_of_warps(&mut text, element),
     }
-    operand(&mut text, element);
-    rows(&mut text, element);
-    verify(&mut text, element);
-    differ(&mut text, element);
+    proof::operand(&mut text, element);
+    proof::rows(&mut text, element);
+    proof::verify(&mut text, element);
+    proof::differ(&mut text, element);
     CString::new(text).expect("our text holds no zero byte")
 }
 
@@ -119,6 +121,7 @@ impl Lines<'_> {
 macro_rules! line {
     ($lines:ident, $($words:tt)*) => { $lines.add(format_args!($($words)*)) };
 }
+use line;
 
 /// The start of both products: parameters, and the block of sums of number `%tile` as `%m` and `%n`.
 fn product_head(lines: &mut Lines<'_>, element: Element, form: Form) {
@@ -127,7 +130,8 @@ fn product_head(lines: &mut Lines<'_>, element: Element, form: Form) {
         ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,",
         name("product", element)
     );
-    line!(lines, ".param .u64 p4, .param .u64 p5) .maxntid {}, 1, 1 .minnctapersm 1 {{", form.threads());
+    line!(lines, ".param .u64 p4, .param .u64 p5, .param .u64 p6)");
+    line!(lines, ".maxntid {}, 1, 1 .minnctapersm 1 {{", form.threads());
     line!(lines, ".reg .pred %p, %q, %first; .reg .b32 %r<96>; .reg .b64 %d<48>; .reg .b64 %a, %b, %c;");
     line!(lines, ".reg .b32 %rows, %columns, %deep, %tile, %tiles, %step, %m, %n, %k, %me, %lane, %warp;");
     line!(lines, ".reg .b32 %parts, %stage, %phase, %at, %full, %empty;");
@@ -139,6 +143,9 @@ fn product_head(lines: &mut Lines<'_>, element: Element, form: Form) {
         "mov.u32 %me, %tid.x; mov.u32 %step, %nctaid.x; mov.u32 %tile, %ctaid.x; mov.u32 %parts, parts;"
     );
     line!(lines, "and.b32 %lane, %me, 31; shr.u32 %warp, %me, 5; mul.lo.u32 %tiles, %rows, %columns;");
+    line!(lines, "ld.param.u64 %d0, [p6]; cvta.to.global.u64 %d0, %d0; mul.wide.u32 %d1, %tile, 4;");
+    line!(lines, "add.u64 %d0, %d0, %d1; mov.u32 %r0, %smid; setp.eq.u32 %p, %me, 0;");
+    line!(lines, "@%p st.global.u32 [%d0], %r0;");
 }
 
 /// `%m`, `%n` of `%tile`: columns of up to [`TOGETHER`] rows, one after the other.
@@ -380,220 +387,4 @@ fn product_of_warps(text: &mut String, element: Element) {
     line!(lines, "add.u32 %tile, %tile, %step; bra tile;");
     line!(lines, "done: ret; }}");
     debug_assert!(stages == 2, "the stages alternate");
-}
-
-/// Random bits `%h` of row `%row`, place `%place` and `%seed`.
-const HASH: &str =
-    "mul.lo.u32 %h, %row, 0x9e3779b1; mad.lo.u32 %h, %place, 0x85ebca77, %h; add.u32 %h, %h, %seed;
-shr.u32 %g, %h, 15; xor.b32 %h, %h, %g; mul.lo.u32 %h, %h, 0x2c1b3c6d; shr.u32 %g, %h, 12; xor.b32 %h, %h, %g;
-mul.lo.u32 %h, %h, 0x297a2d39; shr.u32 %g, %h, 15; xor.b32 %h, %h, %g;";
-
-/// The number of this thread among all `%d0`, and all threads `%d1`.
-const THREAD: &str =
-    "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %nctaid.x;
-mul.wide.u32 %d0, %r0, %r1; cvt.u64.u32 %d1, %r2; add.u64 %d0, %d0, %d1; mul.wide.u32 %d1, %r3, %r1;";
-
-/// Sixteen bytes a thread and turn.
-fn operand(text: &mut String, element: Element) {
-    let lines = &mut Lines(text);
-    line!(
-        lines,
-        ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {{",
-        name("operand", element)
-    );
-    line!(
-        lines,
-        ".reg .pred %p, %q; .reg .b32 %r<16>, %w<4>; .reg .b64 %d<8>; .reg .b32 %h, %g, %row, %place, %seed, %kind;"
-    );
-    line!(
-        lines,
-        "ld.param.u64 %d4, [p0]; ld.param.u64 %d5, [p1]; ld.param.u32 %r4, [p2]; ld.param.u32 %seed, [p3];"
-    );
-    line!(lines, "ld.param.u32 %kind, [p4]; cvta.to.global.u64 %d4, %d4;");
-    line!(lines, "{THREAD}");
-    line!(lines, "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; cvt.u32.u64 %r5, %d0;");
-    // Row and 16 bytes within the tile, and where the tile lies.
-    line!(
-        lines,
-        "shr.u32 %r6, %r5, 10; div.u32 %r7, %r6, %r4; rem.u32 %r8, %r6, %r4; bfe.u32 %r9, %r5, 3, 7;"
-    );
-    line!(lines, "mad.lo.u32 %row, %r7, {TILE_ROWS}, %r9; xor.b32 %r10, %r5, %r9; and.b32 %r10, %r10, 7;");
-    line!(lines, "mad.lo.u32 %r10, %r8, 8, %r10; mul.lo.u32 %place, %r10, {};", 16 / element.bytes);
-    let each = 4 / element.bytes;
-    for word in 0..4 {
-        line!(lines, "mov.u32 %w{word}, 0;");
-        for turn in 0..each {
-            line!(lines, "{HASH}");
-            line!(lines, "and.b32 %r11, %h, 3;");
-            // The four whole numbers, by their number.
-            line!(lines, "mov.u32 %r12, {:#x};", element.whole[0]);
-            for number in 1..4 {
-                line!(
-                    lines,
-                    "setp.eq.u32 %q, %r11, {number}; @%q mov.u32 %r12, {:#x};",
-                    element.whole[number]
-                );
-            }
-            line!(
-                lines,
-                "setp.eq.u32 %q, %kind, 2; shr.u32 %r13, %h, {}; and.b32 %r13, %r13, {:#x};",
-                if element.bytes == 4 { 0 } else { 7 },
-                element.mask
-            );
-            line!(lines, "or.b32 %r13, %r13, {:#x}; selp.b32 %r12, %r13, %r12, %q;", element.base);
-            line!(
-                lines,
-                "setp.eq.u32 %q, %kind, 0; selp.b32 %r12, 0, %r12, %q; shl.b32 %r12, %r12, {};",
-                8 * element.bytes * turn
-            );
-            line!(lines, "or.b32 %w{word}, %w{word}, %r12; add.u32 %place, %place, 1;");
-        }
-    }
-    line!(
-        lines,
-        "shl.b64 %d6, %d0, 4; add.u64 %d6, %d6, %d4; st.global.v4.b32 [%d6], {{%w0, %w1, %w2, %w3}};"
-    );
-    line!(lines, "add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
-}
-
-/// The weight of a column, odd, as a sign-extended number `%weight`; the same hash with a place of its own.
-const WEIGHT: &str = "or.b32 %h, %h, 1; cvt.s64.s32 %weight, %h;";
-
-/// The whole number of an element as `%value`.
-const VALUE: &str = "and.b32 %h, %h, 3; sub.s32 %h, %h, 1; cvt.s64.s32 %value, %h;";
-
-/// `weigh` and `expect`, one sum a thread.
-fn rows(text: &mut String, element: Element) {
-    let [first, second, third] = SEEDS;
-    let lines = &mut Lines(text);
-    let registers = ".reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<8>, %weight, %value, %sum;
-.reg .b32 %h, %g, %row, %place, %seed, %turn, %turns;";
-    line!(
-        lines,
-        ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2) {{ {registers}",
-        name("weigh", element)
-    );
-    line!(
-        lines,
-        "ld.param.u64 %d4, [p0]; ld.param.u64 %d5, [p1]; ld.param.u32 %turns, [p2]; cvta.to.global.u64 %d4, %d4;"
-    );
-    line!(lines, "{THREAD}");
-    line!(lines, "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; mov.u64 %sum, 0; mov.u32 %turn, 0;");
-    line!(lines, "next: mov.u32 %row, %turn; mov.u32 %place, 0; mov.u32 %seed, {third}; {HASH} {WEIGHT}");
-    line!(lines, "cvt.u32.u64 %place, %d0; mov.u32 %seed, {second}; {HASH} {VALUE}");
-    line!(lines, "mad.lo.s64 %sum, %value, %weight, %sum;");
-    line!(lines, "add.u32 %turn, %turn, 1; setp.lt.u32 %q, %turn, %turns; @%q bra next;");
-    line!(lines, "shl.b64 %d6, %d0, 3; add.u64 %d6, %d6, %d4; st.global.u64 [%d6], %sum;");
-    line!(lines, "add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
-
-    line!(
-        lines,
-        ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {{ {registers}",
-        name("expect", element)
-    );
-    line!(
-        lines,
-        "ld.param.u64 %d4, [p0]; ld.param.u64 %d5, [p1]; ld.param.u32 %turns, [p2]; ld.param.u64 %d7, [p3];"
-    );
-    line!(lines, "cvta.to.global.u64 %d4, %d4; cvta.to.global.u64 %d7, %d7;");
-    line!(lines, "{THREAD}");
-    line!(
-        lines,
-        "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; mov.u64 %sum, 0; mov.u32 %turn, 0; mov.u64 %d6, %d7;"
-    );
-    line!(
-        lines,
-        "next: cvt.u32.u64 %row, %d0; mov.u32 %place, %turn; mov.u32 %seed, {first}; {HASH} {VALUE}"
-    );
-    line!(
-        lines,
-        "ld.global.u64 %weight, [%d6]; mad.lo.s64 %sum, %value, %weight, %sum; add.u64 %d6, %d6, 8;"
-    );
-    line!(lines, "add.u32 %turn, %turn, 1; setp.lt.u32 %q, %turn, %turns; @%q bra next;");
-    line!(lines, "shl.b64 %d6, %d0, 3; add.u64 %d6, %d6, %d4; st.global.u64 [%d6], %sum;");
-    line!(lines, "add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
-}
-
-/// One row of sums a thread: all of it times the weights is what `expect` said.
-fn verify(text: &mut String, element: Element) {
-    let third = SEEDS[2];
-    let lines = &mut Lines(text);
-    line!(
-        lines,
-        ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {{",
-        name("verify", element)
-    );
-    line!(
-        lines,
-        ".reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<16>, %weight, %value, %sum; .reg .f32 %f;"
-    );
-    line!(lines, ".reg .b32 %h, %g, %row, %place, %seed, %turn, %turns;");
-    line!(
-        lines,
-        "ld.param.u64 %d4, [p0]; ld.param.u64 %d5, [p1]; ld.param.u32 %turns, [p2]; ld.param.u64 %d6, [p3];"
-    );
-    line!(
-        lines,
-        "ld.param.u64 %d7, [p4]; cvta.to.global.u64 %d4, %d4; cvta.to.global.u64 %d6, %d6; cvta.to.global.u64 %d7, %d7;"
-    );
-    line!(lines, "{THREAD}");
-    line!(lines, "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; cvt.u32.u64 %r4, %d0;");
-    // Pieces of 16 rows; in one, 8 rows by 4 lanes a row, and the lower 8 rows in the second half of 16 bytes.
-    line!(
-        lines,
-        "shr.u32 %r5, %r4, 4; shr.u32 %r6, %turns, 3; mul.wide.u32 %d8, %r5, %r6; shl.b64 %d8, %d8, 9;"
-    );
-    line!(
-        lines,
-        "add.u64 %d8, %d8, %d4; and.b32 %r5, %r4, 7; mul.wide.u32 %d9, %r5, 64; add.u64 %d8, %d8, %d9;"
-    );
-    line!(
-        lines,
-        "and.b32 %r5, %r4, 8; cvt.u64.u32 %d9, %r5; add.u64 %d8, %d8, %d9; mov.u64 %sum, 0; mov.u32 %turn, 0;"
-    );
-    line!(lines, "next: mov.u32 %row, %turn; mov.u32 %place, 0; mov.u32 %seed, {third}; {HASH} {WEIGHT}");
-    line!(
-        lines,
-        "shr.u32 %r5, %turn, 3; mul.wide.u32 %d9, %r5, 512; bfe.u32 %r5, %turn, 1, 2; mul.wide.u32 %d10, %r5, 16;"
-    );
-    line!(
-        lines,
-        "add.u64 %d9, %d9, %d10; and.b32 %r5, %turn, 1; mul.wide.u32 %d10, %r5, 4; add.u64 %d9, %d9, %d10;"
-    );
-    line!(lines, "add.u64 %d9, %d9, %d8;");
-    if element.sum == "f32" {
-        line!(lines, "ld.global.f32 %f, [%d9]; cvt.rni.s64.f32 %value, %f;");
-    } else {
-        line!(lines, "ld.global.s32 %value, [%d9];");
-    }
-    line!(lines, "mad.lo.s64 %sum, %value, %weight, %sum;");
-    line!(lines, "add.u32 %turn, %turn, 1; setp.lt.u32 %q, %turn, %turns; @%q bra next;");
-    line!(lines, "shl.b64 %d9, %d0, 3; add.u64 %d9, %d9, %d6; ld.global.u64 %d10, [%d9];");
-    line!(lines, "setp.eq.u64 %q, %d10, %sum; @%q bra right;");
-    line!(lines, "atom.global.add.u64 %d11, [%d7], 1; atom.global.min.u64 %d12, [%d7+8], %d0;");
-    line!(lines, "right: add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
-}
-
-fn differ(text: &mut String, element: Element) {
-    let lines = &mut Lines(text);
-    line!(
-        lines,
-        ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {{",
-        name("differ", element)
-    );
-    line!(lines, ".reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<16>;");
-    line!(
-        lines,
-        "ld.param.u64 %d4, [p0]; ld.param.u64 %d5, [p1]; ld.param.u64 %d6, [p2]; ld.param.u64 %d7, [p3];"
-    );
-    line!(lines, "cvta.to.global.u64 %d4, %d4; cvta.to.global.u64 %d5, %d5; cvta.to.global.u64 %d7, %d7;");
-    line!(lines, "{THREAD}");
-    line!(
-        lines,
-        "again: setp.ge.u64 %p, %d0, %d6; @%p bra done; shl.b64 %d8, %d0, 3; add.u64 %d9, %d8, %d4;"
-    );
-    line!(lines, "add.u64 %d8, %d8, %d5; ld.global.u64 %d10, [%d9]; ld.global.u64 %d11, [%d8];");
-    line!(lines, "setp.eq.u64 %q, %d10, %d11; @%q bra right;");
-    line!(lines, "atom.global.add.u64 %d12, [%d7], 1; atom.global.min.u64 %d13, [%d7+8], %d0;");
-    line!(lines, "right: add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
 }
