@@ -19,6 +19,14 @@ impl Checks {
         }
     }
 
+    /// Adds checks that were made before.
+    pub fn add(&mut self, other: Self) {
+        self.checked += other.checked;
+        if let Some((wrong, first)) = other.wrong {
+            self.wrong.get_or_insert((0, first)).0 += wrong;
+        }
+    }
+
     /// Adds a check of `bytes` that begin at byte `offset` of what `what` describes.
     pub fn note_words(
         &mut self,
@@ -65,6 +73,10 @@ mod tests {
         checks.note_words(80, None, 0, || unreachable!("nothing was wrong"));
         checks.note_words(80, Some(Wrong { count: 2, first: 3, bits: 1 }), 80, || "here".to_owned());
         let first = "here: the first wrong word is at byte 104".to_owned();
-        assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 2, of: 20, first });
+        assert_eq!(checks.integrity(), Integrity::Corrupt { wrong: 2, of: 20, first: first.clone() });
+        let mut all = Checks::default();
+        all.note(80, 0, || unreachable!("nothing was wrong"));
+        all.add(checks);
+        assert_eq!(all.integrity(), Integrity::Corrupt { wrong: 2, of: 30, first });
     }
 }

@@ -156,7 +156,7 @@ fn overlap() {
                 let median = |metric: &str| result["metrics"][metric]["median"].as_f64().expect("a median");
                 assert_eq!(result["evidence"]["slowest_rank"], 1, "the root waits for nobody: {result}");
                 assert!(median("slowest_latency") >= LEAST_US, "{library}: {result}");
-                met = median("overlap") > 80.0;
+                met = median("overlap") > 50.0;
                 seen.push(median("overlap"));
             }
             #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]

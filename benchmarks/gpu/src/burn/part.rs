@@ -19,9 +19,8 @@ use seatrial_bench::Sink;
 const BLOCK: usize = 16 << 20;
 
 pub struct BurnCells {
-    fill: Fill,
-    /// Whether products of whole numbers were proved, and the operands have their values.
-    is_proved: bool,
+    /// How the proofs and the comparison of all GPUs ended, until they are told.
+    begun: Checks,
     /// The first target of the next slice.
     next: usize,
     /// Nanoseconds of the last slice.
@@ -54,8 +53,9 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<B
         Ok((device, loaded))
     })?;
     let starter = group.ends[0].device.starter()?;
-    let fill = Fill::of(case.params.text(product::DATA.name)?);
-    Ok(BurnCells { fill, is_proved: false, next: 0, took: 0.0, indices, starter, group })
+    let mut cells = BurnCells { begun: Checks::default(), next: 0, took: 0.0, indices, starter, group };
+    cells.begun = cells.begin(Fill::of(case.params.text(product::DATA.name)?))?;
+    Ok(cells)
 }
 
 impl BurnCells {
@@ -65,15 +65,18 @@ impl BurnCells {
     }
 
     /// Proves the product of every GPU, and compares the first sums of all with those of the first GPU.
-    fn begin(&self, checks: &mut Checks) -> Result<(), CopyError> {
-        for End { number, memory, device } in &self.group.ends {
-            memory.product.begin(device, self.fill, checks).map_err(CopyError::of(*number))?;
+    fn begin(&self, fill: Fill) -> Result<Checks, Reason> {
+        let mut checks = Checks::default();
+        for End { memory, device, .. } in &self.group.ends {
+            let proved = memory.product.begin(device, fill, &mut checks);
+            proved.map_err(crate::during(&device.address, "proving the product"))?;
         }
-        let Some((first, others)) = self.group.ends.split_first() else { return Ok(()) };
+        let Some((first, others)) = self.group.ends.split_first() else { return Ok(checks) };
         for other in others.iter().filter(|other| other.memory.product.is_like(&first.memory.product)) {
-            compare(first, other, checks).map_err(CopyError::of(other.number))?;
+            let compared = compare(first, other, &mut checks);
+            compared.map_err(crate::during(&other.device.address, "comparing the first product"))?;
         }
-        Ok(())
+        Ok(checks)
     }
 
     /// On every GPU, with errors of its number.
@@ -93,12 +96,15 @@ fn compare(one: &End<Loaded>, other: &End<Loaded>, checks: &mut Checks) -> Resul
         for (end, block) in [one, other].into_iter().zip(&mut blocks) {
             end.memory.product.first_sums(&end.device.stream, from, &mut block[..length])?;
         }
+        checks.note(length as u64, 0, String::new);
+        if blocks[0][..length] == blocks[1][..length] {
+            continue;
+        }
         let pairs = blocks[0][..length].chunks_exact(8).zip(blocks[1][..length].chunks_exact(8));
-        let mut wrong = pairs.enumerate().filter(|(_, (one, other))| one != other);
-        let first = wrong.next();
-        let count = wrong.count() as u64 + u64::from(first.is_some());
-        checks.note(length as u64, count, || {
-            let word = (from / 8 + first.map_or(0, |(word, _)| word)) as u64;
+        let wrong = pairs.enumerate().filter(|(_, (one, other))| one != other);
+        let first = wrong.clone().next().map_or(0, |(word, _)| word);
+        checks.note(0, wrong.count() as u64, || {
+            let word = (from / 8 + first) as u64;
             let (row, column) = one.memory.product.place(word);
             format!(
                 "GPU {}: of the first product the sum in row {row}, column {column} or {} is not that of GPU {}",
@@ -121,10 +127,7 @@ impl CopyCells for BurnCells {
     }
 
     fn copy(&mut self, _: usize, run: SliceRun<'_>) -> Result<SliceTimes, CopyError> {
-        if !self.is_proved {
-            self.begin(run.checks)?;
-            self.is_proved = true;
-        }
+        run.checks.add(std::mem::take(&mut self.begun));
         let all = self.targets();
         let count = run.copies.min(all).min(MOST_QUEUED);
         let targets: Vec<usize> = (self.next..self.next + count).map(|target| target % all).collect();

@@ -35,7 +35,8 @@ fn plan_node(about: &About, params: &Params, node: &SiteNode) -> Result<Case, Re
     // Three slices tell that rates are steady.
     case.budget.warm_up = case.budget.warm_up.max(Nanos(3 * SLICE.get()));
     case.budget.overhead = Nanos::secs(2 + 2 * gpus.len() as u64);
-    case.budget.prepare = Nanos::secs(90);
+    // Proofs, and 1 GiB of sums of every GPU over its link.
+    case.budget.prepare = Nanos::secs(90 + 15 * gpus.len() as u64);
     Ok(case)
 }
 

@@ -71,11 +71,9 @@ pub struct ApplyArgs {
     pub target: SettingsTarget,
 }
 
-/// A time, also in hours.
+/// A time after which something is restored.
 fn span(typed: &str) -> Result<Nanos, String> {
-    let hours = typed.strip_suffix('h').and_then(|number| number.trim().parse::<u32>().ok());
-    let span = hours.map_or_else(|| typed.parse::<Nanos>(), |hours| Ok(Nanos::secs(3600 * u64::from(hours))));
-    let span = span.map_err(|error| error.to_string())?;
+    let span = typed.parse::<Nanos>().map_err(|error| error.to_string())?;
     if span < Nanos::secs(1) { Err("1 s is the shortest time".to_owned()) } else { Ok(span) }
 }
 

@@ -102,6 +102,7 @@ mod tests {
         let error = "5".parse::<Nanos>().unwrap_err();
         assert_eq!(error.to_string(), "'5' has no unit: write '5 ms' or '5 s'");
         assert_eq!("1.5 s".parse::<Nanos>().unwrap(), Nanos::millis(1500));
+        assert_eq!("24h".parse::<Nanos>().unwrap(), Nanos::secs(86_400));
     }
 
     #[test]

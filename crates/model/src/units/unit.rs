@@ -90,6 +90,7 @@ units! {
     Millisecond "ms" Time 1e6;
     Second "s" Time 1e9;
     Minute "min" Time 60e9;
+    Hour "h" Time 3600e9;
     Percent "%" Share 1.0;
     Ratio "ratio" Share 100.0;
     Count "1" Count 1.0;
@@ -134,7 +135,8 @@ fn meant(text: &str) -> Vec<Unit> {
         "msec" | "msecs" | "millisecond" | "milliseconds" => symbol("ms"),
         "usec" | "usecs" | "µs" | "μs" | "microsecond" | "microseconds" => symbol("us"),
         "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => symbol("ns"),
-        "minute" | "minutes" | "h" | "hour" | "hours" => symbol("min"),
+        "minute" | "minutes" => symbol("min"),
+        "hour" | "hours" => symbol("h"),
         "percent" | "pct" => symbol("%"),
         "iops" | "ops" | "op/s" | "ops/s" => symbol("1/s"),
         "w" | "watt" | "watts" => symbol("W"),
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(said("G"), "unknown unit 'G'; did you mean 'GB' or 'GiB'?");
         assert_eq!(said("k"), "unknown unit 'k'; did you mean 'kB' or 'KiB'?");
         assert_eq!(said("m"), "unknown unit 'm'; did you mean 'ms' or 'min'?");
-        assert_eq!(said("h"), "unknown unit 'h'; did you mean 'min'?");
+        assert_eq!(said("hours"), "unknown unit 'hours'; did you mean 'h'?");
     }
 
     /// A suggestion of another dimension, or off by a factor of eight, is wrong.
