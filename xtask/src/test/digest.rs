@@ -46,6 +46,11 @@ impl Digest {
             line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
         {
             name.clone_into(&mut self.test);
+        } else if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" ----")) {
+            // libtest-mimic repeats what failed. Its first line of a test that prints holds other words too.
+            if !self.failures.iter().any(|other| other == name) {
+                self.failures.push(name.to_owned());
+            }
         } else if let Some(why) = line.trim_start().strip_prefix(SKIPPED) {
             self.skipped.push((self.test.clone(), why.to_owned()));
         } else if let Some(name) =
@@ -216,6 +221,22 @@ failures:
 test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 running 2 tests
 test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out; finished in 0.00s";
+
+    #[test]
+    fn a_failure_of_a_test_that_prints_is_named_once() {
+        let mut digest = Digest::default();
+        for line in [
+            "test prints   ... a word",
+            "FAILED",
+            "test breaks ... FAILED",
+            "failures:",
+            "---- prints ----",
+            "---- breaks ----",
+        ] {
+            digest.take(line);
+        }
+        assert_eq!(digest.failures, ["breaks", "prints"]);
+    }
 
     #[test]
     fn counts_all_programs_and_names_failures_and_skips() {
