@@ -156,10 +156,11 @@ impl Kernels {
         words: usize,
         pattern: Pattern,
     ) -> Result<Option<Wrong>, GpuError> {
-        tally.count(stream, |tally| self.compare(stream, tally, at, words, pattern))
+        tally.count(stream, |tally| self.compare(stream, tally, at, words, pattern, false))
     }
 
-    /// Queues a count of the words that differ from `pattern`.
+    /// Queues a count of the words that differ from `pattern`; with `inverts` every word is then written with all bits of
+    /// the pattern the other way.
     pub fn compare(
         &self,
         stream: &Stream,
@@ -167,26 +168,14 @@ impl Kernels {
         at: Span<'_>,
         words: usize,
         pattern: Pattern,
+        inverts: bool,
     ) -> Result<(), GpuError> {
         let arguments =
             [at.address(words * 8)?, words as u64, pattern.first, pattern.step, tally.address(24)?];
-        // SAFETY: `check` takes five numbers, reads the words, which the span has, and writes 24 bytes of the tally.
-        unsafe { stream.launch(&self.0.check, self.everywhere(), &arguments, &[at, tally]) }
-    }
-
-    /// Queues the same count, and that every word is then written with all bits of the pattern the other way.
-    pub fn invert(
-        &self,
-        stream: &Stream,
-        tally: Span<'_>,
-        at: Span<'_>,
-        words: usize,
-        pattern: Pattern,
-    ) -> Result<(), GpuError> {
-        let arguments =
-            [at.address(words * 8)?, words as u64, pattern.first, pattern.step, tally.address(24)?];
-        // SAFETY: `invert` takes five numbers, reads and writes the words, which the span has, and 24 bytes of the tally.
-        unsafe { stream.launch(&self.0.invert, self.everywhere(), &arguments, &[at, tally]) }
+        let kernel = if inverts { &self.0.invert } else { &self.0.check };
+        // SAFETY: both kernels take five numbers, read, and `invert` writes, the words, which the span has, and write 24
+        // bytes of the tally.
+        unsafe { stream.launch(kernel, self.everywhere(), &arguments, &[at, tally]) }
     }
 
     /// Queues a streaming kernel over the first `bytes` of its arrays, a multiple of its tile. Fails when an array is

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::pcie_route::{PcieRoute, Way};
 use seatrial_inventory::pcie_rate;
 use seatrial_model::{
-    Case, Fact, Finding, GpuProcesses, Hold, OtherProcesses, PartRecord, Severity, Subject,
+    Case, Fact, Finding, GpuProcesses, Hold, Measures, OtherProcesses, PartRecord, Severity, Subject,
 };
 use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
 use seatrial_sys::root::SysRoot;
@@ -228,7 +228,7 @@ fn names<'a>(pids: impl Iterator<Item = &'a u32>) -> BTreeMap<String, String> {
 }
 
 impl GpuReading {
-    /// What a link costs that never ran as fast as GPU and slot support; none where it did, or nobody tells.
+    /// What a link costs that never ran as fast as GPU and slot support; none where it did, or where the speed is unknown.
     pub fn slow_link(&self) -> Option<Hold> {
         let now = (self.pcie_generation?.most, self.pcie_width?.most);
         let most = (self.pcie_generation_max?, self.pcie_width_max?);
@@ -302,8 +302,10 @@ fn findings(seen: &GpuReading, subject: &Subject) -> Vec<Finding> {
 }
 
 /// Matrix units take what the power limit allows, on every sound GPU: nothing to act on.
-pub fn is_power_limit(finding: &Finding) -> bool {
-    finding.kind == "gpu-throttled" && finding.text.ends_with("by power cap")
+pub fn allow_power_limit(measures: &mut Measures) {
+    let is_power_limit =
+        |one: &&mut Finding| one.kind == "gpu-throttled" && one.text.ends_with("by power cap");
+    measures.findings.iter_mut().filter(is_power_limit).for_each(|one| one.severity = Severity::Info);
 }
 
 /// The findings of all GPUs in the evidence of the parts of `case`, each once.

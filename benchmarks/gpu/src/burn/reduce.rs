@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_model::{
-    Case, Cause, Fact, Finding, Measures, Nanos, Params, PartRecord, Reason, Row, Severity, Subject, Unit,
-    Values,
-};
-use seatrial_stats::Sorted;
-
 use crate::watch::{GpuReading, GpuReadings};
+use seatrial_bench::{by_key, median};
+use seatrial_model::{
+    Case, Cause, Fact, Finding, Measures, Nanos, PartRecord, Reason, Row, Severity, Subject, Unit, Values,
+};
 
 /// Length of a window; of a shorter measurement a sixth of it.
 const WINDOW: Nanos = Nanos::secs(10);
@@ -17,7 +15,7 @@ const LEAST_WINDOWS: u64 = 6;
 /// Percent that sound GPUs stay within: an acceptance of H100 nodes allows 4 %.
 const UNEVEN: f64 = 5.0;
 
-/// Degrees between sound GPUs of a node: two H100 of one host were measured 10 apart, two H200 2.
+/// Degrees between sound GPUs of a node: two H100 of one host were measured 10 apart, pairs of H200 2 and 9.
 const HOTTER: f64 = 12.0;
 
 /// Rates in the windows of a trial, in TFLOP/s, and the start of each in seconds.
@@ -29,7 +27,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     for (gpu, windows) in trials.iter().flatten() {
         gpus.entry(*gpu).or_default().push(windows.iter().map(|(_, rate)| *rate).collect());
     }
-    let by_rate = |one: &&Vec<Vec<f64>>, other: &&Vec<Vec<f64>>| middle(one).total_cmp(&middle(other));
+    let by_rate = |one: &&Vec<Vec<f64>>, other: &&Vec<Vec<f64>>| median(one).total_cmp(&median(other));
     let (Some(slowest), Some(fastest)) = (gpus.values().min_by(by_rate), gpus.values().max_by(by_rate))
     else {
         let text = "no product finished within the time; raise -p time= or lower -p shape=";
@@ -47,7 +45,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     put("worst", Unit::TeraflopPerSecond, of_trial(worst));
     put("sag", Unit::Percent, of_trial(sag));
-    let spread = (gpus.len() > 1).then(|| 100.0 * (1.0 - middle(slowest) / middle(fastest)));
+    let spread = (gpus.len() > 1).then(|| 100.0 * (1.0 - median(slowest) / median(fastest)));
     put("spread", Unit::Percent, vec![spread.into_iter().collect()]);
     let readings: Vec<Vec<GpuReading>> = parts.iter().map(readings).collect();
     let of_gpus = |value: fn(&[GpuReading]) -> Option<f64>| -> Vec<Vec<f64>> {
@@ -57,7 +55,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     put("heat_spread", Unit::Celsius, of_gpus(heat_spread));
     put("power", Unit::Watt, of_gpus(|gpus| least(gpus, |gpu| gpu.power_mean_w)));
     put("clock", Unit::Megahertz, of_gpus(|gpus| least(gpus, |gpu| gpu.processors_mean_mhz)));
-    measures.series.insert("by_window".to_owned(), rows(&trials));
+    measures.series.insert("by_window".to_owned(), rows(parts));
     crate::tell(&mut measures, case, parts);
     measures.evidence.extend(
         parts
@@ -65,15 +63,9 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
             .and_then(|part| part.evidence.get("products").cloned())
             .map(|it| ("products".to_owned(), it)),
     );
-    measures.findings.iter_mut().filter(|one| crate::watch::is_power_limit(one)).for_each(|one| {
-        one.severity = Severity::Info;
-    });
+    crate::watch::allow_power_limit(&mut measures);
     measures.findings.extend(uneven(&measures));
     Ok(measures)
-}
-
-fn middle(trials: &[Vec<f64>]) -> f64 {
-    Sorted::pooled(trials).map_or(0.0, |all| all.median())
 }
 
 /// The rates of a trial, by GPU and window.
@@ -111,26 +103,19 @@ fn sag(trial: &BTreeMap<u64, Windows>) -> Option<f64> {
     trial.values().filter_map(of).reduce(f64::max)
 }
 
-fn rows(trials: &[BTreeMap<u64, Windows>]) -> Vec<Row> {
-    let mut found: Vec<Row> = Vec::new();
-    for (number, trial) in trials.iter().enumerate() {
-        for (gpu, windows) in trial {
-            for (start, rate) in windows {
-                let mut at = Params::default();
-                at.set("gpu", *gpu);
-                at.set("window", start.round() as u64);
-                let mut place = found.iter().position(|row| row.at == at);
-                if place.is_none() {
-                    let values =
-                        Values { unit: Unit::TeraflopPerSecond, trials: vec![Vec::new(); trials.len()] };
-                    found.push(Row { at, values });
-                    place = Some(found.len() - 1);
-                }
-                place.into_iter().for_each(|place| found[place].values.trials[number].push(*rate));
-            }
-        }
-    }
-    found
+fn rows(parts: &[PartRecord]) -> Vec<Row> {
+    let of_part = |part| {
+        let all = windows(part).into_iter();
+        let each = |(gpu, windows): (u64, Windows)| {
+            windows.into_iter().map(move |(start, rate)| ((gpu, start.round() as u64), rate))
+        };
+        all.flat_map(each).collect()
+    };
+    let row = |((gpu, window), trials): ((u64, u64), Vec<Vec<f64>>)| Row {
+        at: [("gpu", gpu.into()), ("window", window.into())].into(),
+        values: Values { unit: Unit::TeraflopPerSecond, trials },
+    };
+    by_key(parts, of_part).into_iter().map(row).collect()
 }
 
 fn readings(part: &PartRecord) -> Vec<GpuReading> {
@@ -152,7 +137,7 @@ fn least(gpus: &[GpuReading], value: fn(&GpuReading) -> Option<f64>) -> Option<f
 
 /// Findings on GPUs that lose rate in time, or are slower or hotter than the others of their node.
 fn uneven(measures: &Measures) -> Vec<Finding> {
-    let value = |name: &str| measures.metrics.get(name).map(|values| middle(&values.trials));
+    let value = |name: &str| measures.metrics.get(name).map(|values| median(&values.trials));
     let told = [
         (
             "sag",

@@ -1,11 +1,10 @@
 //! Reduces slices to the rate of products.
 
-use seatrial_model::{Case, Cause, Fact, Measures, PartRecord, Reason, Severity, Unit, Values};
-use seatrial_stats::Sorted;
+use seatrial_model::{Case, Cause, Fact, Measures, PartRecord, Reason, Unit, Values};
 
-use crate::watch::{GpuReading, GpuReadings, is_power_limit};
+use crate::watch::{GpuReading, GpuReadings};
 
-use seatrial_bench::by_coords;
+use seatrial_bench::{by_coords, median};
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let cells = by_coords(parts, "product", |sample| Some(sample.per_second()? / 1e12));
@@ -23,7 +22,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     // 1 TFLOP/s is 1,000 GFLOP/s.
     let per_watt = cell.trials.iter().zip(&power);
     let per_watt = per_watt.map(|(rates, power)| {
-        let rate = Sorted::pooled(std::slice::from_ref(rates)).map_or(0.0, |all| all.median());
+        let rate = median(std::slice::from_ref(rates));
         power.iter().filter(|watts| **watts > 0.0).map(|watts| rate * 1e3 / watts).collect()
     });
     for (name, unit, trials) in [
@@ -37,10 +36,6 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     }
     crate::tell(&mut measures, case, parts);
-    measures
-        .findings
-        .iter_mut()
-        .filter(|one| is_power_limit(one))
-        .for_each(|one| one.severity = Severity::Info);
+    crate::watch::allow_power_limit(&mut measures);
     Ok(measures)
 }

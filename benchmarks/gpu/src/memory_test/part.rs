@@ -143,8 +143,8 @@ impl CopyCells for MemoryTestCells {
                 (Span::Device(&chunks[turn % all], 0), pattern.from((turn % all * count) as u64));
             match turn / all {
                 0 => device.kernels.fill(stream, at, count, pattern),
-                1 => device.kernels.invert(stream, spans[turn], at, count, pattern),
-                _ => device.kernels.compare(stream, spans[turn], at, count, pattern.inverted()),
+                1 => device.kernels.compare(stream, spans[turn], at, count, pattern, true),
+                _ => device.kernels.compare(stream, spans[turn], at, count, pattern.inverted(), false),
             }
         };
         // Written once, read and written, read: four times the chunk in three steps.
