@@ -1,6 +1,7 @@
 //! `cargo xtask faults`: plants faults in a lab, measures, and holds what Seatrial says against what was planted.
 
 mod gain;
+mod hardware;
 mod judge;
 mod network;
 mod planted;
@@ -8,6 +9,7 @@ mod storage;
 mod table;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
@@ -96,10 +98,27 @@ pub fn certain() -> Vec<Planted> {
     planted::all().into_iter().filter(|fault| fault.certain).collect()
 }
 
+/// What a run of simulated nodes says of each fault of hardware.
+///
+/// # Errors
+/// When a run gives no document.
+pub fn of_hardware<'a>(binary: &Path, faults: &'a [Planted]) -> Result<Vec<Judged<'a>>> {
+    let told = |fault: &'a Planted| {
+        let script = fault.script.as_ref()?;
+        Some(simulated(binary, fault, script).map(|(document, s)| Judged::of(fault, &document, s)))
+    };
+    faults.iter().filter_map(told).collect()
+}
+
+/// All faults.
+pub fn all() -> Vec<Planted> {
+    planted::all()
+}
+
 fn chosen(args: &Args, seed: u64) -> Vec<Planted> {
     let is_named =
         |fault: &Planted| args.names.is_empty() || args.names.iter().any(|word| fault.name.contains(word));
-    let named: Vec<Planted> = planted::all().into_iter().filter(is_named).collect();
+    let named: Vec<Planted> = all().into_iter().filter(is_named).collect();
     let first = seed % args.one_in;
     named.into_iter().zip(0..).filter(|(_, at)| at % args.one_in == first).map(|(fault, _)| fault).collect()
 }
@@ -113,6 +132,9 @@ fn undo(nodes: &Nodes, fault: &Planted) -> Result<()> {
 
 /// What a run says while the fault is there, and its seconds.
 fn measured(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
+    if let Some(script) = &fault.script {
+        return simulated(binary, fault, script);
+    }
     let lines = || fault.plant.iter().try_for_each(|(host, line)| nodes.on(host, line).map(drop));
     let planted = lines().and_then(|()| nodes.fault("n3", &fault.of_lab));
     if planted.is_err() {
@@ -134,8 +156,21 @@ fn output(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result<(
     let mut line = vec!["env", &home, binary.to_str().context("a path in UTF-8")?];
     line.extend(words);
     line.extend(["--share-hosts", "-o", "json"]);
+    document(&mut nodes.command(&line)?)
+}
+
+/// The document of a run of simulated nodes that have the fault, and its seconds.
+fn simulated(binary: &Path, fault: &Planted, script: &Value) -> Result<(Value, f64)> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    serde_json::to_writer(&mut file, script)?;
+    let mut command = Command::new(binary);
+    command.args(fault.run).args(["-o", "json", "--script"]).arg(file.path());
+    document(command.env("SEATRIAL_HOME", ours::target().join("faults")))
+}
+
+fn document(command: &mut Command) -> Result<(Value, f64)> {
     let start = Instant::now();
-    let output = nodes.command(&line)?.output()?;
+    let output = command.output()?;
     let seconds = start.elapsed().as_secs_f64();
     let complaint = String::from_utf8_lossy(&output.stderr);
     let document =

@@ -52,6 +52,7 @@ pub fn faults() -> Vec<Planted> {
          reject with icmpx admin-prohibited; }; }'",
         "nft delete table inet planted",
     ).certain());
+    all.extend(ways());
     let core = &["cpus to run on", "fewer cpus"];
     all.push(
         of_n3("one-core", Plain, "programs of n3 may use one CPU of two", core)
@@ -67,6 +68,30 @@ pub fn faults() -> Vec<Planted> {
         "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done; rmdir $G/planted".replace("$G", CPU_GROUPS).as_str(),
     ));
     all
+}
+
+/// Faults of the way between n3 and the other nodes, but not of that between n3 and the head node.
+fn ways() -> [Planted; 3] {
+    let cut = "what n3 sends to other nodes vanishes";
+    let route = "the routes of n3 to other nodes lead to a gateway that is not there";
+    let flap = "the interface of n3 is down for 2 s, six times";
+    let others = "for node in $(seq 9 | grep -v 3); do ip route";
+    [
+        of_n3("one-way-cut", Plain, cut, &["firewall"]).by_line(
+            "nft 'table inet planted { chain outgoing { type filter hook output priority 0; \
+             ip daddr 10.77.0.0/24 ip daddr != 10.77.0.254 drop; }; }'",
+            "nft delete table inet planted",
+        ),
+        of_n3("wrong-route", Plain, route, &["route to it is wrong", "route to host"]).by_line(
+            &format!("{others} add 10.77.0.$node/32 via 10.77.0.250; done"),
+            &format!("{others} del 10.77.0.$node/32; done"),
+        ),
+        of_n3("flap", Plain, flap, &["lost its link"]).by_line(
+            "(for time in $(seq 6); do sleep 7; ip link set eth0 down; sleep 2; ip link set eth0 up; done) \
+             >/dev/null 2>&1 & echo $! > /tmp/flap",
+            "kill $(cat /tmp/flap) 2>/dev/null; ip link set eth0 up; rm /tmp/flap",
+        ),
+    ]
 }
 
 fn shaped() -> impl Iterator<Item = Planted> {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{network, storage};
+use serde_json::Value;
+
+use super::{hardware, network, storage};
 
 /// A fault in a lab of nodes, of which n3 has it unless its name says otherwise.
 pub struct Planted {
@@ -18,6 +20,8 @@ pub struct Planted {
     pub plant: Vec<(&'static str, String)>,
     /// Lines that undo it.
     pub heal: Vec<(&'static str, String)>,
+    /// Simulated nodes that have it instead of a lab, as the option `--script` reads them.
+    pub script: Option<Value>,
     /// The command that measures; NODES stands for all nodes.
     pub run: &'static [&'static str],
     /// Who is to be named.
@@ -39,7 +43,13 @@ impl Planted {
     ) -> Self {
         let what = what.to_owned();
         let (of_lab, plant, heal) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name, strength, what, of_lab, plant, heal, run, who: Who::Node("n3"), cause, certain: false }
+        let who = Who::Node("n3");
+        Self { name, strength, what, of_lab, plant, heal, script: None, run, who, cause, certain: false }
+    }
+
+    /// Whether nothing is at fault.
+    pub fn is_sound(&self) -> bool {
+        self.who == Who::Nobody
     }
 
     /// The same, of a kind that a report tells whatever the rates are.
@@ -94,5 +104,6 @@ pub enum Who {
 pub fn all() -> Vec<Planted> {
     let mut all = network::faults();
     all.extend(storage::faults());
+    all.extend(hardware::faults());
     all
 }

@@ -1,14 +1,14 @@
 //! What became of each fault, as a table.
 
 use super::judge::Judged;
-use super::planted::{Strength, Who};
+use super::planted::Strength;
 
 const HEAD: &str = "| fault | strength | who | confidence | blamed wrongly | cause | gain | cases | s |\n|---|---|---|---|---|---|---|---|---|";
 
 /// A row of the table.
 pub fn row(judged: &Judged<'_>) -> String {
     let yes = |is_so: bool| if is_so { "right" } else { "missed" };
-    let is_sound = judged.fault.who == Who::Nobody;
+    let is_sound = judged.fault.is_sound();
     let (who, cause) = match is_sound {
         true => ("", ""),
         false => (yes(judged.is_right()), yes(judged.has_cause)),
@@ -29,7 +29,7 @@ pub fn table(all: &[Judged<'_>]) -> String {
     let rows: Vec<String> = all.iter().map(row).collect();
     let sum = |strength: Strength| {
         let of: Vec<&Judged<'_>> =
-            all.iter().filter(|one| one.fault.strength == strength && one.fault.who != Who::Nobody).collect();
+            all.iter().filter(|one| one.fault.strength == strength && !one.fault.is_sound()).collect();
         let who = of.iter().filter(|one| one.is_right()).count();
         let cause = of.iter().filter(|one| one.has_cause).count();
         format!("{strength}: who right {who} of {n}, cause right {cause} of {n}", n = of.len())

@@ -23,12 +23,12 @@ scatter and their intervals explain, or if it has no result with two partners or
 
 ## Why
 
-The first rule that holds is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
+The first rule that holds for the families of benchmarks in question is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
 nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
 open, the finding lists the signs that were looked for and are not there.
 
-| cause | seen | refuted by | in words | who | what to do |
-|---|---|---|---|---|---|
+| cause | benchmarks | seen | refuted by | in words | who | what to do |
+|---|---|---|---|---|---|---|
 ";
 
 const TRIALS: &str = include_str!("../faults/trials.md");
@@ -43,8 +43,10 @@ pub fn page(rules: &[CauseRule]) -> File {
             (signs, "") => words(signs),
             (signs, side) => format!("{}, and {side}", words(signs)),
         };
+        let families = if rule.families.is_empty() { "all".to_owned() } else { rule.families.join(", ") };
         let cells = [
             &format!("`{}`", rule.id),
+            &families,
             &seen,
             &words(rule.refuted_by),
             rule.cause,
@@ -69,7 +71,7 @@ mod tests {
         for rule in seatrial_analysis::CAUSES {
             let start = format!("| `{}` |", rule.id);
             let row = text.lines().find(|line| line.starts_with(&start)).expect("a row");
-            assert_eq!(row.replace("\\|", "").matches('|').count(), 7, "{row}");
+            assert_eq!(row.replace("\\|", "").matches('|').count(), 8, "{row}");
             assert!(row.contains(rule.action), "{row}");
         }
     }

@@ -3,14 +3,15 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use libtest_mimic::Trial;
-use xtask::faults::{Judged, Planted, certain};
+use xtask::faults::{Judged, Planted, Strength, all, certain, of_hardware};
 
-use crate::rig::{Rig, wide};
+use crate::rig::{Rig, built, wide};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_fault_by_lot_is_told_with_its_node_and_its_cause", by_lot),
+        trial("every_fault_of_hardware_is_told_with_its_node_and_its_cause", of_simulated_nodes),
         // Minutes.
         trial("every_certain_fault_is_told_with_its_node_and_its_cause", every).with_ignored_flag(true),
     ]
@@ -26,6 +27,19 @@ fn by_lot() {
 
 fn every() {
     wide(|rig| certain().iter().for_each(|fault| told(rig, fault)));
+}
+
+/// Simulated nodes have the same numbers on every machine. What is just above what matters may be missed.
+fn of_simulated_nodes() {
+    let faults = all();
+    let told = of_hardware(&built(), &faults).expect("documents");
+    assert!(told.len() > 20);
+    for judged in told {
+        let what = format!("{}: {:#?}", judged.fault.what, judged.said);
+        assert!(judged.blamed().is_empty(), "blamed are {:?}: {what}", judged.blamed());
+        let is_clear = judged.fault.strength != Strength::Just;
+        assert!(!is_clear || judged.is_right() && (judged.has_cause || judged.fault.is_sound()), "{what}");
+    }
 }
 
 /// The shortest that tells of a fault which does not depend on rates.

@@ -225,13 +225,15 @@ impl Matrix {
         let at_worst = || gap(Some(&self.better_ends), Some(&self.worse_ends));
         let is_alone = by_medians > GAP && (by_medians > WIDE_GAP || at_worst().is_some_and(|gap| gap > 0.0));
         let median = median(&others.iter().map(|(_, value)| *value).collect::<Vec<_>>())?;
+        // The worst of the others is as far from their median as chance brings a pair.
+        let scatter = others.iter().map(|(_, other)| self.behind(*other, median)).fold(GAP, f64::max);
         (partners >= FEWEST_AGREEING && spread <= AGREE && is_alone).then(|| Slow {
             nodes: vec![node],
             side,
             value,
             median,
             partners,
-            margin: 1.0,
+            margin: self.behind(value, median) / scatter,
         })
     }
 

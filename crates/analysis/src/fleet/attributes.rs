@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::machine::{Known, Machine};
-use seatrial_model::setting::{Present, SettingReading};
-use seatrial_model::{Bytes, SiteNode};
+use seatrial_model::setting::{Present, SettingAbout, SettingReading};
+use seatrial_model::{Bytes, SiteNode, Value};
 
 use super::class::listed;
 
@@ -29,6 +29,17 @@ pub(crate) fn setting_name(reading: &SettingReading) -> String {
         "node" => reading.setting.clone(),
         _ => format!("{} of {}", reading.setting, reading.subject),
     }
+}
+
+/// The command that sets the setting called `name` to `wanted`.
+pub(crate) fn command(
+    node: &SiteNode,
+    name: &str,
+    wanted: &str,
+    settings: &[&'static SettingAbout],
+) -> Option<String> {
+    let reading = node.settings.iter().find(|reading| setting_name(reading) == name)?;
+    settings.iter().find(|about| about.id == reading.setting)?.command(reading, &Value::from(wanted))
 }
 
 /// Whether the setting is a state that nobody chose, such as a count of errors: it differs between sound nodes, and is

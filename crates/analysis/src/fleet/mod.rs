@@ -17,7 +17,7 @@ use seatrial_model::{Finding, Site};
 
 use crate::finding::explain_outliers;
 use crate::judge::Assignment;
-pub(crate) use attributes::{attributes, setting_name};
+pub(crate) use attributes::{attributes, command, setting_name};
 pub(crate) use class::alike;
 use class::classes;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Actor, Finding, Remedy, Severity, SiteNode, Subject, Value};
+use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
 
-use super::attributes::{attributes, setting_name};
+use super::attributes::{attributes, command};
 use super::class::Class;
 
 const KIND: &str = "uniformity";
@@ -65,12 +65,6 @@ struct Odd {
     command: Option<String>,
 }
 
-/// The command that sets the setting called `name` to `wanted`.
-fn command(node: &SiteNode, name: &str, wanted: &str, settings: &[&'static SettingAbout]) -> Option<String> {
-    let reading = node.settings.iter().find(|reading| setting_name(reading) == name)?;
-    settings.iter().find(|about| about.id == reading.setting)?.command(reading, &Value::from(wanted))
-}
-
 fn of_node(node: &str, odd: &[Odd]) -> Finding {
     let what: Vec<&str> = odd.iter().map(|odd| odd.text.as_str()).collect();
     let mut text = what.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
@@ -107,7 +101,7 @@ mod tests {
     use super::*;
     use seatrial_model::machine::{Dimm, Dimms, Known, Machine};
     use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingReading};
-    use seatrial_model::{Kind, Params};
+    use seatrial_model::{Kind, Params, SiteNode, Value};
 
     fn node(name: &str, modules: usize, governor: &str) -> SiteNode {
         let dimms = Dimms { modules: vec![Dimm::default(); modules], ..Dimms::default() };

@@ -8,7 +8,7 @@ use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
-use super::scene::Scene;
+use super::scene::{Fleet, Scene};
 use super::sign::Observation;
 use crate::finding::matrix::SlowSide;
 use crate::finding::speeds::{FEWEST_PARTNERS, is_of, speeds};
@@ -26,6 +26,7 @@ pub fn explain(
     site: &Site,
     settings: &[&'static SettingAbout],
 ) {
+    let fleet = Fleet::new(site, settings);
     for finding in findings.iter_mut() {
         let Some(node) = finding.node.clone() else { continue };
         let empty = Scene {
@@ -34,8 +35,7 @@ pub fn explain(
             cases: Vec::new(),
             slow: None,
             records,
-            site,
-            settings,
+            fleet: &fleet,
         };
         match finding.kind.as_str() {
             kind if kind == slow::NODE.kind && finding.remedy.is_none() => of_slow(finding, empty),
@@ -53,7 +53,7 @@ pub fn explain(
             }
         }
     }
-    findings.extend(alone(records, site, settings));
+    findings.extend(alone(records, &fleet));
     shaped::tell(findings, records, site);
 }
 
@@ -64,13 +64,14 @@ pub fn explain_outliers<'a>(
     site: &Site,
     settings: &[&'static SettingAbout],
 ) {
+    let fleet = Fleet::new(site, settings);
     for finding in findings {
         let Some(node) = finding.node.clone() else { continue };
         let is_its = |case: &&CaseRecord| {
             finding.case.as_deref() == Some(case.case.as_str()) && case.nodes.first() == Some(&node)
         };
         let cases = records.iter().filter(is_its).collect();
-        let scene = Scene { node: &node, side: SlowSide::Both, cases, slow: None, records, site, settings };
+        let scene = Scene { node: &node, side: SlowSide::Both, cases, slow: None, records, fleet: &fleet };
         of_failed(finding, &scene);
         if finding.cause.is_some() {
             finding.confidence = finding.confidence.or(Some(Confidence::High));
@@ -151,12 +152,11 @@ fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
 }
 
 /// One finding for each cause of cases of one node that failed.
-fn alone(records: &[CaseRecord], site: &Site, settings: &[&'static SettingAbout]) -> Vec<Finding> {
+fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
     let mut found: BTreeMap<(&str, &Subject, &str), Finding> = BTreeMap::new();
     for case in records.iter().filter(|case| case.outcome == Outcome::Failed) {
         let [node] = case.nodes.as_slice() else { continue };
-        let scene =
-            Scene { node, side: SlowSide::Both, cases: vec![case], slow: None, records, site, settings };
+        let scene = Scene { node, side: SlowSide::Both, cases: vec![case], slow: None, records, fleet };
         let Some((rule, seen)) = cause(&scene) else { continue };
         let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
             let text = format!("{}: {}", case.subject, rule.text(&scene, &seen));

@@ -14,6 +14,8 @@ pub struct CauseRule {
     pub id: &'static str,
     /// The side on which the node is slow.
     pub side: SlowSide,
+    /// The families of benchmarks that it explains; all where none is named.
+    pub families: &'static [&'static str],
     /// One of these is seen. Without any, the rule holds where no other does.
     pub seen: &'static [Sign],
     /// None of these is seen.
@@ -31,6 +33,7 @@ impl CauseRule {
     pub(super) const NEW: Self = Self {
         id: "",
         side: SlowSide::Both,
+        families: &[],
         seen: &[],
         refuted_by: &[],
         cause: "",
@@ -38,8 +41,12 @@ impl CauseRule {
         action: "",
     };
 
+    fn is_about(&self, scene: &Scene<'_>) -> bool {
+        self.side.overlaps(scene.side) && (self.families.is_empty() || scene.is_of(self.families))
+    }
+
     pub(super) fn holds(&self, scene: &Scene<'_>) -> Option<Observation> {
-        if !self.side.overlaps(scene.side) || self.seen.is_empty() {
+        if !self.is_about(scene) {
             return None;
         }
         let refuted = self.refuted_by.iter().any(|sign| matches!(sign.sight(scene), Observed::Seen(_)));
@@ -51,7 +58,7 @@ impl CauseRule {
 
     /// The signs that were looked for and are not there.
     pub(super) fn excluded(&self, scene: &Scene<'_>) -> impl Iterator<Item = String> {
-        let signs = self.seen.iter().filter(|_| self.side.overlaps(scene.side));
+        let signs = self.seen.iter().filter(|_| self.is_about(scene));
         signs.filter(|sign| matches!(sign.sight(scene), Observed::Absent)).map(Sign::short)
     }
 

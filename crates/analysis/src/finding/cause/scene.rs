@@ -1,11 +1,52 @@
 //! What a rule looks at: a node, its cases, and the other nodes.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Site, Unit};
+use seatrial_model::{Outcome, Site, Unit};
 
 use crate::finding::matrix::{Matrix, Slow, SlowSide};
+use crate::fleet::attributes;
 use crate::number::quantity;
+
+/// The nodes of a run: what they are, and how they are set.
+pub struct Fleet<'a> {
+    pub site: &'a Site,
+    pub settings: &'a [&'static SettingAbout],
+    usual: OnceCell<BTreeMap<String, Usual>>,
+}
+
+/// The value of an attribute that more than half of the nodes have.
+pub struct Usual {
+    pub value: String,
+    pub nodes: usize,
+}
+
+impl<'a> Fleet<'a> {
+    pub const fn new(site: &'a Site, settings: &'a [&'static SettingAbout]) -> Self {
+        Self { site, settings, usual: OnceCell::new() }
+    }
+
+    /// What most nodes have of the attribute `name`.
+    pub fn usual(&self, name: &str) -> Option<&Usual> {
+        self.usual.get_or_init(|| usual(self.site)).get(name)
+    }
+}
+
+fn usual(site: &Site) -> BTreeMap<String, Usual> {
+    let mut counts: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for (name, value) in site.nodes.iter().flat_map(attributes) {
+        *counts.entry(name).or_default().entry(value).or_default() += 1;
+    }
+    let of = |(name, values): (String, BTreeMap<String, usize>)| {
+        let all: usize = values.values().sum();
+        let (value, nodes) = values.into_iter().find(|(_, nodes)| 2 * nodes > all)?;
+        Some((name, Usual { value, nodes }))
+    };
+    counts.into_iter().filter_map(of).collect()
+}
 
 pub struct Scene<'a> {
     pub node: &'a str,
@@ -15,11 +56,34 @@ pub struct Scene<'a> {
     /// Where the node is slow: the matrix of the pairs, and its speed in there.
     pub slow: Option<(&'a Matrix, Slow)>,
     pub records: &'a [CaseRecord],
-    pub site: &'a Site,
-    pub settings: &'a [&'static SettingAbout],
+    pub fleet: &'a Fleet<'a>,
 }
 
 impl Scene<'_> {
+    /// Whether the node was measured: what makes a node slow explains no case without a number.
+    pub fn has_numbers(&self) -> bool {
+        self.slow.is_some() || self.cases.iter().any(|case| case.outcome == Outcome::Measured)
+    }
+
+    pub const fn site(&self) -> &Site {
+        self.fleet.site
+    }
+
+    /// Whether an attribute speaks of what was measured: that of a device only where no case is of another device of its kind.
+    pub fn concerns(&self, attribute: &str) -> bool {
+        let Some((_, subject)) = attribute.rsplit_once(" of ") else { return true };
+        let kind = subject.split(':').next();
+        let is_other = |case: &&CaseRecord| {
+            Some(case.subject.kind()) == kind && case.subject.to_string() != subject
+        };
+        !self.cases.iter().any(|case| is_other(&case))
+    }
+
+    /// Whether some of the cases are of these families of benchmarks.
+    pub fn is_of(&self, families: &[&str]) -> bool {
+        self.cases.iter().any(|case| families.iter().any(|family| case.bench.split('.').next() == Some(family)))
+    }
+
     /// The rates of the node and of all nodes in Gbit/s.
     pub fn rates(&self) -> Option<(f64, f64)> {
         let (matrix, slow) = self.slow.as_ref()?;

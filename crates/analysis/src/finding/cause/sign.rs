@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::setting::{Present, SettingReading};
-use seatrial_model::{Bytes, NodeReadings, SiteNode, Value};
+use seatrial_model::setting::Present;
+use seatrial_model::{Bytes, NodeReadings, SiteNode};
 
 use super::scene::Scene;
 use crate::finding::lossy::{self, Lost};
+use crate::finding::probes::seen;
 use crate::finding::shaped;
-use crate::fleet::setting_name;
+use crate::fleet::{attributes, command, setting_name};
 use crate::number::significant;
 
 /// Something that a record, the inventory or the settings show, or do not.
@@ -17,9 +18,8 @@ use crate::number::significant;
 pub enum Sign {
     /// The reason of a case without a number has this text.
     Reason(&'static str),
-    /// The kernel of the node logged a line with one of these texts during trials, and no other kernel did; of cases of these
-    /// families.
-    KernelLog(&'static [&'static str], &'static [&'static str]),
+    /// The kernel of the node logged a line with one of these texts during trials, and no other kernel did.
+    KernelLog(&'static [&'static str]),
     /// A control group limits the device of its cases.
     ThrottledDevice,
     /// Segments are lost in most pairs of the node.
@@ -28,12 +28,18 @@ pub enum Sign {
     LostAcknowledgements,
     /// A shaper of the node allows what the node reaches, and less than the others reach.
     Shaper,
-    /// The last value of this setting is smaller than the value of most other nodes.
-    Smaller(&'static str),
+    /// An attribute or a setting of one of these names is lower than on most nodes: of a list the last number counts.
+    Lower(&'static [&'static str]),
+    /// An attribute or a setting of one of these names is not as on most nodes.
+    Differs(&'static [&'static str]),
+    /// One of these states counts errors on the node, and on most others none.
+    Counted(&'static [&'static str]),
+    /// A case of the node has a finding of one of these kinds, and most cases of the others have none.
+    Finding(&'static [&'static str]),
+    /// The clock of the node's CPUs was lowered because of heat, and that of most others was not.
+    Heat,
     /// A cgroup limits the CPU time of the node, and of no other.
     CpuQuota,
-    /// The node has fewer CPUs to run on than most other nodes.
-    FewerCpus,
     /// This limits the flows of the node, as their benchmark derives it from TCP_INFO and CPU times.
     LimitedBy(&'static str),
     /// The same limits the flows of the other nodes.
@@ -70,7 +76,7 @@ impl Sign {
     pub fn words(&self) -> String {
         match self {
             Self::Reason(text) => format!("\"{text}\" in the reason of its cases"),
-            Self::KernelLog(texts, _) => {
+            Self::KernelLog(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
                 format!("{} in the kernel log", texts.join(" or "))
             }
@@ -78,9 +84,12 @@ impl Sign {
             Self::Loss => "packet loss".to_owned(),
             Self::LostAcknowledgements => "loss of acknowledgements".to_owned(),
             Self::Shaper => "a shaper on the node".to_owned(),
-            Self::Smaller(setting) => format!("a smaller {setting} than the others"),
+            Self::Lower(names) => format!("lower {} than on the others", names.join(" or ")),
+            Self::Differs(names) => format!("other {} than on the others", names.join(" or ")),
+            Self::Counted(states) => format!("{} above 0, and 0 on the others", states.join(" or ")),
+            Self::Finding(kinds) => format!("the finding {} of the node alone", kinds.join(" or ")),
+            Self::Heat => "a clock lowered by heat, of the node alone".to_owned(),
             Self::CpuQuota => "a CPU quota".to_owned(),
-            Self::FewerCpus => "fewer CPUs than the others".to_owned(),
             Self::LimitedBy(word) => format!("flows limited by {word}"),
             Self::OthersLimitedBy(word) => format!("flows of other nodes limited by {word}"),
         }
@@ -89,7 +98,11 @@ impl Sign {
     /// The sign in a list of what a finding excludes.
     pub(super) fn short(&self) -> String {
         match self {
-            Self::KernelLog(texts, _) => format!("\"{}\" and the like in the kernel log", texts[0]),
+            Self::KernelLog(texts) => format!("\"{}\" and the like in the kernel log", texts[0]),
+            Self::Lower(names) => format!("lower {}", names[0]),
+            Self::Differs(names) => format!("another {}", names[0]),
+            Self::Counted(states) => format!("{} above 0", states[0]),
+            Self::Finding(kinds) => format!("the finding {}", kinds[0]),
             other => other.words(),
         }
     }
@@ -103,10 +116,10 @@ impl Sign {
             };
         }
         match self {
-            Self::KernelLog(texts, families) => return kernel_log(scene, texts, families),
+            Self::KernelLog(texts) => return kernel_log(scene, texts),
             Self::ThrottledDevice => return throttled_device(scene),
             // What makes a node slow explains no case without a number.
-            _ if scene.slow.is_none() => return Observed::Unknown,
+            _ if !scene.has_numbers() => return Observed::Unknown,
             _ => {}
         }
         match self {
@@ -114,9 +127,12 @@ impl Sign {
             Self::Loss => lost(scene, Lost::Segments),
             Self::LostAcknowledgements => lost(scene, Lost::Acknowledgements),
             Self::Shaper => shaper(scene),
-            Self::Smaller(setting) => smaller(scene, setting),
+            Self::Lower(names) => odd(scene, names, true),
+            Self::Differs(names) => odd(scene, names, false),
+            Self::Counted(states) => counted(scene, states),
+            Self::Finding(kinds) => has_finding(scene, kinds),
+            Self::Heat => heat(scene),
             Self::CpuQuota => quota(scene),
-            Self::FewerCpus => fewer_cpus(scene),
             Self::LimitedBy(word) => limited_by(scene.cases.iter().copied(), word, MOST),
             Self::OthersLimitedBy(word) => limited_by(scene.others(), word, OTHERS),
         }
@@ -127,12 +143,7 @@ fn told(is_seen: bool, text: String) -> Observed {
     if is_seen { Observed::Seen(Observation { text, ..Observation::default() }) } else { Observed::Absent }
 }
 
-fn kernel_log(scene: &Scene<'_>, texts: &[&str], families: &[&str]) -> Observed {
-    let is_of =
-        |case: &&CaseRecord| case.bench.split('.').next().is_some_and(|family| families.contains(&family));
-    if !scene.cases.iter().any(is_of) {
-        return Observed::Unknown;
-    }
+fn kernel_log(scene: &Scene<'_>, texts: &[&str]) -> Observed {
     let (mut own, mut is_read) = (None, false);
     for case in scene.records {
         for (node, reading) in NodeReadings::of_probe(&case.evidence, "kernel_log") {
@@ -193,7 +204,7 @@ fn limited_by<'a>(cases: impl Iterator<Item = &'a CaseRecord>, word: &str, most:
 }
 
 fn shaper(scene: &Scene<'_>) -> Observed {
-    let Some(node) = scene.site.node(scene.node) else { return Observed::Unknown };
+    let Some(node) = scene.site().node(scene.node) else { return Observed::Unknown };
     let Some((rate, median)) = scene.rates() else { return Observed::Unknown };
     let of_rate =
         |shaper: &shaped::Shaper| rate <= shaper.gbit && rate >= SHAPED * shaper.gbit && shaper.gbit < median;
@@ -207,52 +218,95 @@ fn shaper(scene: &Scene<'_>) -> Observed {
     }
 }
 
-/// The last of the values of a setting: the largest of several.
-fn last_number(value: &Value) -> Option<f64> {
-    let text = value.to_string();
-    let last = text.rsplit(',').next()?.trim();
-    last.parse::<f64>().ok().or_else(|| last.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64))
+/// The number by which values are ordered: the largest of a list, and of a number with a unit that number.
+fn last_number(value: &str) -> Option<f64> {
+    let last = value.rsplit(',').next()?.trim();
+    let first = last.split(' ').next()?;
+    last.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64).or_else(|| first.parse::<f64>().ok())
 }
 
-fn smaller(scene: &Scene<'_>, setting: &str) -> Observed {
-    let values = |node: &'_ SiteNode| -> Vec<(SettingReading, Value)> {
-        let of_setting = node.settings.iter().filter(|reading| reading.setting == setting);
-        of_setting
-            .filter_map(|reading| match &reading.present {
-                Present::Value(value) => Some((reading.clone(), value.clone())),
-                Present::Absent(_) | Present::Unreadable(_) => None,
-            })
-            .collect()
-    };
-    let Some(node) = scene.site.node(scene.node) else { return Observed::Unknown };
+/// An attribute with one of `names`, of the node or of a device, that most nodes have otherwise; less of it where `is_lower`.
+fn odd(scene: &Scene<'_>, names: &[&str], is_lower: bool) -> Observed {
+    let Some(node) = scene.site().node(scene.node) else { return Observed::Unknown };
     let mut is_known = false;
-    for (reading, value) in values(node) {
-        let others = scene.site.nodes.iter().filter(|other| other.name != node.name).flat_map(values);
-        let mut counts: BTreeMap<String, (usize, Value)> = BTreeMap::new();
-        for (_, other) in others.filter(|(other, _)| other.subject == reading.subject) {
-            counts.entry(other.to_string()).or_insert((0, other)).0 += 1;
-        }
-        let all: usize = counts.values().map(|(count, _)| count).sum();
-        let Some((count, usual)) = counts.into_values().max_by_key(|(count, _)| *count) else { continue };
-        let (Some(own), Some(others)) = (last_number(&value), last_number(&usual)) else { continue };
+    let all = attributes(node);
+    let own = names.iter().flat_map(|name| all.iter().filter(move |(of, _)| is_named(of, name)));
+    for (name, value) in own.filter(|(name, _)| scene.concerns(name)) {
+        let Some(usual) = scene.fleet.usual(name) else { continue };
         is_known = true;
-        if own < others && 2 * count > all {
-            let about = scene.settings.iter().find(|about| about.id == setting);
-            let command = about.and_then(|about| about.command(&reading, &usual));
+        let is_odd = match is_lower {
+            true => last_number(value)
+                .zip(last_number(&usual.value))
+                .is_some_and(|(own, others)| own < others),
+            false => *value != usual.value,
+        };
+        if is_odd {
+            let command = command(node, name, &usual.value, scene.fleet.settings);
             return Observed::Seen(Observation {
-                text: format!("{} is {value}, on {count} others {usual}", setting_name(&reading)),
-                device: String::new(),
-                command: command.unwrap_or_else(|| format!("set {setting} to {usual}")),
+                text: format!("{name} is {value}, on {} others {}", usual.nodes, usual.value),
+                device: name.rsplit_once(':').map_or_else(String::new, |(_, device)| device.to_owned()),
+                command: command.unwrap_or_else(|| format!("set {name} to {}", usual.value)),
             });
         }
     }
     if is_known { Observed::Absent } else { Observed::Unknown }
 }
 
+/// Whether an attribute is called `name`, or `name` of a device.
+fn is_named(attribute: &str, name: &str) -> bool {
+    attribute.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
+}
+
+/// A count of errors that the node has and most others have not.
+fn counted(scene: &Scene<'_>, settings: &[&str]) -> Observed {
+    let of = |node: &SiteNode| -> Option<(String, f64)> {
+        let own = node.settings.iter().filter(|reading| settings.contains(&reading.setting.as_str()));
+        let counts = own.filter_map(|reading| match &reading.present {
+            Present::Value(value) => Some((setting_name(reading), last_number(&value.to_string())?)),
+            Present::Absent(_) | Present::Unreadable(_) => None,
+        });
+        counts.max_by(|(_, one), (_, other)| one.total_cmp(other))
+    };
+    let Some((name, count)) = scene.site().node(scene.node).and_then(of) else { return Observed::Unknown };
+    let others: Vec<f64> = (scene.site().nodes.iter())
+        .filter(|node| node.name != scene.node)
+        .filter_map(|node| Some(of(node)?.1))
+        .collect();
+    let with = others.iter().filter(|other| **other > 0.0).count();
+    told(count > 0.0 && 2 * with < others.len(), format!("{name} is {}", significant(count)))
+}
+
+/// A finding of one of these kinds about a case of the node, which most cases of the others have not.
+fn has_finding(scene: &Scene<'_>, kinds: &[&str]) -> Observed {
+    let of = |case: &CaseRecord| -> Option<String> {
+        case.findings.iter().find(|one| kinds.contains(&one.kind.as_str())).map(|one| one.text.clone())
+    };
+    let (mut all, mut with) = (0, 0);
+    for case in scene.others() {
+        all += 1;
+        with += usize::from(of(case).is_some());
+    }
+    let own = scene.cases.iter().find_map(|case| of(case));
+    told(own.is_some() && (all == 0 || 2 * with < all), own.unwrap_or_default())
+}
+
+/// The clock of the node's CPUs was lowered because of heat, and that of most others was not.
+fn heat(scene: &Scene<'_>) -> Observed {
+    let times = |case: &CaseRecord, is_own: bool| -> Option<u64> {
+        let of = seen(case, "throttle").filter(|seen| (seen.node == scene.node) == is_own);
+        of.map(|seen| seen.count("core_throttles") + seen.count("package_throttles")).reduce(|sum, one| sum + one)
+    };
+    let own = scene.cases.iter().filter_map(|case| times(case, true)).reduce(|sum, one| sum + one);
+    let Some(own) = own else { return Observed::Unknown };
+    let others: Vec<u64> = scene.others().filter_map(|case| times(case, false)).collect();
+    let with = others.iter().filter(|times| **times > 0).count();
+    told(own > 0 && (others.is_empty() || 2 * with < others.len()), format!("{own} times during the trials"))
+}
+
 fn quota(scene: &Scene<'_>) -> Observed {
     let of = |node: &SiteNode| node.machine.cpu.quota.known().cloned();
-    let Some(own) = scene.site.node(scene.node).and_then(of) else { return Observed::Unknown };
-    let others = || scene.site.nodes.iter().filter(|node| node.name != scene.node);
+    let Some(own) = scene.site().node(scene.node).and_then(of) else { return Observed::Unknown };
+    let others = || scene.site().nodes.iter().filter(|node| node.name != scene.node);
     let is_alone = others().all(|node| of(node).is_some_and(|quota| quota != own));
     match own.filter(|_| is_alone) {
         Some(quota) => {
@@ -261,17 +315,4 @@ fn quota(scene: &Scene<'_>) -> Observed {
         }
         None => Observed::Absent,
     }
-}
-
-fn fewer_cpus(scene: &Scene<'_>) -> Observed {
-    let of = |node: &SiteNode| node.machine.cpu.usable().count();
-    let Some(own) = scene.site.node(scene.node).map(of) else { return Observed::Unknown };
-    let mut others: Vec<usize> =
-        scene.site.nodes.iter().filter(|node| node.name != scene.node).map(of).collect();
-    others.sort_unstable();
-    let Some(usual) = others.get(others.len() / 2) else { return Observed::Unknown };
-    if own == 0 {
-        return Observed::Unknown;
-    }
-    told(own < *usual, format!("{own} CPUs, the others have {usual}"))
 }

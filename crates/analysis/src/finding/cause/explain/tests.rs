@@ -6,6 +6,8 @@ use seatrial_model::setting::SettingReading;
 use seatrial_model::{Cause, Fact, FlowLoss, LastFlows, LossShare, Params, SiteNode, Unit, Value};
 use serde_json::json;
 
+mod hardware;
+
 use super::*;
 use crate::finding::findings;
 use crate::judge::fixture::{case, metric, no_limit};
@@ -18,6 +20,7 @@ fn pairs(rate: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
         let mut case = case(&format!("n{one}"), &format!("n{one}->n{other}"));
         let Ok(id) = format!("n{one}->n{other}").parse();
         case.case = id;
+        case.bench = "net.tcp_stream".to_owned();
         case.nodes.push(format!("n{other}"));
         let value = rate(one, other);
         let metric = seatrial_model::record::MetricRecord {
@@ -221,7 +224,6 @@ fn cases_without_numbers_are_told_by_what_their_reasons_say() {
 /// `records` with a line in the kernel log of n3, and of another node where `everywhere`.
 fn logged(mut records: Vec<CaseRecord>, text: &str, everywhere: bool) -> Vec<CaseRecord> {
     for case in &mut records {
-        case.bench = "net.tcp_stream".to_owned();
         let log = |text: Option<&str>| {
             let lines: Vec<_> =
                 text.iter().map(|text| json!({ "sequence": 1, "level": "warning", "text": text })).collect();

@@ -5,7 +5,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "fewer-cpus",
-    seen: &[Sign::FewerCpus],
+    seen: &[Sign::Lower(&["CPUs to run on"])],
     cause: "{node} has fewer CPUs to run on: {seen}",
     action: "look at the cpuset and offline CPUs of {node}: `grep Cpus_allowed_list /proc/self/status`, `lscpu --extended`",
     ..CauseRule::NEW

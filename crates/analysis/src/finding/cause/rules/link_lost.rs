@@ -2,15 +2,14 @@
 
 use seatrial_model::Actor;
 
+use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "link-lost",
-    seen: &[Sign::KernelLog(
-        &["NETDEV WATCHDOG", "Link is Down", "Link down", "link down"],
-        &["net", "rdma", "mpi", "nccl", "transfer"],
-    )],
+    families: NETWORK,
+    seen: &[Sign::KernelLog(&["NETDEV WATCHDOG", "Link is Down", "Link down", "link down"])],
     cause: "the network card of {node} hung or lost its link: {seen}",
     actor: Actor::NetworkTeam,
     action: "look at cable and switch port, then driver and firmware of the card: `dmesg`, `ethtool DEVICE`, `ethtool -S DEVICE`",

@@ -7,7 +7,11 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "machine-check",
-    seen: &[Sign::KernelLog(&["[Hardware Error]", "EDAC "], &["mem", "cpu", "mpi"])],
+    families: &["mem", "cpu", "mpi"],
+    seen: &[
+        Sign::KernelLog(&["[Hardware Error]", "EDAC "]),
+        Sign::Counted(&["state.memory_uncorrected", "state.memory_corrected", "state.machine_check"]),
+    ],
     cause: "processor or memory of {node} has errors: {seen}",
     actor: Actor::Vendor,
     action: "find the memory module and replace it: `ras-mc-ctl --errors`, `edac-util -v`, event log of the BMC (`ipmitool sel list`)",

@@ -1,18 +1,24 @@
 //! All rules, in the order in which they are tried: what was seen to happen goes before what differs, and what differs before
 //! what only limits.
 
+mod cpu_clock_settings;
 mod cpu_quota;
 mod disk_errors;
 mod fewer_cpus;
 mod firewall;
 mod frozen_file_system;
 mod full_path;
+mod gpu_clock;
 mod gpu_fault;
+mod gpu_shared;
+mod heat;
 mod large_packets;
 mod link_lost;
 mod loss;
 mod lost_acknowledgements;
 mod machine_check;
+mod missing_memory;
+mod narrow_link;
 mod pcie_errors;
 mod receive_window;
 mod receiver_cpu;
@@ -22,6 +28,8 @@ mod send_buffer;
 mod sender_cpu;
 mod sender_starved;
 mod shaper;
+mod slow_memory;
+mod slow_port;
 mod small_receive_buffer;
 mod small_send_buffer;
 mod smaller_mtu;
@@ -30,6 +38,9 @@ mod unexplained;
 mod window_below_segment;
 
 use super::rule::CauseRule;
+
+/// Families of benchmarks that send through network cards.
+const NETWORK: &[&str] = &["net", "rdma", "mpi", "nccl", "transfer"];
 
 /// Every rule; the first that holds is the cause, and the last holds where no other does.
 pub const CAUSES: &[CauseRule] = &[
@@ -43,15 +54,23 @@ pub const CAUSES: &[CauseRule] = &[
     disk_errors::RULE,
     machine_check::RULE,
     gpu_fault::RULE,
+    gpu_shared::RULE,
     shaper::RULE,
     loss::RULE,
     lost_acknowledgements::RULE,
     pcie_errors::RULE,
+    narrow_link::RULE,
+    slow_port::RULE,
+    missing_memory::RULE,
+    slow_memory::RULE,
+    heat::RULE,
+    gpu_clock::RULE,
     small_receive_buffer::RULE,
     small_send_buffer::RULE,
     smaller_mtu::RULE,
     cpu_quota::RULE,
     fewer_cpus::RULE,
+    cpu_clock_settings::RULE,
     receive_window::RULE,
     send_buffer::RULE,
     sender_starved::RULE,

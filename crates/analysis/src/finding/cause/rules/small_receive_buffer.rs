@@ -1,5 +1,6 @@
 //! A receive buffer below that of the other nodes.
 
+use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 use crate::finding::matrix::SlowSide;
@@ -7,7 +8,8 @@ use crate::finding::matrix::SlowSide;
 pub const RULE: CauseRule = CauseRule {
     id: "small-receive-buffer",
     side: SlowSide::Receives,
-    seen: &[Sign::Smaller("net.ipv4.tcp_rmem")],
+    families: NETWORK,
+    seen: &[Sign::Lower(&["net.ipv4.tcp_rmem"])],
     cause: "the receive buffer is small: {seen}",
     action: "`{command}`, and in a file in /etc/sysctl.d",
     ..CauseRule::NEW

@@ -1,11 +1,13 @@
 //! An interface with a smaller MTU than those of the other nodes.
 
+use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "smaller-mtu",
-    seen: &[Sign::Smaller("nic.mtu")],
+    families: NETWORK,
+    seen: &[Sign::Lower(&["nic.mtu"])],
     cause: "the MTU is smaller: {seen}",
     action: "`{command}`, and where the network is configured",
     ..CauseRule::NEW

@@ -1,0 +1,16 @@
+//! Other programs on a GPU.
+
+use seatrial_model::Actor;
+
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "gpu-shared",
+    families: &["gpu", "nccl"],
+    seen: &[Sign::Finding(&["gpu-shared"])],
+    cause: "{seen}",
+    actor: Actor::User,
+    action: "find whose programs they are and end them: `nvidia-smi`, `ps -o user,args -p PID`",
+    ..CauseRule::NEW
+};

@@ -1,0 +1,17 @@
+//! A port that has settled on a lower speed.
+
+use seatrial_model::Actor;
+
+use super::NETWORK;
+use super::super::rule::CauseRule;
+use super::super::sign::Sign;
+
+pub const RULE: CauseRule = CauseRule {
+    id: "slow-port",
+    families: NETWORK,
+    seen: &[Sign::Lower(&["speed", "rate"])],
+    cause: "a port of {node} runs at a lower speed: {seen}",
+    actor: Actor::NetworkTeam,
+    action: "check cable, transceiver and the speed that the switch port is set to: `ethtool {device}`, `ibstat`",
+    ..CauseRule::NEW
+};
