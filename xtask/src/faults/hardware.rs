@@ -78,18 +78,28 @@ fn gpu() -> Vec<Planted> {
     let shared = SHARES.map(|(strength, share)| {
         let what = format!("another program uses the GPU of n3, which measures {share}");
         let evidence = watched(json!({ "others": [815], "other_names": { "815": "train" } }));
-        of("gpu-shared", strength, &what, GPU, &["other processes compute"], &Simulated {
-            evidence,
-            ..Simulated::sound(share)
-        })
+        of(
+            "gpu-shared",
+            strength,
+            &what,
+            GPU,
+            &["other processes compute"],
+            &Simulated { evidence, ..Simulated::sound(share) },
+        )
     });
     let slowed = SHARES.map(|(strength, share)| {
         let what = format!("the driver slows the GPU of n3 down for its heat, which measures {share}");
-        let evidence = watched(json!({ "others": [], "throttle_bits": 32, "throttled_by": ["software thermal slowdown"] }));
-        of("gpu-clock", strength, &what, GPU, &["clock was throttled"], &Simulated {
-            evidence,
-            ..Simulated::sound(share)
-        })
+        let evidence = watched(
+            json!({ "others": [], "throttle_bits": 32, "throttled_by": ["software thermal slowdown"] }),
+        );
+        of(
+            "gpu-clock",
+            strength,
+            &what,
+            GPU,
+            &["clock was throttled"],
+            &Simulated { evidence, ..Simulated::sound(share) },
+        )
     });
     lanes.into_iter().chain(shared).chain(slowed).collect()
 }
@@ -151,10 +161,9 @@ impl Simulated {
         let gpu = json!({ "index": 0, "vendor": { "known": "NVIDIA" }, "model": { "known": "H200" },
             "memory_bytes": { "known": 140_u64 << 30 },
             "pci": { "address": ADDRESS, "ids": { "known": "10de:2335" }, "path": { "ports": [link(ADDRESS)] } } });
-        let nic = json!({ "name": "eth0", "kind": "physical", "speed_mbit_s": { "known": self.port_gbit * 1000 } });
-        let reading = |setting: &str, value: Value| {
-            json!({ "setting": setting, "subject": "node", "facts": {}, "present": { "value": value } })
-        };
+        let nic =
+            json!({ "name": "eth0", "kind": "physical", "speed_mbit_s": { "known": self.port_gbit * 1000 } });
+        let reading = |setting: &str, value: Value| json!({ "setting": setting, "subject": "node", "facts": {}, "present": { "value": value } });
         let settings = [
             reading("cpu.governor", json!(self.governor)),
             reading("state.memory_corrected", json!(self.corrected)),

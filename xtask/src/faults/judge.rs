@@ -8,7 +8,8 @@ use super::gain::Gained;
 use super::planted::{Planted, Who};
 
 /// Findings that name a node as the one at fault.
-const BLAMES: &[&str] = &["slow-node", "lossy-node", "culprit", "known-cause", "uniformity", "outlier", "link-lost"];
+const BLAMES: &[&str] =
+    &["slow-node", "lossy-node", "culprit", "known-cause", "uniformity", "outlier", "link-lost"];
 
 /// Findings about how quiet the machine was that has the lab.
 const OF_THE_MACHINE: &[&str] = &["did-not-converge", "disturbed", "trials-not-made"];

@@ -46,8 +46,8 @@ mod uneven_flows;
 
 pub use at_once::{AtOnce, Classes, Flow, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
-pub(crate) use cause::explain_outliers;
 pub use cause::{CAUSES, CauseRule, Sign, explain};
+pub(crate) use cause::{explain_outliers, remedy_of_attribute};
 pub use cost::cost_findings;
 pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};
 pub use impact::{Impact, ImpactRow, impacts};

@@ -68,7 +68,7 @@ impl Attributes {
         self.0.insert("hardware threads online".to_owned(), online.to_string());
         self.0.insert("CPUs to run on".to_owned(), machine.cpu.usable().count().to_string());
         let quota = machine.cpu.quota.as_ref().map(|quota| match quota {
-            Some(quota) => format!("{} us of {} us", quota.quota_us, quota.period_us),
+            Some(quota) => format!("{} us of CPU time in {} us", quota.quota_us, quota.period_us),
             None => "none".to_owned(),
         });
         self.known("CPU quota", &quota);

@@ -7,6 +7,7 @@ use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
 
 use super::attributes::{attributes, command};
 use super::class::Class;
+use crate::finding::remedy_of_attribute;
 
 const KIND: &str = "uniformity";
 
@@ -47,8 +48,8 @@ pub(super) fn find(class: &Class<'_>, settings: &[&'static SettingAbout]) -> Vec
                         };
                         let host = class.nodes.iter().find(|host| host.name == *node);
                         let command = host.and_then(|host| command(host, name, usual, settings));
-                        let text = format!("{name} {value}, {others} {usual}");
-                        odd.entry(*node).or_default().push(Odd { text, command });
+                        let text = format!("{name} is {value}, on {others} {usual}");
+                        odd.entry(*node).or_default().push(Odd { name: name.clone(), text, command });
                     }
                 }
             }
@@ -61,6 +62,7 @@ pub(super) fn find(class: &Class<'_>, settings: &[&'static SettingAbout]) -> Vec
 
 /// A difference, and the command that takes it away, if one is known.
 struct Odd {
+    name: String,
     text: String,
     command: Option<String>,
 }
@@ -75,8 +77,10 @@ fn of_node(node: &str, odd: &[Odd]) -> Finding {
     let remedy = match odd.iter().find_map(|odd| odd.command.as_ref()) {
         Some(command) => Remedy::of(Actor::Root, format!("make {node} like its peers: `{command}`")),
         None => {
+            let of_cause = odd.iter().find_map(|odd| remedy_of_attribute(&odd.name, node));
             let first = what.first().copied().unwrap_or_default();
-            Remedy::of(Actor::Administrator, format!("make {node} like its peers: {first}"))
+            let text = || format!("find out why {node} is not like its peers: {first}");
+            of_cause.unwrap_or_else(|| Remedy::of(Actor::Administrator, text()))
         }
     };
     Finding { node: Some(node.to_owned()), ..finding }.with_remedy(remedy)
@@ -126,7 +130,9 @@ mod tests {
         nodes[6] = node("n7", 15, "powersave");
         assert_eq!(
             texts(&nodes),
-            ["n7: cpu.governor powersave, 15 others performance; memory modules 15, 15 others 16"]
+            [
+                "n7: cpu.governor is powersave, on 15 others performance; memory modules is 15, on 15 others 16"
+            ]
         );
     }
 
@@ -148,13 +154,21 @@ mod tests {
             remedy: "",
             traps: "",
         };
-        let nodes = [node("n1", 8, "performance"), node("n2", 8, "performance"), node("n3", 7, "powersave")];
-        let class = Class { nodes: nodes.iter().collect() };
-        let action = |settings: &[&'static SettingAbout]| {
+        let action = |modules: usize, settings: &[&'static SettingAbout]| {
+            let sound = |name: &str| node(name, 8, "performance");
+            let nodes = [sound("n1"), sound("n2"), node("n3", modules, "powersave")];
+            let class = Class { nodes: nodes.iter().collect() };
             find(&class, settings)[0].remedy.as_ref().expect("there is something to do").action.clone()
         };
-        assert_eq!(action(&[&GOVERNOR]), "make n3 like its peers: `cpupower frequency-set -g performance`");
-        assert_eq!(action(&[]), "make n3 like its peers: cpu.governor powersave, 2 others performance");
+        assert_eq!(
+            action(7, &[&GOVERNOR]),
+            "make n3 like its peers: `cpupower frequency-set -g performance`"
+        );
+        assert_eq!(
+            action(8, &[]),
+            "find out why n3 is not like its peers: cpu.governor is powersave, on 2 others performance"
+        );
+        assert!(action(7, &[]).contains("dmidecode -t memory"), "as the rule of missing memory says");
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub fn judging(document: &Document, actions: &[Action<'_>]) -> Option<String> {
 pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
     let mut all = of_verdicts(document, abouts);
     if document.verdicts.is_empty() {
-        all.extend(of_cases(document));
+        all.extend(of_cases(document).into_iter().filter(|action| !is_explained(document, action)));
     }
     // Failures come before unknowns.
     let at = all.iter().position(|action| action.badge.tone != Verdict::Fail).unwrap_or(all.len());
@@ -107,16 +107,28 @@ pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Act
     all
 }
 
-/// As [`actions`], followed by the warnings, one for each kind.
+/// Whether a finding that tells the cause is about all of the cases: it says once whose fault they are and what to do.
+fn is_explained(document: &Document, action: &Action<'_>) -> bool {
+    let mut causes = document.findings.iter().filter(|finding| finding.cause.is_some());
+    causes.any(|finding| {
+        action.repeats.iter().all(|case| finding.evidence.iter().any(|id| *id == case.case.as_str()))
+    })
+}
+
+/// As [`actions`], followed by the warnings, one for each kind: first those that name a node, then how quiet the machine was, then
+/// what was seen in single cases.
 pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
     let mut all = actions(document, abouts);
-    all.extend(disturbed(document));
     let is_other = |found: &Found<'_>| {
         found.finding.severity == Severity::Warning && !OF_RUN.contains(&found.finding.kind.as_str())
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
     let kinds = groups(warnings, |found| found.finding.kind.clone());
-    all.extend(kinds.iter().map(|group| of_kind(group)));
+    let is_of_node =
+        |group: &&Vec<Found<'_>>| group[0].finding.case.is_none() && group[0].finding.node.is_some();
+    all.extend(kinds.iter().filter(is_of_node).map(|group| of_kind(group)));
+    all.extend(disturbed(document));
+    all.extend(kinds.iter().filter(|group| !is_of_node(group)).map(|group| of_kind(group)));
     all
 }
 

@@ -96,6 +96,18 @@ impl<'a> JudgedNumber<'a> {
         Some(if metric.better == Better::Lower { 1e4 / percent } else { percent })
     }
 
+    /// Whether the same metric of `other` is better, where verdicts and limits tell no difference.
+    pub fn is_behind(&self, other: &Self) -> bool {
+        self.name == other.name && self.weight() == other.weight() && self.rank() < other.rank()
+    }
+
+    /// The worst value first, as an integer: those of numbers that are not negative order as their bits.
+    pub fn rank(&self) -> i64 {
+        let Some(metric) = self.metric() else { return i64::MIN };
+        let bits = metric.median.max(0.0).to_bits() as i64;
+        if metric.better == Better::Lower { -bits } else { bits }
+    }
+
     /// The heaviest verdict first, then the smallest share of the limit; unknown shares come last.
     pub fn weight(&self) -> (Reverse<Option<Verdict>>, i64) {
         // In thousandths of a percent: integers order totally.

@@ -219,7 +219,7 @@ fn grouped<'a>(numbers: impl Iterator<Item = (String, String, JudgedNumber<'a>)>
             parts.len() - 1
         });
         let part = &mut parts[at];
-        if number.weight() < part.worst.weight() {
+        if number.weight() < part.worst.weight() || number.is_behind(&part.worst) {
             part.worst = number;
         }
         part.numbers.push(number);
@@ -266,7 +266,7 @@ impl Part<'_> {
     /// The number in the middle, from the worst to the best.
     pub fn usual(&self) -> JudgedNumber<'_> {
         let mut sorted = self.numbers.clone();
-        sorted.sort_by_key(JudgedNumber::weight);
+        sorted.sort_by_key(|number| (number.weight(), number.rank()));
         sorted.get(sorted.len() / 2).copied().unwrap_or(self.worst)
     }
 

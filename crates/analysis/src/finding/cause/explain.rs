@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
-use seatrial_model::{Confidence, Finding, Gain, Outcome, Severity, Site, Subject};
+use seatrial_model::{Confidence, Finding, Gain, Outcome, Remedy, Severity, Site, Subject};
 
 use super::rule::CauseRule;
 use super::rules::CAUSES;
@@ -77,6 +77,16 @@ pub fn explain_outliers<'a>(
             finding.confidence = finding.confidence.or(Some(Confidence::High));
         }
     }
+}
+
+/// What to do about a node whose attribute is not that of the others, if it is a sign of a cause and no value has to be known.
+pub fn remedy_of_attribute(name: &str, node: &str) -> Option<Remedy> {
+    let is_general = |rule: &&CauseRule| {
+        !["{command}", "{device}", "{seen}"].iter().any(|place| rule.action.contains(place))
+    };
+    let mut rules = CAUSES.iter().filter(is_general);
+    let rule = rules.find(|rule| rule.seen.iter().any(|sign| sign.is_about(name)))?;
+    Some(Remedy::of(rule.actor, rule.action.replace("{node}", node)))
 }
 
 /// The first rule that holds.

@@ -73,15 +73,16 @@ impl Scene<'_> {
     pub fn concerns(&self, attribute: &str) -> bool {
         let Some((_, subject)) = attribute.rsplit_once(" of ") else { return true };
         let kind = subject.split(':').next();
-        let is_other = |case: &&CaseRecord| {
-            Some(case.subject.kind()) == kind && case.subject.to_string() != subject
-        };
+        let is_other =
+            |case: &&CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
         !self.cases.iter().any(|case| is_other(&case))
     }
 
     /// Whether some of the cases are of these families of benchmarks.
     pub fn is_of(&self, families: &[&str]) -> bool {
-        self.cases.iter().any(|case| families.iter().any(|family| case.bench.split('.').next() == Some(family)))
+        self.cases
+            .iter()
+            .any(|case| families.iter().any(|family| case.bench.split('.').next() == Some(family)))
     }
 
     /// The rates of the node and of all nodes in Gbit/s.

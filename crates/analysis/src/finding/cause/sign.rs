@@ -95,6 +95,15 @@ impl Sign {
         }
     }
 
+    /// Whether the sign looks at an attribute of this name.
+    pub(super) fn is_about(&self, attribute: &str) -> bool {
+        match self {
+            Self::Lower(names) | Self::Differs(names) => names.iter().any(|name| is_named(attribute, name)),
+            Self::CpuQuota => attribute == "CPU quota",
+            _ => false,
+        }
+    }
+
     /// The sign in a list of what a finding excludes.
     pub(super) fn short(&self) -> String {
         match self {
@@ -235,9 +244,9 @@ fn odd(scene: &Scene<'_>, names: &[&str], is_lower: bool) -> Observed {
         let Some(usual) = scene.fleet.usual(name) else { continue };
         is_known = true;
         let is_odd = match is_lower {
-            true => last_number(value)
-                .zip(last_number(&usual.value))
-                .is_some_and(|(own, others)| own < others),
+            true => {
+                last_number(value).zip(last_number(&usual.value)).is_some_and(|(own, others)| own < others)
+            }
             false => *value != usual.value,
         };
         if is_odd {
@@ -294,7 +303,8 @@ fn has_finding(scene: &Scene<'_>, kinds: &[&str]) -> Observed {
 fn heat(scene: &Scene<'_>) -> Observed {
     let times = |case: &CaseRecord, is_own: bool| -> Option<u64> {
         let of = seen(case, "throttle").filter(|seen| (seen.node == scene.node) == is_own);
-        of.map(|seen| seen.count("core_throttles") + seen.count("package_throttles")).reduce(|sum, one| sum + one)
+        of.map(|seen| seen.count("core_throttles") + seen.count("package_throttles"))
+            .reduce(|sum, one| sum + one)
     };
     let own = scene.cases.iter().filter_map(|case| times(case, true)).reduce(|sum, one| sum + one);
     let Some(own) = own else { return Observed::Unknown };

@@ -350,7 +350,7 @@ fn a_frozen_file_system_is_told_once_for_all_cases_on_it() {
 fn every_rule_has_an_id_of_its_own_and_a_remedy_that_fits_a_line() {
     for rule in CAUSES {
         assert_eq!(CAUSES.iter().filter(|other| other.id == rule.id).count(), 1, "{}", rule.id);
-        let remedy = seatrial_model::Remedy::new(rule.actor, rule.action).to_string();
+        let remedy = Remedy::new(rule.actor, rule.action).to_string();
         assert!(remedy.len() <= 180 && !rule.action.is_empty(), "{}: {}", rule.id, remedy.len());
         assert_eq!(rule.seen.is_empty(), rule.id == "unexplained");
     }

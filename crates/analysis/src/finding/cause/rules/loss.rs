@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::Loss],
     cause: "{seen}",
     actor: Actor::NetworkTeam,
-    action: "check the error counters of its network card and of its switch port, its cable, and for a policer or shaper that drops packets",
+    action: "look for what drops packets: `tc -s qdisc`, `nft list ruleset`, `ethtool -S DEVICE` on {node}; then its switch port and its cable",
     ..CauseRule::NEW
 };

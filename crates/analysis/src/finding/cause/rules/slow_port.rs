@@ -2,9 +2,9 @@
 
 use seatrial_model::Actor;
 
-use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
+use super::NETWORK;
 
 pub const RULE: CauseRule = CauseRule {
     id: "slow-port",

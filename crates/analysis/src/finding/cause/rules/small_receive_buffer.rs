@@ -1,8 +1,8 @@
 //! A receive buffer below that of the other nodes.
 
-use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
+use super::NETWORK;
 use crate::finding::matrix::SlowSide;
 
 pub const RULE: CauseRule = CauseRule {

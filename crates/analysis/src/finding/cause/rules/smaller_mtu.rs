@@ -1,8 +1,8 @@
 //! An interface with a smaller MTU than those of the other nodes.
 
-use super::NETWORK;
 use super::super::rule::CauseRule;
 use super::super::sign::Sign;
+use super::NETWORK;
 
 pub const RULE: CauseRule = CauseRule {
     id: "smaller-mtu",

@@ -7,6 +7,6 @@ pub const RULE: CauseRule = CauseRule {
     id: "throttled-device",
     seen: &[Sign::ThrottledDevice],
     cause: "a control group limits the device: {seen}",
-    action: "take the limit away where the job is started: `cat io.max` (v1: blkio.throttle.*) of its cgroups on {node}",
+    action: "find the limit in /sys/fs/cgroup on {node} (`grep -r . --include=io.max`, v1: blkio.throttle.*), take it away in the unit or batch system that set it",
     ..CauseRule::NEW
 };

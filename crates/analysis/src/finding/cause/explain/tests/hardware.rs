@@ -51,7 +51,10 @@ fn gpu_lanes(usual: u32, own: u32) -> Site {
         let path = PciPath { ports: vec![PciPort { width, ..PciPort::default() }], ..PciPath::default() };
         let gpu = |index: u32| Gpu {
             index,
-            pci: PciDevice { path: if index == 0 { path.clone() } else { PciPath::default() }, ..PciDevice::default() },
+            pci: PciDevice {
+                path: if index == 0 { path.clone() } else { PciPath::default() },
+                ..PciDevice::default()
+            },
             ..Gpu::default()
         };
         machine.gpus = Known::Known(vec![gpu(0), gpu(1)]);
@@ -67,7 +70,11 @@ fn memory_that_is_missing_or_slower_is_the_cause_and_more_of_it_is_none() {
     assert!(finding.text.starts_with(says), "{}", finding.text);
     assert!(finding.full_text().contains("dmidecode -t memory"), "{}", finding.full_text());
     assert_eq!(cause_of_n3(&memory, &modules((16, 4800), (16, 4400))).0, "slow-memory");
-    assert_eq!(cause_of_n3(&memory, &modules((15, 4800), (16, 5600))).0, "", "more and faster than the others");
+    assert_eq!(
+        cause_of_n3(&memory, &modules((15, 4800), (16, 5600))).0,
+        "",
+        "more and faster than the others"
+    );
     let disks = records("storage.file", "fs:/scratch");
     assert_eq!(cause_of_n3(&disks, &modules((16, 4800), (15, 4800))).0, "", "of another family");
 }
