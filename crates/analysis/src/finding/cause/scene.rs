@@ -74,8 +74,8 @@ impl Scene<'_> {
         let Some((_, subject)) = attribute.rsplit_once(" of ") else { return true };
         let kind = subject.split(':').next();
         let is_other =
-            |case: &&CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
-        !self.cases.iter().any(|case| is_other(&case))
+            |case: &CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
+        !self.cases.iter().copied().any(is_other)
     }
 
     /// Whether some of the cases are of these families of benchmarks.

@@ -48,7 +48,7 @@ fn modules(usual: (usize, u32), own: (usize, u32)) -> Site {
 fn gpu_lanes(usual: u32, own: u32) -> Site {
     machines(|machine, is_n3| {
         let width = Known::Known(if is_n3 { own } else { usual });
-        let path = PciPath { ports: vec![PciPort { width, ..PciPort::default() }], ..PciPath::default() };
+        let path = PciPath { ports: vec![PciPort { width, ..PciPort::default() }] };
         let gpu = |index: u32| Gpu {
             index,
             pci: PciDevice {
