@@ -1,12 +1,14 @@
 //! A plan per node, for benchmarks that measure each node alone.
 
+use std::collections::HashMap;
+
 use seatrial_model::{
     About, Binding, Budget, Bytes, Case, Cause, Params, PartPlacement, Reason, Site, SiteNode, Subject,
     Writes,
 };
 
-use crate::budget;
-use crate::group::PARTS;
+use crate::group::{PARTS, kernel_of};
+use crate::{budget, core_bindings};
 
 /// The cases of all nodes. Nodes without a plan are left out; an error, with the first node's reason, when no node
 /// has a plan.
@@ -32,7 +34,8 @@ pub fn each_node(
 }
 
 /// One case of all nodes of `site`, each with the part that `plan` gives it alone. Facts and planned values that differ
-/// between the nodes are left out; the budget is the largest.
+/// between the nodes are left out; the budget is the largest. The threads of nodes on one kernel have different cores, as long
+/// as there are enough.
 ///
 /// # Errors
 /// Why a node has no plan, or several.
@@ -59,6 +62,7 @@ pub fn one_of_all(
     for (place, index) in all.places.iter_mut().zip(0..) {
         place.index = index;
     }
+    deal_cores(&mut all.places, site)?;
     let shared = |of: fn(&Case) -> &Params| -> Params {
         let pairs = of(first)
             .iter()
@@ -81,6 +85,26 @@ pub fn one_of_all(
     let times = |bytes: Bytes| Bytes(bytes.get().saturating_mul(own.len() as u64));
     all.writes = Writes { files: times(all.writes.files), total: times(all.writes.total), ..all.writes };
     Ok(all.in_group(about, about.id))
+}
+
+/// Nodes on one kernel have the same cores: each begins behind those of the nodes before it.
+fn deal_cores(places: &mut [PartPlacement], site: &Site) -> Result<(), Reason> {
+    let mut before: HashMap<&str, usize> = HashMap::new();
+    for node in &site.nodes {
+        let taken = before.entry(kernel_of(node)).or_default();
+        for place in places.iter_mut().filter(|place| place.node == node.name) {
+            if *taken > 0 {
+                let cores = core_bindings(&node.machine)?;
+                for binding in &mut place.bindings {
+                    if let Some(at) = cores.iter().position(|core| core.cpu == binding.cpu) {
+                        *binding = cores[(at + *taken) % cores.len()];
+                    }
+                }
+            }
+            *taken += place.bindings.len();
+        }
+    }
+    Ok(())
 }
 
 /// The case of one worker on `node`, with a thread on each of `bindings`, or unpinned.

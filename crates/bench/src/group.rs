@@ -19,19 +19,28 @@ pub const PER_NODE: ParamSpec = ParamSpec::new("per_node", Kind::Load(1, MOST_PE
     "Parts on each node, each in a process of its own; cores: one for each core, as many as the node with the fewest has.",
 );
 
-/// The word for one part a core.
-const CORES: &str = "cores";
+/// The word for one part, or one thread, a core.
+pub const CORES: &str = "cores";
 
 /// `params` with the number of parts that `per_node=cores` means on the nodes of `site`.
 ///
 /// # Errors
 /// When no core of a node is known.
 pub fn with_parts(params: &Params, site: &Site) -> Result<Params, Reason> {
+    with_cores(params, PER_NODE.name, MOST_PER_NODE, site)
+}
+
+/// `params` with the number that the word `cores` means for `name` on the nodes of `site`: as many as the node with the fewest
+/// cores has, `most` at most.
+///
+/// # Errors
+/// When no core of a node is known.
+pub fn with_cores(params: &Params, name: &str, most: u64, site: &Site) -> Result<Params, Reason> {
     let mut params = params.clone();
-    if params.text(PER_NODE.name) == Ok(CORES) {
+    if params.text(name) == Ok(CORES) {
         let cores = site.nodes.iter().map(|node| Ok(core_bindings(&node.machine)?.len() as u64));
         let cores: Vec<u64> = cores.collect::<Result<_, Reason>>()?;
-        params.set(PER_NODE.name, cores.into_iter().min().unwrap_or(1).min(MOST_PER_NODE));
+        params.set(name, cores.into_iter().min().unwrap_or(1).min(most));
     }
     Ok(params)
 }

@@ -5,10 +5,10 @@ use seatrial_model::disturbance::{CpuUse, disturber};
 
 use crate::probes::in_trial;
 
-/// What disturbed the trial, in words; `None` when no disturbance is known. Uses the differences of the probes
+/// What disturbed the trial of these parts, in words; `None` when no disturbance is known. Uses the differences of the probes
 /// `steal` and `load` in the evidence of workers; what could not be read does not disturb. Which processes count:
 /// [`disturber`].
-pub fn disturbance(parts: &[PartRecord]) -> Option<String> {
+pub fn disturbance<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> Option<String> {
     let nodes: Vec<CpuUse> = in_trial(parts).0.values().map(CpuUse::from).collect();
     disturber(&nodes).map(|found| found.text)
 }
@@ -57,6 +57,29 @@ mod tests {
     #[test]
     fn two_workers_of_one_node_are_not_foreign_to_each_other() {
         assert_eq!(disturbance(&[part("n1", probes(0, 1000, 500)), part("n1", probes(0, 1001, 490))]), None);
+    }
+
+    /// A node on the kernel of this number, which sees its own worker only.
+    fn container(node: &str, kernel: u64, busy: u64, own: u64) -> PartRecord {
+        let counts = json!({ "busy_ns": busy, "own_ns": own, "ours_ns": own, "elapsed_ns": 1000 });
+        part(node, json!({ "load": { "counts": counts, "levels": { "kernel": kernel } } }))
+    }
+
+    #[test]
+    fn the_workers_of_other_nodes_on_one_kernel_are_not_foreign_and_everybody_else_is() {
+        let all = |kernels: [u64; 3], busy: u64| {
+            let nodes = ["n1", "n2", "n3"].into_iter().zip(kernels);
+            nodes.map(|(node, kernel)| container(node, kernel, busy, 400)).collect::<Vec<_>>()
+        };
+        assert_eq!(disturbance(&all([7, 7, 7], 1250)), None);
+        let burner = disturbance(&all([7, 7, 7], 2000));
+        assert_eq!(burner.as_deref(), Some("other processes took 40 % of the CPU time used"));
+        let apart = disturbance(&all([7, 7, 8], 1000));
+        assert_eq!(apart.as_deref(), Some("other processes took 60 % of the CPU time used"), "n3 is alone");
+        // One that was done early did not count what the others did later.
+        let mut early = all([7, 7, 7], 1250);
+        early[0] = container("n1", 7, 500, 400);
+        assert_eq!(disturbance(&early), None);
     }
 
     #[test]

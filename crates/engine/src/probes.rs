@@ -20,8 +20,8 @@ pub fn over_trials(parts: &[PartRecord]) -> NodeReadings {
     all
 }
 
-/// Readings of one trial. The workers of a node read the same counters at nearly the same time, so the largest
-/// reading counts; only a worker's own counters, `own_...`, are summed.
+/// Readings of one trial, of one case or of all that were measured at the same time. The workers of a node read the same
+/// counters at nearly the same time, so the largest reading counts; only a worker's own counters, `own_...`, are summed.
 pub fn in_trial<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> NodeReadings {
     let mut all = NodeReadings::default();
     for part in parts {
@@ -31,8 +31,35 @@ pub fn in_trial<'a>(parts: impl IntoIterator<Item = &'a PartRecord>) -> NodeRead
             if name.starts_with("own_") { one.saturating_add(other) } else { one.max(other) }
         });
     }
+    join_kernels(&mut all);
     all
 }
+
+/// Nodes on one kernel, such as containers, count the CPU time of all processes alike, but each may see its own processes
+/// only. All of them get the largest counts of any, and as ours what the workers of all of them took.
+fn join_kernels(nodes: &mut NodeReadings) {
+    const ALIKE: [&str; 4] = ["busy_ns", "elapsed_ns", "kernel_ns", OURS];
+    let mut kernels: BTreeMap<u64, Vec<&mut ProbeReading>> = BTreeMap::new();
+    for load in nodes.0.values_mut().filter_map(|probes| probes.0.get_mut("load")) {
+        if let Some(kernel) = load.levels.get("kernel").copied() {
+            kernels.entry(kernel).or_default().push(load);
+        }
+    }
+    for mut nodes in kernels.into_values().filter(|nodes| nodes.len() > 1) {
+        let count = |node: &&mut ProbeReading, name: &str| node.counts.get(name).copied();
+        let own = nodes.iter().filter_map(|node| count(node, "own_ns")).fold(0, u64::saturating_add);
+        for name in ALIKE {
+            let most = nodes.iter().filter_map(|node| count(node, name)).max();
+            let most = if name == OURS { most.max(Some(own)) } else { most };
+            for node in &mut nodes {
+                node.counts.extend(most.map(|most| (name.to_owned(), most)));
+            }
+        }
+    }
+}
+
+/// CPU time of all workers that a node sees.
+const OURS: &str = "ours_ns";
 
 /// Merges `others` into `known`; `both` combines two counts of one name.
 fn merge(known: &mut ProbeReadings, others: ProbeReadings, both: impl Fn(&str, u64, u64) -> u64) {

@@ -155,9 +155,8 @@ fn counted(
         Some(_) => DisturbedTrials::of(&recorded.evidence).unwrap_or_default().0,
         None => {
             let of = |number: &u32| {
-                let of_trial: Vec<PartRecord> =
-                    parts.iter().filter(|part| part.trial == *number).cloned().collect();
-                disturbance(&of_trial).map(|why| DisturbedTrial { trial: *number, why })
+                let of_trial = parts.iter().filter(|part| part.trial == *number);
+                disturbance(of_trial).map(|why| DisturbedTrial { trial: *number, why })
             };
             numbers.iter().filter_map(of).collect()
         }

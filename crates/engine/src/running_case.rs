@@ -15,7 +15,6 @@ use seatrial_model::{
 use seatrial_stats::{Stop, StopRule};
 use serde_json::{Value, json};
 
-use crate::disturbance::disturbance;
 use crate::further::Further;
 use crate::guarded::guarded;
 use crate::probes;
@@ -128,8 +127,9 @@ impl RunningCase {
         Some(self.failed(reason, TrialEnd { lost: vec![node.to_owned()], ..end }, now))
     }
 
-    pub fn disturbance(&self) -> Option<String> {
-        disturbance(&self.completed.as_ref()?.parts)
+    /// Of the complete trial that is not counted yet.
+    pub fn completed_parts(&self) -> &[PartRecord] {
+        self.completed.as_ref().map_or(&[], |end| &end.parts)
     }
 
     /// Counts the complete trial, and records its `disturbance`.

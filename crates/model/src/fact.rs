@@ -70,6 +70,16 @@ impl Fact for ProbeReadings {
     const NAME: &'static str = "probes";
 }
 
+/// The moment at which all parts of a trial on several nodes were to begin to measure, in nanoseconds of the clock of the part's
+/// node. The part has none where the clock of a node was not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgreedStart(pub u64);
+
+impl Fact for AgreedStart {
+    const NAME: &'static str = "agreed_ns";
+}
+
 /// Readings of each probe over all trials of a case, by node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -48,11 +48,13 @@ fn require_room(case: &Case, site: &Site, wanted: u64) -> Result<(), Reason> {
     text.map_or(Ok(()), |text| Err(Reason::new(Cause::NoSpace, text)))
 }
 
-/// The clients of a trial, in the order of the nodes. Each has its own clock, and all begin at one moment.
+/// The clients of a trial, in the order of the nodes, in one time: nanoseconds from the moment at which all were to begin.
 struct Clients<'a> {
     trials: Vec<Trial<'a>>,
-    /// Nanoseconds from each client's start in which all of them worked.
-    span: u64,
+    /// That moment by the clock of each; its own start where the clocks are not known.
+    zeros: Vec<u64>,
+    /// When the last thread of all had begun, and the first one ended.
+    window: (u64, u64),
 }
 
 /// Sums over the nodes, in the time in which all of them worked.
@@ -98,6 +100,9 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         own.iter().copied(),
         &["files", "fixture", "engine", "cache", "moved", "throttle", "bytes"],
     );
+    let spread: Vec<Vec<&PartRecord>> =
+        trials.iter().map(|all| all.trials.iter().map(|trial| trial.part).collect()).collect();
+    many::tell_spread(spread.iter().map(Vec::as_slice), &mut measures.evidence);
     let integrity = Integrity::of_all(own.iter().map(|part| part.integrity.clone()));
     measures.evidence.insert("integrity".to_owned(), json!(integrity));
     measures.findings.extend(own.first().and_then(|part| found_itself(case, part)));
@@ -110,57 +115,75 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 impl<'a> Clients<'a> {
+    /// `None` without a time in which all threads of all clients worked.
     fn of(parts: Vec<&'a PartRecord>) -> Option<Self> {
+        let agreed = many::agreed_starts(&parts);
         let trials = parts.into_iter().map(Trial::of).collect::<Option<Vec<Trial<'a>>>>()?;
-        let span = trials.iter().map(|trial| trial.window.1 - trial.window.0).min()?;
-        Some(Self { trials, span })
+        let zeros = agreed.unwrap_or_else(|| trials.iter().map(Trial::start).collect());
+        let windows = || trials.iter().zip(&zeros).map(|(trial, zero)| (trial.window, *zero));
+        let start = windows().map(|(window, zero)| window.0.saturating_sub(zero)).max()?;
+        let end = windows().map(|(window, zero)| window.1.saturating_sub(zero)).min()?;
+        (start < end).then_some(Self { trials, zeros, window: (start, end) })
     }
 
-    /// Sum of all clients in equal intervals of the common time, in `unit` bytes per second.
+    /// Bytes of each client between two moments.
+    fn bytes(&self, operations: &[usize], from: u64, to: u64) -> Vec<f64> {
+        let own = |(trial, zero): (&Trial<'_>, &u64)| trial.bytes(operations, zero + from, zero + to);
+        self.trials.iter().zip(&self.zeros).map(own).collect()
+    }
+
+    /// Sum of all clients in equal intervals of the window, in `unit` bytes per second.
     fn intervals(&self, operations: &[usize], unit: f64) -> Vec<f64> {
-        let count = (self.span / INTERVAL).clamp(1, MOST_INTERVALS);
-        let at = |number: u64| (u128::from(self.span) * u128::from(number) / u128::from(count)) as u64;
+        let (start, end) = self.window;
+        let count = ((end - start) / INTERVAL).clamp(1, MOST_INTERVALS);
+        let at =
+            |number: u64| start + (u128::from(end - start) * u128::from(number) / u128::from(count)) as u64;
         let of = |number: u64| {
             let (from, to) = (at(number), at(number + 1));
-            let bytes =
-                |trial: &Trial<'_>| trial.bytes(operations, trial.window.0 + from, trial.window.0 + to);
-            self.trials.iter().map(bytes).sum::<f64>() / unit / ((to - from).max(1) as f64 / 1e9)
+            let bytes: f64 = self.bytes(operations, from, to).iter().sum();
+            bytes / unit / ((to - from).max(1) as f64 / 1e9)
         };
         (0..count).map(of).collect()
     }
 
-    /// MB/s of each client in the common time.
+    /// MB/s of each client in the window.
     fn rates(&self) -> Vec<f64> {
-        let of = |trial: &Trial<'_>| {
-            let (start, end) = (trial.window.0, trial.window.0 + self.span);
-            trial.bytes(&[0, 1], start, end) / MEGA / (self.span.max(1) as f64 / 1e9)
-        };
-        self.trials.iter().map(of).collect()
+        let (start, end) = self.window;
+        let bytes = self.bytes(&[0, 1], start, end).into_iter();
+        bytes.map(|bytes| bytes / MEGA / ((end - start) as f64 / 1e9)).collect()
     }
 
-    /// When each thread of each client was done, from the client's start.
+    /// When the first thread of all began.
+    fn start(&self) -> u64 {
+        let starts =
+            self.trials.iter().zip(&self.zeros).map(|(trial, zero)| trial.start().saturating_sub(*zero));
+        starts.min().unwrap_or(self.window.0)
+    }
+
+    /// When each thread of each client was done.
     fn ends(&self) -> impl Iterator<Item = u64> + '_ {
-        self.trials.iter().flat_map(|trial| trial.ends().map(|end| end.saturating_sub(trial.start())))
+        let clients = self.trials.iter().zip(&self.zeros);
+        clients.flat_map(|(trial, zero)| trial.ends().map(move |end| end.saturating_sub(*zero)))
     }
 
     fn done_by(&self, end: Option<u64>) -> Vec<f64> {
-        let Some(end) = end.filter(|end| *end > 0) else { return Vec::new() };
-        let bytes = |trial: &Trial<'_>| trial.bytes(&[0, 1], trial.start(), trial.start() + end);
-        vec![self.trials.iter().map(bytes).sum::<f64>() / MEGA / (end as f64 / 1e9)]
+        let start = self.start();
+        let Some(end) = end.filter(|end| *end > start) else { return Vec::new() };
+        let bytes: f64 = self.bytes(&[0, 1], start, end).iter().sum();
+        vec![bytes / MEGA / ((end - start) as f64 / 1e9)]
     }
 
     /// All bytes over the time until the last client has flushed.
     fn durable(&self) -> Option<f64> {
-        let flushed = |trial: &Trial<'_>| {
+        let flushed = |(trial, zero): (&Trial<'_>, &u64)| {
             let flushes = trial.flushes()?;
             let end = trial.ends().zip(&flushes).map(|(end, flush)| end + *flush as u64).max()?;
-            let last = trial.ends().max()?;
-            Some((trial.bytes(&[1], trial.start(), last), end.saturating_sub(trial.start())))
+            Some(end.saturating_sub(*zero))
         };
-        let all = self.trials.iter().map(flushed).collect::<Option<Vec<(f64, u64)>>>()?;
-        let took = all.iter().map(|(_, took)| *took).max()?;
-        let bytes: f64 = all.iter().map(|(bytes, _)| bytes).sum();
-        (bytes > 0.0).then(|| bytes / MEGA / (took.max(1) as f64 / 1e9))
+        let ends = self.trials.iter().zip(&self.zeros).map(flushed).collect::<Option<Vec<u64>>>()?;
+        let (start, end) = (self.start(), ends.into_iter().max()?);
+        let bytes: f64 = self.bytes(&[1], start, end).iter().sum();
+        (bytes > 0.0).then(|| bytes / MEGA / (end.saturating_sub(start).max(1) as f64 / 1e9))
     }
 }
 

@@ -8,7 +8,9 @@ use seatrial_model::{
 use super::clients;
 use super::directory::Directory;
 use super::job::{JobSpec, Operation};
+use super::specs::{MOST_THREADS, THREADS};
 use super::work::slots;
+use seatrial_bench::group::with_cores;
 use seatrial_bench::space::{lacking, room_of};
 use seatrial_bench::{core_bindings, each_node, room};
 
@@ -19,6 +21,7 @@ const SLOWEST: u64 = 20_000_000;
 const USUAL: u64 = 500_000_000;
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let params = &with_cores(params, THREADS.name, MOST_THREADS, site)?;
     let mut job = JobSpec::of(params)?;
     job.layout = job.layout.on_node(0, site.nodes.len().max(1) as u64);
     let wanted = params.text("directory").map_err(|error| Reason::new(Cause::Protocol, error.to_string()))?;

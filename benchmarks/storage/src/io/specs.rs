@@ -1,5 +1,6 @@
 //! Parameters and metrics that several benchmarks of files share.
 
+use seatrial_bench::group::CORES;
 use seatrial_model::{AxisSpec, Bytes, Kind, MetricSpec, ParamSpec, SeriesSpec, Unit};
 
 pub const fn rate(name: &'static str, doc: &'static str) -> MetricSpec {
@@ -18,7 +19,9 @@ pub const DIRECTORY: ParamSpec = ParamSpec::new("directory", Kind::Text, "auto")
 pub const PATTERN: ParamSpec = ParamSpec::new("pattern", Kind::Choice(&["seq", "random"]), "seq")
     .doc("Order of the blocks: sequential, or random with each block once per pass.");
 
-pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, 1024), "1")
+pub const MOST_THREADS: u64 = 1024;
+
+pub const THREADS: ParamSpec = ParamSpec::new("threads", Kind::Load(1, MOST_THREADS), "1")
     .doc("Number of threads; each has its own part of the data.");
 
 pub const BLOCK: ParamSpec =
@@ -101,7 +104,9 @@ pub const JOB: &[ParamSpec] = &[
          block; files to read are always filled.",
     ),
     PATTERN,
-    THREADS,
+    THREADS.word(CORES).doc(
+        "Number of threads; each has its own part of the data. cores: one for each core, as many as the node with the fewest has.",
+    ),
     BLOCK,
     DEPTH,
     SIZE,

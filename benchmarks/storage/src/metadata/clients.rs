@@ -16,9 +16,10 @@ use seatrial_bench::directory::leftovers;
 /// Operations by number, in the order of a round.
 const OPERATIONS: usize = FileOperation::ALL.len();
 
-/// A node in a trial: the operations of each thread, by nanoseconds of its clock, and when it began.
+/// A node in a trial: the operations of each thread, by nanoseconds of its clock.
 struct Client {
-    start: u64,
+    /// When all nodes were to begin, by that clock; when this one began where the clocks are not known.
+    zero: u64,
     threads: [BTreeMap<u64, Curve>; OPERATIONS],
 }
 
@@ -60,6 +61,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.series.insert("p99".to_owned(), p99(&trials));
     measures.series.insert("by_node".to_owned(), by_node(case, &trials));
     measures.keep_evidence(last.parts.iter().copied(), &["folder", "clean_up"]);
+    many::tell_spread(trials.iter().map(|trial| trial.parts.as_slice()), &mut measures.evidence);
     let integrity = Integrity::of_all(last.parts.iter().map(|part| part.integrity.clone()));
     measures.evidence.insert("integrity".to_owned(), json!(integrity));
     measures.findings.extend(leftovers(parts));
@@ -68,37 +70,40 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 }
 
 impl Client {
-    fn of(part: &PartRecord) -> Option<Self> {
-        let start = part.evidence.get(START).and_then(Value::as_u64)?;
+    fn of(part: &PartRecord, agreed: Option<u64>) -> Option<Self> {
+        let zero = agreed.or_else(|| part.evidence.get(START).and_then(Value::as_u64))?;
         let mut threads: [BTreeMap<u64, Curve>; OPERATIONS] = Default::default();
         for sample in part.samples.iter().filter(|sample| sample.channel == CHANNEL) {
             let of = |operation: &FileOperation| sample.at.text("operation") == Ok(operation.word());
             let operation = FileOperation::ALL.iter().position(of)?;
             threads[operation].entry(sample.at.count("thread").ok()?).or_default().push(sample);
         }
-        Some(Self { start, threads })
+        Some(Self { zero, threads })
     }
 
-    /// From its start: the first and the last beginning of a thread, and the first and the last end of one.
+    /// From its zero: the first and the last beginning of a thread, and the first and the last end of one.
     fn times(&self, operation: usize) -> Option<[u64; 4]> {
         let curves = &self.threads[operation];
         let starts = || curves.values().filter_map(Curve::start);
         let ends = || curves.values().filter_map(Curve::end);
         let times = [starts().min()?, starts().max()?, ends().min()?, ends().max()?];
-        Some(times.map(|time| time.saturating_sub(self.start)))
+        Some(times.map(|time| time.saturating_sub(self.zero)))
     }
 }
 
 impl<'a> Trial<'a> {
     /// Fails with what is wrong when an operation was never done by all threads of all nodes at one time.
     fn of(parts: Vec<&'a PartRecord>) -> Result<Self, String> {
-        let clients: Option<Vec<Client>> = parts.iter().map(|part| Client::of(part)).collect();
+        let agreed = many::agreed_starts(&parts);
+        let agreed = |at: usize| agreed.as_ref().map(|all| all[at]);
+        let clients: Option<Vec<Client>> =
+            parts.iter().enumerate().map(|(at, part)| Client::of(part, agreed(at))).collect();
         let clients = clients.ok_or("a node told no start, or samples of no thread")?;
         let mut rates: [Vec<f64>; OPERATIONS] = Default::default();
         for (number, rates) in rates.iter_mut().enumerate() {
             let (from, to) = window(&parts, &clients, number)?;
             let rate = |client: &Client| -> f64 {
-                let (from, to) = (client.start + from, client.start + to);
+                let (from, to) = (client.zero + from, client.zero + to);
                 client.threads[number].values().map(|curve| curve.rate(from, to)).sum()
             };
             rates.extend(clients.iter().map(rate));
@@ -113,7 +118,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The time that counts, from the start of each client. What is done on each file once ends with the files: from the first
+/// The time that counts, from the zero of each client. What is done on each file once ends with the files: from the first
 /// thread to begin to the last to end, as mdtest counts. Anything else: when all threads of all clients did it. Fails with what is
 /// wrong.
 fn window(parts: &[&PartRecord], clients: &[Client], operation: usize) -> Result<(u64, u64), String> {
@@ -135,7 +140,7 @@ fn window(parts: &[&PartRecord], clients: &[Client], operation: usize) -> Result
     }
     let ms = |ns: u64| ns as f64 / 1e6;
     Err(format!(
-        "the nodes never did '{word}' at the same time: {} was done {:.1} ms after its start, {} began {:.1} ms after its",
+        "the nodes never did '{word}' at the same time: {} was done {:.1} ms after the start, {} began {:.1} ms after it",
         first.0,
         ms(first.1[2]),
         last.0,

@@ -15,6 +15,7 @@ use seatrial_model::{
 };
 
 use crate::many;
+use seatrial_bench::group::CORES;
 use seatrial_bench::{Benchmark, Part};
 
 const OPERATION: &[AxisSpec] = &[AxisSpec { name: "operation", unit: Unit::Count }];
@@ -40,7 +41,9 @@ const ABOUT: About = About {
             "Directory for the files, as a full path; auto: the current directory, or /var/tmp if that is in \
              memory.",
         ),
-        ParamSpec::new("threads", Kind::Load(1, 256), "1").doc("Number of threads."),
+        ParamSpec::new("threads", Kind::Load(1, plan::MOST_THREADS), "1").word(CORES).doc(
+            "Number of threads; cores: one for each core, as many as the node with the fewest has.",
+        ),
         ParamSpec::new("folder", Kind::Choice(&["own", "shared"]), "own")
             .doc("own: one folder per thread; shared: one folder for all threads."),
         ParamSpec::new("files", Kind::Count(1, 100_000), "auto").word("auto").doc(

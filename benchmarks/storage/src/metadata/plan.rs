@@ -6,6 +6,7 @@ use seatrial_model::{
 
 use crate::many;
 use seatrial_bench::directory::case_in;
+use seatrial_bench::group::with_cores;
 use seatrial_bench::{core_bindings, each_node, one_of_all};
 
 /// Rate for time limits, in operations per second: a busy, distant server.
@@ -15,7 +16,10 @@ const SLOWEST: u64 = 100;
 /// files make the time in which all nodes work longer.
 const FILES: [u64; 2] = [1_000, 20_000];
 
+pub const MOST_THREADS: u64 = 256;
+
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
+    let params = &with_cores(params, "threads", MOST_THREADS, site)?;
     let is_one = site.nodes.len() < 2;
     let files = params.count("files").unwrap_or(FILES[usize::from(!is_one)]);
     let of_node = |node: &SiteNode| plan_node(about, params, files, node).map(|case| vec![case]);

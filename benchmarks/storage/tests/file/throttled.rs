@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use seatrial_model::{Case, Cause, Integrity, Limit, Limits, PartRecord, Site, SiteNode};
+use seatrial_model::{AgreedStart, Case, Cause, Fact, Integrity, Limit, Limits, PartRecord, Site, SiteNode};
 use seatrial_sys::root::SysRoot;
 
 use crate::rig::{LoopDisk, bench, case, case_of, measured, measured_at, or_skip, prepared};
@@ -192,7 +192,7 @@ fn eight_clients_on_one_device_move_together_what_its_throttle_counts() {
         for _ in 0..TRIES {
             let mut parts = clients(&case);
             let (before, watch) = (throttle.counted(way), Watch::begin());
-            let records: Vec<PartRecord> = std::thread::scope(|scope| {
+            let mut records: Vec<PartRecord> = std::thread::scope(|scope| {
                 let running: Vec<_> = parts
                     .iter_mut()
                     .zip(&case.places)
@@ -204,6 +204,10 @@ fn eight_clients_on_one_device_move_together_what_its_throttle_counts() {
             let moved = if way == "read" { "read" } else { "written" };
             let told: u64 =
                 records.iter().map(|one| one.evidence["bytes"][moved].as_u64().expect("told")).sum();
+            // The clients have one clock.
+            let began = records.iter().filter_map(|one| one.evidence["start_ns"].as_u64()).min();
+            let start = AgreedStart(began.expect("told"));
+            records.iter_mut().for_each(|one| start.put(&mut one.evidence));
             let measures = bench().reduce(&case, &records).expect("numbers");
             let intervals = &measures.metrics["throughput"].trials[0];
             let rate = intervals.iter().sum::<f64>() / intervals.len() as f64 * 1e6;

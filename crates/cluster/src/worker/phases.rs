@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use seatrial_bench::{Offer, Part, Prepared, Registry, Running};
 use seatrial_model::{
-    Case, Cause, Evidence, Fact, LogLine, Nanos, Phase, ProbeReading, ProbeReadings, Reason,
+    AgreedStart, Case, Cause, Evidence, Fact, LogLine, Nanos, Phase, ProbeReading, ProbeReadings, Reason,
 };
 use seatrial_sys::clock;
 use seatrial_sys::probe::{Difference, Line, Watch, probe};
@@ -110,6 +110,7 @@ impl Served<'_> {
     ) -> Result<(), Reason> {
         let watched = (phase == Phase::Measure).then(|| watch(self.probes));
         if let Some(at) = at {
+            AgreedStart(at.get()).put(&mut self.evidence);
             clock::sleep_until_ns(at.get());
             // On the node's clock; the controller computes the skew, with the offsets of the clocks.
             self.evidence.insert("began_ns".to_owned(), json!(clock::now_ns()));

@@ -9,6 +9,7 @@ use seatrial_model::{Cause, Event, Reason};
 
 use super::event_loop::{EventLoop, RunningGroup};
 use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupAction, GroupEvent, GroupKey};
+use crate::disturbance::disturbance;
 use crate::quarantine::LivenessCheck;
 use crate::running_case::RunningCase;
 use crate::schedule::{QueuedCase, QueuedGroup};
@@ -204,7 +205,7 @@ impl EventLoop<'_, '_> {
         }
         let Some(group) = self.groups.get_mut(&key) else { return false };
         // A disturbance of one case disturbed all: they share links.
-        let disturbance = group.cases.values().find_map(RunningCase::disturbance);
+        let disturbance = disturbance(group.cases.values().flat_map(RunningCase::completed_parts));
         let mut cases: Vec<&mut RunningCase> = group.cases.values_mut().collect();
         cases.iter_mut().for_each(|case| case.count(disturbance.as_deref()));
         self.runner.budget.another_trial(&mut cases, self.runner.site, now)

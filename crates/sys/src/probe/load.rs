@@ -12,7 +12,8 @@ use crate::root::{ReadError, SysRoot};
 /// children); `ours_ns` (of all processes of its name: parts of the same case, also of other nodes on this kernel);
 /// `kernel_ns` (interrupts and the visible kernel threads, without those that ended meanwhile); `elapsed_ns`;
 /// `process:NAME` (of the busiest process name other than ours). Levels: `running` (runnable threads), `blocked`
-/// (threads waiting for a device), `load_1min_percent` (load average times 100). Other processes took `busy_ns -
+/// (threads waiting for a device), `load_1min_percent` (load average times 100), `kernel` (the first 48 bits of the boot id, which nodes
+/// on one kernel have in common, also where each sees its own processes only). Other processes took `busy_ns -
 /// own_ns - kernel_ns`: kernel threads work for other processes, which with a loop device or an encrypted disk is us,
 /// and interrupts mostly come from the device under test.
 pub(super) struct Load;
@@ -47,6 +48,7 @@ impl Counting for Load {
         note("running", true, queue(root, "procs_running"));
         note("blocked", true, queue(root, "procs_blocked"));
         note("load_1min_percent", true, load_average(root));
+        note("kernel", true, kernel(root));
         counters.unreadable.dedup();
         counters
     }
@@ -84,6 +86,13 @@ fn load_average(root: &SysRoot) -> Result<u64, ReadError> {
     let sane = first.filter(|load| load.is_finite() && *load >= 0.0);
     sane.map(|load| (load * 100.0).round() as u64)
         .ok_or_else(|| ReadError::garbage(PATH, &text, "a load average"))
+}
+
+fn kernel(root: &SysRoot) -> Result<u64, ReadError> {
+    const PATH: &str = "/proc/sys/kernel/random/boot_id";
+    let text = root.text(PATH)?;
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).take(12).collect();
+    u64::from_str_radix(&digits, 16).map_err(|_| ReadError::garbage(PATH, &text, "a boot id"))
 }
 
 fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
@@ -156,8 +165,10 @@ mod tests {
     fn separates_own_time_from_everybody_s() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(dir.path().join("proc/self")).expect("made");
+        std::fs::create_dir_all(dir.path().join("proc/sys/kernel/random")).expect("made");
         let write = |name: &str, text: &str| std::fs::write(dir.path().join("proc").join(name), text);
         write("stat", "cpu  10 20 30 4000 5 6 7 8 9 0\nprocs_running 3\nprocs_blocked 1\n").expect("written");
+        write("sys/kernel/random/boot_id", "00000000-00ff-4042-adce-9cb2e70d42a5\n").expect("written");
         write("loadavg", "1.26 0.9 0.4 3/150 999\n").expect("written");
         write("self/stat", "9 (x y) S 1 9 9 0 -1 0 1 0 0 0 11 12 13 14 20 0\n").expect("written");
         for (pid, name, flags) in
@@ -176,7 +187,7 @@ mod tests {
         assert_eq!(counters.counts["ours_ns"], (3 + 4 + 13 + 14) * tick);
         assert!(!counters.counts.contains_key("process:x y"), "parts of the same case are no others");
         assert_eq!((counters.levels["running"], counters.levels["blocked"]), (3, 1));
-        assert_eq!(counters.levels["load_1min_percent"], 126);
+        assert_eq!((counters.levels["load_1min_percent"], counters.levels["kernel"]), (126, 255));
         assert!(counters.unreadable.is_empty());
     }
 

@@ -1,12 +1,15 @@
 //! Many nodes in one case: its plan, and its sums from invented samples.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use seatrial_bench::testing::{Kept, at_once, prepare_all};
 use seatrial_bench::{Prepared, Running, Stop};
 use seatrial_model::machine::{FileSystem, Known, Medium};
-use seatrial_model::{Case, Cause, Integrity, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_model::{
+    AgreedStart, Case, Cause, Fact, Integrity, PartPlacement, PartRecord, Phase, Reason, Site, SiteNode,
+};
 use serde_json::json;
 
 use super::figures::{record, samples};
@@ -67,6 +70,33 @@ fn the_files_of_all_clients_have_to_fit_into_what_they_share() {
     assert_eq!(steady.cause, Cause::Contradiction);
 }
 
+#[test]
+fn threads_have_a_core_each_also_on_nodes_of_one_kernel() {
+    let planned = |boot_id: &str, threads: &str| {
+        let node = |number: u32| {
+            let mut node = seatrial_testkit::eight_cores(&format!("n{number}"), Vec::new());
+            node.machine.boot_id = Known::Known(boot_id.replace('?', &number.to_string()));
+            node
+        };
+        let mut params = params(&[("threads", threads), ("size", "64 MiB")]);
+        params.set("directory", "/");
+        BENCHMARK.plan(&params, &Site { nodes: (1..=3).map(node).collect() }).expect("a plan").remove(0)
+    };
+    let cpus = |case: &Case| -> Vec<Vec<u32>> {
+        let of = |place: &PartPlacement| place.bindings.iter().map(|binding| binding.cpu).collect();
+        case.places.iter().map(of).collect()
+    };
+    let own = planned("boot ?", "2");
+    assert_eq!(cpus(&own)[0], cpus(&own)[1]);
+    let shared = cpus(&planned("boot", "2"));
+    let different: BTreeSet<u32> = shared.iter().flatten().copied().collect();
+    assert_eq!((shared.len(), different.len()), (3, 6), "{shared:?}");
+    let cores = planned("boot ?", "cores");
+    assert_eq!(cores.params.count("threads"), Ok(8));
+    let different: BTreeSet<u32> = cpus(&cores)[2].iter().copied().collect();
+    assert_eq!(different.len(), 8);
+}
+
 /// A client whose clock began at `zero`, with MB of reads in each 100 ms.
 fn client(index: u32, trial: u32, zero: u64, megabytes: &[u64]) -> PartRecord {
     let slices: Vec<(u64, u64, u64, u64)> =
@@ -110,6 +140,60 @@ fn with_work_once_the_first_and_the_last_of_all_threads_are_told() {
     // 120 MB in 0.2 s, 160 MB in 0.4 s.
     assert!((of("first_done") - 600.0).abs() < 1e-6, "{}", of("first_done"));
     assert!((of("last_done") - 400.0).abs() < 1e-6, "{}", of("last_done"));
+}
+
+/// The same, of a trial that was to begin at `ms` by the client's clock.
+fn agreed(ms: u64, mut client: PartRecord) -> PartRecord {
+    AgreedStart(ms * 1_000_000).put(&mut client.evidence);
+    client
+}
+
+#[test]
+fn a_client_that_began_late_is_summed_with_the_others_in_one_time() {
+    let case = planned(2, Medium::Network, 50 * GIB, &[]).expect("a plan");
+    // The first works from 0 to 400 ms, the second from 100 to 500 ms, by clocks of their own.
+    let records = [
+        agreed(7_000, client(0, 0, 7_000, &[90, 30, 30, 30])),
+        agreed(900_000, client(1, 0, 900_100, &[10, 10, 10, 50])),
+    ];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let of = |name: &str| measures.metrics[name].trials[0].clone();
+    let near = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-6, "{value} is not {wanted}");
+    // Both worked from 100 to 400 ms: 40 MB in each 100 ms of it.
+    assert_eq!(of("throughput").len(), 3);
+    of("throughput").into_iter().for_each(|rate| near(rate, 400.0));
+    near(of("slowest_node")[0], 100.0);
+    near(of("fairness")[0], 400.0 * 400.0 / (2.0 * (9e4 + 1e4)));
+    let spread = json!([{ "starts_apart_ns": 100_000_000, "ends_apart_ns": 100_000_000, "all_worked_ns": 300_000_000 }]);
+    assert_eq!(measures.evidence["common_time"], spread);
+    // One that begins when the other is done has no time in common with it.
+    let apart = [agreed(0, client(0, 0, 0, &[9])), agreed(0, client(1, 0, 100, &[9]))];
+    assert_eq!(BENCHMARK.reduce(&case, &apart).expect_err("no common time").cause, Cause::TooShort);
+}
+
+#[test]
+fn what_all_have_done_counts_from_the_first_to_begin() {
+    let changed = [("work", "once"), ("operation", "write")];
+    let case = planned(2, Medium::Network, 50 * GIB, &changed).expect("a plan");
+    let mut records =
+        [agreed(0, client(0, 0, 0, &[40, 40])), agreed(1_000, client(1, 0, 1_100, &[20, 20, 20, 20]))];
+    for record in &mut records {
+        record.samples.iter_mut().for_each(|sample| {
+            let channel = if sample.channel == "read" { "written" } else { "read" };
+            sample.channel = channel.to_owned();
+        });
+        record.evidence.get_mut("threads").expect("told")[0]["flush_ns"] = json!(140_000_000);
+    }
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let near = |name: &str, wanted: f64| {
+        let value = measures.metrics[name].trials[0][0];
+        assert!((value - wanted).abs() < 1e-6, "{name}: {value} is not {wanted}");
+    };
+    // 80 and 20 MB in the 200 ms until the first is done; 160 MB in the 500 ms until the last is done, and in the 640 ms until it
+    // has flushed.
+    near("first_done", 500.0);
+    near("last_done", 320.0);
+    near("durable", 250.0);
 }
 
 /// A case of two nodes in a folder of this machine.

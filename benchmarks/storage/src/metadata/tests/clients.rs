@@ -9,7 +9,8 @@ use std::time::Duration;
 use seatrial_bench::testing::Kept;
 use seatrial_bench::{Offer, Prepared, Running, Stop};
 use seatrial_model::{
-    Case, Integrity, Measures, Nanos, Params, PartRecord, Phase, Quantity, Sample, Site, SiteNode,
+    AgreedStart, Case, Fact, Integrity, Measures, Nanos, Params, PartRecord, Phase, Quantity, Sample, Site,
+    SiteNode,
 };
 use serde_json::json;
 
@@ -162,9 +163,33 @@ fn the_sum_is_of_one_time_for_all_threads_of_all_nodes() {
     // Without a common time there is no sum, and a trial without all of its parts does not count.
     let apart = [client(0, 0, [1, 1], 0, 60), client(1, 0, [1, 1], 50, 0)];
     let why = BENCHMARK.reduce(&case, &apart).expect_err("no common time").text;
-    let told = "never did 'stat' at the same time: n1 was done 140.0 ms after its start, n2 began 150.0 ms after its";
+    let told =
+        "never did 'stat' at the same time: n1 was done 140.0 ms after the start, n2 began 150.0 ms after it";
     assert!(why.contains(told), "{why}");
     assert!(BENCHMARK.reduce(&case, &records[..1]).is_err());
+}
+
+/// `part`, of a trial that was to begin at `ms` by its clock.
+fn agreed(ms: u64, mut part: PartRecord) -> PartRecord {
+    AgreedStart(ms * 1_000_000).put(&mut part.evidence);
+    part
+}
+
+#[test]
+fn a_node_that_began_late_is_summed_with_the_others_in_one_time() {
+    let case = planned(2, &[]);
+    // The second begins 30 ms late, each of its operations ends 20 ms early: its share i is from 100 i + 30 to 100 i + 110 ms.
+    let records = [agreed(5, client(0, 5, [3, 2], 0, 0)), agreed(900_000, client(1, 900_030, [1, 1], 0, 20))];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    let rates = measures.series["by_operation"].iter().map(|row| row.values.trials[0][0]);
+    // Once for each file: 500 and 160 operations in 110 ms. Anything else: 5 and 2 in each of the 70 ms in which both did it.
+    for (rate, wanted) in rates.zip([6000.0, 7000.0, 7000.0, 7000.0, 7000.0, 7000.0, 6000.0]) {
+        assert!((rate - wanted).abs() < 1e-6 * wanted, "{rate} is not {wanted}");
+    }
+    // The first worked from 0 to 700 ms, the second from 30 to 710 ms.
+    let spread =
+        json!([{ "starts_apart_ns": 30_000_000, "ends_apart_ns": 10_000_000, "all_worked_ns": 670_000_000 }]);
+    assert_eq!(measures.evidence["common_time"], spread);
 }
 
 #[test]
