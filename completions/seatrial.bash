@@ -115,6 +115,9 @@ _seatrial() {
             seatrial__subcmd__help__subcmd__settings,restore)
                 cmd="seatrial__subcmd__help__subcmd__settings__subcmd__restore"
                 ;;
+            seatrial__subcmd__help__subcmd__settings,try)
+                cmd="seatrial__subcmd__help__subcmd__settings__subcmd__try"
+                ;;
             seatrial__subcmd__profile,draft)
                 cmd="seatrial__subcmd__profile__subcmd__draft"
                 ;;
@@ -136,6 +139,9 @@ _seatrial() {
             seatrial__subcmd__settings,restore)
                 cmd="seatrial__subcmd__settings__subcmd__restore"
                 ;;
+            seatrial__subcmd__settings,try)
+                cmd="seatrial__subcmd__settings__subcmd__try"
+                ;;
             seatrial__subcmd__settings__subcmd__help,apply)
                 cmd="seatrial__subcmd__settings__subcmd__help__subcmd__apply"
                 ;;
@@ -144,6 +150,9 @@ _seatrial() {
                 ;;
             seatrial__subcmd__settings__subcmd__help,restore)
                 cmd="seatrial__subcmd__settings__subcmd__help__subcmd__restore"
+                ;;
+            seatrial__subcmd__settings__subcmd__help,try)
+                cmd="seatrial__subcmd__settings__subcmd__help__subcmd__try"
                 ;;
             *)
                 ;;
@@ -640,7 +649,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help__subcmd__settings)
-            opts="apply restore"
+            opts="apply restore try"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -668,6 +677,20 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__help__subcmd__settings__subcmd__restore)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__help__subcmd__settings__subcmd__try)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -958,7 +981,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__run)
-            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --crossed --repeats --seed --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            opts="-p -o -w -N -x -h --param --pattern --rounds --links --beside --groups --factors --crossed --repeats --seed --yes --plan --resume --details --output --color --time-budget --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1092,7 +1115,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__settings)
-            opts="-o -w -N -x -h --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help apply restore help"
+            opts="-o -w -N -x -h --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help apply restore try help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1280,7 +1303,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__settings__subcmd__help)
-            opts="apply restore help"
+            opts="apply restore try help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1322,6 +1345,20 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__settings__subcmd__help__subcmd__restore)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__settings__subcmd__help__subcmd__try)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1415,6 +1452,124 @@ _seatrial() {
                     return 0
                     ;;
                 --sysroot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seatrial__subcmd__settings__subcmd__try)
+            opts="-p -o -w -N -x -h --with --param --pattern --repeats --seed --write --yes --plan --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --param)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --role)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --nodelist)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -N)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -x)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --launcher)
+                    COMPREPLY=($(compgen -W "local ssh slurm mpirun" -- "${cur}"))
+                    return 0
+                    ;;
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reservation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-fanout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mpirun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --script)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -78,7 +78,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l rounds -d 'Num
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l links -d 'Number of links between the two groups of the pattern trunk, so that a missing link is found' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l beside -d 'Measure the benchmarks alone, and then while this one loads what they share, with a quarter, half and all of its cases; of its parameters -p sets those that the measured ones do not have' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l groups -d 'Groups of the pattern groups, which this option implies: a number of groups, a fact that the nodes of a group have in common (product, cpu, or switch: the leaf switch in Slurm\'s topology), or node sets joined by +, such as the racks r1n[1-16]+r2n[1-16]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l factors -d 'Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none. Settings of the hosts, in blocks with and without each, set only meanwhile: --factors cpu.governor=powersave,nic.mtu@eth0=1500' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l repeats -d 'How often to repeat the whole study of factors; confidence intervals need at least 3 [default: 6]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l seed -d 'Seed of the random order in a study of factors [default: 1]' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l resume -d 'Resume an interrupted run on its nodes and with its options, and measure only cases without a result. Options that say how to reach the nodes may be given again' -r
@@ -105,6 +105,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l ssh-fanout -d 
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l mpirun -d 'mpirun command with its options' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l script -d 'Use the simulated nodes and exact numbers of this script' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l crossed -d 'Measure the factors crossed too: without each two of them, which shows whether the gain of one depends on the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l yes -d 'Do not ask before settings of the hosts are changed for --factors'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l plan -d 'Print cases, duration and disturbed resources, and measure nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l details -d 'Print all tables and findings instead of the first screen'
 complete -c seatrial -n "__fish_seatrial_using_subcommand run" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
@@ -144,32 +145,33 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand list" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c seatrial -n "__fish_seatrial_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l role -d 'Nodes that have a role of the profile: head=n1' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l role -d 'Nodes that have a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
 json\t'One JSON document'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s N -l nodes -d 'Run on this many nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s x -l exclude -d 'Leave out these nodes' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
 ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
 slurm\t'One Slurm job step, in this allocation or a new one'
 mpirun\t'Open MPI\'s mpirun, only to start processes'"
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l partition -d 'Slurm: partition' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l account -d 'Slurm: account to charge' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l reservation -d 'Slurm: reservation' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l mpirun -d 'mpirun command with its options' -r
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l script -d 'Use the simulated nodes of this script' -r -F
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "restore" -d 'Restore the values before an `apply`, the last one first'
-complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l partition -d 'Slurm: partition' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l account -d 'Slurm: account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l reservation -d 'Slurm: reservation' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l script -d 'Use the simulated nodes of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "restore" -d 'Restore the values before an `apply`, the last one first'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "try" -d 'Measure which settings of a profile pay here, which do nothing and which hurt'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and not __fish_seen_subcommand_from apply restore try help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l for -d 'Restore by itself after this time: 30min, 2h' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l role -d 'Nodes that have a role of the profile: head=n1' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
@@ -221,8 +223,41 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l force -d 'Restore also what somebody else has changed since'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l with -d 'Benchmarks that show what a setting is worth' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s p -l param -d 'Values of a parameter: -p time=5s' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l pattern -d 'How two-node benchmarks pair the nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l repeats -d 'Blocks of each setting; confidence intervals need at least 3 [default: 6]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l seed -d 'Seed of the random order [default: 1]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l write -d 'Write the settings that pay for one benchmark at least, and hurt none, as a profile' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l role -d 'Nodes that have a role of the profile: head=n1' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
+json\t'One JSON document in the published schema'
+csv\t'One CSV line per metric of a case'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l color -d 'When to use colour; auto follows NO_COLOR' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s w -l nodelist -d 'Run on these nodes: n[01-16],head' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s N -l nodes -d 'Run on this many nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s x -l exclude -d 'Leave out these nodes' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l launcher -d 'How to start the agents [default: slurm inside an allocation or with -N, ssh with -w, else local]' -r -f -a "local\t'A child process, on this machine only'
+ssh\t'ssh, directly to each node or for many nodes through a tree of relays'
+slurm\t'One Slurm job step, in this allocation or a new one'
+mpirun\t'Open MPI\'s mpirun, only to start processes'"
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l partition -d 'Slurm: partition' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l account -d 'Slurm: account to charge' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l reservation -d 'Slurm: reservation' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l time -d 'Slurm: time limit, in the form of sbatch --time' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l ssh-fanout -d 'Number of nodes above which some nodes relay the connections to others [default: 64]' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l mpirun -d 'mpirun command with its options' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l script -d 'Use the simulated nodes of this script' -r -F
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l yes -d 'Do not ask'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l plan -d 'Print settings, cases and duration, and measure nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from try" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Restore the values before an `apply`, the last one first'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "try" -d 'Measure which settings of a profile pay here, which do nothing and which hurt'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l as -d 'Compare parts of runs under names: nodes (n1), devices (gpu:0, n1/gpu:0), directories (/scratch), parameters (mtu=1500). Parts of one run, each with the first: `compare RUN --as a=n1,b=n2`; parts of several runs, a name for each run: `compare OLD NEW --as a=n1,b=n2`. A name may have several parts, which are compared in their order' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand compare" -l price -d 'Prices by a name of --as or a RUN as typed, such as a=1200,b=900: shows the headline figures per price, ranked' -r
@@ -312,4 +347,5 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from settings" -f -a "apply" -d 'Set what a profile wants, or single values, so that it can be restored'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from settings" -f -a "restore" -d 'Restore the values before an `apply`, the last one first'
+complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from settings" -f -a "try" -d 'Measure which settings of a profile pay here, which do nothing and which hurt'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and __fish_seen_subcommand_from profile" -f -a "draft" -d 'Draft a profile from good runs, with the bounds that the spread of their nodes suggests'

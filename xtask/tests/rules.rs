@@ -58,12 +58,17 @@ fn every_file_of_a_library_says_what_it_is_for() {
 }
 
 #[test]
-fn only_settings_apply_and_restore_change_a_setting() {
+fn only_settings_apply_restore_and_studies_of_settings_change_a_setting() {
     // Put together, so that this file does not find itself.
-    let order = ["Command::Settings", " { order }"].concat();
-    let named: BTreeSet<PathBuf> =
-        sources().into_iter().filter(|(_, text)| text.contains(&order)).map(|(path, _)| path).collect();
+    let command = ["Command::Settings", " { order }"].concat();
+    let call = ["order_", "settings(fleet"].concat();
+    let named = |text: &str| -> BTreeSet<PathBuf> {
+        sources().into_iter().filter(|(_, of)| of.contains(text)).map(|(path, _)| path).collect()
+    };
+    let paths = |known: [&str; 2]| -> BTreeSet<PathBuf> { known.into_iter().map(PathBuf::from).collect() };
     // The agent receives it.
-    let known = ["crates/cli/src/command/settings/orders.rs", "crates/cluster/src/agent/run.rs"];
-    assert_eq!(named, known.into_iter().map(PathBuf::from).collect());
+    let sent = ["crates/cluster/src/agent/run.rs", "crates/cluster/src/settings_orders.rs"];
+    assert_eq!(named(&command), paths(sent));
+    let ordered = ["crates/cli/src/command/settings/orders.rs", "crates/engine/src/runner/host_settings.rs"];
+    assert_eq!(named(&call), paths(ordered));
 }

@@ -30,9 +30,9 @@ pub use disturbances::{Disturbances, disturbances};
 pub use draft::{Draft, DraftRun, FLOOR_PERCENT, MADS, Spread, draft};
 pub use finding::{
     AtOnce, Bisection, CAUSES, CauseRule, Cell, Classes, FactorInteraction, Factors, Flow, Impact, ImpactRow,
-    Line, Matrix, RULES, Repeat, Rule, Sign, Slow, Step, Suspect, Table, Worth, at_once, bisections,
-    cause_word, cost_findings, explain, factors, findings, impacts, is_of_factors, load_findings, matrices,
-    suspects, tables,
+    Line, Matrix, RULES, Repeat, Rule, SettingEffect, SettingGain, SettingStudy, SettingWorth, Sign, Slow,
+    Step, Suspect, Table, WRONG_EFFECTS, Worth, at_once, bisections, cause_word, cost_findings, explain,
+    factors, findings, impacts, is_of_factors, load_findings, matrices, setting_studies, suspects, tables,
 };
 pub use fleet::fleet_findings;
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};

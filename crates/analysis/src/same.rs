@@ -6,7 +6,10 @@ use seatrial_model::record::CaseRecord;
 /// it, and the repeat of a study. Versions are compared by the caller, because a difference in them is reported.
 pub(crate) fn is_same_question(a: &CaseRecord, b: &CaseRecord) -> bool {
     let step = |case: &CaseRecord| Some((case.origin.step?, case.origin.pattern.clone()));
-    let repeat = |case: &CaseRecord| case.origin.study.as_ref().map(|study| study.repeat);
+    let repeat = |case: &CaseRecord| {
+        let study = case.origin.study.as_ref()?;
+        Some((study.repeat, study.block.as_ref().map(|block| (block.setting.clone(), block.place))))
+    };
     let load = |case: &CaseRecord| {
         let beside = case.origin.beside.as_ref()?;
         Some((beside.test.clone(), beside.load.clone(), beside.percent, beside.is_load))

@@ -1,6 +1,7 @@
 //! One measuring run from plan to exit code, for `run` and `check`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -23,6 +24,8 @@ use serde_json::json;
 
 use crate::args::{MeasureArgs, OutputFormat};
 use crate::command::report;
+use crate::command::settings::tried::{self, WantedSettings};
+use crate::command::settings::worth;
 use crate::demand::Demanded;
 use crate::directories::warn_of_missing;
 use crate::error::CliError;
@@ -38,8 +41,17 @@ pub struct Job {
     pub profile: Option<(Profile, ProfileRef)>,
     /// Factors of a study, of the only test.
     pub factors: Option<Factors>,
+    /// Settings of the hosts whose effect is measured.
+    pub settings: Option<WantedSettings>,
     /// Id and records of the reference run, where the profile needs one.
     pub reference: Option<(String, Vec<CaseRecord>)>,
+}
+
+impl Job {
+    /// Nothing but `tests`.
+    pub fn of(tests: Vec<Test>) -> Self {
+        Self { tests, profile: None, factors: None, settings: None, reference: None }
+    }
 }
 
 /// What a run prints when it has ended.
@@ -71,7 +83,7 @@ pub fn run(
     let shown = if source_tables { Shown::SourceTables } else { Shown::Result };
     let ending = Ending { strict: options.check.strict, shown };
     if let Some(name) = &args.resume {
-        return resume(name, args, ending);
+        return resume(name, args, ending, options.bench.yes);
     }
     begin(job()?, args, options, ending, &Home::resolve(&HomeEnv::of_process())?, None)
 }
@@ -112,10 +124,19 @@ fn begin(
         roles.as_ref().is_none_or(|roles| wanted.is_empty() || roles.plays(node, wanted))
     };
     let inputs = PlanInputs { site: &site, absent: &absent, plays: &plays };
-    let mut plan = match (&job.factors, job.tests.as_slice()) {
-        (Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
+    if job.settings.is_some() && options.nodes.share_hosts {
+        let text = "--share-hosts: a setting of one node would be one of its neighbour too; leave it out";
+        return Err(CliError::Usage(text.to_owned()));
+    }
+    let tried = job.settings.as_ref().map(|settings| settings.on(&site)).transpose()?;
+    let mut plan = match (&tried, &job.factors, job.tests.as_slice()) {
+        (Some(tried), ..) => tried.blocks.plan(&job.tests, &registry, inputs)?,
+        (None, Some(factors), [test]) => factors.plan(test, &registry, inputs)?,
         _ => Plan::new(&job.tests, &registry, inputs)?,
     };
+    if let Some(tried) = &tried {
+        tried.show();
+    }
     if let Some(within) = within {
         plan.keep_within(within);
     }
@@ -141,6 +162,9 @@ fn begin(
             output::text_style(args.output.color),
         ))?;
         return Ok(Exit::MET);
+    }
+    if let Some(tried) = &tried {
+        tried.confirm(options.bench.yes)?;
     }
     let share_hosts = options.nodes.share_hosts;
     if args.script.is_none() {
@@ -177,11 +201,12 @@ fn begin(
         reference: job.reference.map(|(_, records)| records),
         share_hosts,
         time_budget,
+        write: job.settings.and_then(|settings| settings.write),
     };
     work.measure(registry, fleet.as_mut(), journal, args, ending).map_err(CliError::begun)
 }
 
-fn resume(name: &str, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliError> {
+fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<Exit, CliError> {
     let registry = seatrial_registry::REGISTRY;
     let home = Home::resolve(&HomeEnv::of_process())?;
     let path = home.find(name)?;
@@ -216,6 +241,8 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliErr
             return Err(CliError::Usage(text));
         }
     };
+    let done = resumed.run.finished().map(|record| record.case.as_str()).collect();
+    tried::confirm_rest(&cases, &done, yes)?;
     let share_hosts = options.nodes.share_hosts;
     let ending = Ending { strict: options.check.strict, ..ending };
     let mut fleet = fleet::launch(&nodes, args.script.as_deref())?;
@@ -237,6 +264,7 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending) -> Result<Exit, CliErr
         profile,
         reference: resumed.run.reference()?.into_present(),
         share_hosts,
+        write: None,
     };
     work.measure(registry, fleet.as_mut(), resumed.journal, args, ending).map_err(CliError::begun)
 }
@@ -269,6 +297,8 @@ struct Work {
     reference: Option<Vec<CaseRecord>>,
     share_hosts: bool,
     time_budget: Option<Nanos>,
+    /// Where the settings that pay go.
+    write: Option<PathBuf>,
 }
 
 impl Work {
@@ -292,6 +322,7 @@ impl Work {
             journal.record(Event::CaseEnded { record: Box::new(record.clone()) })?;
             done.push(record);
         }
+        let id = journal.info().id.clone();
         let finished = {
             let sweeps = LoadSweeps::new(&self.plan, registry);
             let leave_out = |case: &Case, done: &[CaseRecord]| sweeps.leave_out(case, done);
@@ -304,7 +335,11 @@ impl Work {
                 account.note(&event, started.elapsed().into());
                 journal.record(event).map_err(Into::into)
             };
+            let is_of_settings =
+                |case: &Case| case.origin.study.as_ref().is_some_and(|of| of.block.is_some());
+            let has_settings = self.plan.iter().any(is_of_settings);
             let mut runner = Runner {
+                settings_id: &id,
                 cancel: signals.flag(),
                 share_hosts: self.share_hosts,
                 leave_out: &leave_out,
@@ -318,7 +353,11 @@ impl Work {
             let groups = |done: &[CaseRecord]| groups(done, demand);
             let bisect = Bisect::new(suspects, registry, &self.site, &groups);
             let mut study = BackOff::new(bisect, &sweeps, registry, &self.site);
-            runner.run(&mut study, done)
+            // What is measured again with another partner would not be measured in its block.
+            match has_settings {
+                true => runner.run(&mut Sweep::new(self.plan.clone()), done),
+                false => runner.run(&mut study, done),
+            }
         };
         progress.finish();
         let finished = match finished {
@@ -335,7 +374,11 @@ impl Work {
         }
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
         let rest = still_open(&finished.records, &planned, journal.info());
-        let against = Against { profile: self.profile.as_ref(), reference: self.reference.as_deref() };
+        let against = Against {
+            profile: self.profile.as_ref(),
+            reference: self.reference.as_deref(),
+            write: self.write.as_deref(),
+        };
         // Of a resumed run only the last part is known.
         let is_whole = journal.info().paused_seconds == 0.0;
         let time = is_whole.then(|| account.close(started.elapsed().into()));
@@ -422,6 +465,7 @@ fn interrupted(journal: Journal, signals: &Signals, progress: &Progress) -> Resu
 struct Against<'a> {
     profile: Option<&'a Profile>,
     reference: Option<&'a [CaseRecord]>,
+    write: Option<&'a Path>,
 }
 
 fn conclude(
@@ -433,6 +477,7 @@ fn conclude(
     args: &MeasureArgs,
     ending: Ending,
 ) -> Result<Exit, CliError> {
+    let is_restored = finished.not_restored.is_empty();
     let mut document = Document {
         schema: SCHEMA_VERSION,
         run: journal.info().clone(),
@@ -444,7 +489,11 @@ fn conclude(
     // Waivers end on a day. The day of the run's end is in the record, so that later judgements agree.
     let at = Timestamp::now();
     let advice = judge::judge(&mut document, against.profile, site, judge::day_of(at), against.reference);
-    let exit = exit_of(&document, against.profile.is_some(), ending.strict);
+    let exit = match is_restored {
+        true => exit_of(&document, against.profile.is_some(), ending.strict),
+        // A host that keeps a setting is no end to be content with.
+        false => Exit::INCOMPLETE,
+    };
     journal.keep_verdicts(&document.findings, &document.verdicts, document.verdict)?;
     let folder = journal.path().to_owned();
     document.run = journal.end(RunEnd { at, exit: exit.0, signal: None, time })?;
@@ -465,6 +514,9 @@ fn conclude(
     output::document(&document, &args.output, content, Some(&folder))?;
     if let Some(advice) = advice {
         output::warn(&advice);
+    }
+    if let Some(file) = against.write {
+        worth::write(&document, file)?;
     }
     Ok(exit)
 }

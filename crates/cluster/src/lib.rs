@@ -24,6 +24,7 @@ mod message;
 mod offers;
 mod own_program;
 mod scripted;
+mod settings_orders;
 mod worker;
 
 #[doc(hidden)]
@@ -43,4 +44,5 @@ pub use offers::Offers;
 pub use scripted::{
     Fault, Pattern, Rule, Script, ScriptError, ScriptFile, ScriptedFleet, SimulatedNodes, When,
 };
+pub use settings_orders::{Answered, order_settings};
 pub use worker::worker_main;

@@ -2,6 +2,7 @@
 
 mod event_loop;
 mod groups;
+mod host_settings;
 mod notes;
 
 use std::sync::atomic::AtomicBool;
@@ -32,6 +33,8 @@ pub struct Runner<'a> {
     /// Called right before a case starts, with all records so far: whether the case is left out.
     pub leave_out: &'a LeaveOut<'a>,
     pub budget: TimeBudget<'a>,
+    /// Id of the journals of nodes whose settings a study changes.
+    pub settings_id: &'a str,
 }
 
 /// Why a case is left out, if so; see [`LoadSweeps::leave_out`](crate::LoadSweeps::leave_out).
@@ -45,6 +48,8 @@ pub struct Finished {
     pub records: Vec<CaseRecord>,
     pub findings: Vec<Finding>,
     pub cancelled: bool,
+    /// Settings of hosts that could not be taken back: where, why, and what to type.
+    pub not_restored: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +76,7 @@ impl<'a> Runner<'a> {
             share_hosts: false,
             leave_out: &|_, _| None,
             budget: TimeBudget::new(&[], None, &NothingJudged),
+            settings_id: "",
         }
     }
 

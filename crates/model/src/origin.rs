@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::param::Params;
+use crate::setting::SettingBlock;
 
 /// Why a case exists. Empty for a case that was asked for directly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -41,9 +42,9 @@ pub struct Origin {
 }
 
 /// Role of a case in a study of factors.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FactorCase {
-    /// The factor that is left out, or `baseline`.
+    /// The factor that is left out, the setting that is set, or `baseline`.
     pub factor: String,
     /// The two factors that are left out at the same time, in a study of crossed factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -54,6 +55,19 @@ pub struct FactorCase {
     pub seed: u64,
     /// The metric that the study compares.
     pub metric: String,
+    /// The block of the case, where the factor is a setting of the hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<SettingBlock>,
+}
+
+impl FactorCase {
+    /// The factor of the cases that the others are compared with.
+    pub const BASELINE: &'static str = "baseline";
+
+    /// The setting that the hosts have during the case alone, if any.
+    pub fn set(&self) -> Option<&SettingBlock> {
+        self.block.as_ref().filter(|_| self.factor != Self::BASELINE)
+    }
 }
 
 /// Two tests at the same time: one is measured, the other one loads what both share.
@@ -119,6 +133,7 @@ impl Origin {
                 repeat: repeat.and_then(|repeat| repeat.try_into().ok()).unwrap_or_default(),
                 seed: seed.unwrap_or_default(),
                 metric: metric.unwrap_or_default(),
+                block: None,
             }),
             load_sweep: take("back_off"),
             suspect: take("suspect"),
@@ -203,6 +218,7 @@ mod tests {
             repeat: 3,
             seed: 7,
             metric: "throughput".to_owned(),
+            block: None,
         };
         assert_eq!(origin.study, Some(study));
         assert_eq!(

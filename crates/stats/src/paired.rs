@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::input::check_series;
 use crate::interval::{FEWEST_VALUES, Interval};
-use crate::moments::{mean, student_quantile, variance};
+use crate::moments::{mean, student_quantile, student_tails, variance};
 
 /// A ratio over pairs of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,6 +12,9 @@ pub struct PairedRatio {
     pub ratio: f64,
     /// 95 % interval of `ratio`; `None` with fewer than three pairs, which are six values.
     pub ci95: Option<Interval>,
+    /// How often pairs without a difference would come out at least this far from 1, for whoever makes many comparisons, see
+    /// [`discoveries`](crate::discoveries). `None` where `ci95` is.
+    pub p: Option<f64>,
 }
 
 /// Smallest value that has a usable logarithm, as in [`compare`](crate::compare).
@@ -33,12 +36,24 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Result<PairedRatio, Error> {
     }
     let logs: Vec<f64> = pairs.iter().map(|(first, second)| first.ln() - second.ln()).collect();
     let centre = mean(&logs);
-    let ci95 = (2 * pairs.len() >= FEWEST_VALUES).then(|| {
+    let (mut ci95, mut p) = (None, None);
+    if 2 * pairs.len() >= FEWEST_VALUES {
         let count = logs.len() as f64;
-        let reach = student_quantile(0.975, count - 1.0) * (variance(&logs) / count).sqrt();
-        Interval { low: finite(centre - reach), high: finite(centre + reach) }
-    });
-    Ok(PairedRatio { ratio: finite(centre), ci95 })
+        let error = (variance(&logs) / count).sqrt();
+        let reach = student_quantile(0.975, count - 1.0) * error;
+        ci95 = Some(Interval { low: finite(centre - reach), high: finite(centre + reach) });
+        p = Some(tails(centre, error, count - 1.0));
+    }
+    Ok(PairedRatio { ratio: finite(centre), ci95, p })
+}
+
+/// The p-value of a mean with its standard error; without any scatter, pairs differ when they differ.
+fn tails(centre: f64, error: f64, freedom: f64) -> f64 {
+    match (centre == 0.0, error == 0.0) {
+        (true, _) => 1.0,
+        (false, true) => 0.0,
+        (false, false) => student_tails(centre / error, freedom),
+    }
 }
 
 /// The number of a logarithm; absurd ones end at the largest finite number.
@@ -60,6 +75,8 @@ mod tests {
         assert!((found.ratio.ln() - 1.0).abs() < 1e-12, "{found:?}");
         assert!((interval.low.ln() - (1.0 - reach)).abs() < 1e-6, "{interval:?}");
         assert!((interval.high.ln() - (1.0 + reach)).abs() < 1e-6, "{interval:?}");
+        // The t of this mean is sqrt(3), whose tails on 2 degrees are 1 - sqrt(3/5).
+        assert!((found.p.unwrap() - (1.0 - 0.6f64.sqrt())).abs() < 1e-9, "{found:?}");
         let swapped: Vec<(f64, f64)> = pairs.iter().map(|(first, second)| (*second, *first)).collect();
         assert!((paired_ratio(&swapped).unwrap().ratio * found.ratio - 1.0).abs() < 1e-12);
     }
@@ -75,7 +92,13 @@ mod tests {
     #[test]
     fn two_pairs_have_a_ratio_and_no_interval() {
         let found = paired_ratio(&[(2.0, 1.0), (8.0, 1.0)]).unwrap();
-        assert!((found.ratio - 4.0).abs() < 1e-12 && found.ci95.is_none(), "{found:?}");
+        assert!((found.ratio - 4.0).abs() < 1e-12 && found.ci95.is_none() && found.p.is_none(), "{found:?}");
+    }
+
+    #[test]
+    fn equal_pairs_do_not_differ_and_pairs_that_differ_by_as_much_do() {
+        assert_eq!(paired_ratio(&[(2.0, 2.0); 3]).unwrap().p, Some(1.0));
+        assert_eq!(paired_ratio(&[(2.0, 1.0); 3]).unwrap().p, Some(0.0));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, Finding, Outcome, Params, Severity, Subject, Unit, Value};
+use seatrial_model::{Better, FactorCase, Finding, Outcome, Params, Severity, Subject, Unit, Value};
 use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
 
 use super::Rule;
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     find: |records| factors(records).iter().flat_map(findings).collect(),
 };
 
-const BASELINE: &str = "baseline";
+const BASELINE: &str = FactorCase::BASELINE;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
@@ -77,9 +77,14 @@ pub fn is_of_factors(case: &CaseRecord) -> bool {
     label(case).is_some()
 }
 
+/// Whether the case is of a study of parameters; settings of hosts have another design.
+fn is_of_parameters(case: &CaseRecord) -> bool {
+    case.origin.study.as_ref().is_some_and(|study| study.block.is_none())
+}
+
 pub fn factors(records: &[CaseRecord]) -> Vec<Factors> {
     let mut studies: Vec<Vec<&CaseRecord>> = Vec::new();
-    for case in records.iter().filter(|case| is_of_factors(case)) {
+    for case in records.iter().filter(|case| is_of_parameters(case)) {
         let same = |cases: &&mut Vec<&CaseRecord>| {
             let first = cases[0];
             (&first.group, &first.bench, &first.nodes, &first.subject)
@@ -312,7 +317,6 @@ fn words_of_both(study: &Factors, both: &FactorInteraction) -> String {
 pub(super) mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
-    use seatrial_model::FactorCase;
 
     /// The case of `factor` in repeat `repeat`: flows=4, except for `off`.
     pub(in super::super) fn one(factor: &str, repeat: u32, rate: f64, off: &[(&str, u64)]) -> CaseRecord {
@@ -326,6 +330,7 @@ pub(super) mod tests {
             repeat,
             seed: 7,
             metric: "throughput".to_owned(),
+            block: None,
         };
         case.origin.study = Some(study);
         let Ok(id) = format!("net.tcp_stream#repeat.{repeat}[{factor}]").parse();

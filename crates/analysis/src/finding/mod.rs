@@ -35,6 +35,7 @@ mod pcie_errors;
 mod probes;
 mod rdma_ports;
 mod sctp_timeouts;
+mod setting_gain;
 mod shaped;
 mod shared_links;
 mod slow;
@@ -55,6 +56,9 @@ pub use load::{cause_word, load_findings};
 pub use matrix::{Matrix, Slow, matrices};
 use seatrial_model::Finding;
 use seatrial_model::record::CaseRecord;
+pub use setting_gain::{
+    SettingEffect, SettingGain, SettingStudy, SettingWorth, WRONG_EFFECTS, setting_studies,
+};
 pub use slow::{Suspect, suspects};
 pub(crate) use sweep::is_number;
 pub use sweep::{Cell, Table, tables};
@@ -82,6 +86,7 @@ pub const RULES: &[Rule] = &[
     losf_penalty::RULE,
     bond_worth::RULE,
     factor::RULE,
+    setting_gain::RULE,
     impact::RULE,
     limit_exceeded::RULE,
     path::RULE,

@@ -29,7 +29,7 @@ pub use output::{ColorChoice, OutputArgs, OutputFormat, TableOrJson};
 pub use past::{CompareArgs, HistoryArgs, NamedPart, ReportArgs, ReportForm};
 pub use profile::{DraftArgs, ProfileArgs, ProfileCommand};
 pub use run::{MeasureArgs, RunArgs};
-pub use settings::{ApplyArgs, RestoreArgs, SettingsArgs, SettingsCommand};
+pub use settings::{ApplyArgs, RestoreArgs, SettingsArgs, SettingsCommand, TryArgs};
 pub use supervise::WorkerArgs;
 pub use verify::VerifyArgs;
 

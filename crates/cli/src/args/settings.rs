@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use seatrial_model::Nanos;
 use seatrial_model::record::NodeOptions;
 
-use super::{OutputArgs, TableOrJson};
+use super::{OutputArgs, OutputFormat, TableOrJson};
 
 /// Show host settings that affect measurements, and compare them with a profile. Changes nothing without `apply` or
 /// `restore`.
@@ -40,6 +40,8 @@ pub enum SettingsCommand {
     Apply(ApplyArgs),
     /// Restore the values before an `apply`, the last one first
     Restore(RestoreArgs),
+    /// Measure which settings of a profile pay here, which do nothing and which hurt
+    Try(TryArgs),
 }
 
 /// Set what a profile wants, or single values. The plan is shown and has to be confirmed. Each node writes every former
@@ -93,6 +95,51 @@ pub struct RestoreArgs {
     /// The nodes.
     #[command(flatten)]
     pub target: SettingsTarget,
+}
+
+/// Measure benchmarks in blocks with and without each setting of a profile that the nodes do not have yet. Each is set
+/// only during its measurements; the plan is shown and has to be confirmed.
+#[derive(Clone, Debug, Args)]
+pub struct TryArgs {
+    /// Name of a shipped profile, or a TOML file
+    #[arg(value_name = "PROFILE")]
+    pub profile: String,
+    /// Benchmarks that show what a setting is worth
+    #[arg(long = "with", value_name = "BENCH", required = true, num_args = 1..)]
+    pub benchmarks: Vec<String>,
+    /// Values of a parameter: -p time=5s
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// How two-node benchmarks pair the nodes
+    #[arg(long, value_name = "NAME")]
+    pub pattern: Option<String>,
+    /// Blocks of each setting; confidence intervals need at least 3 [default: 6]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=1000))]
+    pub repeats: Option<u32>,
+    /// Seed of the random order [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Write the settings that pay for one benchmark at least, and hurt none, as a profile
+    #[arg(long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Print settings, cases and duration, and measure nothing
+    #[arg(long)]
+    pub plan: bool,
+    /// Nodes that have a role of the profile: head=n1
+    #[arg(long = "role", value_name = "ROLE=NODES")]
+    pub roles: Vec<String>,
+    /// How the result is shown.
+    #[command(flatten)]
+    pub output: OutputArgs<OutputFormat>,
+    /// Which nodes to use.
+    #[command(flatten)]
+    pub nodes: NodeOptions,
+    /// Use the simulated nodes of this script
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub script: Option<PathBuf>,
 }
 
 /// Nodes whose settings are changed.

@@ -39,7 +39,8 @@ fn job(args: &CheckArgs) -> Result<Job, CliError> {
     }
     roles::give(&mut profile, &args.check.roles)?;
     let reference = args.check.reference.as_deref().map(|run| reference(run, &profile)).transpose()?;
-    Ok(Job { tests: profile.tests.clone(), profile: Some((profile, name)), factors: None, reference })
+    let tests = profile.tests.clone();
+    Ok(Job { profile: Some((profile, name)), reference, ..Job::of(tests) })
 }
 
 /// Id and records of the run `typed`, for criteria of `profile` that are percentages of a reference.

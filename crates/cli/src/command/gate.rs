@@ -36,8 +36,8 @@ pub fn run(args: &GateArgs) -> Result<Exit, CliError> {
     watch(args, passing.path().to_owned());
     let home = kept.unwrap_or_else(|| Home::at(passing.path()));
     let (profile, name) = chosen(&args.profile, ColorChoice::Never)?;
-    let job =
-        Job { tests: profile.tests.clone(), profile: Some((profile, name)), factors: None, reference: None };
+    let tests = profile.tests.clone();
+    let job = Job { profile: Some((profile, name)), ..Job::of(tests) };
     // In a job's prologue too only this node is looked at.
     let nodes = NodeOptions { launcher: Some(LauncherChoice::Local), ..NodeOptions::default() };
     let options = RunOptions { nodes, time_budget: Some(NO_REPEATS), ..RunOptions::default() };

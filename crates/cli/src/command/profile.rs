@@ -75,7 +75,7 @@ fn asked(run: &StoredRun) -> Result<(Vec<Test>, BTreeMap<String, Role>), CliErro
         return Err(CliError::Usage(text));
     }
     let job = super::run::job(&options)?;
-    if job.factors.is_some() {
+    if run.results.iter().any(|record| record.origin.study.is_some()) {
         let text = format!(
             "run {}: a study of factors measures gains, from which no bounds can be derived",
             info.id

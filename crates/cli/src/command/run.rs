@@ -9,6 +9,7 @@ use seatrial_model::{Alias, Parts};
 use seatrial_profile::SHIPPED;
 
 use crate::args::RunArgs;
+use crate::command::settings::tried::{self, WantedSettings};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::options;
@@ -62,7 +63,12 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         groups: options.groups.clone(),
         ..Test::default()
     });
-    Ok(Job { tests: tests.collect(), profile: None, factors, reference: None })
+    let tests: Vec<Test> = tests.collect();
+    Ok(match factors {
+        None => Job::of(tests),
+        Some(Studied::Parameters(factors)) => Job { factors: Some(factors), ..Job::of(tests) },
+        Some(Studied::Settings(settings)) => Job { settings: Some(settings), ..Job::of(tests) },
+    })
 }
 
 /// The first given option that only benchmarks between nodes use.
@@ -123,37 +129,73 @@ impl Named {
     }
 }
 
-/// The study of factors, if requested. A host setting is refused as a factor: Seatrial changes no setting by itself.
-fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Factors>, CliError> {
+/// What a study varies.
+enum Studied {
+    Parameters(Factors),
+    Settings(WantedSettings),
+}
+
+/// The study of factors, if requested: of parameters of one benchmark, or of settings of the hosts.
+fn factors(options: &BenchmarkOptions, named: &[Named]) -> Result<Option<Studied>, CliError> {
     if options.factors.is_empty() {
         return Ok(None);
     }
-    let [Named { bench, .. }] = named else {
-        let text = format!("--factors takes one benchmark, not {}", named.len());
-        return Err(CliError::Usage(text));
-    };
-    for typed in &options.factors {
-        let name = typed.split('=').next().unwrap_or(typed).trim();
-        if name.is_empty() {
-            return Err(CliError::Usage("--factors: a factor has no name".to_owned()));
+    let usage = |text: String| Err(CliError::Usage(text));
+    let repeats = options.repeats.unwrap_or(Factors::REPEATS);
+    let seed = options.seed.unwrap_or(Factors::SEED);
+    let kinds = options.factors.iter().filter_map(|typed| setting(typed, named).transpose());
+    let kinds = kinds.collect::<Result<Vec<String>, CliError>>()?;
+    if let Some(id) = kinds.first() {
+        if options.crossed {
+            return usage(format!("--crossed is for parameters, and {id} is a setting of the hosts"));
         }
-        let is_known =
-            bench.about.param(name).is_some() || bench.factors.iter().any(|factor| factor.name == name);
-        let settings = seatrial_settings::registry();
-        let is_it = |id: &&str| *id == name || id.split_once('.').is_some_and(|(_, last)| last == name);
-        let setting = settings.abouts().map(|about| about.id).find(is_it).filter(|_| !is_known);
-        if let Some(id) = setting {
-            return Err(CliError::Usage(format!(
-                "--factors {name}: {id} is a host setting, which a run never changes; measure, set it with `seatrial \
-                 settings apply {id}=VALUE`, measure again, compare the runs with `seatrial compare last~1 last`, \
-                 and take it back with `seatrial settings restore`"
-            )));
+        let is_parameter = |name: &str| named.iter().any(|named| is_known(named.bench, name));
+        if let Some(name) = options.factors.iter().map(|typed| name(typed)).find(|name| is_parameter(name)) {
+            return usage(format!(
+                "--factors: {id} is a setting of the hosts and {name} a parameter of the benchmark; measure them in two runs"
+            ));
         }
+        let settings = tried::of_factors(&options.factors)?;
+        return Ok(Some(Studied::Settings(WantedSettings {
+            settings,
+            typed: true,
+            repeats,
+            seed,
+            write: None,
+        })));
     }
-    Ok(Some(Factors {
-        typed: options.factors.clone(),
-        is_crossed: options.crossed,
-        repeats: options.repeats.unwrap_or(Factors::REPEATS),
-        seed: options.seed.unwrap_or(Factors::SEED),
-    }))
+    if named.len() != 1 {
+        return usage(format!("--factors takes one benchmark, not {}", named.len()));
+    }
+    if options.factors.iter().any(|typed| name(typed).is_empty()) {
+        return usage("--factors: a factor has no name".to_owned());
+    }
+    let (typed, is_crossed) = (options.factors.clone(), options.crossed);
+    Ok(Some(Studied::Parameters(Factors { typed, is_crossed, repeats, seed })))
+}
+
+/// The name of a factor as typed.
+fn name(typed: &str) -> &str {
+    typed.split('=').next().unwrap_or(typed).trim()
+}
+
+fn is_known(bench: &Benchmark, name: &str) -> bool {
+    bench.about.param(name).is_some() || bench.factors.iter().any(|factor| factor.name == name)
+}
+
+/// The setting that a factor is; fails where it is one without its family or without a value.
+fn setting(typed: &str, named: &[Named]) -> Result<Option<String>, CliError> {
+    let name = name(typed);
+    if named.iter().any(|named| is_known(named.bench, name)) {
+        return Ok(None);
+    }
+    let plain = name.split('@').next().unwrap_or(name);
+    let is_it = |id: &&str| *id == plain || id.split_once('.').is_some_and(|(_, last)| last == plain);
+    let registry = seatrial_settings::registry();
+    let Some(id) = registry.abouts().map(|about| about.id).find(is_it) else { return Ok(None) };
+    if id != plain || !typed.contains('=') {
+        let text = format!("--factors {typed}: {id} is a setting of the hosts: write {id}=VALUE");
+        return Err(CliError::Usage(text));
+    }
+    Ok(Some(id.to_owned()))
 }

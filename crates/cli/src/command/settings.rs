@@ -1,9 +1,14 @@
 //! `seatrial settings`.
 
 mod apply;
+mod ask;
 mod orders;
 mod plan;
 mod restore;
+mod rule;
+mod trial;
+pub mod tried;
+pub mod worth;
 
 use jiff::Zoned;
 use jiff::civil::Date;
@@ -25,6 +30,7 @@ pub fn run(args: &SettingsArgs) -> Result<Exit, CliError> {
     match &args.command {
         Some(SettingsCommand::Apply(args)) => apply::run(args),
         Some(SettingsCommand::Restore(args)) => restore::run(args),
+        Some(SettingsCommand::Try(args)) => trial::run(args),
         None => shown(args),
     }
 }

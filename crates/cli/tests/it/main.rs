@@ -39,3 +39,4 @@ mod storage;
 mod studies;
 mod table;
 mod time_budget;
+mod tried;

@@ -93,9 +93,7 @@ fn what_is_no_factor_of_a_benchmark_is_refused_with_what_to_do() {
     let script = Script::streams(2, 9.4);
     let refused = |words: &str| home.seatrial(words).script(&script).run().exits(2);
     refused("run net.tcp_stream --factors flows=2,rx_ring")
-        .says("nic.rx_ring is a host setting, which a run never changes")
-        .says("seatrial settings apply nic.rx_ring=VALUE")
-        .says("seatrial compare last~1 last");
+        .says("nic.rx_ring is a setting of the hosts: write nic.rx_ring=VALUE");
     refused("run net.tcp_stream --factors nodlay").says("did you mean 'nodelay'?");
     refused("run net.tcp_stream -p flows=1,2 --factors nodelay").says("-p flows= gives 2 values: give one");
     refused("run net.tcp_stream net.rr --factors nodelay").says("--factors takes one benchmark, not 2");

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use seatrial_bench::Benchmark;
 use seatrial_model::name::nearest;
 use seatrial_model::profile::Test;
-use seatrial_model::{About, Factor, Kind, ParamError, ParamSpec, Params, Value};
+use seatrial_model::{About, Factor, FactorCase, Kind, ParamError, ParamSpec, Params, Value};
 
 use crate::inputs::{PlanError, combinations};
 
-pub const BASELINE: &str = "baseline";
+pub const BASELINE: &str = FactorCase::BASELINE;
 
 /// Defaults in a study: one trial per case, since the study repeats the cases themselves.
 const ONE_TRIAL: [&str; 2] = ["trials", "max_trials"];
@@ -24,6 +24,12 @@ pub struct Level {
 }
 
 impl Level {
+    /// The defaults, and what `test` gives; fails unless that is one combination of values.
+    pub fn baseline(about: &About, test: &Test) -> Result<Self, PlanError> {
+        let params = baseline(about, test)?;
+        Ok(Self { label: BASELINE.to_owned(), params, crossed: Vec::new() })
+    }
+
     pub fn test(&self, like: &Test) -> Test {
         let typed = self.params.iter().map(|(name, value)| (name.to_owned(), vec![value.to_string()]));
         Test { params: typed.collect(), ..like.clone() }
@@ -34,9 +40,9 @@ impl Level {
 /// baseline, with other values to compare.
 pub fn levels(bench: &Benchmark, test: &Test, typed: &[String]) -> Result<Vec<Level>, PlanError> {
     let about = bench.about;
-    let baseline = baseline(about, test)?;
-    let mut levels =
-        vec![Level { label: BASELINE.to_owned(), params: baseline.clone(), crossed: Vec::new() }];
+    let first = Level::baseline(about, test)?;
+    let baseline = first.params.clone();
+    let mut levels = vec![first];
     for factor in typed {
         for (label, off) in variations(bench, &baseline, factor)? {
             let mut params = baseline.clone();

@@ -17,7 +17,7 @@ use crate::pattern::Pattern;
 use crate::placement;
 use crate::plan::Plan;
 
-pub use level::BASELINE;
+pub use level::{BASELINE, Level};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors {
@@ -73,6 +73,7 @@ impl Factors {
                         repeat,
                         seed: self.seed,
                         metric: headline.to_owned(),
+                        block: None,
                     });
                     case.id = placement::with_repeat(&case.id, repeat);
                     case
@@ -85,7 +86,7 @@ impl Factors {
 }
 
 /// Refuses tests whose cases share links on purpose or whose partners are random: such cases have no counterpart.
-fn one_by_one(test: &Test) -> Result<(), PlanError> {
+pub fn one_by_one(test: &Test) -> Result<(), PlanError> {
     let pattern = test.pattern.as_deref().and_then(Pattern::find);
     match pattern.filter(|pattern| pattern.at_once || pattern.has_rounds) {
         None => Ok(()),

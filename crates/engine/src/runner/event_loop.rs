@@ -9,6 +9,7 @@ use seatrial_cluster::{FleetEvent, NodeIndex, Report, WorkerId};
 use seatrial_model::record::CaseRecord;
 use seatrial_model::{Case, Cause, Event, Nanos, Reason};
 
+use super::host_settings::{HostSettings, SettingsNews, pieces};
 use super::notes::{retries, without_agent};
 use super::{Finished, RunError, Runner};
 use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupKey};
@@ -36,6 +37,7 @@ pub struct EventLoop<'r, 'a> {
     /// Nodes without an agent, with the reason for cases that need them.
     lost: BTreeMap<NodeIndex, Reason>,
     hosts: Vec<NodeIndex>,
+    pub settings: HostSettings,
     /// Numbers of groups and workers given out so far.
     pub last_group: u64,
     pub last_worker: u64,
@@ -54,6 +56,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
     pub fn new(runner: &'r mut Runner<'a>, done: Vec<CaseRecord>) -> Self {
         done.iter().for_each(|record| runner.budget.note(record));
         let agents = runner.fleet.agents();
+        let settings = HostSettings::new(runner.settings_id);
         let hosts = host::of(agents.iter().map(|hello| &hello.machine), runner.share_hosts);
         Self {
             runner,
@@ -64,6 +67,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             deadlines: BinaryHeap::new(),
             lost: BTreeMap::new(),
             hosts,
+            settings,
             last_group: 0,
             last_worker: 0,
             failure: None,
@@ -85,6 +89,8 @@ impl<'r, 'a> EventLoop<'r, 'a> {
                 Next::Settled(records) => records.into_iter().for_each(|record| self.keep(record)),
             }
         }
+        let news = self.settings.take_back(self.runner.fleet);
+        self.settings_changed(news);
         self.finished.cancelled = !is_done;
         self.failure.map_or(Ok(self.finished), Err)
     }
@@ -96,6 +102,27 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         if let Some(text) = retries(&cases) {
             self.tell(Event::Note { case: None, text });
         }
+        for piece in pieces(&cases) {
+            let news = self.settings.prepare(piece, self.runner.fleet);
+            self.settings_changed(news);
+            if !self.is_stopping() {
+                self.run_cases(piece.to_vec());
+            }
+        }
+    }
+
+    fn settings_changed(&mut self, news: SettingsNews) {
+        for event in news.lost {
+            self.lost_node(event);
+        }
+        for text in news.not_restored {
+            self.finished.not_restored.push(text.clone());
+            self.tell(Event::Note { case: None, text });
+        }
+    }
+
+    /// Runs `cases`, whose hosts have the settings that they need.
+    fn run_cases(&mut self, cases: Vec<Case>) {
         let queued = self.with_nodes(cases);
         self.schedule = Schedule::new(QueuedGroup::of(queued, &self.hosts));
         for (node, reason) in self.lost.clone() {
@@ -148,10 +175,7 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             }
             FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. } | Report::Settings { .. })
             | FleetEvent::Quiet => {}
-            FleetEvent::Lost(node, why) => self.lose(node, &why, None),
-            FleetEvent::Recalled(node, why) => {
-                self.lose(node, &why, Some(&Reason::new(Cause::Interrupted, why.clone())));
-            }
+            event @ (FleetEvent::Lost(..) | FleetEvent::Recalled(..)) => self.lost_node(event),
         }
         // Deadlines hold also while agents report without pause.
         self.tick();
@@ -210,6 +234,17 @@ impl<'r, 'a> EventLoop<'r, 'a> {
         let reason = Reason::new(Cause::Interrupted, "the run was stopped during this case");
         for key in self.case_keys(|_| true) {
             self.advance(key, |trial, case, now| trial.cancel(case, &reason, now));
+        }
+    }
+
+    /// Notes the loss of a node; other events are none of its business.
+    fn lost_node(&mut self, event: FleetEvent) {
+        match event {
+            FleetEvent::Lost(node, why) => self.lose(node, &why, None),
+            FleetEvent::Recalled(node, why) => {
+                self.lose(node, &why, Some(&Reason::new(Cause::Interrupted, why.clone())));
+            }
+            FleetEvent::From(..) | FleetEvent::Quiet => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seatrial_bench::Benchmark;
 use seatrial_cluster::{NodeIndex, WorkerId};
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Cause, Event, Reason};
+use seatrial_model::{Case, Cause, Event, Reason};
 
 use super::event_loop::{EventLoop, RunningGroup};
 use crate::co_run_group::{CaseKey, CaseState, CoRunGroup, GroupAction, GroupEvent, GroupKey};
@@ -42,7 +42,7 @@ impl EventLoop<'_, '_> {
             let id = &member.case.bench;
             let left_out = match self.runner.registry.find(id) {
                 None => Reason::new(Cause::Missing, format!("this build has no benchmark {id}")),
-                Some(bench) => match (self.runner.leave_out)(&member.case, &self.finished.records) {
+                Some(bench) => match self.left_out(&member.case) {
                     Some(reason) => reason,
                     None => {
                         wanted.push((bench, member));
@@ -53,6 +53,10 @@ impl EventLoop<'_, '_> {
             self.keep(CaseRecord::without_numbers(&member.case, &left_out));
         }
         wanted
+    }
+
+    fn left_out(&self, case: &Case) -> Option<Reason> {
+        (self.runner.leave_out)(case, &self.finished.records).or_else(|| self.settings.refusal(case))
     }
 
     fn start_group(&mut self, members: Vec<(&'static Benchmark, QueuedCase)>, hosts: Vec<NodeIndex>) {

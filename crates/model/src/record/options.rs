@@ -74,7 +74,8 @@ pub struct BenchmarkOptions {
     pub groups: Option<Groups>,
     /// Measure the effect of each factor: a baseline, then the same without one factor at a time. NAME=VALUE: with
     /// this value instead; NAME alone: with the smallest number, the other value of a switch, every other word of a
-    /// choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none
+    /// choice, or the value that `seatrial list BENCH` shows under factors: --factors flows,affinity=none. Settings of
+    /// the hosts, in blocks with and without each, set only meanwhile: --factors cpu.governor=powersave,nic.mtu@eth0=1500
     #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
@@ -90,6 +91,10 @@ pub struct BenchmarkOptions {
     #[arg(long, value_name = "NUMBER", requires = "factors")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Do not ask before settings of the hosts are changed for --factors
+    #[arg(long)]
+    #[serde(skip)]
+    pub yes: bool,
 }
 
 /// How `seatrial check` judges; the record holds the profile separately.

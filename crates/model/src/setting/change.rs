@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use crate::units::Nanos;
 
 /// A value that a setting is to have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SettingChange {
     /// Id of the setting, such as `nic.mtu`.
     pub setting: String,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use askama::Template;
-use seatrial_analysis::{AtOnce, Factors, Impact, Table as Sweep};
+use seatrial_analysis::{AtOnce, Factors, Impact, SettingStudy, Table as Sweep};
 use seatrial_model::Better;
 use seatrial_model::record::{CaseRecord, MetricRecord, SeriesRecord};
 
@@ -27,6 +27,7 @@ use crate::view::over_nodes;
 use crate::view::pairs::at_once;
 use crate::view::parts::is_absent;
 use crate::view::prices::Prices;
+use crate::view::setting_gains;
 use crate::words::{count, tone};
 
 /// Cases of a table with a row per case; larger fleets get rows per node.
@@ -57,6 +58,7 @@ pub struct Benchmark {
 
 struct Found<'a> {
     studies: Vec<Factors>,
+    settings: Vec<SettingStudy>,
     prices: Vec<Prices<'a>>,
     at_once: Vec<AtOnce>,
     impacts: Vec<Impact>,
@@ -70,6 +72,7 @@ pub fn families(shown: &Shown<'_>, left: &mut usize) -> Vec<(String, Vec<Benchma
     let others = without_added(results);
     let found = Found {
         studies: seatrial_analysis::factors(results),
+        settings: seatrial_analysis::setting_studies(results),
         prices: crate::view::prices::prices(shown.document),
         at_once: seatrial_analysis::at_once(&others),
         impacts: seatrial_analysis::impacts(results),
@@ -106,6 +109,10 @@ fn benchmark(
     for study in factors::of_bench(&found.studies, name) {
         figures.extend(study.figure);
         shown_tables.extend(study.tables);
+    }
+    for study in found.settings.iter().filter(|study| study.bench == name) {
+        let tables = std::iter::once(setting_gains::table(study)).chain(setting_gains::side_effects(study));
+        shown_tables.extend(tables.map(|table| PageTable::new(&table, usize::MAX)));
     }
     for (figure, table) in prices::of_bench(&found.prices, name) {
         figures.extend(figure);

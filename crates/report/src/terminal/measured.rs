@@ -6,7 +6,7 @@ use super::{series, table};
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::nodes::is_fleet;
-use crate::view::{cases, factors, over_nodes, waterfall};
+use crate::view::{cases, factors, over_nodes, setting_gains, waterfall};
 use crate::words::count;
 
 /// With more cases only the first piece of a table is shown; for a fleet one row per question.
@@ -66,6 +66,18 @@ pub fn of_factors(document: &Document, notes: &mut Notes, width: u16) -> Vec<Str
     blocks
 }
 
+pub fn of_settings(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+    let studies = seatrial_analysis::setting_studies(&document.results);
+    let shown = &studies[..studies.len().min(MOST_STUDIES)];
+    let tables = setting_gains::tables(shown).into_iter();
+    let mut blocks: Vec<String> = tables.map(|table| table::block(table, usize::MAX, notes, width)).collect();
+    if studies.len() > MOST_STUDIES {
+        let more = count(studies.len() - MOST_STUDIES, "more study of settings");
+        blocks.push(Ink::Faint.on(&format!(" {more}, in the JSON form")) + "\n");
+    }
+    blocks
+}
+
 #[cfg(test)]
 mod tests {
     use seatrial_analysis::{FactorInteraction, Factors, Worth};
@@ -81,6 +93,7 @@ mod tests {
         let ratio = |(ratio, half): (f64, f64)| PairedRatio {
             ratio,
             ci95: (half > 0.0).then_some(Interval { low: ratio - half, high: ratio + half }),
+            p: None,
         };
         Worth {
             factor: name.to_owned(),
@@ -116,7 +129,11 @@ mod tests {
             interactions: vec![FactorInteraction {
                 factors: ["flows=1".to_owned(), "depth=1".to_owned()],
                 values: [Some(5.22), Some(9.39), Some(4.1)],
-                ratio: Some(PairedRatio { ratio: 0.786, ci95: Some(Interval { low: 0.772, high: 0.801 }) }),
+                ratio: Some(PairedRatio {
+                    ratio: 0.786,
+                    ci95: Some(Interval { low: 0.772, high: 0.801 }),
+                    p: None,
+                }),
                 repeats: 6,
                 reason: None,
                 outcome: None,

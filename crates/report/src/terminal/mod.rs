@@ -73,6 +73,7 @@ fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
         others.iter().filter(|case| !in_sweeps.contains(case.case.as_str())).collect();
     blocks.extend(measured::blocks(document, &rows, notes, width));
     blocks.extend(measured::of_factors(document, notes, width));
+    blocks.extend(measured::of_settings(document, notes, width));
     blocks.extend(pairs::blocks(&others, width));
     let prices = view::prices::prices(document);
     blocks.extend(prices.iter().map(|found| table::block(found.table(), usize::MAX, notes, width)));

@@ -51,9 +51,11 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
-    // Factors and prices have their own tables.
-    let of_run =
-        document.findings.iter().filter(|finding| finding.kind != "factor" && finding.price.is_none());
+    // Factors, settings and prices have their own tables.
+    let has_table = |finding: &&Finding| {
+        ["factor", "setting-gain"].contains(&finding.kind.as_str()) || finding.price.is_some()
+    };
+    let of_run = document.findings.iter().filter(|finding| !has_table(finding));
     let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
         let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {

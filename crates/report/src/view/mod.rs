@@ -22,6 +22,7 @@ pub mod prices;
 pub mod prolonged;
 pub mod remedies;
 pub mod series;
+pub mod setting_gains;
 pub mod settings;
 pub mod shade;
 pub mod side_by_side;

@@ -1,46 +1,24 @@
 //! Orders to the nodes, and what came of them.
 
-use std::collections::BTreeMap;
-
-use seatrial_cluster::{Command, Fleet, FleetEvent, Missing, NodeIndex, Report};
-use seatrial_model::Nanos;
+use seatrial_cluster::{Answered, Fleet, Missing, NodeIndex, order_settings};
 use seatrial_model::profile::fold;
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingsAnswer, SettingsOrder};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
-/// Time for a node to answer: reserving huge pages and taking CPUs offline takes many seconds.
-const ANSWER_TIMEOUT: Nanos = Nanos::secs(120);
-
 /// Raised when a reader of the old document would misread the new one.
 pub const SCHEMA: u32 = 1;
 
 /// What the nodes answered, or why they did not.
 #[derive(Default)]
-pub struct Answers(Vec<(String, Result<SettingsAnswer, String>)>);
+pub struct Answers(Vec<(String, Answered)>);
 
 /// Sends the orders and waits for all answers.
 pub fn carry_out(fleet: &mut dyn Fleet, orders: Vec<(NodeIndex, SettingsOrder)>) -> Answers {
-    let mut open: BTreeMap<NodeIndex, Option<Result<SettingsAnswer, String>>> = BTreeMap::new();
-    for (node, order) in orders {
-        fleet.send(node, Command::Settings { order });
-        open.insert(node, None);
-    }
-    let deadline = fleet.now().plus(ANSWER_TIMEOUT);
-    while open.values().any(Option::is_none) && fleet.now() < deadline {
-        let (node, answer) = match fleet.next(deadline) {
-            FleetEvent::From(node, Report::Settings { answer }) => (node, Ok(*answer)),
-            FleetEvent::Lost(node, why) | FleetEvent::Recalled(node, why) => (node, Err(why)),
-            FleetEvent::From(..) | FleetEvent::Quiet => continue,
-        };
-        if let Some(waiting @ None) = open.get_mut(&node) {
-            *waiting = Some(answer);
-        }
-    }
-    let late = || Err(format!("it did not answer within {ANSWER_TIMEOUT}"));
+    let answers = order_settings(fleet, orders, &mut |_| {});
     let name = |node: NodeIndex| fleet.agents()[node.0].node.clone();
-    Answers(open.into_iter().map(|(node, answer)| (name(node), answer.unwrap_or_else(late))).collect())
+    Answers(answers.into_iter().map(|(node, answer)| (name(node), answer)).collect())
 }
 
 /// Nodes that were not reached, for programs.

@@ -12,7 +12,7 @@ use serde_json::json;
 pub struct PlannedChange {
     pub nodes: Vec<String>,
     pub change: SettingChange,
-    present: String,
+    pub present: String,
     about: &'static SettingAbout,
     /// What is written; `None` where Seatrial does not set it.
     pub file: Option<SettingFile>,

@@ -3,6 +3,7 @@
 
 use std::ffi::CString;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -44,9 +45,31 @@ pub fn with_private_mounts(size: &str, test: impl FnOnce(&Path) + Send + 'static
     });
 }
 
-#[expect(deprecated, reason = "the thread shares no file table with anything that would notice")]
+/// Runs `test` in a network namespace of its own, with loopback of small packets, and with an empty `/var/lib`, which its processes see too.
+/// Needs root and `ip`.
+pub fn with_own_network(test: impl FnOnce() + Send + 'static) {
+    on_own_thread(|| {
+        if !is_installed("ip") {
+            return;
+        }
+        if let Err(errno) = unshare_mounts_and(UnshareFlags::NEWNET) {
+            return skipped(&format!("no network namespace ({errno}); it needs root"));
+        }
+        mount("seatrial-test", "/var/lib", "tmpfs", MountFlags::empty(), c"size=1m").expect("mounted");
+        let status =
+            Command::new("ip").args(["link", "set", "lo", "mtu", "1500", "up"]).status().expect("ip runs");
+        assert!(status.success(), "{status}");
+        test();
+    });
+}
+
 fn unshare_mounts() -> rustix::io::Result<()> {
-    rustix::thread::unshare(UnshareFlags::NEWNS)?;
+    unshare_mounts_and(UnshareFlags::empty())
+}
+
+#[expect(deprecated, reason = "the thread shares no file table with anything that would notice")]
+fn unshare_mounts_and(more: UnshareFlags) -> rustix::io::Result<()> {
+    rustix::thread::unshare(UnshareFlags::NEWNS | more)?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
 }
 
