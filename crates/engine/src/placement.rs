@@ -230,7 +230,7 @@ fn is_one_way(about: &About, test: &Test) -> bool {
     let direction = test.params.get("direction").map_or(&[][..], Vec::as_slice);
     matches!(about.parts, Parts::OneWay(_))
         && test.partner.is_none()
-        && direction.iter().all(|way| way == "forward")
+        && !direction.iter().any(|way| way == "reverse" || way == "both")
 }
 
 /// Any node may be the partner.

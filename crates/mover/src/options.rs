@@ -9,6 +9,8 @@ pub struct CopyOptions {
     pub preserve: bool,
     /// Compare the content of files that have the same size, whatever their time says.
     pub checksum: bool,
+    /// Bytes of the buffers of each data connection (SO_SNDBUF, SO_RCVBUF), which bound its window; none leaves both to the kernel.
+    pub window: Option<u64>,
     /// Write nothing, and call this with every file that would be copied.
     pub dry_run: Option<fn(&[u8])>,
 }
@@ -18,6 +20,6 @@ pub const STREAMS: usize = 4;
 
 impl Default for CopyOptions {
     fn default() -> Self {
-        Self { streams: STREAMS, preserve: false, checksum: false, dry_run: None }
+        Self { streams: STREAMS, preserve: false, checksum: false, window: None, dry_run: None }
     }
 }

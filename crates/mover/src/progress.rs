@@ -24,6 +24,10 @@ pub struct Progress {
     pub found_files: AtomicU64,
     pub found_bytes: AtomicU64,
     pub is_all_found: AtomicBool,
+    /// Where a window was asked for: SO_SNDBUF of the data connections at the source and SO_RCVBUF at the target, as the kernel
+    /// set them.
+    pub send_buffer: AtomicU64,
+    pub receive_buffer: AtomicU64,
     /// Set from outside: the copy ends as soon as possible.
     pub stop: AtomicBool,
     failed: AtomicU64,

@@ -2,13 +2,17 @@
 
 use libtest_mimic::Trial;
 
-use crate::rig::{BOTH, shared};
+use serde_json::{Value, json};
+
+use crate::rig::{BOTH, Rig, shared, wide};
 use crate::started::{outcome, reason};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_data_set_is_copied_between_nodes_by_every_tool_and_nothing_is_left", copied),
+        trial("cipher_direction_and_window_are_what_the_record_says", options),
+        trial("copies_at_once_share_what_the_shaper_lets_through", at_once),
         trial("a_tool_that_cannot_log_in_to_the_other_node_is_no_failure", no_login),
     ]
 }
@@ -81,5 +85,136 @@ fn no_login() {
         assert_eq!(outcome(&document, "transfer.move"), ("unmeasured", "never_reached"));
         let why = reason(&document, "transfer.move");
         assert!(why.contains("n1 cannot log in to n2 with ssh"), "{why}");
+    });
+}
+
+/// A copy of a few files between two nodes, with these parameters besides.
+fn moved(rig: &Rig, params: &[&str], code: i32) -> Value {
+    rig.run(&[MOVE, params, BOTH]).document(code)["results"][0].clone()
+}
+
+#[track_caller]
+fn measured(rig: &Rig, params: &[&str]) -> Value {
+    let result = moved(rig, params, 0);
+    assert_eq!(result["outcome"], "measured", "{params:?}: {}", result["reason"]);
+    result["evidence"].clone()
+}
+
+fn options() {
+    shared(|rig| {
+        for tool in ["scp", "tar-ssh"] {
+            let tool_is = format!("tool={tool}");
+            for cipher in ["aes128-ctr", "aes256-gcm@openssh.com"] {
+                let evidence = measured(
+                    rig,
+                    &["-p", &tool_is, "-p", &format!("cipher={cipher}"), "-p", "preserve=true"],
+                );
+                assert_eq!(evidence["cipher"], cipher, "{tool}");
+                let command = evidence["command"].as_str().expect("a command");
+                assert!(command.contains(&format!("-c {cipher}")) && command.contains("n2:"), "{command}");
+            }
+            // The second node fetches: its command has the first in it.
+            let evidence = measured(rig, &["-p", &tool_is, "-p", "direction=pull"]);
+            let command = evidence["command"].as_str().expect("a command");
+            assert!(command.contains("n1") && !command.contains("n2"), "{command}");
+            assert!(evidence["cipher"].is_string() && evidence["version"].is_string(), "{evidence}");
+        }
+        let why = moved(rig, &["-p", "tool=scp", "-p", "cipher=rot13"], 3);
+        assert!(why["reason"].as_str().expect("why").contains("rot13"), "{why}");
+
+        let window = |asked: &str| measured(rig, &["-p", &format!("window={asked}")])["window"].clone();
+        assert_eq!(window("auto"), Value::Null);
+        let given = json!({ "send_buffer": 128 << 10, "receive_buffer": 128 << 10 });
+        assert_eq!(window("64 KiB"), json!({ "asked": { "bytes": 64 << 10 }, "given": given }));
+        let window = window("bdp");
+        let number =
+            |of: &str, name: &str| window[of][name].as_u64().unwrap_or_else(|| panic!("{name}: {window}"));
+        let [speed, delay] = ["link_mbit_s", "round_trip_us"].map(|name| number("asked", name));
+        assert_eq!(number("asked", "bytes"), (speed * delay / 8).max(4096), "{window}");
+        assert!(number("given", "send_buffer") >= 4096, "{window}");
+
+        for (option, word) in
+            [("cipher=aes128-ctr", "without encryption"), ("direction=pull", "no such thing")]
+        {
+            let skipped = moved(rig, &["-p", option], 3);
+            assert_eq!(skipped["outcome"], "skipped", "{skipped}");
+            assert!(skipped["reason"].as_str().expect("why").contains(word), "{skipped}");
+        }
+    });
+}
+
+/// Of a frame of 9014 B, with its Ethernet header as the shaper counts it, headers of IPv4, TCP and timestamps leave this.
+const PAYLOAD: f64 = (9000.0 - 52.0) / 9014.0;
+
+/// Every pair with one file of 30 MB.
+const AT_ONCE: &[&str] = &[
+    "run",
+    "transfer.move",
+    "-w",
+    "n[1-4]",
+    "-p",
+    "source=/scratch",
+    "-p",
+    "target=/scratch",
+    "-p",
+    "files=1",
+    "-p",
+    "size=30MB",
+    "-p",
+    "cache=warm",
+    "-p",
+    "time=50ms",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-o",
+    "json",
+];
+
+/// Tries of one measurement: other work on the machine makes a copy slower, nothing makes it faster than its link.
+const TRIES: usize = 6;
+
+fn at_once() {
+    wide(|rig| {
+        // What a node may send or receive, in Mbit/s, and the links that the copies have together.
+        for (pattern, slow, links, pairs) in [
+            ("bisection", &["n1", "n2"][..], 2.0, 2),
+            ("incast", &["n1"], 1.0, 3),
+            ("one-to-many", &["n1"], 1.0, 3),
+        ] {
+            const MBIT: f64 = 200.0;
+            for node in slow {
+                rig.lab.lab(&["fault", node, &format!("rate={MBIT}mbit")]);
+            }
+            // The login of scp is part of its time; the mover begins when it is told.
+            for (tool, least) in [("native", 0.9), ("scp", 0.65)] {
+                let mut seen = Vec::new();
+                while seen.len() < TRIES {
+                    let words = ["--pattern", pattern, "-p", &format!("tool={tool}")];
+                    let document = rig.run(&[AT_ONCE, &words]).document(0);
+                    let results = document["results"].as_array().expect("results");
+                    assert_eq!(results.len(), pairs, "{document}");
+                    let rate =
+                        |result: &Value| result["metrics"]["goodput"]["median"].as_f64().expect("a number");
+                    let slowest = results.iter().map(rate).reduce(f64::min).expect("a pair");
+                    // MB/s of all bytes until the last copy is done.
+                    let share = slowest * pairs as f64 / (links * MBIT / 8.0 * PAYLOAD);
+                    seen.push(share);
+                    if (least..1.02).contains(&share) {
+                        break;
+                    }
+                }
+                #[expect(clippy::print_stdout, reason = "shown when the test fails or is asked to")]
+                {
+                    println!("{pattern} of {tool}: shares of the link {seen:.3?}");
+                }
+                let last = seen.last().expect("a try");
+                assert!((least..1.02).contains(last), "{pattern} of {tool}: {seen:?}");
+            }
+            for node in slow {
+                rig.lab.lab(&["heal", node]);
+            }
+        }
     });
 }

@@ -1,18 +1,24 @@
 //! `transfer.move`: what a tool takes to copy a data set from one node to another, or within one.
 
 mod busiest;
+mod command;
+mod curve;
+mod done;
 mod orders;
 mod plan;
 mod process;
 mod receiver;
 mod reduce;
+mod runner;
 mod sender;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod window;
 
 use seatrial_model::{
-    About, Actor, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, Unit,
+    About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, SeriesSpec,
+    Unit,
 };
 
 use crate::set::with_set;
@@ -23,11 +29,15 @@ const ID: &str = "transfer.move";
 /// The directory that is copied, in the folders of both ends.
 const SET: &str = "set";
 
-const PARAMS: [ParamSpec; 18] = with_set(
+const PARAMS: [ParamSpec; 22] = with_set(
     &[
         ParamSpec::new("tool", Kind::Choice(&tool::NAMES), "native").doc(
             "native: the mover of `seatrial copy`, started beforehand; scp: scp -r; rsync: rsync -a over ssh, or within one \
-             node; tar-ssh: tar into tar over ssh; cp: cp -a within one node.",
+             node; tar-ssh: tar into tar over ssh; cp: cp -a within one node; bbcp: bbcp -r.",
+        ),
+        ParamSpec::new("direction", Kind::Choice(&["push", "pull"]), "push").doc(
+            "Which node runs the tool: push: the first, which has the files; pull: the second, which fetches them. The files go \
+             from the first node to the second either way. scp, rsync, tar-ssh and bbcp only.",
         ),
         ParamSpec::new("source", Kind::Text, "auto").word("auto").doc(
             "Directory on the first node for the data set, as a full path; auto: the current directory, or /var/tmp if that is \
@@ -38,7 +48,19 @@ const PARAMS: [ParamSpec; 18] = with_set(
             .doc("Directory on the second node, or on the only one, for the copy, as a full path; auto as for `source`."),
     ],
     &[
-        ParamSpec::new("streams", Kind::Load(1, 64), "4").doc("Connections of tool=native; the others have one."),
+        ParamSpec::new("streams", Kind::Load(1, 64), "4")
+            .doc("Connections of tool=native and of bbcp; the others have one."),
+        ParamSpec::new("window", Kind::Text, "auto").word("auto").doc(
+            "Buffers of each connection of tool=native (SO_SNDBUF, SO_RCVBUF) and window of bbcp: auto: the kernel's, or bbcp's \
+             own; bdp: speed of the interface / 8 x shortest round trip; or a size.",
+        ),
+        ParamSpec::new("cipher", Kind::Text, "auto")
+            .word("auto")
+            .doc("Cipher of scp, rsync and tar-ssh, as for ssh -c; auto: what both ends agree upon."),
+        ParamSpec::new("preserve", Kind::Flag, "false").doc(
+            "true: scp -p, bbcp -p and tar -p keep modes and times, seatrial copy also owners and extended attributes. rsync -a, \
+             cp -a and seatrial copy keep modes and times always.",
+        ),
         ParamSpec::new("cache", Kind::Choice(&["cold", "warm"]), "cold")
             .doc("cold: the page cache drops the data set before each copy; warm: it may hold the set."),
         ParamSpec::new("sync", Kind::Choice(&["none", "end"]), "none").doc(
@@ -56,7 +78,7 @@ const PARAMS: [ParamSpec; 18] = with_set(
 const ABOUT: About = About {
     id: ID,
     version: 1,
-    title: "copying a data set with seatrial copy, scp, rsync, tar over ssh or cp",
+    title: "copying a data set with seatrial copy, scp, rsync, tar over ssh, bbcp or cp",
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
@@ -79,8 +101,25 @@ const ABOUT: About = About {
         ),
         MetricSpec::lower_is_better("wire", Unit::Ratio)
             .doc("Bytes that the interface of the first node sent, over the bytes of the files; between two nodes only."),
+        MetricSpec::lower_is_better("first_done", Unit::Second)
+            .doc("Time from the start until the first file had its last change at the target."),
+        MetricSpec::lower_is_better("last_done", Unit::Second).doc("The same of the last file."),
     ],
-    series: &[],
+    series: &[
+        seatrial_bench::BY_TIME.doc(
+            "What the interface of the first node sent in each interval of 100 ms or more of the first copy of a trial, by the time \
+             since the copy began; between two nodes only.",
+        ),
+        SeriesSpec::higher_is_better(
+            "by_size",
+            Unit::MegabytesPerSecond,
+            &[AxisSpec { name: "size", unit: Unit::Byte }],
+        )
+        .doc(
+            "Of sets with files of several sizes: bytes of the files of more than half of this size and at most this size, over \
+             the time in which such a file was the next to be done.",
+        ),
+    ],
     parts: Parts::OneWay(["sender", "receiver"]),
     needs: &[Need::Directory],
     probes: &["steal", "load", "nic", "diskstats", "kernel_log"],

@@ -2,18 +2,26 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 
 use seatrial_bench::beside;
 use seatrial_model::Reason;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+use super::done::DoneTimes;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// Make a directory for the copy of this number, of the set whose content follows from `set`; the answer is its path.
     Ready {
         copy: u64,
         set: u64,
+    },
+    /// Fetch this directory with the tool; the answer is what the tool did, none if the time was over before its end.
+    Fetch {
+        source: PathBuf,
+        window: Option<u64>,
     },
     /// Receive what the mover sends; it answers itself.
     Receive,
@@ -25,10 +33,12 @@ pub enum Order {
 }
 
 /// What the receiver found when a copy was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// Busy time of all CPUs of the node since [`Order::Ready`], where the kernel tells it.
     pub busy_ns: Option<u64>,
+    /// When the files were done, where the file system tells it.
+    pub done: Option<DoneTimes>,
     pub is_right: bool,
 }
 

@@ -27,6 +27,8 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let ends = Ends::of(site, params)?;
     let tool = Tool::of(params)?;
     tool.require_reach(!ends.alone())?;
+    tool.require_options(params, !ends.alone())?;
+    require_plain(tool, "cipher", params.text("cipher")?)?;
     let recipe = Recipe::planned(params)?;
     let bytes = recipe.bytes();
     let paths = [params.text("source")?, params.text("target")?];
@@ -73,15 +75,14 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     Ok(vec![case])
 }
 
-/// Refuses a directory whose name a shell on the way would read as something else.
-fn require_plain(tool: Tool, name: &str, path: &str) -> Result<(), Reason> {
+/// Refuses a word that a shell on the way would read as something else.
+fn require_plain(tool: Tool, name: &str, word: &str) -> Result<(), Reason> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@,=".contains(letter);
-    if tool == Tool::Native || path.chars().all(is_plain) {
+    if tool == Tool::Native || word.chars().all(is_plain) && !word.starts_with('-') {
         return Ok(());
     }
     let text = format!(
-        "{name}={path}: tool={} passes the name through a shell; name a directory of letters, digits and / . _ - only, or \
-         measure tool=native",
+        "{name}={word}: tool={} passes it through a shell; use letters, digits and / . _ - only, or measure tool=native",
         tool.name()
     );
     Err(Reason::new(Cause::Contradiction, text))
@@ -90,6 +91,9 @@ fn require_plain(tool: Tool, name: &str, path: &str) -> Result<(), Reason> {
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     about.limits(|name| match name {
         "goodput" => goodput(case, site),
+        "first_done" | "last_done" => {
+            Limit::unknown("no hardware fact bounds when a file is done; see the limit of goodput")
+        }
         "files" => Limit::unknown("no hardware fact bounds how many files a tool copies a second"),
         "wire" => {
             Limit::unknown("1 without headers, encryption and repeated packets; no hardware fact bounds it")

@@ -24,8 +24,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Polls between two looks at the CPU times.
 const POLLS_OF_LOOK: u32 = 10;
 
-/// Bytes of what the programs print that are kept: the last ones.
-const MOST_WORDS: u64 = 4096;
+/// Bytes of what the programs print that are read, and that are kept: the last ones.
+const MOST_WORDS: u64 = 64 << 10;
+const MOST_KEPT: usize = 4096;
 
 /// Programs that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,17 @@ pub struct Ended {
     /// The end of what they printed.
     pub words: String,
     pub is_success: bool,
+}
+
+impl Ended {
+    /// So much of the words as a record takes.
+    pub fn last_words(&self) -> &str {
+        let mut start = self.words.len().saturating_sub(MOST_KEPT);
+        while !self.words.is_char_boundary(start) {
+            start += 1;
+        }
+        &self.words[start..]
+    }
 }
 
 /// Runs `commands`, of which each writes into the next, and looks at the CPU times of their threads; `None` when `stop` came

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use seatrial_bench::directory::{Folder, Leftovers, failed, opened, require_room};
 use seatrial_bench::{Endpoint, Listeners, Prepared, Running, ServerThread, Sink, Stop, second_handles};
@@ -14,7 +14,9 @@ use seatrial_mover::{Reach, serve};
 use seatrial_sys::net::{HostTime, host_time};
 use seatrial_sys::root::SysRoot;
 
+use super::done::done_times;
 use super::orders::{Checked, Order, put, take};
+use super::runner::{Ran, Runner};
 use super::tool::Tool;
 use super::{ID, SET};
 use crate::set::{DataSet, FileTeam, Recipe, flush};
@@ -24,7 +26,10 @@ const FOREVER: Duration = Duration::from_secs(24 * 3600);
 
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let (recipe, is_remote) = (Recipe::of(&case.params)?, case.nodes.len() > 1);
-    Tool::of(&case.params)?.require_programs(is_remote, false, &place.node)?;
+    let is_kept = Tool::of(&case.params)?.keeps_attributes(case.params.flag("preserve")?);
+    let runner = Runner::prepare(case, place)?;
+    // Longer than the sender waits.
+    let longest = Duration::from_nanos(case.budget.measure.get());
     let (path, at) = opened(case.params.text("target")?)?;
     require_room(&at, &path, recipe.files, recipe.bytes())?;
     let left = Leftovers::remove(&path);
@@ -40,13 +45,15 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
         let mut target = Target {
             folder: Arc::clone(&folder),
             recipe,
+            is_kept,
+            runner: runner.clone(),
+            longest,
             reach: reach(&stream, is_remote),
             found: Arc::clone(&found),
             copy: None,
-            before: None,
         };
         let server = ServerThread::start(handles, None, move |_| target.serve(&stream))?;
-        Ok(Receiver { server, folder, found, left, recipe })
+        Ok(Receiver { server, folder, found, left, recipe, runner })
     })
 }
 
@@ -69,10 +76,23 @@ struct Found {
 struct Target {
     folder: Arc<Folder>,
     recipe: Recipe,
+    /// Whether the tool promises to keep modes and times.
+    is_kept: bool,
+    /// That fetches the copies, with `direction=pull`.
+    runner: Option<Runner>,
+    /// A program that runs longer is ended.
+    longest: Duration,
     reach: Reach,
     found: Arc<Mutex<Found>>,
-    /// The directory of the copy that is made, and the number that its content follows from.
-    copy: Option<(PathBuf, u64)>,
+    copy: Option<Begun>,
+}
+
+/// A copy that is made.
+struct Begun {
+    path: PathBuf,
+    /// What its content follows from.
+    set: u64,
+    at: SystemTime,
     before: Option<HostTime>,
 }
 
@@ -82,6 +102,7 @@ impl Target {
         loop {
             match take(stream)? {
                 Order::Ready { copy, set } => put(stream, &self.ready(copy, set))?,
+                Order::Fetch { source, window } => put(stream, &self.fetch(&source, window))?,
                 Order::Receive => {
                     // The sender has the same to tell, or has cut the copy off.
                     if serve(stream, stream, self.reach).is_err() {
@@ -97,21 +118,31 @@ impl Target {
 
     fn ready(&mut self, copy: u64, set: u64) -> Result<PathBuf, Reason> {
         let path = self.folder.inner(&format!("copy{copy}"))?;
-        self.copy = Some((path.clone(), set));
-        self.before = host_time(&SysRoot::live()).ok();
+        let before = host_time(&SysRoot::live()).ok();
+        self.copy = Some(Begun { path: path.clone(), set, at: SystemTime::now(), before });
         Ok(path)
+    }
+
+    fn fetch(&self, source: &Path, window: Option<u64>) -> Result<Option<Ran>, Reason> {
+        let (Some(runner), Some(copy)) = (&self.runner, &self.copy) else {
+            return Err(Reason::new(Cause::Protocol, "there is nothing to fetch, or nobody to do it"));
+        };
+        runner.run(source, &copy.path, window, &Stop::after(self.longest))
     }
 
     fn check(&mut self) -> Result<Checked, Reason> {
         let now = host_time(&SysRoot::live()).ok();
-        let busy_ns = now.zip(self.before).map(|(now, before)| now.since(&before).busy_ns());
         let nothing = || Reason::new(Cause::Protocol, "there is no copy to compare");
-        let (path, number) = self.copy.take().ok_or_else(nothing)?;
-        let (set, at, stop) = (&DataSet::new(self.recipe, number), &path.join(SET), &Stop::after(FOREVER));
-        let wrong = &Mutex::new(Vec::new());
+        let Begun { path, set, at: begin, before } = self.copy.take().ok_or_else(nothing)?;
+        let busy_ns = now.zip(before).map(|(now, before)| now.since(&before).busy_ns());
+        let (set, at, stop) = (&DataSet::new(self.recipe, set), &path.join(SET), &Stop::after(FOREVER));
+        let done = done_times(set, at, begin);
+        let (wrong, is_kept) = (&Mutex::new(Vec::new()), self.is_kept);
         thread::scope(|scope| {
             FileTeam::unpinned(scope, self.recipe)?.each(|number, buffer| {
-                if let Some(Err(why)) = set.check_file(at, number, buffer, stop)? {
+                let content = set.check_file(at, number, buffer, stop)?.and_then(Result::err);
+                let of_attributes = || is_kept.then(|| set.check_attributes(at, number)).flatten();
+                if let Some(why) = content.or_else(of_attributes) {
                     wrong.lock().unwrap_or_else(PoisonError::into_inner).push(why.0);
                 }
                 Ok(true)
@@ -126,7 +157,7 @@ impl Target {
         found.copies += 1;
         found.wrong += wrong.len() as u64;
         found.first = found.first.take().or_else(|| wrong.first().cloned());
-        Ok(Checked { busy_ns, is_right: wrong.is_empty() })
+        Ok(Checked { busy_ns, done, is_right: wrong.is_empty() })
     }
 }
 
@@ -137,6 +168,7 @@ struct Receiver {
     found: Arc<Mutex<Found>>,
     left: Leftovers,
     recipe: Recipe,
+    runner: Option<Runner>,
 }
 
 impl Running for Receiver {
@@ -144,6 +176,9 @@ impl Running for Receiver {
     fn run(&mut self, phase: Phase, _: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         if phase == Phase::Measure {
             self.left.tell(out);
+            if let Some(runner) = &self.runner {
+                runner.tell(out);
+            }
         }
         Ok(())
     }

@@ -1,12 +1,15 @@
 //! Reduces copies to rates, and says what holds them back.
 
-use seatrial_bench::by_coords;
 use seatrial_bench::directory::leftovers;
+use seatrial_bench::{BY_TIME, by_coords, by_time};
 use seatrial_model::{
-    Bytes, Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Unit,
+    Bytes, Case, Cause, Finding, Measures, Nanos, PartRecord, Quantity, Reason, Sample, Severity, Unit,
 };
 
-use super::sender::{BUSIEST, COPIED, FILES, RECEIVER_BUSY, SENDER_BUSY, WIRE};
+use super::curve::INTERVAL;
+use super::sender::{
+    BUSIEST, COPIED, FILES, FIRST_DONE, LAST_DONE, OF_CLASS, RECEIVER_BUSY, SENDER_BUSY, WIRE, WIRE_CURVE,
+};
 
 /// Bytes of a megabyte.
 const MEGA: f64 = 1e6;
@@ -38,11 +41,27 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     add("receiver_cpu", Unit::Nanosecond, RECEIVER_BUSY, &of_bytes);
     add("busiest", Unit::Percent, BUSIEST, &share);
     add("wire", Unit::Ratio, WIRE, &of_bytes);
+    let seconds = |sample: &Sample| Some(sample.amount.base() / 1e9);
+    add("first_done", Unit::Second, FIRST_DONE, &seconds);
+    add("last_done", Unit::Second, LAST_DONE, &seconds);
     if !measures.metrics.contains_key("goodput") {
         let text = "no copy came to its end within the time; raise -p time=, or lower -p files= or size=";
         return Err(Reason::new(Cause::TooShort, text));
     }
-    measures.keep_evidence(parts, &["version", "words", "copies"]);
+    let classes = by_coords(parts, OF_CLASS, megabytes);
+    if classes.len() > 1 {
+        let rows = classes.iter().map(|class| class.row(Unit::MegabytesPerSecond)).collect();
+        measures.series.insert("by_size".to_owned(), rows);
+    }
+    let gigabits = |sample: &Sample| Some(sample.per_second()? * 8.0 / 1e9);
+    let curves: Vec<Vec<f64>> =
+        by_coords(parts, WIRE_CURVE, gigabits).pop().map_or_else(Vec::new, |curve| curve.trials);
+    let longest = curves.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    let by_time = by_time(&curves, Nanos(longest * INTERVAL.get()));
+    if !by_time.is_empty() {
+        measures.series.insert(BY_TIME.name.to_owned(), by_time);
+    }
+    measures.keep_evidence(parts, &["version", "cipher", "window", "command", "words", "copies"]);
     measures.findings.extend(busiest.and_then(|percent| one_core_bound(case, percent)));
     measures.findings.extend(leftovers(parts));
     Ok(measures)

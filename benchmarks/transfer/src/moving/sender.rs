@@ -1,6 +1,6 @@
 //! The part that is copied from: makes the set, and copies it again and again.
 
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use seatrial_bench::directory::{Folder, Leftovers, opened, require_room};
 use seatrial_bench::{Endpoint, Prepared, Running, Sink, Stop, call, interface_of};
 use seatrial_model::{
-    Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample, Unit,
+    Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample, Unit,
 };
 use seatrial_mover::{ControlChannel, CopyError, CopyOptions, Progress, copy_here, roots, send};
 use seatrial_sys::clock::now_ns;
@@ -18,22 +18,26 @@ use seatrial_sys::root::SysRoot;
 use serde_json::json;
 
 use super::busiest::Busiest;
+use super::curve::watched;
 use super::orders::{Checked, Order, ask, put};
-use super::process;
-use super::tool::{Route, Tool};
+use super::runner::{Ran, Runner, is_pull};
+use super::tool::Tool;
+use super::window::{ChosenWindow, Window};
 use super::{ID, SET};
 use crate::set::{DataSet, FileTeam, Recipe, flush};
 
-/// Sample channels of a copy: bytes, files; CPU time; bytes that left the interface.
+/// Sample channels of a copy: bytes, files; CPU time; bytes that left the interface, of the whole copy and by time; time until the
+/// first and the last file were done; bytes by the size of the files.
 pub const COPIED: &str = "copied";
 pub const FILES: &str = "files";
 pub const SENDER_BUSY: &str = "sender_busy";
 pub const RECEIVER_BUSY: &str = "receiver_busy";
 pub const BUSIEST: &str = "busiest";
 pub const WIRE: &str = "wire";
-
-/// Longest wait for a version or a login.
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+pub const WIRE_CURVE: &str = "wire_curve";
+pub const FIRST_DONE: &str = "first_done";
+pub const LAST_DONE: &str = "last_done";
+pub const OF_CLASS: &str = "of_class";
 
 /// How often the end of the phase is looked at, and polls between two looks at the CPU times.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -44,8 +48,11 @@ const FOREVER: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug)]
 struct MoveConfig {
-    tool: Tool,
     recipe: Recipe,
+    /// The program that copies; none is the mover, or the target's node runs the program.
+    runner: Option<Runner>,
+    is_pull: bool,
+    is_kept: bool,
     options: CopyOptions,
     time: Nanos,
     is_cold: bool,
@@ -55,74 +62,54 @@ struct MoveConfig {
 }
 
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
-    let (params, is_remote) = (&case.params, case.nodes.len() > 1);
-    let config = MoveConfig {
-        tool: Tool::of(params)?,
+    let params = &case.params;
+    let (tool, preserve, window) = (Tool::of(params)?, params.flag("preserve")?, Window::of(params)?);
+    let mut config = MoveConfig {
         recipe: Recipe::of(params)?,
+        runner: Runner::prepare(case, place)?,
+        is_pull: is_pull(case)?,
+        is_kept: tool.keeps_attributes(preserve),
         options: CopyOptions {
             streams: params.count("streams")? as usize,
-            preserve: false,
-            checksum: false,
-            dry_run: None,
+            preserve,
+            ..CopyOptions::default()
         },
         time: params.nanos("time")?,
         is_cold: params.text("cache")? == "cold",
         is_flushed: params.text("sync")? == "end",
         host: case.nodes.get(1).cloned(),
     };
-    config.tool.require_programs(is_remote, true, &place.node)?;
-    if let Some(host) = &config.host {
-        config.require_login(host, &place.node)?;
-    }
     let (path, at) = opened(params.text("source")?)?;
     require_room(&at, &path, config.recipe.files, config.recipe.bytes())?;
     let left = Leftovers::remove(&path);
     let folder = Folder::new(&path, ID)?;
     let number = now_ns();
     let set = DataSet::new(config.recipe, number);
-    make(&set, &folder.inner(SET)?)?;
+    make(&set, &folder.inner(SET)?, config.is_kept)?;
     call(place, Endpoint::of(case, place), 1, move |mut streams| {
         let missing = || Reason::new(Cause::Protocol, "no connection to the receiver was made");
         let control = streams.pop().ok_or_else(missing)?;
         let interface = config.host.as_ref().and_then(|_| interface_of(&control));
-        Ok(Sender { config, folder, set, number, control, interface, left })
+        let window = window.choose(&control, interface.as_deref())?;
+        config.options.window = window.map(|window| window.bytes);
+        Ok(Sender { config, folder, set, number, control, interface, window, left })
     })
 }
 
-/// Makes the set in `at` and flushes it.
-fn make(set: &DataSet, at: &Path) -> Result<(), Reason> {
+/// Makes the set in `at`, with modes and times if these are to be kept, and flushes it.
+fn make(set: &DataSet, at: &Path, is_kept: bool) -> Result<(), Reason> {
     set.make_directories(at)?;
     let stop = &Stop::after(FOREVER);
     thread::scope(|scope| {
-        FileTeam::unpinned(scope, set.recipe)?.each(|number, buffer| set.make_file(at, number, buffer, stop))
+        FileTeam::unpinned(scope, set.recipe)?.each(|number, buffer| {
+            let is_whole = set.make_file(at, number, buffer, stop)?;
+            if is_kept {
+                set.set_attributes(at, number)?;
+            }
+            Ok(is_whole)
+        })
     })?;
     flush(at)
-}
-
-impl MoveConfig {
-    /// Refuses a tool that cannot log in to the receiver's node, before anything is made.
-    fn require_login(&self, host: &str, node: &str) -> Result<(), Reason> {
-        let Some(login) = self.tool.login(host) else { return Ok(()) };
-        let came = process::run(vec![login], &Stop::after(ANSWER_WITHIN), &mut Busiest::of_this_process())?;
-        let words = match came {
-            Some(ended) if ended.is_success => return Ok(()),
-            Some(ended) => ended.words,
-            None => format!("no answer within {} s", ANSWER_WITHIN.as_secs()),
-        };
-        let text = format!(
-            "{node} cannot log in to {host} with ssh, which tool={} does: {words}; set up keys between the nodes, or \
-             measure tool=native",
-            self.tool.name()
-        );
-        Err(Reason::new(Cause::NeverReached, text))
-    }
-
-    /// What the tool says of its version, in one line.
-    fn version(&self) -> Option<String> {
-        let asked = vec![self.tool.version()?];
-        let told = process::run(asked, &Stop::after(ANSWER_WITHIN), &mut Busiest::of_this_process());
-        Some(told.ok()??.words.lines().next()?.to_owned())
-    }
 }
 
 struct Sender {
@@ -134,59 +121,90 @@ struct Sender {
     control: TcpStream,
     /// By which the receiver's node is reached.
     interface: Option<String>,
+    window: Option<ChosenWindow>,
     left: Leftovers,
 }
 
-/// A copy that came to its end.
+/// What both ways of copying tell.
 struct Copied {
-    end: Nanos,
-    words: String,
+    ran: Ran,
+    /// The buffers of the mover's connections, where a window was asked for.
+    buffers: Option<[u64; 2]>,
 }
 
 impl Sender {
     /// Makes and tells one copy; false when `stop` came first, or when the copy is wrong.
     fn one(&self, copy: u64, stop: &Stop, out: &mut dyn Sink) -> Result<bool, Reason> {
         let (set, source) = (&self.set, &self.folder.path().join(SET));
-        let target: PathBuf = ask(&self.control, Order::Ready { copy, set: self.number })?;
         if self.config.is_cold {
             thread::scope(|scope| {
                 FileTeam::unpinned(scope, set.recipe)?
                     .each(|number, _| set.forget_file(source, number).map(|()| true))
             })?;
         }
-        let (root, mut busiest) = (SysRoot::live(), Busiest::of_this_process());
+        let target: PathBuf = ask(&self.control, Order::Ready { copy, set: self.number })?;
+        let root = SysRoot::live();
         let (wire, busy) = (self.wire(&root), host_time(&root).ok());
         let start = Nanos(now_ns());
-        let Some(mut copied) = self.copy(source, &target, stop, &mut busiest)? else { return Ok(false) };
+        let (copied, curve) = watched(|| self.wire(&SysRoot::live()), || self.copy(source, &target, stop));
+        let Some(Copied { ran, buffers }) = copied? else { return Ok(false) };
+        let mut end = start.plus(Nanos(ran.took_ns));
         if self.config.is_flushed {
             ask::<()>(&self.control, Order::Flush)?;
-            copied.end = Nanos(now_ns());
+            end = Nanos(now_ns());
         }
-        let span = (start, copied.end);
-        let mut tell = |channel: &str, amount: Quantity| {
-            out.sample(Sample::new(channel, Params::default(), span, amount));
-        };
-        tell(COPIED, Quantity::bytes(set.recipe.bytes()));
-        tell(FILES, Quantity::count(set.recipe.files));
+        let (busy_now, wire_now) = (host_time(&root).ok(), self.wire(&root));
+        let checked: Checked = ask(&self.control, Order::Check)?;
+
         let nanos = |ns: u64| {
             Quantity::new(ns as f64, Unit::Nanosecond)
                 .map_err(|error| Reason::new(Cause::Protocol, error.to_string()))
         };
-        if let Some((before, now)) = busy.zip(host_time(&root).ok()) {
+        let mut tell = |channel: &str, amount: Quantity| {
+            out.sample(Sample::new(channel, Params::default(), (start, end), amount));
+        };
+        tell(COPIED, Quantity::bytes(set.recipe.bytes()));
+        tell(FILES, Quantity::count(set.recipe.files));
+        if let Some((before, now)) = busy.zip(busy_now) {
             tell(SENDER_BUSY, nanos(now.since(&before).busy_ns())?);
         }
-        tell(BUSIEST, nanos(busiest.used().get())?);
-        if let Some((before, now)) = wire.zip(self.wire(&root)) {
+        tell(BUSIEST, nanos(ran.busiest_ns)?);
+        if let Some((before, now)) = wire.zip(wire_now) {
             tell(WIRE, Quantity::bytes(now.saturating_sub(before)));
         }
-        let checked: Checked = ask(&self.control, Order::Check)?;
         if let Some(busy_ns) = checked.busy_ns {
             tell(RECEIVER_BUSY, nanos(busy_ns)?);
         }
-        if !copied.words.is_empty() {
-            out.evidence("words", json!(copied.words));
+        if let Some(done) = &checked.done {
+            tell(FIRST_DONE, nanos(done.first_ns)?);
+            tell(LAST_DONE, nanos(done.last_ns)?);
         }
+        for class in checked.done.iter().flat_map(|done| &done.classes).filter(|class| class.ns > 0) {
+            let at = Params::from_iter([("size".to_owned(), Bytes(class.size).into())]);
+            let span = (Nanos(0), Nanos(class.ns));
+            out.sample(Sample::new(OF_CLASS, at, span, Quantity::bytes(class.bytes)));
+        }
+        // Of the first copy: those behind it would be as many values for one time.
+        for pair in curve.windows(2).filter(|_| copy == 0) {
+            let [(from, before), (to, now)] = [pair[0], pair[1]];
+            let sent = Quantity::bytes(now.saturating_sub(before));
+            out.sample(Sample::new(WIRE_CURVE, Params::default(), (from, to), sent));
+        }
+        self.tell_evidence(&ran, buffers, out);
         Ok(checked.is_right)
+    }
+
+    fn tell_evidence(&self, ran: &Ran, buffers: Option<[u64; 2]>, out: &mut dyn Sink) {
+        for (name, words) in [("words", &ran.words), ("command", &ran.command)] {
+            if !words.is_empty() {
+                out.evidence(name, json!(words));
+            }
+        }
+        if let Some(window) = &self.window {
+            let [send_buffer, receive_buffer] = buffers.map_or([None; 2], |both| both.map(Some));
+            let buffers = json!({ "send_buffer": send_buffer, "receive_buffer": receive_buffer });
+            out.evidence("window", json!({ "asked": window, "given": buffers }));
+        }
     }
 
     /// Bytes that the interface towards the receiver has sent.
@@ -195,32 +213,19 @@ impl Sender {
         root.value(format!("/sys/class/net/{interface}/statistics/tx_bytes")).ok()
     }
 
-    fn copy(
-        &self,
-        source: &Path,
-        target: &Path,
-        stop: &Stop,
-        busiest: &mut Busiest,
-    ) -> Result<Option<Copied>, Reason> {
-        if self.config.tool == Tool::Native {
-            return self.copy_natively(source, target, stop, busiest);
-        }
-        let commands = self.config.tool.commands(Route { source, target, host: self.config.host.as_deref() });
-        let Some(ended) = process::run(commands, stop, busiest)? else { return Ok(None) };
-        if !ended.is_success {
-            let text = format!("{} failed: {}", self.config.tool.name(), ended.words);
-            return Err(Reason::new(Cause::IoError, text));
-        }
-        Ok(Some(Copied { end: ended.at, words: ended.words }))
+    fn copy(&self, source: &Path, target: &Path, stop: &Stop) -> Result<Option<Copied>, Reason> {
+        let window = self.config.options.window;
+        let ran = match &self.config.runner {
+            Some(runner) => runner.run(source, target, window, stop)?,
+            None if self.config.is_pull => {
+                ask(&self.control, Order::Fetch { source: source.to_owned(), window })?
+            }
+            None => return self.copy_natively(source, target, stop),
+        };
+        Ok(ran.map(|ran| Copied { ran, buffers: None }))
     }
 
-    fn copy_natively(
-        &self,
-        source: &Path,
-        target: &Path,
-        stop: &Stop,
-        busiest: &mut Busiest,
-    ) -> Result<Option<Copied>, Reason> {
+    fn copy_natively(&self, source: &Path, target: &Path, stop: &Stop) -> Result<Option<Copied>, Reason> {
         let (progress, is_over) = (&Progress::default(), &AtomicBool::new(false));
         let failed = |error: CopyError| match error {
             CopyError::Connect(reason) => reason,
@@ -228,9 +233,11 @@ impl Sender {
         };
         let roots = roots(&[source.to_owned()]).map_err(failed)?;
         let target = target.as_os_str().as_encoded_bytes();
+        let (mut busiest, start) = (Busiest::of_this_process(), now_ns());
         if self.config.host.is_some() {
             put(&self.control, &Order::Receive)?;
         }
+        let looking = &mut busiest;
         let (done, end) = thread::scope(|scope| {
             let watching = scope.spawn(move || {
                 let mut polls = 0;
@@ -240,7 +247,7 @@ impl Sender {
                     }
                     polls += 1;
                     if polls % POLLS_OF_LOOK == 0 {
-                        busiest.look();
+                        looking.look();
                     }
                     thread::park_timeout(POLL_INTERVAL);
                 }
@@ -253,20 +260,31 @@ impl Sender {
                 }
                 None => copy_here(&roots, target, options, progress),
             };
-            let end = Nanos(now_ns());
+            let end = now_ns();
             is_over.store(true, Ordering::Relaxed);
             watching.thread().unpark();
             (done, end)
         });
         match done {
-            Err(CopyError::Stopped) => Ok(None),
+            Err(CopyError::Stopped) => {
+                if self.config.host.is_some() {
+                    // The receiver's mover waits for a frame: it would take an order for the beginning of one.
+                    let _ = self.control.shutdown(Shutdown::Both);
+                }
+                Ok(None)
+            }
             Err(error) => Err(failed(error)),
             Ok(()) => match progress.take_failures().first() {
                 Some(first) => {
                     let text = format!("{} of the files were not copied; {first}", progress.failed());
                     Err(Reason::new(Cause::IoError, text))
                 }
-                None => Ok(Some(Copied { end, words: String::new() })),
+                None => {
+                    let buffers = [&progress.send_buffer, &progress.receive_buffer].map(Progress::get);
+                    let (words, command) = (String::new(), String::new());
+                    let ran = Ran { took_ns: end - start, busiest_ns: busiest.used().get(), words, command };
+                    Ok(Some(Copied { ran, buffers: self.window.map(|_| buffers) }))
+                }
             },
         }
     }
@@ -279,8 +297,8 @@ impl Running for Sender {
             return Ok(());
         }
         self.left.tell(out);
-        if let Some(version) = self.config.version() {
-            out.evidence("version", json!(version));
+        if let Some(runner) = &self.config.runner {
+            runner.tell(out);
         }
         let until = Nanos(now_ns()).plus(self.config.time);
         let mut copies = 0;

@@ -1,8 +1,9 @@
 //! Both parts in this process, within a folder and over the loopback as between two nodes.
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use seatrial_bench::testing::{Kept, connect_all};
 use seatrial_bench::{Running, Stop};
@@ -10,12 +11,14 @@ use seatrial_model::machine::{
     Cpu, CpuThread, Disk, DiskBus, FileSystem, Known, Machine, Medium, Nic, NicKind,
 };
 use seatrial_model::{
-    Case, Cause, Integrity, Limit, Nanos, Params, PartRecord, Phase, Quantity, Reason, Sample, Site,
-    SiteNode, Unit,
+    Bytes, Case, Cause, Integrity, Limit, Nanos, Params, PartRecord, Phase, Quantity, Reason, Row, Sample,
+    Site, SiteNode, Unit,
 };
 
+use serde_json::json;
+
 use super::BENCHMARK;
-use super::sender::{BUSIEST, COPIED};
+use super::sender::{BUSIEST, COPIED, OF_CLASS, WIRE_CURVE};
 
 fn site(nodes: &[(&str, Machine)]) -> Site {
     let thread = CpuThread { online: true, allowed: true, ..CpuThread::default() };
@@ -56,6 +59,12 @@ fn records(case: &Case, parts: Vec<Box<dyn Running>>) -> Result<Vec<PartRecord>,
     Ok(told.map(|((kept, integrity), place)| kept.record(place, integrity)).collect())
 }
 
+/// The file of this name of the set that was made below `folder`.
+fn made(folder: &Path, name: &str) -> PathBuf {
+    let folders = fs::read_dir(folder).expect("listed").map(|entry| entry.expect("read").path());
+    folders.map(|path| path.join("set").join(name)).find(|path| path.exists()).expect("made")
+}
+
 fn left(folder: &Path) -> usize {
     fs::read_dir(folder).expect("listed").count()
 }
@@ -91,7 +100,15 @@ fn every_tool_that_is_there_copies_every_kind_of_set_within_a_node_and_leaves_no
                 assert!(measures.metrics[name].trials[0].iter().all(|value| *value > 0.0), "{tool}: {name}");
             }
             assert!(!measures.metrics.contains_key("wire"), "nothing left the node");
-            assert_eq!(measures.evidence.contains_key("version"), tool != "native");
+            for name in ["version", "command"] {
+                assert_eq!(measures.evidence.contains_key(name), tool != "native", "{tool}: {name}");
+            }
+            let [first, last] = ["first_done", "last_done"].map(|name| measures.metrics[name].trials[0][0]);
+            assert!(first <= last, "{tool}: {first} {last}");
+            // Files of one size are no series.
+            let sizes = measures.series.get("by_size").map_or(0, Vec::len);
+            let is_mix = changed.iter().any(|(name, value)| (*name, *value) == ("set", "mix"));
+            assert_eq!(sizes > 1, is_mix && sizes > 0, "{tool}: {sizes}");
         }
     }
 }
@@ -103,8 +120,12 @@ fn the_mover_goes_over_connections_between_nodes() {
         within(folder.path(), &[("files", "50"), ("size", "100 KiB"), ("streams", "3")]).expect("a plan");
     // Two nodes that are this one.
     case.nodes.push("n2".to_owned());
+    case.params.set("window", "16 KiB");
     let records = records(&case, parts(&case).expect("connected")).expect("copied");
     assert!(matches!(records[1].integrity, Integrity::Verified { checked: 1.. }), "{records:?}");
+    // The kernel doubles what is asked for (socket(7)).
+    let given = json!({ "send_buffer": 32 << 10, "receive_buffer": 32 << 10 });
+    assert_eq!(records[0].evidence["window"], json!({ "asked": { "bytes": 16 << 10 }, "given": given }));
     let copies = records[0].samples.iter().filter(|sample| sample.channel == COPIED).count();
     assert_eq!(records[0].evidence["copies"], copies);
     assert_eq!(left(folder.path()), 0);
@@ -116,11 +137,7 @@ fn a_copy_that_differs_is_corrupt_and_the_file_is_named() {
     let case = within(folder.path(), &[("files", "20"), ("size", "10 KiB"), ("depth", "0")]).expect("a plan");
     let parts = parts(&case).expect("connected");
     // A source that changed after it was made: the copy is not what it must be.
-    let made = |name: &str| {
-        let folders = fs::read_dir(folder.path()).expect("listed").map(|entry| entry.expect("read").path());
-        folders.map(|path| path.join("set").join(name)).find(|path| path.exists()).expect("made")
-    };
-    let path = made("file0000013");
+    let path = made(folder.path(), "file0000013");
     let mut bytes = fs::read(&path).expect("read");
     bytes[5000] ^= 4;
     fs::write(&path, bytes).expect("changed");
@@ -131,9 +148,82 @@ fn a_copy_that_differs_is_corrupt_and_the_file_is_named() {
 }
 
 #[test]
+fn a_mode_or_a_time_that_a_tool_promised_to_keep_and_did_not_is_corrupt_and_the_file_is_named() {
+    type Plant = (&'static str, fn(&Path));
+    let plant: [Plant; 2] = [
+        ("the mode is 700 instead of 600", |path| {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("changed");
+        }),
+        ("the time is 7 s since 1970 instead of 1000000005 s", |path| {
+            let time = UNIX_EPOCH + Duration::from_secs(7);
+            fs::File::open(path).and_then(|file| file.set_modified(time)).expect("changed");
+        }),
+    ];
+    for (tool, (what, change)) in [("native", plant[0]), ("cp", plant[0]), ("native", plant[1])] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let all = [("tool", tool), ("files", "20"), ("size", "10 KiB"), ("depth", "0")];
+        let case = within(folder.path(), &all).expect("a plan");
+        let parts = parts(&case).expect("connected");
+        change(&made(folder.path(), "file0000013"));
+        let records = records(&case, parts).expect("copied");
+        let Integrity::Corrupt { wrong: 1, of: 20, first } = &records[1].integrity else {
+            panic!("{records:?}")
+        };
+        assert!(first.contains("copy0/set/file0000013") && first.contains(what), "{first}");
+        assert_eq!(left(folder.path()), 0);
+    }
+}
+
+#[test]
+fn the_rate_of_each_size_and_over_time_are_series() {
+    let case = within(Path::new("/data"), &[]).expect("a plan");
+    let span = (Nanos(0), Nanos::millis(1000));
+    let whole = Sample::new(COPIED, Params::default(), span, Quantity::bytes(1 << 30));
+    let of_class = |size: u64, millis: u64, bytes: u64| {
+        let at = Params::from_iter([("size".to_owned(), Bytes(size).into())]);
+        Sample::new(OF_CLASS, at, (Nanos(0), Nanos::millis(millis)), Quantity::bytes(bytes))
+    };
+    let sent = |slot: u64, bytes: u64| {
+        let span = (Nanos::millis(100 * slot), Nanos::millis(100 * slot + 100));
+        Sample::new(WIRE_CURVE, Params::default(), span, Quantity::bytes(bytes))
+    };
+    let samples = vec![
+        whole,
+        of_class(1024, 500, 1_000_000),
+        of_class(1 << 20, 250, 50_000_000),
+        sent(0, 12_500_000),
+        sent(1, 25_000_000),
+        sent(2, 0),
+    ];
+    let kept = Kept { samples, ..Kept::default() };
+    let record = kept.record(&case.places[0], Integrity::Verified { checked: 1 });
+    let series = BENCHMARK.reduce(&case, &[record]).expect("numbers").series;
+    let told = |name: &str, axis: &str| -> Vec<(String, f64)> {
+        let row = |row: &Row| (row.at.get(axis).expect("a place").to_string(), row.values.trials[0][0]);
+        series[name].iter().map(row).collect()
+    };
+    let wanted = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
+        all.iter().map(|(at, value)| ((*at).to_owned(), *value)).collect()
+    };
+    assert_eq!(told("by_size", "size"), wanted(&[("1 KiB", 2.0), ("1 MiB", 200.0)]));
+    assert_eq!(told("by_time", "time"), wanted(&[("0", 1.0), ("0.1", 2.0), ("0.2", 0.0)]));
+}
+
+#[test]
 fn a_copy_that_is_cut_off_is_no_number() {
+    cut_off("cp", false);
+    cut_off("native", false);
+    cut_off("native", true);
+}
+
+fn cut_off(tool: &str, is_remote: bool) {
     let folder = tempfile::tempdir().expect("a folder");
-    let case = within(folder.path(), &[("tool", "cp"), ("files", "5"), ("size", "1 MiB")]).expect("a plan");
+    let mut case =
+        within(folder.path(), &[("tool", tool), ("files", "5"), ("size", "1 MiB")]).expect("a plan");
+    if is_remote {
+        // Two nodes that are this one.
+        case.nodes.push("n2".to_owned());
+    }
     let mut parts = parts(&case).expect("connected");
     let mut kept = Kept::default();
     let no_time = Stop::after(Duration::ZERO);

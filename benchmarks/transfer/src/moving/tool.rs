@@ -1,10 +1,10 @@
 //! What moves the files: the mover of `seatrial copy`, or a program of the node.
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::process::Command;
 
 use seatrial_model::{Cause, Params, Reason};
+
+use super::window::Window;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -13,26 +13,13 @@ pub enum Tool {
     Rsync,
     Cp,
     TarSsh,
+    Bbcp,
 }
 
 /// In the order of help.
-const TOOLS: [Tool; 5] = [Tool::Native, Tool::Scp, Tool::Rsync, Tool::Cp, Tool::TarSsh];
+const TOOLS: [Tool; 6] = [Tool::Native, Tool::Scp, Tool::Rsync, Tool::Cp, Tool::TarSsh, Tool::Bbcp];
 
-pub const NAMES: [&str; TOOLS.len()] = ["native", "scp", "rsync", "cp", "tar-ssh"];
-
-/// ssh asks nobody for a password.
-const BATCH: &str = "BatchMode=yes";
-
-/// From where to where.
-#[derive(Clone, Copy, Debug)]
-pub struct Route<'a> {
-    /// The directory that is copied, and its name.
-    pub source: &'a Path,
-    /// The directory that it is copied into.
-    pub target: &'a Path,
-    /// The target's host as ssh knows it; none is this one.
-    pub host: Option<&'a str>,
-}
+pub const NAMES: [&str; TOOLS.len()] = ["native", "scp", "rsync", "cp", "tar-ssh", "bbcp"];
 
 impl Tool {
     pub fn of(params: &Params) -> Result<Self, Reason> {
@@ -55,13 +42,64 @@ impl Tool {
             (Self::Scp, false) => {
                 "within one node scp copies as cp does: measure tool=cp, or name two nodes with -w"
             }
-            (Self::TarSsh, false) => "tool=tar-ssh copies between two nodes: name them with -w",
+            (Self::TarSsh | Self::Bbcp, false) => {
+                "tar-ssh and bbcp copy between two nodes: name them with -w, or choose another tool"
+            }
             _ => return Ok(()),
         };
         Err(Reason::new(Cause::Inapplicable, text))
     }
 
-    /// The programs that the sending and the receiving node need.
+    /// Whether the tool has what `direction`, `cipher` and `window` ask for.
+    ///
+    /// # Errors
+    /// What it does not have.
+    pub fn require_options(self, params: &Params, is_remote: bool) -> Result<(), Reason> {
+        let lacks = |text: String| Err(Reason::new(Cause::Inapplicable, text));
+        let name = self.name();
+        if params.text("direction")? == "pull" && (!is_remote || matches!(self, Self::Native | Self::Cp)) {
+            let why = if is_remote {
+                "its processes run on both nodes already, and the node with the data calls"
+            } else {
+                "within one node there is no other end"
+            };
+            return lacks(format!("direction=pull: tool={name} has no such thing: {why}"));
+        }
+        if params.text("cipher")? != "auto" {
+            match self {
+                Self::Scp | Self::Rsync | Self::TarSsh if is_remote => {}
+                Self::Bbcp => {
+                    return lacks("cipher=: bbcp sends the data without encryption: leave it out".to_owned());
+                }
+                Self::Native if is_remote => {
+                    let text = "cipher=: tool=native sends the data without encryption: leave it out, or choose scp, rsync or tar-ssh";
+                    return lacks(text.to_owned());
+                }
+                _ => return lacks("cipher=: nothing is encrypted within one node: leave it out".to_owned()),
+            }
+        }
+        if Window::of(params)? == Window::Auto || is_remote && matches!(self, Self::Native | Self::Bbcp) {
+            return Ok(());
+        }
+        let why = if is_remote {
+            format!(
+                "tool={name} leaves its buffers to the kernel and to ssh: leave it out, or measure tool=native or bbcp"
+            )
+        } else {
+            "within one node there is no connection: leave it out".to_owned()
+        };
+        lacks(format!("window=: {why}"))
+    }
+
+    /// Whether modes and times of files are promised to be kept.
+    pub fn keeps_attributes(self, preserve: bool) -> bool {
+        match self {
+            Self::Native | Self::Rsync | Self::Cp => true,
+            Self::Scp | Self::TarSsh | Self::Bbcp => preserve,
+        }
+    }
+
+    /// The programs that the node needs which runs the tool, and the other one.
     fn programs(self, is_remote: bool) -> [&'static [&'static str]; 2] {
         match self {
             Self::Native => [&[], &[]],
@@ -70,20 +108,24 @@ impl Tool {
             Self::Rsync => [&["rsync"], &[]],
             Self::Cp => [&["cp"], &[]],
             Self::TarSsh => [&["tar", "ssh"], &["tar"]],
+            Self::Bbcp => [&["bbcp", "ssh"], &["bbcp"]],
         }
     }
 
     /// Skips a node that lacks a program.
     ///
     /// # Errors
-    /// Which one is absent.
-    pub fn require_programs(self, is_remote: bool, is_sender: bool, node: &str) -> Result<(), Reason> {
+    /// Which one is absent, and where it was looked for.
+    pub fn require_programs(self, is_remote: bool, is_runner: bool, node: &str) -> Result<(), Reason> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_there =
             |program: &&&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-        let needed = self.programs(is_remote)[usize::from(!is_sender)];
+        let needed = self.programs(is_remote)[usize::from(!is_runner)];
         needed.iter().find(|program| !is_there(program)).map_or(Ok(()), |program| {
-            let text = format!("{program} is not installed on {node}: install it, or choose another tool");
+            let text = format!(
+                "{program} is not installed on {node}, it is in no folder of PATH ({}): install it, or choose another tool",
+                path.display()
+            );
             Err(Reason::new(Cause::Inapplicable, text))
         })
     }
@@ -96,80 +138,23 @@ impl Tool {
             Self::Rsync => ("rsync", "--version"),
             Self::Cp => ("cp", "--version"),
             Self::TarSsh => ("tar", "--version"),
+            Self::Bbcp => ("bbcp", "-#"),
         };
         let mut command = Command::new(program);
         command.arg(option);
         Some(command)
     }
-
-    /// A command that logs in to the target's host and does nothing, where the tool does so.
-    pub fn login(self, host: &str) -> Option<Command> {
-        (self != Self::Native).then(|| ssh(host, "true"))
-    }
-
-    /// The commands that copy, each of which writes into the next; none for the mover.
-    pub fn commands(self, route: Route<'_>) -> Vec<Command> {
-        let Route { source, target, host } = route;
-        let there = |end: &str| -> OsString {
-            let mut words = host.map_or_else(OsString::new, |host| format!("{host}:").into());
-            words.push(target);
-            words.push(end);
-            words
-        };
-        let mut command = Command::new(self.name());
-        match self {
-            Self::Native => return Vec::new(),
-            Self::Scp => command.args(["-o", BATCH, "-q", "-r"]).arg(source).arg(there("")),
-            Self::Rsync => {
-                if host.is_some() {
-                    command.arg("-e").arg(format!("ssh -o {BATCH}"));
-                }
-                command.arg("-a").arg(source).arg(there("/"))
-            }
-            Self::Cp => command.arg("-a").arg(source).arg(there("/")),
-            Self::TarSsh => {
-                let mut pack = Command::new("tar");
-                let (above, name) =
-                    (source.parent().unwrap_or(source), source.file_name().unwrap_or_default());
-                pack.arg("-C").arg(above).args(["-cf", "-"]).arg(name);
-                // The plan takes no path that a shell would read as anything else.
-                let unpack = format!("tar -C {} -xf -", target.display());
-                return vec![pack, ssh(host.unwrap_or_default(), &unpack)];
-            }
-        };
-        vec![command]
-    }
-}
-
-fn ssh(host: &str, line: &str) -> Command {
-    let mut command = Command::new("ssh");
-    command.args(["-o", BATCH, "-T", "--", host, line]);
-    command
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shown(tool: Tool, host: Option<&str>) -> Vec<String> {
-        let route = Route { source: Path::new("/a/set"), target: Path::new("/b/copy0"), host };
-        tool.commands(route).iter().map(|command| format!("{command:?}").replace('"', "")).collect()
-    }
-
-    #[test]
-    fn every_tool_copies_the_directory_into_the_target() {
-        assert_eq!(shown(Tool::Scp, Some("n2")), ["scp -o BatchMode=yes -q -r /a/set n2:/b/copy0"]);
-        assert_eq!(shown(Tool::Rsync, Some("n2")), ["rsync -e ssh -o BatchMode=yes -a /a/set n2:/b/copy0/"]);
-        assert_eq!(shown(Tool::Rsync, None), ["rsync -a /a/set /b/copy0/"]);
-        assert_eq!(shown(Tool::Cp, None), ["cp -a /a/set /b/copy0/"]);
-        let unpack = "ssh -o BatchMode=yes -T -- n2 tar -C /b/copy0 -xf -";
-        assert_eq!(shown(Tool::TarSsh, Some("n2")), ["tar -C /a -cf - set", unpack]);
-        assert!(shown(Tool::Native, None).is_empty());
-    }
-
     #[test]
     fn tools_that_copy_the_other_way_only_are_skipped_with_what_to_do() {
-        for (tool, is_remote) in [(Tool::Cp, true), (Tool::Scp, false), (Tool::TarSsh, false)] {
+        for (tool, is_remote) in
+            [(Tool::Cp, true), (Tool::Scp, false), (Tool::TarSsh, false), (Tool::Bbcp, false)]
+        {
             let why = tool.require_reach(is_remote).expect_err("does not");
             assert_eq!(why.cause, Cause::Inapplicable);
             assert_eq!(tool.require_reach(!is_remote), Ok(()));
@@ -177,5 +162,43 @@ mod tests {
         for tool in [Tool::Native, Tool::Rsync] {
             assert_eq!((tool.require_reach(true), tool.require_reach(false)), (Ok(()), Ok(())));
         }
+    }
+
+    #[test]
+    fn options_that_a_tool_does_not_have_are_skipped_and_it_says_why() {
+        let refused = |tool: Tool, is_remote: bool, name: &str, value: &str| {
+            let mut params = Params::default();
+            for (name, word) in [("direction", "push"), ("cipher", "auto"), ("window", "auto")] {
+                params.set(name, word);
+            }
+            params.set(name, value);
+            tool.require_options(&params, is_remote).map_err(|why| why.text)
+        };
+        let aes = "aes128-ctr";
+        for tool in [Tool::Scp, Tool::Rsync, Tool::TarSsh] {
+            assert_eq!(refused(tool, true, "cipher", aes), Ok(()));
+            assert_eq!(refused(tool, true, "direction", "pull"), Ok(()));
+            assert!(
+                refused(tool, true, "window", "bdp").expect_err("refused").contains("leaves its buffers")
+            );
+        }
+        for tool in [Tool::Native, Tool::Bbcp] {
+            assert!(refused(tool, true, "cipher", aes).expect_err("refused").contains("without encryption"));
+            assert_eq!(refused(tool, true, "window", "bdp"), Ok(()));
+            assert!(refused(tool, false, "window", "64 KiB").is_err());
+        }
+        for (tool, is_remote) in [(Tool::Native, true), (Tool::Cp, false), (Tool::Rsync, false)] {
+            assert!(
+                refused(tool, is_remote, "direction", "pull").expect_err("refused").contains("no such thing")
+            );
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_is_skipped_with_where_it_was_looked_for() {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let Err(why) = Tool::Bbcp.require_programs(true, false, "n2") else { return };
+        assert_eq!(why.cause, Cause::Inapplicable);
+        assert!(why.text.contains("bbcp is not installed on n2") && why.text.contains(&path), "{why}");
     }
 }

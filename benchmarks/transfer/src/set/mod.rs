@@ -1,6 +1,7 @@
 //! A data set: a tree of directories and files that follows from a recipe and a number alone, so that whoever knows both can
 //! make it, and check every byte of it, without a list of its files.
 
+mod attributes;
 mod check;
 mod files;
 mod make;

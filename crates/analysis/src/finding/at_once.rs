@@ -11,12 +11,16 @@ use seatrial_stats::Sorted;
 
 use super::hashing;
 
+/// Its rate is that of a copy from beginning to end: a copy that is done leaves the link to the others, so that the sum of the
+/// rates is more than ever went over the link.
+const COPIES: &str = "transfer.move";
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtOnce {
     pub group: String,
     pub bench: String,
     pub params: Params,
-    /// `trunk`, `bisection`, `incast`.
+    /// `trunk`, `bisection`, `incast`, `one-to-many`.
     pub pattern: String,
     pub metric: String,
     pub unit: Unit,
@@ -49,6 +53,7 @@ pub struct Step {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeat {
+    /// The sum of all flows; of copies of equal sets all bytes over the time until the last copy is done.
     pub total: f64,
     pub slowest: Flow,
     pub fastest: Flow,
@@ -214,9 +219,11 @@ fn step(number: u64, cases: &[&CaseRecord], name: &str, line: Option<&Line>) -> 
         let classes = line.filter(|line| line.rate > 0.0);
         let by_rate = |one: &usize, other: &usize| flows[*one].total_cmp(&flows[*other]);
         let flow = |at: usize| Flow { rate: flows[at], subject: subjects[at].clone() };
+        let slowest = flow((0..flows.len()).min_by(by_rate)?);
+        let is_of_copies = cases[0].bench == COPIES;
         Some(Repeat {
-            total: flows.iter().sum(),
-            slowest: flow((0..flows.len()).min_by(by_rate)?),
+            total: if is_of_copies { slowest.rate * flows.len() as f64 } else { flows.iter().sum() },
+            slowest,
             fastest: flow((0..flows.len()).max_by(by_rate)?),
             classes: classes.map(|line| Classes::of(flows.iter().map(|rate| rate / line.rate))),
         })
@@ -298,6 +305,15 @@ pub(super) mod tests {
         assert_eq!((trunk.steps[1].median(), trunk.steps[1].middle().unwrap().total), (Some(15.0), 10.0));
         assert_eq!(trunk.steps[1].best().unwrap().total, 20.0);
         assert_eq!(trunk.seen(), [(1, 1), (1, 1), (2, 2), (2, 1), (3, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn copies_are_done_when_the_last_is() {
+        let mut records = trunk(&[&[&[0]], &[&[0, 1]], &[&[0, 0, 1]]]);
+        records.iter_mut().for_each(|record| record.bench = COPIES.to_owned());
+        let totals: Vec<f64> = at_once(&records)[0].steps.iter().map(|step| step.repeats[0].total).collect();
+        // Of three the two that share a link have a rate of 5.
+        assert_eq!(totals, [10.0, 20.0, 15.0]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub fn run(args: &CopyArgs) -> Result<Exit, CliError> {
         streams: args.streams.into(),
         preserve: args.preserve,
         checksum: args.checksum,
+        window: None,
         dry_run: args.dry_run.then_some(print_path as fn(&[u8])),
     };
     let (host, target) = host_and_path(&args.target);

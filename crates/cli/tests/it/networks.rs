@@ -119,6 +119,8 @@ fn the_transfer_study_is_planned_on_both_of_its_networks() {
         |gbit| Script::streams(2, gbit).stream("*", 6, gbit).interfaces(&nics).hcas(&cards("QDR", 40.0));
     let planned = planned(&home, "check transfer-study", &reaching(60.0));
     for (case, count) in [
+        ("move-losf n1/eth0 n2/eth0", 3),
+        ("tuned-large n1/eth0 n2/eth0", 8),
         ("iperf n1/eth0 n2/eth0", 5),
         ("six n1/eth0 n2/eth0", 4),
         ("six-ipoib n1/ib0 n2/ib0", 4),

@@ -22,6 +22,16 @@ pub(super) fn incast(ends: &Ends<'_>) -> Vec<Step> {
     one(ends.players.iter().filter(|node| *node != target).map(|node| (*node, *target)).collect())
 }
 
+/// The first player with all other nodes: players, or partners.
+pub(super) fn one_to_many(ends: &Ends<'_>) -> Vec<Step> {
+    let Some(source) = ends.players.first() else { return Vec::new() };
+    let all = match ends.partners {
+        None => ends.players,
+        Some(Partners::Any(all) | Partners::Role(all)) => all,
+    };
+    one(all.iter().filter(|node| *node != source).map(|node| (*source, *node)).collect())
+}
+
 /// The pairs of a bisection, one more in every step.
 pub(super) fn trunk(ends: &Ends<'_>) -> Vec<Step> {
     let (first, second) = ends.groups();

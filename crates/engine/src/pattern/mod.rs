@@ -75,6 +75,12 @@ pub const PATTERNS: &[Pattern] = &[
         ..AT_ONCE
     },
     Pattern {
+        id: "one-to-many",
+        doc: "The first node with all others, at the same time.",
+        steps: at_once::one_to_many,
+        ..AT_ONCE
+    },
+    Pattern {
         id: "trunk",
         doc: "One pair between two halves of the nodes, then two at the same time, and so on up to all of them.",
         steps: at_once::trunk,

@@ -86,6 +86,8 @@ fn everybody_sends_to_one() {
     assert_eq!(of("incast", 4), [(1, 0), (2, 0), (3, 0)]);
     assert_eq!(steps("incast", &[0, 1], Some(Partners::Role(&[7, 8]))), [[(0, 7), (1, 7)]]);
     assert_eq!(steps("incast", &[0, 1], Some(Partners::Any(&[0, 1, 2]))), [[(0, 2), (1, 2)]]);
+    assert_eq!(of("one-to-many", 4), [(0, 1), (0, 2), (0, 3)]);
+    assert_eq!(steps("one-to-many", &[0, 1], Some(Partners::Role(&[7, 8]))), [[(0, 7), (0, 8)]]);
 }
 
 #[test]

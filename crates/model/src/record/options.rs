@@ -47,9 +47,9 @@ pub struct BenchmarkOptions {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Vec<String>>,
     /// How two-node benchmarks pair the nodes: pair (default), ring, all-pairs, matchings, alone (each node with
-    /// itself, over loopback); bisection, incast and trunk measure all pairs at the same time. How benchmarks of more
-    /// nodes group them: all (default, one group), groups, isolate (all, and then groups until the node that holds them
-    /// back is found)
+    /// itself, over loopback); bisection, incast, one-to-many and trunk measure all pairs at the same time. How
+    /// benchmarks of more nodes group them: all (default, one group), groups, isolate (all, and then groups until the
+    /// node that holds them back is found)
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,

@@ -2,16 +2,17 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use seatrial_bench::{Endpoint, Listener, PeerAddress};
+use seatrial_bench::{Listener, PeerAddress};
 
 use super::large::LargeFiles;
 use super::reception::Reception;
 use super::store::store_directories;
 use super::stream::receive_stream;
-use crate::connection::keep_alive;
+use crate::connection::{endpoint, keep_alive};
 use crate::error::CopyError;
 use crate::target::{Folders, Place, target_place};
 use crate::wire::{Frame, FrameKind, Ready, Start, VERSION, read_frame};
@@ -42,8 +43,8 @@ pub fn serve(mut from: impl Read, mut to: impl Write, reach: Reach) -> Result<()
         frame.write(FrameKind::Ready, &mut to)
     };
     let (listener, folders) = match prepared(&start, reach) {
-        Ok((listener, address, folders, renamed)) => {
-            answer(&Ready::Listening { address, renamed }).map_err(lost())?;
+        Ok(Prepared { listener, folders, ready }) => {
+            answer(&ready).map_err(lost())?;
             (listener, folders)
         }
         Err(why) => {
@@ -105,7 +106,11 @@ fn finish(
     }
 }
 
-type Prepared = (Listener, PeerAddress, Option<Folders>, Option<Vec<u8>>);
+struct Prepared {
+    listener: Listener,
+    folders: Option<Folders>,
+    ready: Ready,
+}
 
 /// The open port and the target; why not, as text.
 fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
@@ -119,10 +124,12 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
         Err(error) if start.dry_run && error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(format!("opening {}: {error}", directory.display())),
     };
-    let endpoint = Endpoint::tcp(None, reach == Reach::Loopback);
+    let (endpoint, buffer) =
+        endpoint(reach == Reach::Loopback, start.window, |socket| socket.recv_buffer_size());
     let listener = Listener::open(&endpoint).map_err(|reason| reason.text)?;
     let address = listener.address().map_err(|reason| reason.text)?;
-    Ok((listener, first_reached(address, reach), folders, renamed))
+    let (address, receive_buffer) = (first_reached(address, reach), buffer.load(Ordering::Relaxed));
+    Ok(Prepared { listener, folders, ready: Ready::Listening { address, renamed, receive_buffer } })
 }
 
 /// The address by which the sender came is tried first.

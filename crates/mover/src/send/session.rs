@@ -3,19 +3,18 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustix::fs::FileType;
-use seatrial_bench::Endpoint;
 
 use super::pack::put_head;
 use super::plan::Plan;
 use super::replies::read_replies;
 use super::worker::{Shared, Worker};
-use crate::connection::keep_alive;
+use crate::connection::{endpoint, keep_alive};
 use crate::entry::{Entry, Root};
 use crate::error::CopyError;
 use crate::failure::Failure;
@@ -72,6 +71,7 @@ pub fn send<R: Read, W: Write>(
         preserve: options.preserve,
         checksum: options.checksum,
         dry_run: options.dry_run.is_some(),
+        window: options.window,
     };
     let mut frame = Frame::default();
     put_json(frame.begin(), &start)?;
@@ -79,15 +79,19 @@ pub fn send<R: Read, W: Write>(
     let ready: Ready = serde_json::from_slice(&answer)
         .map_err(|error| CopyError::stream("the answer of the target")(error.into()))?;
     let (address, renamed) = match ready {
-        Ready::Listening { address, renamed } => (address, renamed),
+        Ready::Listening { address, renamed, receive_buffer } => {
+            progress.receive_buffer.store(receive_buffer, Ordering::Relaxed);
+            (address, renamed)
+        }
         Ready::Refused(why) => return Err(CopyError::Refused(why)),
     };
     let roots = match (renamed, roots) {
         (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
         _ => roots.to_vec(),
     };
-    let connected = address.connect_all(&Endpoint::tcp(None, false), streams);
-    let streams = connected.map_err(CopyError::Connect)?;
+    let (endpoint, buffer) = endpoint(false, options.window, |socket| socket.send_buffer_size());
+    let streams = address.connect_all(&endpoint, streams).map_err(CopyError::Connect)?;
+    progress.send_buffer.store(buffer.load(Ordering::Relaxed), Ordering::Relaxed);
     let directories = transfer(&roots, &streams, options, progress)?;
     drop(streams);
     if progress.is_stopped() {

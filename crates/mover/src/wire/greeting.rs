@@ -17,13 +17,15 @@ pub struct Start {
     pub preserve: bool,
     pub checksum: bool,
     pub dry_run: bool,
+    /// Bytes of the buffers of each data connection.
+    pub window: Option<u64>,
 }
 
 /// The answer of the receiver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ready {
-    /// It listens here; the only file gets this name, if it gets another.
-    Listening { address: PeerAddress, renamed: Option<Vec<u8>> },
+    /// It listens here; the only file gets this name, if it gets another. The buffer is what the kernel made of the window.
+    Listening { address: PeerAddress, renamed: Option<Vec<u8>>, receive_buffer: u64 },
     /// It cannot: why, and what to do.
     Refused(String),
 }

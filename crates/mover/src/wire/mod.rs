@@ -11,4 +11,4 @@ pub use frame::{Frame, FrameKind, read_frame};
 pub use greeting::{Ready, Start};
 
 /// Version of the frames; sender and receiver are the same binary, so another version is an error.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

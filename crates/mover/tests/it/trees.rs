@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use seatrial_mover::{BLOCK, CopyOptions};
+use seatrial_mover::{BLOCK, CopyOptions, Progress};
 
-use crate::rig::{WAYS, Way, copied, has_partial, listed, make_tree, noise, skipped};
+use crate::rig::{WAYS, Way, copied, copy, has_partial, listed, make_tree, noise, skipped};
 
 #[test]
 fn a_tree_arrives_with_all_its_names_links_modes_and_times() {
@@ -166,5 +166,22 @@ fn thousands_of_files_in_many_directories_arrive() {
         let counts = copied(way, &[tree.join("")], &target, CopyOptions::default());
         assert_eq!((counts.files, counts.bytes, counts.failures.len()), (1600, 40 * 13 * 780, 0));
         assert_eq!(listed(&target), listed(&tree));
+    }
+}
+
+#[test]
+fn the_buffers_of_the_connections_are_what_the_window_asks_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
+    make_tree(&tree);
+    for (window, wanted) in [(None, 0), (Some(16 << 10), 32 << 10)] {
+        let progress = Progress::default();
+        let options = CopyOptions { window, ..CopyOptions::default() };
+        let name = target.as_os_str().as_encoded_bytes();
+        copy(Way::Streams(2), std::slice::from_ref(&tree), name, options, &progress).expect("copied");
+        // The kernel doubles what is asked for (socket(7)).
+        let [send, receive] = [&progress.send_buffer, &progress.receive_buffer].map(Progress::get);
+        assert_eq!([send, receive], [wanted; 2], "{window:?}");
+        assert_eq!(listed(&target.join("tree")), listed(&tree));
     }
 }

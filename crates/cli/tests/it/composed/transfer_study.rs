@@ -41,6 +41,7 @@ fn sound() -> System {
         json!({ "when": { "case": "layer-tcp:*" }, "samples": ping_pong(15.0, 14.0) }),
         json!({ "when": { "case": "layer-verbs:*" }, "samples": ping_pong(2.0, 29.0) }),
         json!({ "when": { "case": "six-ipoib:*" }, "samples": streams("forward", 6, 14.3) }),
+        json!({ "when": { "bench": "transfer.move" }, "samples": [bytes("copied", json!({}), 1.34e9 / 8.0)] }),
         json!({ "when": { "case": "six:*" }, "samples": streams("forward", 6, 56.0) }),
     ];
     for (flows, gbit) in [(2, 30.0), (4, 50.0), (6, 56.0), (8, 56.0)] {
