@@ -181,8 +181,8 @@ fn another_machine_s_inventory() {
         rig.lab.node("n4", "umount -R -l /run/tree/*");
         let found = findings(&document, "uniformity");
         let [one] = &found[..] else { panic!("{found:#?}") };
-        assert!(one.starts_with("n4 n4: ") && one.contains("kernel 5.99.0-other, 3 others "), "{one}");
-        assert!(one.contains("memory 1 GiB, 3 others "), "{one}");
+        assert!(one.starts_with("n4 n4: ") && one.contains("kernel is 5.99.0-other, on 3 others "), "{one}");
+        assert!(one.contains("memory is 1 GiB, on 3 others "), "{one}");
     });
 }
 
