@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use seatrial_model::record::Document;
-use seatrial_model::{Finding, Outcome};
+use seatrial_model::{Finding, Outcome, Quantity};
 use serde_json::json;
 
 use crate::rig::{Home, Script, assert_nothing_runs, kill, of_home, wait_until, with_own_network};
@@ -122,7 +122,7 @@ fn a_setting_is_set_for_its_measurements_only_and_its_effect_is_told() {
         let found = gains(&document);
         // Beside other programs the interval is wide: what is said of the gain is another test's.
         let headline = found[0];
-        let gain = headline.value.map(|gain| gain.value()).zip(headline.ci95);
+        let gain = headline.value.map(Quantity::value).zip(headline.ci95);
         assert!(
             gain.is_some_and(|(gain, (low, high))| gain < 1.0 && low < gain && gain < high),
             "{headline:?}"
