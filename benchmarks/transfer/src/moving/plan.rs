@@ -17,6 +17,9 @@ use crate::set::Recipe;
 const SLOWEST_BYTES: u64 = 5_000_000;
 const SLOWEST_FILES: u64 = 20;
 
+/// Longest start of a program, with its login.
+const STARTS_WITHIN: Nanos = Nanos::secs(10);
+
 /// Typical rate for estimates, in bytes per second.
 const USUAL: u64 = 300_000_000;
 
@@ -66,6 +69,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     case.writes = Writes { files, total: Bytes(bytes.saturating_mul(trials)), rewriting };
     let at = |rate: u64| Nanos(bytes.saturating_mul(1000) / (rate / 1_000_000));
     let longest = at(SLOWEST_BYTES).plus(Nanos::secs(recipe.files / SLOWEST_FILES));
+    let longest = if tool == Tool::Native { longest } else { longest.plus(STARTS_WITHIN) };
     // A copy that has begun is finished and compared; the set is made before.
     case.budget.warm_up = Nanos::millis(1);
     case.budget.slack = longest;
