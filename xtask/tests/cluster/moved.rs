@@ -192,11 +192,13 @@ fn at_once() {
                 let mut seen = Vec::new();
                 while seen.len() < TRIES {
                     let words = ["--pattern", pattern, "-p", &format!("tool={tool}")];
-                    let document = rig.run(&[AT_ONCE, &words]).document(0);
+                    // One of several copies may get so little of the link that its time is up: a try without a share.
+                    let ended = rig.run(&[AT_ONCE, &words]);
+                    let document = ended.document(ended.code.expect("an exit code"));
                     let results = document["results"].as_array().expect("results");
                     assert_eq!(results.len(), pairs, "{document}");
                     let rate =
-                        |result: &Value| result["metrics"]["goodput"]["median"].as_f64().expect("a number");
+                        |result: &Value| result["metrics"]["goodput"]["median"].as_f64().unwrap_or(0.0);
                     let slowest = results.iter().map(rate).reduce(f64::min).expect("a pair");
                     // MB/s of all bytes until the last copy is done.
                     let share = slowest * pairs as f64 / (links * MBIT / 8.0 * PAYLOAD);
