@@ -113,7 +113,7 @@ impl Runner {
     /// Copies `source` into `target`; `None` when `stop` came first.
     ///
     /// # Errors
-    /// When the tool fails, with its last words.
+    /// When the tool fails, with the last lines that it printed.
     pub fn run(
         &self,
         source: &Path,
