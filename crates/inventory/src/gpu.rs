@@ -1,6 +1,6 @@
 //! GPUs and other accelerators, by PCI class; names where a driver tells them in a file.
 
-use seatrial_model::machine::{Gpu, Known, PciDevice};
+use seatrial_model::machine::{Gpu, GpuState, Known, PciDevice};
 use seatrial_sys::gpu::nvml::{Clock, Handle, Nvml};
 use seatrial_sys::root::SysRoot;
 
@@ -75,6 +75,7 @@ fn ask_library(gpus: &mut Vec<Gpu>, library: Result<Nvml, String>) {
         }
     };
     let devices = library.devices().unwrap_or_default();
+    let driver = Known::from(library.driver_version());
     for device in &devices {
         let Ok(address) = device.pci_address() else { continue };
         let at = gpus.iter().position(|gpu| gpu.pci.address == address).unwrap_or_else(|| {
@@ -86,6 +87,7 @@ fn ask_library(gpus: &mut Vec<Gpu>, library: Result<Nvml, String>) {
             gpus.len() - 1
         });
         asked(&mut gpus[at], device);
+        gpus[at].state.driver.clone_from(&driver);
     }
     gpus.sort_by(|a, b| a.pci.address.cmp(&b.pci.address));
     for (index, gpu) in gpus.iter_mut().enumerate() {
@@ -107,6 +109,7 @@ fn asked(gpu: &mut Gpu, device: &Handle<'_>) {
     gpu.is_cut = device.is_cut().into();
     gpu.compute_mode = device.compute_mode().map(str::to_owned).into();
     gpu.persistence = device.persistence().into();
+    gpu.state = state(device);
     let links = Known::from(device.nvlinks());
     gpu.nvlink_megabytes_per_second = links.clone().and_then(|links| match links.megabytes_per_second {
         Some(speed) => Known::Known(speed),
@@ -114,6 +117,25 @@ fn asked(gpu: &mut Gpu, device: &Handle<'_>) {
     });
     let end = |end: Option<String>| end.unwrap_or_else(|| "?".to_owned());
     gpu.nvlinks = links.map(|links| links.active.into_iter().map(end).collect());
+}
+
+fn state(device: &Handle<'_>) -> GpuState {
+    let errors = device.errors();
+    let counted = |count: Option<u64>| count.ok_or("the device does not count them").into();
+    let rows = Known::from(device.remapped_rows());
+    GpuState {
+        driver: Known::default(),
+        vbios: device.vbios().into(),
+        inforom: device.inforom().into(),
+        ecc: device.ecc().into(),
+        power_limit_milliwatts: device.power_limit_mw().into(),
+        default_power_limit_milliwatts: device.default_power_limit_mw().into(),
+        corrected_errors: counted(errors.corrected),
+        uncorrected_errors: counted(errors.uncorrected),
+        remapped_rows: rows.as_ref().map(|rows| rows.remapped),
+        is_remap_pending: rows.as_ref().map(|rows| rows.is_pending),
+        has_remap_failed: rows.map(|rows| rows.has_failed),
+    }
 }
 
 /// Without a library.
@@ -138,6 +160,7 @@ fn unasked(gpu: &mut Gpu, why: &str) {
         is_cut: Known::unknown(why),
         compute_mode: Known::unknown(why),
         persistence: Known::unknown(why),
+        state: GpuState::unknown(why),
         payload_bytes: told.payload_bytes,
         translation: told.translation,
         redirected_by: told.redirected_by,

@@ -23,6 +23,7 @@ macro_rules! with_tables {
 }
 
 pub const SHIPPED: &[Shipped] = &[
+    Shipped { name: "health", text: include_str!("../../../profiles/health.toml") },
     Shipped { name: "gate", text: include_str!("../../../profiles/gate.toml") },
     Shipped { name: "ai-node", text: include_str!("../../../profiles/ai-node.toml") },
     Shipped { name: "ai-cluster", text: include_str!("../../../profiles/ai-cluster.toml") },

@@ -67,8 +67,11 @@ pub fn decimals_apart(difference: f64) -> usize {
     if magnitude.is_finite() { (-magnitude).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as usize } else { 0 }
 }
 
-/// As [`whole_percent`], with a plus.
+/// As [`whole_percent`], with a plus. From ten times the bound on, as a multiple: `12.5x`.
 pub fn signed_percent(percent: f64) -> String {
+    if percent >= 900.0 {
+        return format!("{}x", plain(1.0 + percent / 100.0));
+    }
     let plus = if percent > 0.0 { "+" } else { "" };
     format!("{plus}{}", whole_percent(percent))
 }
@@ -107,5 +110,6 @@ mod tests {
             ["83%", "99.7%", "100%", "100.4%", "-0.3%", "-0.04%", "0%"]
         );
         assert_eq!([51.2, -14.0, 0.2].map(signed_percent), ["+51%", "-14%", "+0.2%"]);
+        assert_eq!([899.0, 1150.0, 12_201_466.0].map(signed_percent), ["+899%", "12.5x", "122016x"]);
     }
 }

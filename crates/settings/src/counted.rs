@@ -1,6 +1,9 @@
 //! Counters that only a boot sets to 0: which part has most, and how many that is a day.
 
-use seatrial_sys::root::SysRoot;
+use seatrial_model::Value;
+use seatrial_sys::root::{ReadError, SysRoot};
+
+use crate::devices::Found;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
@@ -27,6 +30,18 @@ fn days(root: &SysRoot) -> f64 {
 /// `count` by the days since the boot, with two digits; a count above 0 never becomes 0.
 pub(crate) fn a_day(root: &SysRoot, count: u64) -> f64 {
     (count as f64 / days(root) * 100.0).ceil() / 100.0
+}
+
+/// The counter in the file at `path`, of the part `name`, by the days since the boot.
+pub(crate) fn found(root: &SysRoot, name: &str, path: &str) -> Found {
+    match root.value(path) {
+        Ok(count) => {
+            let counted = Counted { name: name.to_owned(), count };
+            Found::value(Value::Number(a_day(root, count))).noted(note(root, &[counted]))
+        }
+        Err(error @ ReadError::Missing { .. }) => Found::absent(&error.to_string()),
+        Err(error) => Found::unreadable(&error.to_string()),
+    }
 }
 
 /// The parts with errors, the worst first; `None` where all have none.

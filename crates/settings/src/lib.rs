@@ -8,12 +8,13 @@ mod counted;
 mod devices;
 mod edac;
 mod found;
+mod gpus;
 mod group;
 mod registry;
 mod setting;
 mod sysctl;
 
-pub use change::{KernelFiles, carry_out, journal_exists, keep_program};
+pub use change::{KernelFiles, boot_folder, carry_out, journal_exists, keep_program};
 pub use registry::Registry;
 pub use setting::Setting;
 
@@ -63,6 +64,9 @@ settings! {
     rdma {
         port: PORT_STATE, PORT_RATE, MTU, RELAXED_ORDERING, FIRMWARE;
     }
+    gpu {
+        device: DRIVER, VBIOS, INFOROM, PERSISTENCE, COMPUTE_MODE, MIG, ECC, POWER_LIMIT, NVLINKS;
+    }
     process_limits {
         process: RTPRIO, MEMLOCK;
     }
@@ -77,6 +81,15 @@ settings! {
         file_system: SPACE_USED, INODES_USED, READ_ONLY, ERRORS;
         carrier: CarrierLosses;
         bond: BondMembersUp;
+        rdma: LINK_DOWNED, LINK_RECOVERED, SYMBOL_ERRORS, RECEIVE_ERRORS;
+        gpu: GPU_CORRECTED, GPU_UNCORRECTED, GPU_ROWS_REMAPPED, GPU_REMAP_PENDING, GPU_REMAP_FAILED;
+        xid: GpuXids;
+    }
+    /// What runs below all programs.
+    software {
+        version: KERNEL_RELEASE, MICROCODE, BIOS;
+        command_line: CommandLine;
+        mitigations: Mitigations;
     }
     tuning {
         tuned: TunedProfile;

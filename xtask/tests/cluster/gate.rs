@@ -1,4 +1,4 @@
-//! `seatrial gate` as the prologue of Slurm's jobs.
+//! `seatrial gate` as the prologue of Slurm's jobs, and an acceptance job that drains nodes.
 
 use std::fs;
 
@@ -11,10 +11,13 @@ use crate::started::wait_until;
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
-    vec![trial(
-        "a_bad_node_is_drained_with_the_reason_and_a_gate_that_hangs_drains_none",
-        a_bad_node_is_drained,
-    )]
+    vec![
+        trial(
+            "a_bad_node_is_drained_with_the_reason_and_a_gate_that_hangs_drains_none",
+            a_bad_node_is_drained,
+        ),
+        trial("an_acceptance_job_drains_who_fails_and_gives_back_who_passes_only_if_told_to", acceptance),
+    ]
 }
 
 /// What a node of the lab can be made to miss by itself.
@@ -26,6 +29,44 @@ id = \"net.ipv4.tcp_window_scaling\"
 equals = true
 why = \"without it a TCP connection has at most 64 KiB under way\"
 ";
+
+fn acceptance() {
+    let lab = Cluster::up("cluster-acceptance", 2);
+    let (program, seatrial) = (lab.folder().join("program"), lab.folder().join("seatrial"));
+    fs::copy(built(), &program).unwrap();
+    // n1 is drained by an earlier gate while the job has it.
+    let early = "scontrol update nodename=n1 state=drain 'reason=seatrial fail: of yesterday'";
+    let text = format!("#!/bin/sh\n[ $1 != check ] || {early}\nexec {} \"$@\"\n", program.display());
+    script(&seatrial, &text);
+    let (profile, home) = (lab.folder().join("profile.toml"), lab.folder().join("home"));
+    fs::write(&profile, PROFILE).unwrap();
+    lab.node("n2", "sysctl -q -w net.ipv4.tcp_window_scaling=0");
+    let job = workspace::root().join("contrib/slurm/acceptance.sbatch");
+    let log = lab.folder().join("log");
+    let submit = |options: &str| {
+        let variables = format!("ALL,SEATRIAL={},SEATRIAL_HOME={}", seatrial.display(), home.display());
+        let (job, profile, log) = (job.display(), profile.display(), log.display());
+        // The exit code is that of the check: n2 does not pass.
+        lab.head(&format!(
+            "sbatch --quiet --wait -N2 --output={log} --export={variables} {job} {options} {profile}; [ $? -eq 1 ]"
+        ));
+    };
+    let state = |node: &str| lab.head(&format!("scontrol show node {node} | grep -E 'State=|Reason='"));
+    submit("");
+    assert!(state("n1").contains("DRAIN"), "nothing was given back: {}", state("n1"));
+    assert!(!state("n2").contains("DRAIN"), "nothing was drained: {}", state("n2"));
+    lab.head("scontrol update nodename=n1 state=resume");
+    wait_until("n1 to be idle", || state("n1").contains("State=IDLE "));
+
+    submit("--drain");
+    let told = fs::read_to_string(&log).unwrap();
+    assert!(!state("n1").contains("DRAIN"), "{} {told}", state("n1"));
+    let bad = state("n2");
+    assert!(
+        bad.contains("DRAIN") && bad.contains("Reason=seatrial check ") && bad.contains(": fail, job "),
+        "{bad}"
+    );
+}
 
 fn a_bad_node_is_drained() {
     let lab = Cluster::up("cluster-gate", 2);

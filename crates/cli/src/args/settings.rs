@@ -62,6 +62,9 @@ pub struct ApplyArgs {
     /// Restore by itself after this time: 30min, 2h
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     pub restore_after: Option<Nanos>,
+    /// Set the values again at every boot, by files in /etc/sysctl.d, /etc/udev/rules.d and /etc/tmpfiles.d
+    #[arg(long, conflicts_with = "restore_after")]
+    pub persist: bool,
     /// Nodes that have a role of the profile: head=n1
     #[arg(long = "role", value_name = "ROLE=NODES")]
     pub roles: Vec<String>,

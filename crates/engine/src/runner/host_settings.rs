@@ -120,7 +120,7 @@ impl HostSettings {
     fn apply(&mut self, wanted: BTreeMap<NodeIndex, Vec<SettingChange>>, label: &str, fleet: &mut dyn Fleet) {
         let order = |(node, changes): (&NodeIndex, &Vec<SettingChange>)| {
             let (id, changes) = (self.id.clone(), changes.clone());
-            (*node, SettingsOrder::Apply { id, changes, restore_after: None })
+            (*node, SettingsOrder::Apply { id, changes, restore_after: None, persist: false })
         };
         let orders = wanted.iter().map(order).collect();
         self.present = wanted;

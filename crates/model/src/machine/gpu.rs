@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
-use super::{Known, PciDevice};
+use super::{GpuState, Known, PciDevice};
 use crate::param::Params;
 
 /// An accelerator on the PCI bus. Display adapters of BMCs and hypervisors, and virtual functions of a card that this
@@ -46,6 +46,8 @@ pub struct Gpu {
     pub compute_mode: Known<String>,
     /// Persistence mode: whether the driver stays loaded while nothing uses the GPU.
     pub persistence: Known<bool>,
+    /// Versions, modes and error counts.
+    pub state: GpuState,
     /// Max payload size of the PCI Express link as it is set, in bytes.
     pub payload_bytes: Known<u32>,
     /// IOMMU domain type: `DMA`, `DMA-FQ`, `identity`, or `none` without an IOMMU.

@@ -29,6 +29,8 @@ pub enum SettingsOrder {
         changes: Vec<SettingChange>,
         /// Time after which the node takes them back by itself, if it should.
         restore_after: Option<Nanos>,
+        /// Whether files of the node are to set the values again at boot.
+        persist: bool,
     },
     /// Name the journals of changes that were not taken back.
     List,

@@ -7,7 +7,7 @@ use seatrial_stats::PairedRatio;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::decimals;
-use crate::words::{Badge, count};
+use crate::words::{Badge, count, unit};
 
 pub fn title(study: &SettingStudy) -> String {
     let place = format!("{} of {}", study.subject, node_names(&study.nodes));
@@ -54,7 +54,7 @@ pub fn side_effects(study: &SettingStudy) -> Option<Table> {
     let place = format!("{} of {}", study.subject, node_names(&study.nodes));
     let size = |side: &SettingEffect, of: usize| {
         let decimals = decimals(side.values.into_iter().flatten());
-        side.values[of].map(|value| format!("{value:.decimals$} {}", side.unit))
+        side.values[of].map(|value| format!("{value:.decimals$}{}", unit(side.unit)))
     };
     let title = format!("{} · {place} · side effects of settings", study.bench);
     let table = Builder::new(title, &sides)

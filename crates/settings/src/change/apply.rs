@@ -8,6 +8,7 @@ use seatrial_model::setting::{
 };
 use seatrial_model::{Subject, Value};
 
+use super::boot::{self, BootValue};
 use super::files::{KernelFiles, expand, is_same};
 use super::journal::{Announced, Journal, Journals};
 use crate::Setting;
@@ -17,18 +18,26 @@ pub(super) fn apply(
     machine: &Machine,
     id: &str,
     changes: &[SettingChange],
+    persist: bool,
 ) -> Result<SettingsAnswer, String> {
     let journals = Journals::open(files.root())?;
     let mut journal = journals.begin(id, files)?;
     let mut answer = SettingsAnswer::default();
+    let mut at_boot = Vec::new();
     for change in changes {
-        let mut write = Write { files, machine, journal: &mut journal };
+        let mut write = Write { files, machine, journal: &mut journal, at_boot: &mut at_boot };
         match write.change(change) {
             Ok(outcome) => answer.outcomes.push(outcome),
             Err(why) => {
                 answer.refused = Some(why);
                 break;
             }
+        }
+    }
+    if persist && answer.refused.is_none() {
+        match boot::write(files, &mut journal, id, &at_boot) {
+            Ok(outcomes) => answer.outcomes.extend(outcomes),
+            Err(why) => answer.refused = Some(why),
         }
     }
     if !journal.has_open_entries() {
@@ -43,6 +52,8 @@ struct Write<'a> {
     files: &'a dyn KernelFiles,
     machine: &'a Machine,
     journal: &'a mut Journal,
+    /// What was set and can be set again at boot.
+    at_boot: &'a mut Vec<BootValue>,
 }
 
 impl Write<'_> {
@@ -70,6 +81,7 @@ impl Write<'_> {
         let Some(file) = about.file(reading, &change.wanted) else {
             return failed("only its command changes it, which a person has to type");
         };
+        let command = about.command(reading, &change.wanted).unwrap_or_default();
         let paths = match expand(self.files.root(), &file.path) {
             Ok(paths) => paths,
             Err(why) => return failed(&why),
@@ -94,6 +106,9 @@ impl Write<'_> {
                 (ChangeState::Failed, format!("the system took it, but holds {after}: {}", about.traps))
             }
         };
+        if state.is_good() {
+            self.at_boot.push(BootValue { path: file.path, text: file.text, command });
+        }
         Ok(ChangeOutcome { before, after, ..outcome(state, why) })
     }
 
@@ -122,6 +137,7 @@ impl Write<'_> {
             path: path.to_owned(),
             before: before.clone(),
             wanted: text.to_owned(),
+            is_file: false,
         };
         let entry = self.journal.announce(announced, self.files)?;
         let written = self.files.write(path, &format!("{text}\n"));

@@ -1,5 +1,7 @@
 //! The files that settings are written to.
 
+use std::io;
+
 use rustix::io::Errno;
 use seatrial_sys::ethtool::Ethtool;
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -31,12 +33,17 @@ pub trait KernelFiles {
         }
     }
 
+    /// Writes a file that does not exist, and syncs it.
+    fn create(&self, path: &str, text: &str) -> io::Result<()> {
+        super::boot::create(self.root(), path, text)
+    }
+
     /// Called after each step of the journal that outlives this process.
     fn step(&self) {}
 }
 
 /// Interface and name of a number of a network driver, which ethtool sets: `/ethtool/eth0/rx_ring`.
-fn of_driver(path: &str) -> Option<(&str, &str)> {
+pub(super) fn of_driver(path: &str) -> Option<(&str, &str)> {
     path.strip_prefix("/ethtool/")?.split_once('/')
 }
 

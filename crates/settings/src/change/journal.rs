@@ -21,7 +21,7 @@ const FOLDER: &str = "/var/lib/seatrial/settings";
 const EXTENSION: &str = "jsonl";
 
 /// Raised when an older program would misread a journal.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +41,9 @@ pub(super) struct Announced {
     pub before: String,
     /// The text that is written.
     pub wanted: String,
+    /// Whether it is an ordinary file that did not exist, and is removed again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_file: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +113,7 @@ fn path(folder: &Path, id: &str) -> PathBuf {
     folder.join(format!("{id}.{EXTENSION}"))
 }
 
-fn failed(doing: &str, path: &Path, error: &io::Error) -> String {
+pub(super) fn failed(doing: &str, path: &Path, error: &io::Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::PermissionDenied => ": run it as root",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ": make room there",
@@ -131,7 +134,7 @@ fn create(folder: &Path) -> io::Result<()> {
 }
 
 /// Syncs the names in a folder. File systems that cannot (EINVAL) store names in their own way.
-fn sync(folder: &Path) -> io::Result<()> {
+pub(super) fn sync(folder: &Path) -> io::Result<()> {
     match fsync(File::open(folder)?) {
         Err(Errno::INVAL) | Ok(()) => Ok(()),
         Err(errno) => Err(errno.into()),

@@ -3,6 +3,7 @@
 //! Only an order changes anything; readings never do.
 
 mod apply;
+mod boot;
 mod files;
 mod journal;
 mod restore;
@@ -10,13 +11,16 @@ mod restore;
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{SettingsAnswer, SettingsOrder};
 
+pub use boot::boot_folder;
 pub use files::KernelFiles;
 pub use journal::{journal_exists, keep_program};
 
 /// Does what `order` says on the host `machine`.
 pub fn carry_out(files: &dyn KernelFiles, machine: &Machine, order: &SettingsOrder) -> SettingsAnswer {
     let done = match order {
-        SettingsOrder::Apply { id, changes, .. } => apply::apply(files, machine, id, changes),
+        SettingsOrder::Apply { id, changes, persist, .. } => {
+            apply::apply(files, machine, id, changes, *persist)
+        }
         SettingsOrder::List => journal::ids(files.root())
             .map(|journals| SettingsAnswer { journals, ..SettingsAnswer::default() }),
         SettingsOrder::Restore { ids, force } => restore::restore(files, ids, *force),

@@ -2,8 +2,9 @@
 
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingsAnswer};
 
+use super::boot;
 use super::files::{KernelFiles, is_same};
-use super::journal::{Entry, Journal, Journals, ids};
+use super::journal::{Announced, Entry, Journal, Journals, ids};
 use crate::found::written_form;
 
 pub(super) fn restore(
@@ -69,6 +70,9 @@ fn undo(files: &dyn KernelFiles, Entry { announced, held, .. }: &Entry, force: b
         state,
         why,
     };
+    if announced.is_file {
+        return remove(files, announced, force, outcome);
+    }
     let present = match files.text(path) {
         Ok(present) => present,
         Err(error) if error.is_missing() => {
@@ -103,5 +107,32 @@ fn undo(files: &dyn KernelFiles, Entry { announced, held, .. }: &Entry, force: b
             let why = format!("{path} does not take '{}' ({errno})", written_form(before));
             outcome(&present, &after, ChangeState::Failed, why)
         }
+    }
+}
+
+/// Removes a file that sets values at boot.
+fn remove(
+    files: &dyn KernelFiles,
+    Announced { path, wanted, .. }: &Announced,
+    force: bool,
+    outcome: impl Fn(&str, &str, ChangeState, String) -> ChangeOutcome,
+) -> ChangeOutcome {
+    const THERE: &str = "a file";
+    const GONE: &str = "no file";
+    match files.text(path) {
+        Ok(present) if present != *wanted && !force => {
+            let why = "somebody has changed it since; --force removes it all the same".to_owned();
+            return outcome(THERE, THERE, ChangeState::Left, why);
+        }
+        Err(error) if !error.is_missing() => {
+            return outcome("", "", ChangeState::Failed, error.to_string());
+        }
+        _ => {}
+    }
+    let was_there = files.root().exists(path);
+    match boot::remove(files.root(), path) {
+        Ok(()) if !was_there => outcome(GONE, GONE, ChangeState::Unchanged, String::new()),
+        Ok(()) => outcome(THERE, GONE, ChangeState::Done, String::new()),
+        Err(error) => outcome(THERE, THERE, ChangeState::Failed, format!("removing {path}: {error}")),
     }
 }

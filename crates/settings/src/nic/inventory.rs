@@ -122,7 +122,7 @@ pub static IPOIB_MODE: InventorySetting = InventorySetting {
               or multicast.",
         kind: Kind::Choice(&["datagram", "connected"]),
         source: "/sys/class/net/NAME/mode",
-        apply: &[ApplyCommand::always("echo {value} > /sys/class/net/{name}/mode")],
+        apply: &[ApplyCommand::file("/sys/class/net/{name}/mode")],
         privilege: Privilege::Root,
         traps: "Both ends must use the same mode; set nic.mtu afterwards. Enhanced IPoIB (ipoib_enhanced=1 \
                 of mlx5) has only datagram. Lost at the next boot.",

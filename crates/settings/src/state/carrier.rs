@@ -2,12 +2,12 @@
 
 use seatrial_model::machine::{Machine, Nic};
 use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
-use seatrial_model::{Kind, Value};
-use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_model::Kind;
+use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
-use crate::counted::{Counted, a_day, note};
-use crate::devices::{self, Device, Found};
+use crate::counted::found;
+use crate::devices::{self, Device};
 
 pub struct CarrierLosses;
 
@@ -39,18 +39,8 @@ impl Setting for CarrierLosses {
 
     fn read(&self, root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
         devices::readings(&ABOUT, &machine.nics, "there is no network card", |nic| {
-            nic.kind.is_device().then(|| Device::nic(nic, losses(nic, root)))
+            let path = format!("/sys/class/net/{}/carrier_down_count", nic.name);
+            nic.kind.is_device().then(|| Device::nic(nic, found(root, &nic.name, &path)))
         })
-    }
-}
-
-fn losses(nic: &Nic, root: &SysRoot) -> Found {
-    match root.value(format!("/sys/class/net/{}/carrier_down_count", nic.name)) {
-        Ok(count) => {
-            let counted = Counted { name: nic.name.clone(), count };
-            Found::value(Value::Number(a_day(root, count))).noted(note(root, &[counted]))
-        }
-        Err(error @ ReadError::Missing { .. }) => Found::absent(&error.to_string()),
-        Err(error) => Found::unreadable(&error.to_string()),
     }
 }

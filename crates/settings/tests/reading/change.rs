@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,9 @@ fn host() -> Tree {
         .file(RINGS, "8192 0 0 8192 1024 0 0 512\n")
         .file("/ethtool/eth0/gro", "1\n")
         .file("/proc/sys/kernel/hostname", "n1\n")
+        .file("/etc/sysctl.d/10-site.conf", "vm.swappiness = 60\n")
+        .file("/etc/udev/rules.d/10-site.rules", "")
+        .file("/etc/tmpfiles.d/site.conf", "")
         .machine(|machine| {
             let nic = Nic { name: "eth0".to_owned(), kind: NicKind::Physical, ..Nic::default() };
             machine.nics = Known::Known(vec![nic]);
@@ -147,6 +151,12 @@ impl KernelFiles for Kernel {
         Ok(())
     }
 
+    fn create(&self, path: &str, text: &str) -> io::Result<()> {
+        KernelFiles::create(&self.root, path, text)?;
+        self.count(false);
+        Ok(())
+    }
+
     fn step(&self) {
         self.count(true);
     }
@@ -181,7 +191,23 @@ fn all() -> Vec<SettingChange> {
 }
 
 fn apply(kernel: &Kernel, tree: &Tree, id: &str, changes: &[SettingChange]) -> SettingsAnswer {
-    let order = SettingsOrder::Apply { id: id.to_owned(), changes: changes.to_vec(), restore_after: None };
+    ordered(kernel, tree, id, changes, false)
+}
+
+/// Applies what is to hold after a boot too.
+fn persist(kernel: &Kernel, tree: &Tree, changes: &[SettingChange]) -> SettingsAnswer {
+    ordered(kernel, tree, ID, changes, true)
+}
+
+fn ordered(
+    kernel: &Kernel,
+    tree: &Tree,
+    id: &str,
+    changes: &[SettingChange],
+    persist: bool,
+) -> SettingsAnswer {
+    let order =
+        SettingsOrder::Apply { id: id.to_owned(), changes: changes.to_vec(), restore_after: None, persist };
     tree.with_machine(|machine| carry_out(kernel, machine, &order))
 }
 
@@ -202,7 +228,7 @@ fn survives(work: impl FnOnce() -> SettingsAnswer) -> bool {
 /// The files of the kernel with their bytes.
 fn snapshot(tree: &Tree) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
-    let mut folders = ["/sys", "/proc", "/ethtool"].map(|path| tree.root().locate(path)).to_vec();
+    let mut folders = ["/sys", "/proc", "/ethtool", "/etc"].map(|path| tree.root().locate(path)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("read") {
             let path = entry.expect("read").path();
@@ -269,15 +295,61 @@ fn all_is_set_and_restored_to_the_byte() {
 }
 
 #[test]
+fn what_was_set_is_set_again_at_boot_until_it_is_restored() {
+    let tree = host();
+    let answer = persist(&Kernel::of(&tree), &tree, &all());
+    let files: Vec<_> = answer.outcomes.iter().filter(|outcome| outcome.setting == "at boot").collect();
+    let told: Vec<_> = files.iter().map(|file| (file.place.as_str(), file.after.as_str())).collect();
+    let (sysctl, udev, tmpfiles) = (
+        format!("/etc/sysctl.d/95-seatrial-{ID}.conf"),
+        format!("/etc/udev/rules.d/95-seatrial-{ID}.rules"),
+        format!("/etc/tmpfiles.d/95-seatrial-{ID}.conf"),
+    );
+    assert_eq!(told, [(sysctl.as_str(), "2 values"), (&udev, "3 values"), (&tmpfiles, "4 values")]);
+    let text = tree.root().text(&sysctl).expect("a file");
+    assert!(text.starts_with(&format!(
+        "# Written by `seatrial settings apply --persist`; `seatrial settings restore {ID}` removes it.\n"
+    )));
+    // The huge pages did not take.
+    assert!(text.ends_with("\nvm.swappiness = 10\nnet.ipv4.tcp_rmem = 4096 65536 16777216"), "{text}");
+    let restored = restore(&Kernel::of(&tree), &[ID], false);
+    assert!(restored.outcomes.iter().all(|outcome| outcome.state == ChangeState::Done), "{restored:#?}");
+    is_restored(&tree, "persisted");
+}
+
+#[test]
+fn a_file_of_boot_that_somebody_has_changed_is_left_unless_forced() {
+    let tree = host();
+    persist(&Kernel::of(&tree), &tree, &wanted(&[("memory.swappiness", "node", "10")]));
+    let file = tree.root().locate(format!("/etc/sysctl.d/95-seatrial-{ID}.conf"));
+    fs::write(&file, "vm.swappiness = 20\n").expect("written");
+    let answer = restore(&Kernel::of(&tree), &[ID], false);
+    let wanted = [("at boot", ChangeState::Left), ("memory.swappiness", ChangeState::Done)];
+    assert_eq!(BTreeMap::from_iter(states(&answer.outcomes)), BTreeMap::from(wanted));
+    restore(&Kernel::of(&tree), &[ID], true);
+    is_restored(&tree, "forced");
+}
+
+#[test]
+fn without_a_program_that_sets_values_at_boot_they_hold_until_then_and_it_is_told() {
+    let tree = host();
+    fs::remove_dir_all(tree.root().locate("/etc/udev")).expect("removed");
+    let answer = persist(&Kernel::of(&tree), &tree, &wanted(&[("nic.mtu", "nic:eth0", "9000")]));
+    assert_eq!(states(&answer.outcomes), [("nic.mtu", ChangeState::Done), ("at boot", ChangeState::Failed)]);
+    let why = &answer.outcomes[1].why;
+    assert_eq!(why, "/etc/udev/rules.d does not exist here, so nothing would read it at boot");
+}
+
+#[test]
 fn a_kill_after_any_step_of_apply_can_be_taken_back() {
     for steps in 1.. {
         let tree = host();
         let kernel = Kernel::of(&tree).killed_after(steps);
-        let survived = survives(|| apply(&kernel, &tree, ID, &all()));
+        let survived = survives(|| persist(&kernel, &tree, &all()));
         restore(&Kernel::of(&tree), &[ID], false);
         is_restored(&tree, &format!("killed after step {steps}"));
         if survived {
-            assert!(steps > 30, "only {steps} steps were seen");
+            assert!(steps > 40, "only {steps} steps were seen");
             return;
         }
     }
@@ -289,7 +361,7 @@ fn a_line_that_was_torn_by_the_end_can_be_taken_back() {
     for steps in 1.. {
         let tree = host();
         let kernel = Kernel::of(&tree).killed_after(steps);
-        if survives(|| apply(&kernel, &tree, ID, &all())) {
+        if survives(|| persist(&kernel, &tree, &all())) {
             assert!(torn > 20, "only {torn} lines were torn");
             return;
         }
@@ -309,7 +381,7 @@ fn a_line_that_was_torn_by_the_end_can_be_taken_back() {
 fn a_kill_after_any_step_of_restore_is_gone_on_with() {
     for steps in 1.. {
         let tree = host();
-        apply(&Kernel::of(&tree), &tree, ID, &all());
+        persist(&Kernel::of(&tree), &tree, &all());
         let kernel = Kernel::of(&tree).killed_after(steps);
         let survived = survives(|| restore(&kernel, &[ID], false));
         restore(&Kernel::of(&tree), &[ID], false);
@@ -495,7 +567,7 @@ fn a_damaged_journal_is_refused_and_stays() {
     let answer = restore(&Kernel::of(&tree), &[ID], false);
     assert!(answer.refused.expect("refused").contains("is damaged in line 2"), "with the line");
     assert!(journal_exists(&tree.root(), ID));
-    let later = text.replacen("\"schema\":1", "\"schema\":9", 1);
+    let later = text.replacen("\"schema\":2", "\"schema\":9", 1);
     fs::write(journal(&tree), later).expect("written");
     let why = restore(&Kernel::of(&tree), &[ID], false).refused.expect("refused");
     assert!(why.contains("restore with that version"), "{why}");

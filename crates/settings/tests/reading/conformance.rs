@@ -32,7 +32,7 @@ fn every_definition_explains_itself() {
         assert!(about.doc.len() > 80 && about.doc.ends_with('.'), "{id}: {}", about.doc);
         assert!(about.traps.ends_with('.'), "{id}: {}", about.traps);
         assert!(
-            !about.source.is_empty() && ["node", "nic", "hca", "fs", "disk"].contains(&about.subject),
+            !about.source.is_empty() && ["node", "nic", "hca", "fs", "disk", "gpu"].contains(&about.subject),
             "{id}"
         );
         for text in [about.doc, about.traps, about.title, about.source] {
@@ -44,8 +44,9 @@ fn every_definition_explains_itself() {
 #[test]
 fn a_way_to_change_it_names_the_value_and_the_subject() {
     for about in abouts() {
-        let is_state = ["rdma.", "state."].iter().any(|family| about.id.starts_with(family));
-        let is_fixed = is_state || about.id == "cpu.idle_driver";
+        let is_state = ["rdma.", "state.", "software."].iter().any(|family| about.id.starts_with(family));
+        let fixed = ["cpu.idle_driver", "gpu.driver", "gpu.vbios", "gpu.inforom", "gpu.nvlinks"];
+        let is_fixed = is_state || fixed.contains(&about.id);
         assert_eq!(about.apply.is_empty(), is_fixed, "{}", about.id);
         for apply in about.apply {
             let command = about.template(apply);

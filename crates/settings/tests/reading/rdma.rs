@@ -72,3 +72,16 @@ fn ports_that_nobody_could_list_are_unreadable_and_none_are_absent() {
     let unlisted = Tree::new().machine(|machine| machine.hcas = Known::unknown("Permission denied"));
     assert_eq!(unlisted.line("rdma.mtu"), "hca: unreadable: Permission denied");
 }
+
+#[test]
+fn errors_that_ports_count_are_told_by_the_days_since_the_boot() {
+    let counters = |port: u32| format!("/sys/class/infiniband/mlx5_0/ports/{port}/counters");
+    let tree = Tree::new()
+        .machine(card)
+        .file("/proc/uptime", "345600.00 1.00\n")
+        .files(&counters(1), &[("link_downed", "8\n"), ("symbol_error", "0\n")]);
+    let lines = tree.lines("state.rdma_link_downed");
+    assert_eq!(lines[0], "hca:mlx5_0/1: 2 (mlx5_0/1 8, in 4.0 days)");
+    assert!(lines[1].starts_with("hca:mlx5_0/2: absent: "), "{lines:?}");
+    assert_eq!(tree.lines("state.rdma_symbol_errors")[0], "hca:mlx5_0/1: 0");
+}

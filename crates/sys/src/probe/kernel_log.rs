@@ -38,15 +38,26 @@ impl Probe for KernelLog {
     }
 
     fn watch<'a>(&'a self, root: &SysRoot) -> Box<dyn Watch + 'a> {
-        Box::new(Tail(open_at_end(root)))
+        Box::new(Tail(open(root, SeekFrom::End(0))))
     }
 }
 
-fn open_at_end(root: &SysRoot) -> Result<File, ReadError> {
+/// The lines of the kernel since the boot that contain `word`, as far as the log reaches back.
+pub fn kernel_lines(root: &SysRoot, word: &str) -> Result<Vec<String>, ReadError> {
+    let (text, _) = records(open(root, SeekFrom::Start(0))?);
+    let kept = |record: &str| {
+        let (head, text) = record.split_once(';')?;
+        let is_wanted = text.contains(word) && Head::parse(head)?.from_kernel;
+        is_wanted.then(|| shortened(&plain(text)))
+    };
+    Ok(text.lines().filter_map(kept).collect())
+}
+
+fn open(root: &SysRoot, at: SeekFrom) -> Result<File, ReadError> {
     let open = || {
         let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
         let mut file = OpenOptions::new().read(true).custom_flags(flags).open(root.locate(PATH))?;
-        file.seek(SeekFrom::End(0))?;
+        file.seek(at)?;
         Ok(file)
     };
     open().map_err(|error: io::Error| match error.kind() {
@@ -77,7 +88,8 @@ impl Watch for Tail {
     }
 }
 
-pub(crate) fn read(mut log: impl Read) -> Difference {
+/// The records of `log` up to its end, and what went wrong.
+fn records(mut log: impl Read) -> (String, Vec<String>) {
     let mut text = Vec::new();
     let mut lost = false;
     let mut unreadable = Vec::new();
@@ -107,7 +119,11 @@ pub(crate) fn read(mut log: impl Read) -> Difference {
         unreadable
             .push(format!("{PATH} gained lines faster than it keeps them; some were overwritten unread"));
     }
-    let text = String::from_utf8_lossy(&text);
+    (String::from_utf8_lossy(&text).into_owned(), unreadable)
+}
+
+pub(crate) fn read(log: impl Read) -> Difference {
+    let (text, unreadable) = records(log);
     let mut difference = Difference { unreadable, ..Difference::default() };
     for line in complaints(&text, &mut difference.unreadable) {
         if difference.lines.len() < MOST_LINES {

@@ -22,6 +22,7 @@ mod vmstat;
 
 pub use counters::{CounterReading, Counters, Difference};
 pub use counting::Counting;
+pub use kernel_log::kernel_lines;
 pub use line::Line;
 pub use pcie_aer::pcie_error_counters;
 pub use throttle::throttle_counters;

@@ -90,6 +90,7 @@ numbers! {
     nvmlDeviceGetPcieReplayCounter "replays" 0.0;
     nvmlDeviceGetPersistenceMode "persistence" 1.0;
     nvmlDeviceGetComputeMode "mode" 0.0;
+    nvmlDeviceGetPowerManagementDefaultLimit "default_power_limit" 700000.0;
 }
 
 #[unsafe(no_mangle)]
@@ -132,6 +133,39 @@ pub unsafe extern "C" fn nvmlDeviceGetMigMode(_: Device, now: *mut c_uint, later
     unsafe {
         *now = number("mig", 0.0) as c_uint;
         *later = *now;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetEccMode(_: Device, now: *mut c_uint, later: *mut c_uint) -> c_int {
+    unsafe {
+        *now = number("ecc", 1.0) as c_uint;
+        *later = 1;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetVbiosVersion(_: Device, text: *mut c_char, room: c_uint) -> c_int {
+    unsafe { put("96.00.01.00.01", text, room as usize) };
+    0
+}
+
+/// After corrected and uncorrected errors, pending, failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetRemappedRows(
+    _: Device,
+    corrected: *mut c_uint,
+    uncorrected: *mut c_uint,
+    pending: *mut c_uint,
+    failed: *mut c_uint,
+) -> c_int {
+    unsafe {
+        *corrected = number("rows", 0.0) as c_uint;
+        *uncorrected = 0;
+        *pending = number("pending", 0.0) as c_uint;
+        *failed = 0;
     }
     0
 }

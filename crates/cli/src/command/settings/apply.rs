@@ -3,7 +3,6 @@
 use jiff::{Timestamp, Zoned};
 use seatrial_analysis::audit;
 use seatrial_cluster::{Fleet, NodeIndex};
-use seatrial_model::Nanos;
 use seatrial_model::profile::{Profile, SettingRule, fold};
 use seatrial_model::record::option_words;
 use seatrial_model::setting::{SettingChange, SettingsOrder};
@@ -52,7 +51,7 @@ pub fn run(args: &ApplyArgs) -> Result<Exit, CliError> {
         }
         // From here on a signal ends the command only after the nodes have answered.
         let signals = Signals::listen()?;
-        let orders = orders(fleet.as_ref(), &planned, &id, args.restore_after);
+        let orders = orders(fleet.as_ref(), &planned, &id, args);
         answers = carry_out(fleet.as_mut(), orders);
         ended = signals.number();
     }
@@ -106,7 +105,7 @@ fn orders(
     fleet: &dyn Fleet,
     planned: &[PlannedChange],
     id: &str,
-    restore_after: Option<Nanos>,
+    args: &ApplyArgs,
 ) -> Vec<(NodeIndex, SettingsOrder)> {
     let of_node = |node: &String| -> Vec<SettingChange> {
         let rows = planned.iter().filter(|row| row.file.is_some() && row.nodes.contains(node));
@@ -118,7 +117,10 @@ fn orders(
     });
     orders
         .filter(|(_, changes, _)| !changes.is_empty())
-        .map(|(node, changes, id)| (node, SettingsOrder::Apply { id, changes, restore_after }))
+        .map(|(node, changes, id)| {
+            let (restore_after, persist) = (args.restore_after, args.persist);
+            (node, SettingsOrder::Apply { id, changes, restore_after, persist })
+        })
         .collect()
 }
 

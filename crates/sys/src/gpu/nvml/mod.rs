@@ -8,10 +8,12 @@ mod layout;
 mod library;
 mod nvlink;
 mod reading;
+mod state;
 mod table;
 mod xid;
 
 pub use library::{Handle, Nvml, NvmlError};
 pub use nvlink::NvLinks;
 pub use reading::{Clock, Errors, Throttle};
+pub use state::RemappedRows;
 pub use xid::Xids;

@@ -38,6 +38,11 @@ table! {
         persistence(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPersistenceMode";
         mig(NvmlDevice, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetMigMode";
         compute_mode(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetComputeMode";
+        vbios(NvmlDevice, *mut c_char, c_uint) = c"nvmlDeviceGetVbiosVersion";
+        inforom(NvmlDevice, *mut c_char, c_uint) = c"nvmlDeviceGetInforomImageVersion";
+        ecc_mode(NvmlDevice, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetEccMode";
+        default_power_limit(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPowerManagementDefaultLimit";
+        remapped_rows(NvmlDevice, *mut c_uint, *mut c_uint, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetRemappedRows";
         temperature(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetTemperature";
         nvlink_state(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetNvLinkState";
         nvlink_remote(NvmlDevice, c_uint, *mut PciInfo) = c"nvmlDeviceGetNvLinkRemotePciInfo_v2";

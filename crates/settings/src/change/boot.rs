@@ -1,0 +1,246 @@
+//! Files that set values again at every boot, for sysctl(8), udev and systemd-tmpfiles: at most one of each for an order.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use seatrial_model::setting::{ChangeOutcome, ChangeState};
+use seatrial_sys::root::SysRoot;
+
+use super::files::{KernelFiles, of_driver};
+use super::journal::{Announced, Journal, failed, sync};
+
+/// Extension of a file that is not whole yet; readers of these folders pass over it.
+const NEW: &str = "new";
+
+/// Who sets a value at boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reader {
+    /// sysctl(8) or systemd-sysctl, which know `/proc/sys`.
+    Sysctl,
+    /// udev, when a device appears: such files do not exist before.
+    Udev,
+    /// systemd-tmpfiles, once.
+    Tmpfiles,
+}
+
+impl Reader {
+    fn of(path: &str) -> Self {
+        match path {
+            path if path.starts_with("/proc/sys/") => Self::Sysctl,
+            path if device(path).is_some() => Self::Udev,
+            _ => Self::Tmpfiles,
+        }
+    }
+
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Sysctl => "/etc/sysctl.d",
+            Self::Udev => "/etc/udev/rules.d",
+            Self::Tmpfiles => "/etc/tmpfiles.d",
+        }
+    }
+
+    /// Of two files the later name counts.
+    fn file(self, id: &str) -> String {
+        let extension = if self == Self::Udev { "rules" } else { "conf" };
+        format!("{}/95-seatrial-{id}.{extension}", self.folder())
+    }
+
+    fn line(self, value: &BootValue) -> String {
+        let BootValue { path, text, command } = value;
+        match (self, device(path)) {
+            (Self::Sysctl, _) => {
+                let name = path.trim_start_matches("/proc/sys/");
+                // A name with a dot in it is written with slashes, as sysctl.d(5) says.
+                let name = if name.contains('.') { name.to_owned() } else { name.replace('/', ".") };
+                format!("{name} = {text}")
+            }
+            (Self::Udev, Some(Device { subsystem, actions, name, attribute })) => {
+                let sets = match attribute {
+                    Some(attribute) => format!("ATTR{{{attribute}}}=\"{text}\""),
+                    None => format!("RUN+=\"/usr/bin/env {command}\""),
+                };
+                format!(r#"ACTION=="{actions}", SUBSYSTEM=="{subsystem}", KERNEL=="{name}", {sets}"#)
+            }
+            _ => format!("w {path} - - - - {text}"),
+        }
+    }
+}
+
+/// A device of udev, and the attribute of it that a path is; no attribute where only a command sets the value.
+struct Device<'p> {
+    subsystem: &'static str,
+    /// A network interface that is renamed has its name only then.
+    actions: &'static str,
+    name: &'p str,
+    attribute: Option<&'p str>,
+}
+
+fn device(path: &str) -> Option<Device<'_>> {
+    let below = |folder: &str| path.strip_prefix(folder)?.split_once('/');
+    let net = |name, attribute| Device { subsystem: "net", actions: "add|move", name, attribute };
+    if let Some((name, _)) = of_driver(path) {
+        return Some(net(name, None));
+    }
+    if let Some((name, attribute)) = below("/sys/class/net/") {
+        return Some(net(name, Some(attribute)));
+    }
+    let (name, attribute) = below("/sys/block/")?;
+    Some(Device { subsystem: "block", actions: "add|change", name, attribute: Some(attribute) })
+}
+
+/// The folder of the file that sets the value of the file of the kernel at boot.
+pub fn boot_folder(path: &str) -> &'static str {
+    Reader::of(path).folder()
+}
+
+/// A value that is to be set at boot.
+pub(super) struct BootValue {
+    /// The file of the kernel, `*` for each of several.
+    pub path: String,
+    pub text: String,
+    /// What a person types.
+    pub command: String,
+}
+
+/// Writes the files of `values`, each announced in the journal, which removes them again.
+pub(super) fn write(
+    files: &dyn KernelFiles,
+    journal: &mut Journal,
+    id: &str,
+    values: &[BootValue],
+) -> Result<Vec<ChangeOutcome>, String> {
+    let mut lines: BTreeMap<Reader, Vec<String>> = BTreeMap::new();
+    for value in values {
+        let reader = Reader::of(&value.path);
+        lines.entry(reader).or_default().push(reader.line(value));
+    }
+    let mut outcomes = Vec::new();
+    for (reader, lines) in lines {
+        let path = reader.file(id);
+        let outcome = |state, why: String| ChangeOutcome {
+            setting: "at boot".to_owned(),
+            place: path.clone(),
+            before: "no file".to_owned(),
+            after: if lines.len() == 1 { "1 value".to_owned() } else { format!("{} values", lines.len()) },
+            state,
+            why,
+        };
+        if !files.root().exists(reader.folder()) {
+            let why = format!("{} does not exist here, so nothing would read it at boot", reader.folder());
+            outcomes.push(ChangeOutcome { after: "no file".to_owned(), ..outcome(ChangeState::Failed, why) });
+            continue;
+        }
+        let text = format!(
+            "# Written by `seatrial settings apply --persist`; `seatrial settings restore {id}` removes it.\n{}\n",
+            lines.join("\n")
+        );
+        let announced = Announced {
+            setting: "at boot".to_owned(),
+            path: path.clone(),
+            before: String::new(),
+            wanted: text.trim_end().to_owned(),
+            is_file: true,
+        };
+        let entry = journal.announce(announced, files)?;
+        match files.create(&path, &text) {
+            Ok(()) => {
+                journal.hold(entry, text.trim_end(), files)?;
+                outcomes.push(outcome(ChangeState::Done, String::new()));
+            }
+            Err(error) => {
+                let why = failed("writing", &files.root().locate(&path), &error);
+                journal.close(entry, files)?;
+                outcomes
+                    .push(ChangeOutcome { after: "no file".to_owned(), ..outcome(ChangeState::Failed, why) });
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Writes a file that is there whole or not at all, also after a loss of power.
+pub(super) fn create(root: &SysRoot, path: &str, text: &str) -> io::Result<()> {
+    let at = root.locate(path);
+    let new = at.with_extension(NEW);
+    let written = fs::File::create(&new).and_then(|mut file| {
+        io::Write::write_all(&mut file, text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, &at)?;
+        at.parent().map_or(Ok(()), sync)
+    });
+    if written.is_err() {
+        // Nothing reads it; a failure to remove it changes nothing.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// Removes a file that [`write`] has written, or what a loss of power left of it.
+pub(super) fn remove(root: &SysRoot, path: &str) -> io::Result<()> {
+    let at = root.locate(path);
+    for file in [at.with_extension(NEW), at.clone()] {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    at.parent().map_or(Ok(()), sync)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &str, text: &str) -> (&'static str, String) {
+        let value = BootValue {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            command: format!("ethtool -G eth0 rx {text}"),
+        };
+        let reader = Reader::of(path);
+        (reader.folder(), reader.line(&value))
+    }
+
+    #[test]
+    fn each_file_of_the_kernel_has_a_line_for_the_program_that_knows_it() {
+        let of = |path, text, folder, wanted: &str| assert_eq!(line(path, text), (folder, wanted.to_owned()));
+        of(
+            "/proc/sys/net/ipv4/tcp_rmem",
+            "4096 65536 16777216",
+            "/etc/sysctl.d",
+            "net.ipv4.tcp_rmem = 4096 65536 16777216",
+        );
+        of(
+            "/proc/sys/net/ipv4/conf/eth0.100/rp_filter",
+            "1",
+            "/etc/sysctl.d",
+            "net/ipv4/conf/eth0.100/rp_filter = 1",
+        );
+        of(
+            "/sys/class/net/eth0/mtu",
+            "9000",
+            "/etc/udev/rules.d",
+            r#"ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="eth0", ATTR{mtu}="9000""#,
+        );
+        of(
+            "/ethtool/eth0/rx_ring",
+            "4096",
+            "/etc/udev/rules.d",
+            r#"ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="eth0", RUN+="/usr/bin/env ethtool -G eth0 rx 4096""#,
+        );
+        of(
+            "/sys/block/sda/queue/scheduler",
+            "none",
+            "/etc/udev/rules.d",
+            r#"ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="sda", ATTR{queue/scheduler}="none""#,
+        );
+        of(
+            "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+            "performance",
+            "/etc/tmpfiles.d",
+            "w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - performance",
+        );
+    }
+}

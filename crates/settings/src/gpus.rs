@@ -1,0 +1,53 @@
+//! What settings of GPUs have in common: a reading for each GPU of the inventory.
+
+use seatrial_model::machine::{Gpu, Machine};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
+use seatrial_model::{Kind, Params, Value};
+use seatrial_sys::root::SysRoot;
+
+use crate::Setting;
+use crate::devices::{self, Device, Found};
+
+pub struct OfGpu {
+    pub(crate) about: &'static SettingAbout,
+    pub(crate) find: fn(&Gpu) -> Found,
+}
+
+/// What most of them share.
+pub(crate) const ABOUT: SettingAbout = SettingAbout {
+    id: "",
+    title: "",
+    doc: "",
+    kind: Kind::Text,
+    unit: "",
+    fields: &[],
+    unlimited: None,
+    subject: "gpu",
+    facts: Gpu::FACTS,
+    source: "",
+    apply: &[],
+    privilege: Privilege::Root,
+    remedy: "",
+    traps: "",
+};
+
+impl Setting for OfGpu {
+    fn about(&self) -> &'static SettingAbout {
+        self.about
+    }
+
+    fn read(&self, _: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
+        devices::readings(self.about, &machine.gpus, "there is no GPU", |gpu| {
+            let facts: Params = gpu.facts();
+            Some(Device { name: gpu.index.to_string(), facts, found: (self.find)(gpu) })
+        })
+    }
+}
+
+pub(crate) fn text(known: &seatrial_model::machine::Known<String>) -> Found {
+    Found::known(known.as_ref().map(|text| Value::from(text.as_str())))
+}
+
+pub(crate) fn flag(known: &seatrial_model::machine::Known<bool>) -> Found {
+    Found::known(known.as_ref().map(|&set| Value::Flag(set)))
+}
