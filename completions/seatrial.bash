@@ -1205,7 +1205,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__settings__subcmd__apply)
-            opts="-o -w -N -x -h --yes --dry-run --for --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --sysroot --help"
+            opts="-o -w -N -x -h --yes --dry-run --for --persist --role --output --color --nodelist --nodes --exclude --launcher --partition --account --reservation --time --ssh --ssh-fanout --mpirun --share-hosts --script --sysroot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -197,6 +197,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_s
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l sysroot -d 'Change the files below this folder instead of /' -r -F
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l yes -d 'Do not ask'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l dry-run -d 'Print the plan, and change nothing'
+complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l persist -d 'Set the values again at every boot, by files in /etc/sysctl.d, /etc/udev/rules.d and /etc/tmpfiles.d'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -l share-hosts -d 'Measure nodes that share a kernel or a host name at the same time, not one after the other'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand settings; and __fish_seen_subcommand_from restore" -s o -l output -d 'Format of the result on standard output; with any but table, nothing else is printed there' -r -f -a "table\t'A table for people'
