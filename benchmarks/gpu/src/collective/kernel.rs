@@ -6,7 +6,7 @@ use std::ffi::CString;
 use seatrial_sys::gpu::nccl::NcclElements;
 use seatrial_sys::gpu::{Function, GpuError, Module};
 
-use super::element::Element;
+use super::item::ItemType;
 use super::operation::Received;
 use super::ptx;
 use crate::Device;
@@ -28,7 +28,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    pub fn load(device: &Device, element: Element, modulus: u64) -> Result<Self, GpuError> {
+    pub fn load(device: &Device, element: ItemType, modulus: u64) -> Result<Self, GpuError> {
         let module = Module::load(&device.gpu, &ptx::module(element))?;
         let function = |what: &str| {
             let name =

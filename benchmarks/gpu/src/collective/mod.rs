@@ -1,7 +1,7 @@
 //! `nccl.collective`: collective operations over GPUs by NCCL, one process a GPU.
 
-mod element;
 mod findings;
+mod item;
 mod kernel;
 mod log;
 mod operation;
@@ -43,7 +43,7 @@ const ABOUT: About = About {
             "Bytes as nccl-tests counts them: of all_gather, reduce_scatter and all_to_all those of all ranks together; auto: \
              8 B to 1 GiB in powers of 8 as a series, as far as a quarter of the memory holds them.",
         ),
-        ParamSpec::new("type", Kind::Choice(element::TYPES), "fp32").doc("Type of the elements."),
+        ParamSpec::new("type", Kind::Choice(item::TYPES), "fp32").doc("Type of the elements."),
         ParamSpec::new("in_place", Kind::Flag, "false").doc(
             "Whether what is sent and what is received share memory; not with all_to_all and send_receive.",
         ),

@@ -2,7 +2,7 @@
 
 use seatrial_model::{Cause, Params, Reason};
 
-use super::element::Element;
+use super::item::ItemType;
 
 /// A collective operation of NCCL, or the exchange of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Operation {
 
 /// The sizes of a case, by rising size.
 pub fn sizes(operation: Operation, params: &Params, ranks: usize) -> Result<Vec<u64>, Reason> {
-    let least = if operation.is_of_all() { 16 * ranks as u64 } else { Element::of(params)?.bytes() };
+    let least = if operation.is_of_all() { 16 * ranks as u64 } else { ItemType::of(params)?.bytes() };
     let Some(size) = params.bytes("size")? else {
         return Ok(SWEEP.into_iter().filter(|size| *size >= least).collect());
     };

@@ -16,7 +16,7 @@ use seatrial_sys::gpu::nvml::Nvml;
 use seatrial_sys::gpu::{DeviceMemory, Event, GpuError, Span};
 use serde_json::{Value, json};
 
-use super::element::Element;
+use super::item::ItemType;
 use super::kernel::Contents;
 use super::log::{LogFile, NcclLog};
 use super::operation::Operation;
@@ -68,7 +68,7 @@ struct Ready {
     ranks: usize,
     operation: Operation,
     sizes: Vec<u64>,
-    element: Element,
+    element: ItemType,
     is_waited_for: bool,
     is_like_nccl_tests: bool,
     turn: Nanos,
@@ -113,7 +113,7 @@ impl Ready {
                 LogFile::of_process().filter(|file| nccl.log_to(file.path()))
             }
         };
-        let element = Element::of(&case.params)?;
+        let element = ItemType::of(&case.params)?;
         let counts: Vec<_> =
             sizes.iter().map(|size| operation.counts(*size, ranks, element.bytes())).collect();
         let most = |of: fn(&super::operation::Counts) -> usize| {

@@ -7,7 +7,7 @@ use seatrial_model::{
     Site, SiteNode, Subject, Unit, Value,
 };
 
-use super::element::Element;
+use super::item::ItemType;
 use super::operation::{Operation, sizes};
 use super::steer;
 use seatrial_bench::core_bindings;
@@ -37,7 +37,7 @@ fn chosen<'a>(params: &Params, node: &'a SiteNode) -> Result<Vec<&'a Gpu>, Reaso
 }
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let (operation, element) = (Operation::of(params)?, Element::of(params)?);
+    let (operation, element) = (Operation::of(params)?, ItemType::of(params)?);
     steer::check(params)?;
     let first = site.nodes.first();
     let first = first.ok_or_else(|| Reason::new(Cause::Inapplicable, "there is no node to measure on"))?;

@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 
-use super::element::Element;
+use super::item::ItemType;
 
 /// How a whole number in `%r4` becomes the bits of an element.
 struct Form {
@@ -18,25 +18,25 @@ struct Form {
     found: &'static str,
 }
 
-const fn form(element: Element) -> Form {
+const fn form(element: ItemType) -> Form {
     let (make, register, bits, found) = match element {
-        Element::Fp32 => ("cvt.rn.f32.u32 %f, %r4; mov.b32 %r5, %f;", "%r5", "b32", "%r6"),
-        Element::Int32 => ("mov.b32 %r5, %r4;", "%r5", "b32", "%r6"),
-        Element::Fp16 => ("cvt.rn.f16.u32 %h0, %r4;", "%h0", "b16", "%h1"),
+        ItemType::Fp32 => ("cvt.rn.f32.u32 %f, %r4; mov.b32 %r5, %f;", "%r5", "b32", "%r6"),
+        ItemType::Int32 => ("mov.b32 %r5, %r4;", "%r5", "b32", "%r6"),
+        ItemType::Fp16 => ("cvt.rn.f16.u32 %h0, %r4;", "%h0", "b16", "%h1"),
         // Small numbers lose nothing when the lower half of the bits is left out.
-        Element::Bf16 => (
+        ItemType::Bf16 => (
             "cvt.rn.f32.u32 %f, %r4; mov.b32 %r5, %f; shr.u32 %r5, %r5, 16; cvt.u16.u32 %h0, %r5;",
             "%h0",
             "b16",
             "%h1",
         ),
-        Element::Fp64 => ("cvt.rn.f64.u32 %g, %r4; mov.b64 %d20, %g;", "%d20", "b64", "%d21"),
+        ItemType::Fp64 => ("cvt.rn.f64.u32 %g, %r4; mov.b64 %d20, %g;", "%d20", "b64", "%d21"),
     };
     Form { make, register, bits, found }
 }
 
 /// `fill_TYPE(to, count, rank, m)` and `check_TYPE(from, count, sums, each, source, first, ranks, m, tally)`.
-pub fn module(element: Element) -> CString {
+pub fn module(element: ItemType) -> CString {
     let Form { make, register, bits, found } = form(element);
     let (name, bytes) = (element.name(), element.bytes());
     let registers = ".reg .pred %p, %q, %s; .reg .b16 %h<2>; .reg .b32 %r<8>; .reg .b64 %d<24>; .reg .f32 %f; .reg .f64 %g;

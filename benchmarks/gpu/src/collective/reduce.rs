@@ -7,8 +7,8 @@ use seatrial_model::{
     Bytes, Case, Cause, Fact, Measures, Params, PartRecord, Reason, Row, Unit, Value, Values,
 };
 
-use super::element::Element;
 use super::findings::{self, Facts};
+use super::item::ItemType;
 use super::log::NcclLog;
 use super::operation::Operation;
 use super::part::{INIT, RUNS, VARIABLES};
@@ -35,7 +35,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         trials.iter().map(|turns| turns.iter().map(|times| value(slowest(times))).collect()).collect()
     };
     let ranks_here = ranks as usize;
-    let element = Element::of(&case.params)?.bytes();
+    let element = ItemType::of(&case.params)?.bytes();
     let algorithm = |size: u64| move |ns: f64| operation.bytes(size, ranks_here, element) as f64 / ns;
     let bus = |size: u64| move |ns: f64| algorithm(size)(ns) * operation.bus_factor(ranks_here);
     let micros = |ns: f64| ns / 1e3;

@@ -79,7 +79,7 @@ fn checked(changed: &[(&str, &str)], words: &str) -> Vec<PartRecord> {
 
 #[test]
 fn every_type_and_place_is_verified() {
-    for kind in super::element::TYPES {
+    for kind in super::item::TYPES {
         for operation in ["all_reduce", "all_gather", "reduce_scatter", "all_to_all"] {
             // Places differ in bytes only: two types show them.
             let has_places = operation != "all_to_all" && matches!(*kind, "fp32" | "bf16");

@@ -4,7 +4,7 @@ use seatrial_model::{Cause, Params, Reason};
 use seatrial_sys::gpu::nccl::NcclType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub enum ItemType {
     Fp32,
     Bf16,
     Fp16,
@@ -16,12 +16,12 @@ pub enum Element {
 pub const TYPES: &[&str] = &["fp32", "bf16", "fp16", "fp64", "int32"];
 
 /// In the order of [`TYPES`].
-const ALL: [Element; 5] = [Element::Fp32, Element::Bf16, Element::Fp16, Element::Fp64, Element::Int32];
+const ALL: [ItemType; 5] = [ItemType::Fp32, ItemType::Bf16, ItemType::Fp16, ItemType::Fp64, ItemType::Int32];
 
 /// The elements are numbers below this one, or below a smaller one where sums of a type would not be exact.
 const MODULUS: u64 = 61;
 
-impl Element {
+impl ItemType {
     pub fn of(params: &Params) -> Result<Self, Reason> {
         let word = params.text("type")?;
         let at = TYPES.iter().position(|name| *name == word);
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn sums_over_all_ranks_stay_exact() {
-        assert_eq!(Element::Fp32.modulus(8), Ok(61));
-        assert_eq!(Element::Bf16.modulus(8), Ok(32));
-        assert_eq!(Element::Bf16.modulus(128), Ok(2));
-        assert_eq!(Element::Bf16.modulus(129).expect_err("not exact").cause, Cause::Contradiction);
-        let names = ALL.map(Element::name);
+        assert_eq!(ItemType::Fp32.modulus(8), Ok(61));
+        assert_eq!(ItemType::Bf16.modulus(8), Ok(32));
+        assert_eq!(ItemType::Bf16.modulus(128), Ok(2));
+        assert_eq!(ItemType::Bf16.modulus(129).expect_err("not exact").cause, Cause::Contradiction);
+        let names = ALL.map(ItemType::name);
         assert_eq!(names, TYPES);
     }
 }
