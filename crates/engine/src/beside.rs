@@ -40,7 +40,9 @@ pub fn with_loads(
         let (measured, others): (Vec<Case>, Vec<Case>) =
             kept.into_iter().partition(|case| case.group == test.id);
         kept = others;
-        let of_load = last_step(kept.iter().filter(|case| case.group == load.id).cloned().collect());
+        // Without those that are the load of an earlier test.
+        let is_own = |case: &&Case| case.group == load.id && !case.origin.is_load();
+        let of_load = last_step(kept.iter().filter(is_own).cloned().collect());
         if combinations(&of_load).len() > 1 {
             return Err(PlanError::Contradiction(format!(
                 "test {} has several combinations of parameters, and as a load beside {} it needs a single one",
@@ -278,6 +280,16 @@ mod tests {
         let told: Vec<_> =
             plan.settled.iter().map(|(_, reason)| (reason.cause, reason.text.as_str())).collect();
         assert_eq!(told, [(Cause::Missing, "test bulk, which is to run beside it, has no case here")]);
+    }
+
+    #[test]
+    fn several_tests_have_the_same_load_once_each() {
+        let other = Test { beside: Some("bulk".to_owned()), ..test("mtu", "net.mtu", "pair", &[]) };
+        let bulk = test("bulk", "net.tcp_stream", "pair", &[]);
+        let plan = plan(&[ping(&[]), other, bulk], &site(2)).expect("a plan");
+        let loads = plan.cases.iter().filter(|case| case.origin.is_load());
+        let of: Vec<_> = loads.filter_map(|case| Some(case.origin.beside.as_ref()?.test.as_str())).collect();
+        assert_eq!(of, ["ping", "mtu"]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 #![expect(unsafe_code, reason = "libraries are loaded and their symbols looked up")]
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
-use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
@@ -60,6 +61,22 @@ impl Library {
         // SAFETY: the symbol is only asked for its address.
         let address = |symbol: &&CStr| unsafe { self.handle.get::<*mut c_void>(*symbol) }.ok();
         symbols.iter().find_map(|symbol| NonNull::new(address(symbol)?.as_raw_ptr()))
+    }
+
+    /// The file that holds the function `symbol` (dladdr(3)).
+    pub(crate) fn file_of(&self, symbol: &CStr) -> Option<PathBuf> {
+        let address = self.first(&[symbol])?;
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: the address is only looked up, and the structure is ours.
+        let known = unsafe { libc::dladdr(address.as_ptr(), found.as_mut_ptr()) };
+        // SAFETY: the function filled it; all zeros are pointers and numbers too.
+        let name = unsafe { found.assume_init() }.dli_fname;
+        if known == 0 || name.is_null() {
+            return None;
+        }
+        // SAFETY: the name is that of a library that is never unloaded.
+        let name = unsafe { CStr::from_ptr(name) };
+        Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
     }
 }
 
@@ -139,5 +156,7 @@ mod tests {
         let old = library.first(&[c"getpid"]).expect("every C library has it");
         assert_eq!(library.first(&[c"getpid_v9", c"getpid"]), Some(old));
         assert_eq!(library.first(&[c"getpid_v9"]), None);
+        let file = library.file_of(c"getpid").expect("a file");
+        assert!(file.to_string_lossy().contains("libc"), "{}", file.display());
     }
 }

@@ -44,7 +44,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<B
     let group = GpuGroup::gather(library, &addresses, addresses.len(), |driver, _, address| {
         let device = Device::at(driver, address)?;
         let (free, _) = device.gpu.memory().map_err(device.refused("reading its memory size"))?;
-        let product = product::ready(&device, &case.params, |size, element| {
+        let product = product::ready(&device, &case.params, library, |size, element| {
             Ok(size.targets(element, free / 100 * share))
         })?;
         let mut about = json!({ "targets": product.targets() });
@@ -89,7 +89,7 @@ impl BurnCells {
 
 /// Compares the first products of two GPUs, which have the same operands.
 fn compare(one: &End<Loaded>, other: &End<Loaded>, checks: &mut Checks) -> Result<(), GpuError> {
-    let bytes = one.memory.product.size.sums() as usize;
+    let bytes = one.memory.product.sums() as usize;
     let mut blocks = [vec![0; BLOCK.min(bytes)], vec![0; BLOCK.min(bytes)]];
     for from in (0..bytes).step_by(BLOCK) {
         let length = BLOCK.min(bytes - from);

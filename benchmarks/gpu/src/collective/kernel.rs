@@ -1,10 +1,12 @@
 //! Fills what a rank sends and checks what it received, on the device.
 #![expect(unsafe_code, reason = "kernels work on addresses")]
 
-use std::sync::Arc;
+use std::ffi::CString;
 
-use seatrial_sys::gpu::{DeviceMemory, Function, GpuError, Module, Span};
+use seatrial_sys::gpu::nccl::NcclElements;
+use seatrial_sys::gpu::{Function, GpuError, Module};
 
+use super::item::ItemType;
 use super::operation::Received;
 use super::ptx;
 use crate::Device;
@@ -20,47 +22,56 @@ const POISON: u8 = 0x5a;
 pub struct Contents {
     fill: Function,
     check: Function,
+    /// All elements are below it.
+    modulus: u64,
+    bytes: usize,
 }
 
 impl Contents {
-    pub fn load(device: &Device) -> Result<Self, GpuError> {
-        let module = Module::load(&device.gpu, &ptx::module())?;
-        Ok(Self { fill: module.function(c"fill_floats")?, check: module.function(c"check_floats")? })
+    pub fn load(device: &Device, element: ItemType, modulus: u64) -> Result<Self, GpuError> {
+        let module = Module::load(&device.gpu, &ptx::module(element))?;
+        let function = |what: &str| {
+            let name =
+                CString::new(format!("{what}_{}", element.name())).expect("our names hold no zero byte");
+            module.function(&name)
+        };
+        let bytes = element.bytes() as usize;
+        Ok(Self { fill: function("fill")?, check: function("check")?, modulus, bytes })
     }
 
-    /// What `rank` sends, and poison where it receives. Waits.
+    /// Poison where a rank receives, and then what `rank` sends. Waits.
     pub fn prepare(
         &self,
         device: &Device,
-        (out, count): (&Arc<DeviceMemory>, usize),
-        (into, room): (&Arc<DeviceMemory>, usize),
+        from: NcclElements<'_>,
+        to: NcclElements<'_>,
         rank: usize,
     ) -> Result<(), GpuError> {
-        let span = Span::Device(out, 0);
-        let arguments = [span.address(4 * count)?, count as u64, rank as u64];
-        // SAFETY: three numbers; writes `count` elements of 4 bytes, which the span has.
-        unsafe { device.stream.launch(&self.fill, MANY, &arguments, &[span])? };
-        device.set(into, POISON, 4 * room)
+        device.stream.set(to.at, POISON, self.bytes * to.count)?;
+        let address = from.at.address(self.bytes * from.count)?;
+        let arguments = [address, from.count as u64, rank as u64, self.modulus];
+        // SAFETY: four numbers; writes `count` elements of so many bytes, which the span has.
+        unsafe { device.stream.launch(&self.fill, MANY, &arguments, &[from.at])? };
+        device.stream.finish()
     }
 
     /// Elements that are not what `received` says.
     pub fn wrong(
         &self,
         device: &Device,
-        (into, count): (&Arc<DeviceMemory>, usize),
+        to: NcclElements<'_>,
         received: Received,
         ranks: usize,
     ) -> Result<Option<Wrong>, GpuError> {
-        let span = Span::Device(into, 0);
-        let address = span.address(4 * count)?;
+        let address = to.at.address(self.bytes * to.count)?;
         device.tally.count(&device.stream, |tally| {
             let Received { sums, each, source, first } = received;
-            let [each, source, first, ranks] =
-                [each.max(1), source, first, ranks].map(|number| number as u64);
-            let arguments =
-                [address, count as u64, sums.into(), each, source, first, ranks, tally.address(16)?];
-            // SAFETY: eight numbers; reads `count` elements, which the span has, and writes 16 bytes of the tally.
-            unsafe { device.stream.launch(&self.check, MANY, &arguments, &[span, tally]) }
+            let [each, source, first, ranks, count] =
+                [each.max(1), source, first, ranks, to.count].map(|number| number as u64);
+            let tally_at = tally.address(16)?;
+            let arguments = [address, count, sums.into(), each, source, first, ranks, self.modulus, tally_at];
+            // SAFETY: nine numbers; reads `count` elements, which the span has, and writes 16 bytes of the tally.
+            unsafe { device.stream.launch(&self.check, MANY, &arguments, &[to.at, tally]) }
         })
     }
 }

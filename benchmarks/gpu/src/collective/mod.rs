@@ -1,11 +1,15 @@
 //! `nccl.collective`: collective operations over GPUs by NCCL, one process a GPU.
 
+mod findings;
+mod item;
 mod kernel;
+mod log;
 mod operation;
 mod part;
 mod plan;
 mod ptx;
 mod reduce;
+mod steer;
 #[cfg(test)]
 mod tests;
 
@@ -27,26 +31,40 @@ const ABOUT: About = About {
     checks: &[
         Remedy::new(
             Actor::User,
-            "see which way NCCL takes (`NCCL_DEBUG=INFO`): NVLink between the GPUs of a node, InfiniBand between nodes",
+            "see which way NCCL takes (`nccl_log` in the evidence): NVLink between the GPUs of a node, InfiniBand between nodes",
         ),
         Remedy::new(Actor::User, "measure the links alone: `seatrial run gpu.peer_copy`, between nodes `rdma.write_bw`"),
         Remedy::new(Actor::Administrator, "check active NVLinks and their errors (`nvidia-smi nvlink -s`)"),
     ],
     params: &[
         ParamSpec::new("operation", Kind::Choice(operation::OPERATIONS), "all_reduce")
-            .doc("The collective operation; those that reduce add 32-bit floating point."),
+            .doc("The collective operation; those that reduce add."),
         ParamSpec::new("size", Kind::Size(Bytes(4), Bytes::gib(64)), "auto").word("auto").doc(
             "Bytes as nccl-tests counts them: of all_gather, reduce_scatter and all_to_all those of all ranks together; auto: \
              8 B to 1 GiB in powers of 8 as a series, as far as a quarter of the memory holds them.",
+        ),
+        ParamSpec::new("type", Kind::Choice(item::TYPES), "fp32").doc("Type of the elements."),
+        ParamSpec::new("in_place", Kind::Flag, "false").doc(
+            "Whether what is sent and what is received share memory; not with all_to_all and send_receive.",
         ),
         ParamSpec::new("gpus", Kind::Load(1, 64), "auto")
             .word("auto")
             .doc("GPUs of each node, the first ones; auto: all."),
         ParamSpec::new("pace", Kind::Choice(&["stream", "one"]), "stream")
             .doc("stream: operations are queued one after the other, as in nccl-tests; one: each is waited for."),
-        ParamSpec::new("library", Kind::Text, "auto")
-            .word("auto")
-            .doc("NCCL's library, as a file; auto: libnccl.so.2 where the dynamic linker finds it."),
+        ParamSpec::new("like", Kind::Choice(&["none", "nccl-tests"]), "none").doc(
+            "nccl-tests: runs of 20 operations after one that is not timed, by the host's clock, the mean over ranks, as \
+             nccl-tests does, so that figures can be held against it.",
+        ),
+        ParamSpec::new("algorithm", Kind::Choice(&["auto", "ring", "tree", "nvls"]), "auto")
+            .doc("Algorithm that NCCL has to use (NCCL_ALGO); auto: its own choice for each size."),
+        ParamSpec::new("nvlink", Kind::Choice(&["auto", "off"]), "auto").doc(
+            "off: no way within the node (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE), so that the GPUs of one node use its network.",
+        ),
+        ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
+            "NCCL's library, as a file or its folder; auto: libnccl.so.2 where the dynamic linker finds it, in Python wheels \
+             and in NVIDIA's HPC SDK.",
+        ),
         ParamSpec { default: "1 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,
         seatrial_bench::MAX_TRIALS,

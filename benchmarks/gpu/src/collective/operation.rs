@@ -2,6 +2,8 @@
 
 use seatrial_model::{Cause, Params, Reason};
 
+use super::item::ItemType;
+
 /// A collective operation of NCCL, or the exchange of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -22,9 +24,6 @@ pub const OPERATIONS: &[&str] =
 
 /// In the order of [`OPERATIONS`].
 const ALL: [Operation; 7] = [AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce, SendReceive];
-
-/// Bytes of an element, 32-bit floating point.
-pub const ELEMENT: u64 = 4;
 
 /// The sweep: powers of 8 from 8 bytes on.
 const SWEEP: [u64; 10] = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 128 << 20, 1 << 30];
@@ -61,9 +60,9 @@ impl Operation {
         matches!(self, AllGather | ReduceScatter | AllToAll)
     }
 
-    /// Elements of a rank at a size; the parts of ranks are whole multiples of 16 bytes, as in nccl-tests.
-    pub const fn counts(self, size: u64, ranks: usize) -> Counts {
-        let (count, part) = ((size / ELEMENT) as usize, (size / 16 / ranks as u64) as usize * 4);
+    /// Elements of so many bytes of a rank at a size; the parts of ranks are whole multiples of 16 bytes, as in nccl-tests.
+    pub const fn counts(self, size: u64, ranks: usize, element: u64) -> Counts {
+        let (count, part) = ((size / element) as usize, (size / 16 / ranks as u64 * (16 / element)) as usize);
         match self {
             AllGather => Counts { out: part, into: part * ranks },
             ReduceScatter => Counts { out: part * ranks, into: part },
@@ -73,9 +72,35 @@ impl Operation {
     }
 
     /// The bytes that the rate counts.
-    pub fn bytes(self, size: u64, ranks: usize) -> u64 {
-        let counts = self.counts(size, ranks);
-        ELEMENT * counts.out.max(counts.into) as u64
+    pub fn bytes(self, size: u64, ranks: usize, element: u64) -> u64 {
+        let counts = self.counts(size, ranks, element);
+        element * counts.out.max(counts.into) as u64
+    }
+
+    /// Whether the sent and the received elements can share memory.
+    pub const fn has_in_place(self) -> bool {
+        !matches!(self, AllToAll | SendReceive)
+    }
+
+    /// The place of `rank` in shared memory, in elements: where it sends from, and where it receives.
+    pub const fn in_place(self, counts: Counts, rank: usize) -> (usize, usize) {
+        match self {
+            AllGather => (rank * counts.out, 0),
+            ReduceScatter => (0, rank * counts.into),
+            _ => (0, 0),
+        }
+    }
+
+    /// The name of the function in the library's log; none where it consists of sends and receives.
+    pub const fn in_log(self) -> Option<&'static str> {
+        match self {
+            AllReduce => Some("AllReduce"),
+            AllGather => Some("AllGather"),
+            ReduceScatter => Some("ReduceScatter"),
+            Broadcast => Some("Broadcast"),
+            Reduce => Some("Reduce"),
+            AllToAll | SendReceive => None,
+        }
     }
 
     /// What the rate of the algorithm is multiplied with to be that of the busiest link (nccl-tests, PERFORMANCE.md).
@@ -118,10 +143,13 @@ impl Operation {
 
 /// The sizes of a case, by rising size.
 pub fn sizes(operation: Operation, params: &Params, ranks: usize) -> Result<Vec<u64>, Reason> {
-    let least = if operation.is_of_all() { 16 * ranks as u64 } else { ELEMENT };
+    let least = if operation.is_of_all() { 16 * ranks as u64 } else { ItemType::of(params)?.bytes() };
     let Some(size) = params.bytes("size")? else {
         return Ok(SWEEP.into_iter().filter(|size| *size >= least).collect());
     };
+    if size.get() < least && !operation.is_of_all() {
+        return Err(Reason::new(Cause::Contradiction, format!("size={size}: an element has {least} B")));
+    }
     if size.get() < least {
         let text =
             format!("size={size}: {ranks} ranks share it out, 16 B each at least; set {least} B or more");
@@ -146,10 +174,13 @@ mod tests {
     #[test]
     fn counts_and_factors_are_those_of_nccl_tests() {
         let size = 8 << 20;
-        assert_eq!(AllReduce.counts(size, 8), Counts { out: 2 << 20, into: 2 << 20 });
-        assert_eq!(AllGather.counts(size, 8), Counts { out: 1 << 18, into: 2 << 20 });
-        assert_eq!(ReduceScatter.counts(size, 8), Counts { out: 2 << 20, into: 1 << 18 });
-        assert_eq!(AllToAll.bytes(1000, 3), 960, "rounded down to 16 bytes for each rank");
+        assert_eq!(AllReduce.counts(size, 8, 4), Counts { out: 2 << 20, into: 2 << 20 });
+        assert_eq!(AllGather.counts(size, 8, 4), Counts { out: 1 << 18, into: 2 << 20 });
+        assert_eq!(ReduceScatter.counts(size, 8, 4), Counts { out: 2 << 20, into: 1 << 18 });
+        assert_eq!(AllToAll.bytes(1000, 3, 4), 960, "rounded down to 16 bytes for each rank");
+        assert_eq!(AllGather.counts(size, 8, 2), Counts { out: 1 << 19, into: 4 << 20 });
+        assert_eq!(AllGather.in_place(AllGather.counts(size, 8, 4), 3), (3 << 18, 0));
+        assert_eq!(ReduceScatter.in_place(ReduceScatter.counts(size, 8, 4), 3), (0, 3 << 18));
         assert_eq!([AllReduce, AllGather, Broadcast].map(|one| one.bus_factor(8)), [1.75, 0.875, 1.0]);
         assert_eq!(AllReduce.bus_factor(2), 1.0);
     }
@@ -158,6 +189,7 @@ mod tests {
     fn sizes_too_small_to_share_out_are_left_out_or_refused() {
         let mut params = Params::default();
         params.set("size", "auto");
+        params.set("type", "fp32");
         assert_eq!(sizes(AllReduce, &params, 2).expect("sizes")[0], 8);
         assert_eq!(sizes(AllToAll, &params, 8).expect("sizes")[0], 512);
         params.set("size", seatrial_model::Bytes(64));

@@ -11,19 +11,25 @@ use seatrial_model::{
     Case, Cause, Fact, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
 };
 use seatrial_sys::clock::now_ns;
-use seatrial_sys::gpu::nccl::{Floats, GpuCommunicator, Nccl, RendezvousId};
+use seatrial_sys::gpu::nccl::{self, GpuCommunicator, Nccl, NcclElements, NcclType, RendezvousId};
 use seatrial_sys::gpu::nvml::Nvml;
 use seatrial_sys::gpu::{DeviceMemory, Event, GpuError, Span};
 use serde_json::{Value, json};
 
+use super::item::ItemType;
 use super::kernel::Contents;
+use super::log::{LogFile, NcclLog};
 use super::operation::Operation;
 use super::plan::{RANKS, sizes_of};
+use super::steer;
 use crate::watch::GpuReadings;
 use crate::{Checks, Device, Watches, address_of};
 
 /// Operations of one run at most.
 const MOST: u64 = 2000;
+
+/// Operations of a run of nccl-tests, after one that is not timed (its options -n 20 and -w 1).
+const LIKE_NCCL_TESTS: [u64; 2] = [1, 20];
 
 /// What rank 0 offers: NCCL's id as hexadecimal digits; nothing by the others.
 fn offer_of(id: Option<RendezvousId>) -> String {
@@ -62,10 +68,14 @@ struct Ready {
     ranks: usize,
     operation: Operation,
     sizes: Vec<u64>,
+    element: ItemType,
     is_waited_for: bool,
+    is_like_nccl_tests: bool,
     turn: Nanos,
     out: Arc<DeviceMemory>,
+    /// The same memory as `out` for operations in place.
     into: Arc<DeviceMemory>,
+    is_in_place: bool,
     /// Two elements in which rank 0 tells what comes next.
     word: Arc<DeviceMemory>,
     contents: Contents,
@@ -73,6 +83,12 @@ struct Ready {
     about: Value,
     nvml: Result<Nvml, String>,
     nccl: Arc<Nccl>,
+    /// The variables of the library that were set before this part set its own.
+    variables: BTreeMap<String, String>,
+    /// None where the user has the log.
+    log: Option<LogFile>,
+    /// What the log told when the warm-up was over.
+    told: Option<NcclLog>,
     device: Device,
 }
 
@@ -85,13 +101,32 @@ impl Ready {
         let sizes = sizes_of(case)?;
         let driver = Device::driver(library)?;
         let device = Device::at(&driver, &address)?;
+        let variables: BTreeMap<String, String> =
+            std::env::vars().filter(|(name, _)| name.starts_with("NCCL_")).collect();
         let nccl = open(&case.params, library)?;
-        let counts: Vec<_> = sizes.iter().map(|size| operation.counts(*size, ranks)).collect();
-        let most = |of: fn(&super::operation::Counts) -> usize| counts.iter().map(of).max().unwrap_or(0);
-        let (out, into) = (4 * most(|counts| counts.out), 4 * most(|counts| counts.into));
-        device.require((out + into) as u64)?;
+        let log = match library {
+            Some(imitation) => Some(LogFile::of_imitation(imitation)),
+            None => {
+                steer::variables(&case.params)
+                    .iter()
+                    .for_each(|(name, value)| nccl::set(name, value.as_ref()));
+                LogFile::of_process().filter(|file| nccl.log_to(file.path()))
+            }
+        };
+        let element = ItemType::of(&case.params)?;
+        let counts: Vec<_> =
+            sizes.iter().map(|size| operation.counts(*size, ranks, element.bytes())).collect();
+        let most = |of: fn(&super::operation::Counts) -> usize| {
+            counts.iter().map(of).max().unwrap_or(0) * element.bytes() as usize
+        };
+        let (out, into) = (most(|counts| counts.out), most(|counts| counts.into));
+        let is_in_place = case.params.flag("in_place")?;
+        device.require(if is_in_place { out.max(into) } else { out + into } as u64)?;
+        let out = device.take(if is_in_place { out.max(into) } else { out })?;
+        let into = if is_in_place { Arc::clone(&out) } else { device.take(into)? };
         let mut about = device.evidence(&driver);
         about["nccl"] = json!(nccl.version().ok());
+        about["nccl_path"] = json!(nccl.path());
         about["rank"] = json!(rank);
         let event = || Event::new(&device.gpu).map_err(device.refused("making an event"));
         Ok(Self {
@@ -101,14 +136,28 @@ impl Ready {
             is_waited_for: case.params.text("pace")? == "one",
             turn: turn_span(case.budget.measure, sizes.len()),
             sizes,
-            out: device.take(out)?,
-            into: device.take(into)?,
+            out,
+            into,
+            is_in_place,
             word: device.take(8)?,
-            contents: Contents::load(&device).map_err(device.refused("translating the kernels"))?,
+            contents: Contents::load(&device, element, element.modulus(ranks)?)
+                .map_err(device.refused("translating the kernels"))?,
+            element,
+            is_like_nccl_tests: steer::is_like_nccl_tests(&case.params),
             events: [event()?, event()?],
             about,
             nvml: Device::nvml(library),
             nccl,
+            variables: variables
+                .into_iter()
+                .chain(
+                    steer::variables(&case.params)
+                        .into_iter()
+                        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+                )
+                .collect(),
+            log,
+            told: None,
             device,
         })
     }
@@ -117,6 +166,19 @@ impl Ready {
         let at = format!("rank {} ({})", self.rank, self.device.address);
         let what = what.to_owned();
         move |error| Reason::new(Cause::IoError, format!("{at}: {what}: {error}; NCCL_DEBUG=INFO tells more"))
+    }
+
+    /// What a rank sends at a size, and where it receives.
+    fn elements(&self, size: u64) -> (NcclElements<'_>, NcclElements<'_>) {
+        let counts = self.operation.counts(size, self.ranks, self.element.bytes());
+        let (from, to) = if self.is_in_place { self.operation.in_place(counts, self.rank) } else { (0, 0) };
+        let (kind, bytes) = (self.element.nccl(), self.element.bytes() as usize);
+        let at = |memory, first: usize, count| NcclElements {
+            at: Span::Device(memory, first * bytes),
+            count,
+            kind,
+        };
+        (at(&self.out, from, counts.out), at(&self.into, to, counts.into))
     }
 
     fn join(self, id: RendezvousId) -> Result<Rank, Reason> {
@@ -128,14 +190,10 @@ impl Ready {
     }
 }
 
-/// NCCL's library: the one of the parameter, or that of the dynamic linker.
+/// NCCL's library: the one of the parameter, or the first that is found.
 pub(super) fn open(params: &Params, library: Option<&Path>) -> Result<Arc<Nccl>, Reason> {
     let named = params.text("library").unwrap_or("auto");
-    let opened = match (library, named) {
-        (Some(path), _) => Nccl::open_at(path),
-        (None, "auto") => Nccl::open(),
-        (None, path) => Nccl::open_at(Path::new(path)),
-    };
+    let opened = Nccl::open(library.or((named != "auto").then(|| Path::new(named))));
     opened.map_err(|error| {
         let text = format!("NCCL: {error}; install it or name its file with -p library=");
         Reason::new(Cause::Missing, text)
@@ -167,7 +225,7 @@ impl Rank {
         if *rank == 0 {
             device.stream.copy_in(at, &own)?;
         }
-        let words = Floats { at, count: 2 };
+        let words = NcclElements { at, count: 2, kind: NcclType::Int32 };
         self.communicator.broadcast(&device.stream, words, words)?;
         let mut told = [0; 8];
         device.stream.copy_out(&mut told, at)?;
@@ -181,10 +239,8 @@ impl Rank {
 
     /// Queues one operation.
     fn queue(&self, size: u64) -> Result<(), GpuError> {
-        let Ready { operation, ranks, out, into, device, .. } = &self.ready;
-        let counts = operation.counts(size, *ranks);
-        let from = Floats { at: Span::Device(out, 0), count: counts.out };
-        let to = Floats { at: Span::Device(into, 0), count: counts.into };
+        let (from, to) = self.ready.elements(size);
+        let Ready { operation, device, .. } = &self.ready;
         let (of, stream) = (&self.communicator, &device.stream);
         match operation {
             Operation::AllReduce => of.all_reduce(stream, to, from),
@@ -213,17 +269,25 @@ impl Rank {
             (0..count).try_for_each(|_| self.queue(size))?;
             after.record(stream)?;
             stream.finish()?;
-            Ok(Run { start, took: Nanos(before.until_ns(after)?.round() as u64), count })
+            // nccl-tests takes the time of the host.
+            let took = match self.ready.is_like_nccl_tests {
+                true => Nanos(now_ns()).since(start),
+                false => Nanos(before.until_ns(after)?.round() as u64),
+            };
+            Ok(Run { start, took, count })
         };
         run().map_err(self.ready.refused("in a collective operation"))
     }
 
     /// A turn of a size: fills, runs, checks.
     fn turn(&mut self, size: u64, slice: u64, samples: &mut Vec<Sample>) -> Result<(), Reason> {
-        let Ready { operation, rank, ranks, out, into, contents, device, turn, .. } = &self.ready;
-        let (rank, ranks, counts) = (*rank, *ranks, operation.counts(size, *ranks));
-        let refused = self.ready.refused("preparing an operation");
-        contents.prepare(device, (out, counts.out), (into, counts.into), rank).map_err(refused)?;
+        let Ready { operation, rank, ranks, element, contents, device, turn, .. } = &self.ready;
+        let (rank, ranks, counts) = (*rank, *ranks, operation.counts(size, *ranks, element.bytes()));
+        let prepare = || {
+            let (from, to) = self.ready.elements(size);
+            contents.prepare(device, from, to, rank).map_err(self.ready.refused("preparing an operation"))
+        };
+        prepare()?;
         let mut last: Option<Run> = None;
         let mut keep = |order: RunOrder, last: &mut Option<Run>| {
             let Some(run) = last.take().filter(|_| order.keep) else { return };
@@ -236,13 +300,21 @@ impl Rank {
             samples.push(Sample::new(RUNS, at, span, Quantity::count(run.count)));
         };
         if rank == 0 {
-            let end = lead(*turn, MOST, |order| {
+            let mut run = |order: RunOrder| {
                 let order = self.order(order)?;
                 keep(order, &mut last);
                 let run = self.operations(size, order.count)?;
                 last = Some(run);
                 Ok(run.took.get())
-            })?;
+            };
+            let end = if self.ready.is_like_nccl_tests {
+                for count in LIKE_NCCL_TESTS {
+                    run(RunOrder { count, keep: false })?;
+                }
+                RunOrder { count: 0, keep: true }
+            } else {
+                lead(*turn, MOST, run)?
+            };
             keep(self.order(end)?, &mut last);
         } else {
             loop {
@@ -254,11 +326,18 @@ impl Rank {
                 last = Some(self.operations(size, order.count)?);
             }
         }
+        if self.ready.is_in_place {
+            // Sums of sums: what is checked is one operation of its own.
+            prepare()?;
+            self.operations(size, 1)?;
+        }
         if let Some(received) = operation.received(counts, rank, ranks) {
             let refused = self.ready.refused("checking what was received");
-            let wrong = contents.wrong(device, (into, counts.into), received, ranks).map_err(refused)?;
+            let (_, to) = self.ready.elements(size);
+            let wrong = contents.wrong(device, to, received, ranks).map_err(refused)?;
             let address = &device.address;
-            self.checks.note(4 * counts.into as u64, wrong.map_or(0, |wrong| wrong.count), || {
+            let bytes = element.bytes() * counts.into as u64;
+            self.checks.note(bytes, wrong.map_or(0, |wrong| wrong.count), || {
                 let first = wrong.map_or(0, |wrong| wrong.first);
                 format!("rank {rank} (GPU {address}), size {size} B: element {first} is the first wrong one")
             });
@@ -276,6 +355,12 @@ pub const VARIABLES: &str = "variables";
 
 impl Running for Rank {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
+        if phase == Phase::Measure && self.ready.told.is_none() {
+            self.ready.told = self.ready.log.as_ref().and_then(LogFile::read);
+            if self.ready.log.is_some() {
+                self.ready.nccl.stop_log();
+            }
+        }
         let addresses = [self.ready.device.address.clone()];
         let nvml = std::mem::replace(&mut self.ready.nvml, Err(String::new()));
         let mut watches = Watches::begin(&nvml, &addresses);
@@ -310,8 +395,10 @@ impl Running for Rank {
             out.evidence(GpuReadings::NAME, json!(readings));
             out.evidence("gpu", self.ready.about.clone());
             out.evidence(INIT, json!(self.init));
-            let ours = std::env::vars().filter(|(name, _)| name.starts_with("NCCL_"));
-            out.evidence(VARIABLES, json!(ours.collect::<BTreeMap<_, _>>()));
+            out.evidence(VARIABLES, json!(self.ready.variables));
+            if let Some(told) = &self.ready.told {
+                out.evidence(NcclLog::NAME, json!(told));
+            }
         }
         ran
     }

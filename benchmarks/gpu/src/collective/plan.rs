@@ -4,15 +4,23 @@ use seatrial_inventory::{gpu_links_limit, hca_rate, nic_rate};
 use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::{
     About, Bound, Bytes, Case, CaseId, Cause, Limit, Limits, Nanos, Params, PartPlacement, Quantity, Reason,
-    Site, SiteNode, Subject, Unit,
+    Site, SiteNode, Subject, Unit, Value,
 };
 
+use super::item::ItemType;
 use super::operation::{Operation, sizes};
+use super::steer;
 use seatrial_bench::core_bindings;
 
 /// Under what names the plan keeps the number of ranks, and the GPU of each rank.
 pub const RANKS: &str = "ranks";
 pub const LARGEST: &str = "largest";
+
+/// Whether all nodes have an active port of InfiniBand or RoCE hardware.
+pub const ACTIVE_HCA: &str = "active_hca";
+
+/// Whether NVLink switches can add up for the GPUs of each node.
+pub const COULD_NVLS: &str = "could_nvls";
 
 /// Divisor of a GPU's memory for what a rank sends and receives.
 const SHARE: u64 = 4;
@@ -29,15 +37,18 @@ fn chosen<'a>(params: &Params, node: &'a SiteNode) -> Result<Vec<&'a Gpu>, Reaso
 }
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
-    let operation = Operation::of(params)?;
+    let (operation, element) = (Operation::of(params)?, ItemType::of(params)?);
+    steer::check(params)?;
     let first = site.nodes.first();
     let first = first.ok_or_else(|| Reason::new(Cause::Inapplicable, "there is no node to measure on"))?;
     let budget = seatrial_bench::budget(params)?;
     let mut case = Case::new(about, &first.name, Subject::node(), params, budget);
-    let (mut addresses, mut memory) = (Vec::new(), None);
+    let (mut addresses, mut memory, mut could_nvls) = (Vec::new(), None, true);
     for node in &site.nodes {
         let cores = core_bindings(&node.machine)?;
-        for (turn, gpu) in chosen(params, node)?.into_iter().enumerate() {
+        let gpus = chosen(params, node)?;
+        could_nvls &= operation == Operation::AllReduce && has_switch_sums(&gpus);
+        for (turn, gpu) in gpus.into_iter().enumerate() {
             let (binding, findings) = crate::near(&node.machine, gpu, &cores, turn);
             // How a rank reaches its GPU hardly matters for what GPUs do among themselves.
             drop(findings);
@@ -64,9 +75,12 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     case.facts.set("gpus", ranks as u64);
     let room = memory.map_or(u64::MAX, |memory| memory / SHARE);
     let all = sizes(operation, params, ranks)?;
+    element.modulus(ranks)?;
+    let is_shared = params.flag("in_place")?;
     let needed = |size: u64| {
-        let counts = operation.counts(size, ranks);
-        4 * (counts.out + counts.into) as u64
+        let counts = operation.counts(size, ranks, element.bytes());
+        let count = if is_shared { counts.out.max(counts.into) } else { counts.out + counts.into };
+        element.bytes() * count as u64
     };
     let largest = all.iter().copied().filter(|size| needed(*size) <= room).max().ok_or_else(|| {
         let text = format!(
@@ -79,12 +93,32 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     case.planned.set(RANKS, ranks as u64);
     case.planned.set(LARGEST, Bytes(largest));
     case.planned.set("gpus", addresses.join(" ").as_str());
+    let has_port = |node: &SiteNode| {
+        let hcas = node.machine.hcas.known().into_iter().flatten().filter(|hca| !hca.is_software);
+        hcas.flat_map(|hca| &hca.ports).any(|port| port.is_active() == Known::Known(true))
+    };
+    case.planned.set(ACTIVE_HCA, Value::Flag(site.nodes.iter().all(has_port)));
+    case.planned.set(COULD_NVLS, Value::Flag(could_nvls));
     // The first operation of each size makes connections.
     case.budget.warm_up = case.budget.warm_up.max(Nanos::secs(1));
     case.budget.prepare = Nanos::secs(90);
     case.budget.connect = case.budget.connect.plus(Nanos::secs(60));
     case.budget.overhead = Nanos::secs(3);
     Ok(vec![case])
+}
+
+/// From how many GPUs of a compute capability on NCCL lets the switches of a node add up (acceptance tests of eight GPUs; its
+/// own table of costs decides).
+const SWITCH_SUMS: [(&str, usize); 2] = [("9.", 5), ("10.", 6)];
+
+fn has_switch_sums(gpus: &[&Gpu]) -> bool {
+    let is_of = |gpu: &&&Gpu| {
+        let capability = gpu.capability.known();
+        SWITCH_SUMS.iter().any(|(first, least)| {
+            gpus.len() >= *least && capability.is_some_and(|capability| capability.starts_with(first))
+        })
+    };
+    gpus.iter().filter(is_of).count() == gpus.len()
 }
 
 /// The sizes that a case measures.

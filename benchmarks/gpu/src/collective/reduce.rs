@@ -3,11 +3,17 @@
 use std::collections::BTreeMap;
 
 use seatrial_bench::{Trials, median};
-use seatrial_model::{Bytes, Case, Cause, Measures, Params, PartRecord, Reason, Row, Unit, Value, Values};
+use seatrial_model::{
+    Bytes, Case, Cause, Fact, Measures, Params, PartRecord, Reason, Row, Unit, Value, Values,
+};
 
+use super::findings::{self, Facts};
+use super::item::ItemType;
+use super::log::NcclLog;
 use super::operation::Operation;
 use super::part::{INIT, RUNS, VARIABLES};
-use super::plan::RANKS;
+use super::plan::{ACTIVE_HCA, COULD_NVLS, RANKS};
+use super::steer;
 
 /// Nanoseconds of an operation, by rank.
 type Times = BTreeMap<u64, f64>;
@@ -20,12 +26,17 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let text = "the ranks made too few operations within the time; raise -p time=";
         return Err(Reason::new(Cause::TooShort, text));
     };
-    let slowest = |times: &Times| times.values().copied().fold(0.0, f64::max);
+    let is_like_nccl_tests = steer::is_like_nccl_tests(&case.params);
+    let slowest = |times: &Times| match is_like_nccl_tests {
+        true => times.values().sum::<f64>() / times.len() as f64,
+        false => times.values().copied().fold(0.0, f64::max),
+    };
     let of = |trials: &[Vec<Times>], value: &dyn Fn(f64) -> f64| -> Trials {
         trials.iter().map(|turns| turns.iter().map(|times| value(slowest(times))).collect()).collect()
     };
     let ranks_here = ranks as usize;
-    let algorithm = |size: u64| move |ns: f64| operation.bytes(size, ranks_here) as f64 / ns;
+    let element = ItemType::of(&case.params)?.bytes();
+    let algorithm = |size: u64| move |ns: f64| operation.bytes(size, ranks_here, element) as f64 / ns;
     let bus = |size: u64| move |ns: f64| algorithm(size)(ns) * operation.bus_factor(ranks_here);
     let micros = |ns: f64| ns / 1e3;
     let mut measures = Measures::default();
@@ -70,10 +81,35 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.series.insert("by_rank".to_owned(), (0..ranks).map(of_rank).collect());
     measures.evidence.insert("smallest".to_owned(), (*smallest).into());
     measures.evidence.insert("largest".to_owned(), (*largest).into());
-    if let Some(variables) = parts.first().and_then(|part| part.evidence.get(VARIABLES)) {
-        measures.evidence.insert(VARIABLES.to_owned(), variables.clone());
-    }
+    let variables: BTreeMap<String, String> = parts
+        .first()
+        .and_then(|part| serde_json::from_value(part.evidence.get(VARIABLES)?.clone()).ok())
+        .unwrap_or_default();
+    measures.evidence.insert(VARIABLES.to_owned(), serde_json::json!(variables));
     crate::tell(&mut measures, case, parts);
+    let log = parts.iter().filter_map(|part| NcclLog::of(&part.evidence)).reduce(|mut log, other| {
+        log.join(other);
+        log
+    });
+    let turns: Vec<Times> = large.iter().flatten().cloned().collect();
+    let bytes = operation.bytes(*largest, ranks_here, element);
+    let chosen = |log: &NcclLog| {
+        let choice = log.choice(operation.in_log()?, [bytes, bytes / ranks])?;
+        Some(choice.algorithm.clone())
+    };
+    let algorithm = log.as_ref().and_then(chosen);
+    measures.findings.extend(findings::found(&Facts {
+        log: log.as_ref().unwrap_or(&NcclLog::default()),
+        active_hca: case.planned.flag(ACTIVE_HCA).unwrap_or(false),
+        could_nvls: case.planned.flag(COULD_NVLS).unwrap_or(false),
+        algorithm: algorithm.as_deref(),
+        curve: &rates,
+        turns: &turns,
+        variables: &variables,
+    }));
+    if let Some(log) = log {
+        log.put(&mut measures.evidence);
+    }
     Ok(measures)
 }
 

@@ -4,13 +4,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_bench::testing::{Kept, at_once, connect_all};
-use seatrial_bench::{Part, Stop};
-use seatrial_model::{Better, Case, Cause, Integrity, Measures, PartRecord, Phase, Reason, Site, SiteNode};
+use seatrial_bench::{Part, Sink, Stop};
+use seatrial_model::{
+    Better, Case, Cause, Integrity, Measures, Nanos, PartPlacement, PartRecord, Phase, Quantity, Reason,
+    Sample, Site, SiteNode,
+};
 
 use super::{BENCHMARK, operation::OPERATIONS, part};
 use crate::rig::{Fake, machine, median, plan, site};
 
 const SMALL: (&str, &str) = ("size", "64 KiB");
+
+/// Few operations fill a turn, on a busy machine too.
+const SLOW: &str = "busbw=0.1";
 
 fn parts(case: &Case, library: &Path) -> Vec<Part> {
     case.places.iter().map(|place| part::part(case, place, Some(library.to_owned()))).collect()
@@ -31,7 +37,15 @@ fn trial(case: &Case, library: &Path) -> Result<Vec<PartRecord>, Reason> {
 }
 
 fn measured(changed: &[(&str, &str)], words: &str) -> Result<(Vec<PartRecord>, Measures), Reason> {
+    logged(changed, words, "")
+}
+
+/// The same with this log of the library.
+fn logged(changed: &[(&str, &str)], words: &str, log: &str) -> Result<(Vec<PartRecord>, Measures), Reason> {
     let fake = Fake::new(&format!("devices=3 apart=1 {words}"));
+    if !log.is_empty() {
+        std::fs::write(super::log::LogFile::of_imitation(&fake.library()).path(), log).expect("written");
+    }
     let case = plan(&BENCHMARK, changed, machine(3))?.remove(0);
     let records = trial(&case, &fake.library())?;
     let measures = BENCHMARK.reduce(&case, &records)?;
@@ -41,7 +55,7 @@ fn measured(changed: &[(&str, &str)], words: &str) -> Result<(Vec<PartRecord>, M
 #[test]
 fn every_operation_delivers_what_it_says_on_every_rank() {
     for operation in OPERATIONS {
-        let (records, measures) = measured(&[SMALL, ("operation", operation)], "")
+        let (records, measures) = measured(&[SMALL, ("operation", operation)], SLOW)
             .unwrap_or_else(|why| panic!("{operation}: {why}"));
         for record in &records {
             assert!(
@@ -56,11 +70,125 @@ fn every_operation_delivers_what_it_says_on_every_rank() {
     }
 }
 
+/// The records of a trial, whatever its rates.
+fn checked(changed: &[(&str, &str)], words: &str) -> Vec<PartRecord> {
+    let fake = Fake::new(&format!("devices=3 apart=1 {words}"));
+    let case = plan(&BENCHMARK, changed, machine(3)).expect("a plan").remove(0);
+    trial(&case, &fake.library()).expect("a trial")
+}
+
+#[test]
+fn every_type_and_place_is_verified() {
+    for kind in super::item::TYPES {
+        for operation in ["all_reduce", "all_gather", "reduce_scatter", "all_to_all"] {
+            // Places differ in bytes only: two types show them.
+            let has_places = operation != "all_to_all" && matches!(*kind, "fp32" | "bf16");
+            for in_place in ["false", "true"].into_iter().take(1 + usize::from(has_places)) {
+                let changed = [SMALL, ("type", kind), ("operation", operation), ("in_place", in_place)];
+                let are_right = checked(&changed, "")
+                    .iter()
+                    .all(|record| matches!(record.integrity, Integrity::Verified { .. }));
+                assert!(are_right, "{changed:?}");
+            }
+        }
+        let changed = [SMALL, ("type", kind), ("in_place", "true")];
+        let records = checked(&changed, "nccl_flip=1");
+        assert!(matches!(records[1].integrity, Integrity::Corrupt { .. }), "{kind}");
+    }
+}
+
+#[test]
+fn parameters_that_exclude_each_other_are_refused() {
+    let refused =
+        |changed: &[(&str, &str)]| plan(&BENCHMARK, changed, machine(2)).expect_err("refused").cause;
+    assert_eq!(refused(&[("operation", "all_to_all"), ("in_place", "true")]), Cause::Contradiction);
+    assert_eq!(refused(&[("like", "nccl-tests"), ("pace", "one")]), Cause::Contradiction);
+    assert_eq!(refused(&[("type", "fp64"), ("size", "4 B")]), Cause::Contradiction);
+    let of = |changed: &[(&str, &str)]| super::steer::variables(&crate::rig::params(&BENCHMARK, changed));
+    assert_eq!(of(&[]), []);
+    let off = [("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1"), ("NCCL_ALGO", "Tree")];
+    assert_eq!(of(&[("nvlink", "off"), ("algorithm", "tree")]), off);
+}
+
+#[test]
+fn like_nccl_tests_makes_runs_of_twenty_by_the_host_s_clock() {
+    let records = checked(&[SMALL, ("like", "nccl-tests")], "");
+    let runs: Vec<_> = records[0].samples.iter().map(|sample| sample.amount.value()).collect();
+    assert!(!runs.is_empty() && runs.iter().all(|count| *count == 20.0), "{runs:?}");
+    assert!(matches!(records[0].integrity, Integrity::Verified { .. }));
+}
+
+const LOG: &str = "\
+n1:7:7 [0] NCCL INFO Using network IB
+n1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM
+n1:7:7 [0] NCCL INFO Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0
+n1:7:7 [0] NCCL INFO 16 coll channels, 16 collnet channels, 0 nvls channels, 16 p2p channels, 2 p2p channels per peer
+n1:7:7 [0] NCCL INFO AllReduce: 65536 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..7}
+";
+
+fn kinds(measures: &Measures) -> Vec<&str> {
+    let ours = ["nccl-over-sockets", "nccl-without-gdr", "nvls-not-used", "rank-behind", "drops-at-size"];
+    measures.findings.iter().map(|one| one.kind.as_str()).filter(|kind| ours.contains(kind)).collect()
+}
+
+#[test]
+fn what_the_library_logs_is_evidence_and_its_absence_none() {
+    let (_, measures) = logged(&[SMALL], SLOW, LOG).expect("measured");
+    let told = &measures.evidence["nccl_log"];
+    assert_eq!(told["network"], "IB");
+    assert_eq!(told["transports"], serde_json::json!(["NET/IB", "P2P"]));
+    assert_eq!(told["channels"], 16);
+    let choice = &told["choices"][0];
+    assert_eq!((&choice["algorithm"], &choice["protocol"]), (&"RING".into(), &"LL128".into()));
+    assert_eq!(kinds(&measures), ["nccl-without-gdr"]);
+    let (_, measures) = measured(&[SMALL], SLOW).expect("measured");
+    assert!(!measures.evidence.contains_key("nccl_log"));
+    assert_eq!(kinds(&measures), [] as [&str; 0]);
+}
+
+/// Records of three ranks with six turns of each size; `ns` tells how long an operation takes.
+fn records(case: &Case, ns: impl Fn(u64, u64) -> u64) -> Vec<PartRecord> {
+    let of_place = |place: &PartPlacement| {
+        let mut kept = Kept::default();
+        for (slice, size) in (0..6).flat_map(|turn| [64, 512, 4096].map(|size| (3 * turn + size % 7, size))) {
+            let rank = u64::from(place.index);
+            let at = [("rank", rank.into()), ("size", size.into()), ("slice", slice.into())].into();
+            let span = (Nanos(0), Nanos(ns(rank, size)));
+            kept.sample(Sample::new(part::RUNS, at, span, Quantity::count(1)));
+        }
+        kept.record(place, Integrity::Verified { checked: 1 })
+    };
+    case.places.iter().map(of_place).collect()
+}
+
+#[test]
+fn a_rank_that_all_wait_for_and_a_size_that_is_slow_are_told() {
+    let case = plan(&BENCHMARK, &[], machine(3)).expect("a plan").remove(0);
+    let told = |ns: fn(u64, u64) -> u64| {
+        let measures = BENCHMARK.reduce(&case, &records(&case, ns)).expect("figures");
+        kinds(&measures).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(|_, size| 1000 + size), [] as [&str; 0]);
+    assert_eq!(told(|rank, size| 1000 + size - if rank == 1 { 900 } else { 0 }), ["rank-behind"]);
+    assert_eq!(told(|_, size| if size == 512 { 20_000 } else { 1000 }), ["drops-at-size"]);
+}
+
+#[test]
+fn like_nccl_tests_takes_the_mean_over_ranks() {
+    let figures = |like: &str| {
+        let case = plan(&BENCHMARK, &[("like", like)], machine(3)).expect("a plan").remove(0);
+        let measures =
+            BENCHMARK.reduce(&case, &records(&case, |rank, _| 1000 * (rank + 1))).expect("figures");
+        median(&measures, "latency")
+    };
+    assert_eq!((figures("none"), figures("nccl-tests")), (3.0, 2.0));
+}
+
 #[test]
 fn rates_are_bytes_over_the_time_that_the_device_tells() {
-    // 10 us and 64 KiB at 32 B/ns.
-    let (_, measures) = measured(&[SMALL], "busbw=32").expect("measured");
-    let ns = 10_000.0 + 65536.0 / 32.0;
+    // 10 us and 64 KiB at 0.1 B/ns.
+    let (_, measures) = measured(&[SMALL], SLOW).expect("measured");
+    let ns = 10_000.0 + 65536.0 / 0.1;
     let close = |metric: &str, wanted: f64| {
         let found = median(&measures, metric);
         assert!((found / wanted - 1.0).abs() < 1e-3, "{metric}: {found} is not {wanted}");
@@ -81,7 +209,7 @@ fn a_sweep_has_a_row_for_each_size_that_fits() {
 #[test]
 fn a_wrong_element_is_corrupt_data_of_its_rank() {
     for operation in OPERATIONS.iter().filter(|name| **name != "reduce") {
-        let (records, _) = measured(&[SMALL, ("operation", operation)], "nccl_flip=1").expect("measured");
+        let records = checked(&[SMALL, ("operation", operation)], "nccl_flip=1");
         let Integrity::Corrupt { wrong, first, .. } = &records[1].integrity else {
             panic!("{operation}: {:?}", records[1].integrity)
         };

@@ -24,9 +24,11 @@ const ABOUT: About = About {
         Remedy::new(Actor::Vendor, "replace a GPU whose results are wrong"),
     ],
     params: &[
-        crate::product::TYPE,
+        crate::product::ANY_TYPE,
+        crate::product::ENGINE,
         crate::product::SHAPE,
         crate::product::DATA,
+        crate::product::LIBRARY,
         crate::GPU,
         seatrial_bench::TIME,
         seatrial_bench::TRIALS,
@@ -39,6 +41,8 @@ const ABOUT: About = About {
             .doc("Multiplications and additions over time, 2 x rows x columns x depth of each product."),
         crate::product::POWER,
         crate::product::CLOCK,
+        MetricSpec::higher_is_better("efficiency", Unit::Percent)
+            .doc("Rate over what the units can do at the clock that the GPU really had."),
         MetricSpec::higher_is_better("per_watt", Unit::GigaflopPerSecondWatt).doc("Rate over power."),
     ],
     series: &[],

@@ -28,7 +28,7 @@ pub fn ready(case: &Case, _: &PartPlacement, library: Option<&Path>) -> Result<C
     let address = crate::address_of(case)?.into_iter().next().ok_or_else(missing)?;
     let driver = Device::driver(library)?;
     let device = Device::at(&driver, &address)?;
-    let product = product::ready(&device, &case.params, |_, _| Ok(1))?;
+    let product = product::ready(&device, &case.params, library, |_, _| Ok(1))?;
     let mut about = device.evidence(&driver);
     product.describe(&mut about);
     let (timed, starter) = (device.timed_stream()?, device.starter()?);

@@ -2,6 +2,7 @@
 
 use seatrial_model::{Case, Cause, Fact, Measures, PartRecord, Reason, Unit, Values};
 
+use super::plan::PER_CLOCK;
 use crate::watch::{GpuReading, GpuReadings};
 
 use seatrial_bench::{by_coords, median};
@@ -25,10 +26,18 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let rate = median(std::slice::from_ref(rates));
         power.iter().filter(|watts| **watts > 0.0).map(|watts| rate * 1e3 / watts).collect()
     });
+    let clock = of(|gpu| gpu.processors_mean_mhz);
+    let per_clock = case.planned.count(PER_CLOCK).ok();
+    let efficiency = cell.trials.iter().zip(&clock).map(|(rates, clock)| {
+        let rate = median(std::slice::from_ref(rates));
+        let most = |mhz: &f64| Some(per_clock? as f64 * mhz / 1e6).filter(|most| *most > 0.0);
+        clock.iter().filter_map(|mhz| Some(100.0 * rate / most(mhz)?)).collect()
+    });
     for (name, unit, trials) in [
+        ("efficiency", Unit::Percent, efficiency.collect()),
         ("per_watt", Unit::GigaflopPerSecondWatt, per_watt.collect()),
         ("power", Unit::Watt, power),
-        ("clock", Unit::Megahertz, of(|gpu| gpu.processors_mean_mhz)),
+        ("clock", Unit::Megahertz, clock),
     ] {
         let trials: Vec<Vec<f64>> = trials;
         if trials.iter().any(|trial| !trial.is_empty()) {

@@ -66,6 +66,78 @@ fn a_product_that_does_nothing_is_corrupt_data() {
     assert!(matches!(record.integrity, Integrity::Corrupt { .. }), "{:?}", record.integrity);
 }
 
+const BLAS: (&str, &str) = ("engine", "blas");
+
+#[test]
+fn the_library_multiplies_every_type_that_it_has_with_the_same_proof() {
+    for kind in ["bf16", "fp16", "tf32", "fp32", "fp64", "int8"] {
+        let fake = Fake::new("tflops=0.00004");
+        let (record, measures) =
+            measured(&BENCHMARK, make, &[SMALL, BLAS, ("type", kind)], 1, &fake.library()).expect(kind);
+        close(median(&measures, "rate"), 4e-5);
+        assert!(matches!(record.integrity, Integrity::Verified { .. }), "{kind}: {:?}", record.integrity);
+        let about = &measures.evidence["gpu"];
+        assert_eq!(about["instructions"], "cuBLAS");
+        assert_eq!(about["blas"]["version"], "13.1.2");
+        let path = about["blas"]["path"].as_str().expect("a path");
+        assert!(path.ends_with("libcuda.so.1"), "the fake is one file: {path}");
+    }
+}
+
+#[test]
+fn a_wrong_sum_of_the_library_is_corrupt_data_without_a_multiprocessor() {
+    let run = |words: &str, kind: &str| {
+        let (record, _) =
+            measured(&BENCHMARK, make, &[SMALL, BLAS, ("type", kind)], 1, &Fake::new(words).library())
+                .expect("measured");
+        let Integrity::Corrupt { wrong, first, .. } = record.integrity else {
+            panic!("{words}: {:?}", record.integrity)
+        };
+        assert!(wrong > 0);
+        first
+    };
+    let proof = run("flip=0", "bf16");
+    assert!(proof.ends_with("in a product of whole numbers row 0 is the first with a wrong sum"), "{proof}");
+    let later = run("flip=2", "bf16");
+    assert!(later.ends_with("row 0, column 0 is not that of the first product of the same numbers: bits 0x00400000 differ; a repeat was right"), "{later}");
+    let long = run("flip=2", "fp64");
+    assert!(long.ends_with("bits 0x0000000000400000 differ; a repeat was right"), "{long}");
+    run("idle=1", "int8");
+}
+
+#[test]
+fn a_library_that_is_old_broken_or_absent_is_told_with_what_to_do() {
+    let refused = |fake: &Fake, changed: &[(&str, &str)]| {
+        let all = [&[SMALL, BLAS], changed].concat();
+        measured(&BENCHMARK, make, &all, 1, &fake.library()).expect_err("refused")
+    };
+    let old = refused(&Fake::new("blas=10"), &[]);
+    assert_eq!(old.cause, Cause::Missing);
+    assert!(old.text.contains("has version 10.1.2; 11 and later can be used"), "{old}");
+    let lacking = refused(&Fake::lacking("cublasGemmEx", ""), &[]);
+    assert_eq!(lacking.cause, Cause::Missing);
+    assert!(lacking.text.contains("it has no function cublasGemmEx"), "{lacking}");
+    let absent = refused(&Fake::new(""), &[("library", "/nowhere/libcublas.so.12")]);
+    assert_eq!(absent.cause, Cause::Missing);
+    assert!(absent.text.contains("cuBLAS: /nowhere/libcublas.so.12 not found"), "{absent}");
+    let created = refused(&Fake::new("fail=cublasCreate:3"), &[]);
+    assert_eq!(created.cause, Cause::NoSpace);
+    let failed = refused(&Fake::new("fail=cublasGemmEx:13:1"), &[]);
+    assert_eq!(failed.cause, Cause::IoError);
+    assert!(failed.text.contains("cublasGemmEx: CUBLAS_STATUS_EXECUTION_FAILED (13)"), "{failed}");
+    let full = refused(&Fake::new("memory=33700000"), &[]);
+    assert_eq!(full.cause, Cause::NoSpace, "the library's own memory counts too: {full}");
+}
+
+#[test]
+fn each_engine_refuses_the_types_that_it_lacks() {
+    let refused = |changed: &[(&str, &str)]| {
+        crate::rig::plan(&BENCHMARK, changed, machine(1)).expect_err("refused").cause
+    };
+    assert_eq!(refused(&[BLAS, ("type", "fp8")]), Cause::Inapplicable);
+    assert_eq!(refused(&[("type", "fp64")]), Cause::Contradiction);
+}
+
 #[test]
 fn the_power_limit_is_told_and_nothing_to_act_on_but_heat_is() {
     for (bits, severity) in [(4, Severity::Info), (4 + 0x20, Severity::Warning)] {
@@ -99,5 +171,6 @@ fn the_limit_is_processors_times_operations_times_clock() {
         let spec = BENCHMARK.about.metric(metric).expect("a metric");
         let record = limit.record(spec.better, spec.unit).expect("a rate");
         assert_eq!(record.value, Some(wanted), "{kind}");
+        assert_eq!(case.planned.count(super::plan::PER_CLOCK), Ok((wanted * 1e3) as u64), "{kind}");
     }
 }

@@ -10,18 +10,23 @@ pub struct Element {
     pub ptx: &'static str,
     /// The same of the sums.
     pub sum: &'static str,
-    /// Bits of random values: `base | (random & mask)` lies between 0.5 and 2 in magnitude, whole bytes of integers.
+    /// Bits of random values: `base | (random & mask)` lies between 0.5 and 2 in magnitude, whole bytes of integers. Of 8
+    /// bytes the upper half; the lower half is random too.
     pub base: u32,
     pub mask: u32,
-    /// The values -1, 0, 1 and 2.
+    /// The values -1, 0, 1 and 2; of 8 bytes the upper half.
     pub whole: [u32; 4],
     /// The lowest compute capability with matrix instructions for it.
     pub least: (u32, u32),
 }
 
-pub const NAMES: [&str; 5] = ["bf16", "fp16", "tf32", "fp8", "int8"];
+/// All types, first those that the own kernels multiply.
+pub const NAMES: [&str; 7] = ["bf16", "fp16", "tf32", "fp8", "int8", "fp32", "fp64"];
 
-const ALL: [Element; 5] = [
+/// Those of [`NAMES`] that the own kernels multiply.
+pub const OWN: [&str; 5] = ["bf16", "fp16", "tf32", "fp8", "int8"];
+
+const ALL: [Element; 7] = [
     Element {
         name: "bf16",
         bytes: 2,
@@ -74,11 +79,37 @@ const ALL: [Element; 5] = [
         whole: [0xff, 0, 1, 2],
         least: (8, 0),
     },
+    Element {
+        name: "fp32",
+        bytes: 4,
+        ptx: "f32",
+        sum: "f32",
+        base: 0x3f00_0000,
+        mask: 0x80ff_ffff,
+        whole: [0xbf80_0000, 0, 0x3f80_0000, 0x4000_0000],
+        least: (5, 0),
+    },
+    // The upper half of the bits.
+    Element {
+        name: "fp64",
+        bytes: 8,
+        ptx: "f64",
+        sum: "f64",
+        base: 0x3fe0_0000,
+        mask: 0x801f_ffff,
+        whole: [0xbff0_0000, 0, 0x3ff0_0000, 0x4000_0000],
+        least: (5, 0),
+    },
 ];
 
 impl Element {
     pub fn of(name: &str) -> Option<Self> {
         ALL.into_iter().find(|element| element.name == name)
+    }
+
+    /// Bytes of a sum.
+    pub fn sum_bytes(self) -> u64 {
+        if self.sum == "f64" { 8 } else { 4 }
     }
 
     /// Elements of one instruction along the rows, which are always 32 bytes.
@@ -94,9 +125,10 @@ mod tests {
     #[test]
     fn every_name_has_an_element_whose_bits_fit_its_bytes() {
         assert_eq!(NAMES, ALL.map(|element| element.name));
+        assert_eq!(NAMES[..OWN.len()], OWN);
         for element in ALL {
             assert_eq!(Element::of(element.name), Some(element));
-            let most = u64::from(u32::MAX) >> (32 - 8 * element.bytes);
+            let most = u64::from(u32::MAX) >> (32 - 8 * element.bytes.min(4));
             let bits = element.whole.into_iter().chain([element.base, element.mask]);
             assert!(bits.into_iter().all(|bits| u64::from(bits) <= most), "{}", element.name);
             assert_eq!(element.base & element.mask, 0, "{}", element.name);
@@ -109,5 +141,9 @@ mod tests {
             let values = Element::of(name).expect("a type").whole.map(|bits| f32::from_bits(bits << shift));
             assert_eq!(values, [-1.0, 0.0, 1.0, 2.0]);
         }
+        let long = Element::of("fp64").expect("a type");
+        let value = |bits: u32| f64::from_bits(u64::from(bits) << 32);
+        assert_eq!(long.whole.map(value), [-1.0, 0.0, 1.0, 2.0]);
+        assert_eq!([long.base, long.base | long.mask & 0x7fff_ffff].map(value).map(f64::ceil), [1.0, 2.0]);
     }
 }

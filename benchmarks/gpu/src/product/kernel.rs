@@ -4,12 +4,14 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
+use seatrial_sys::gpu::blas::{Blas, BlasHandle};
 use seatrial_sys::gpu::{DeviceMemory, Function, GpuError, Module, Span, Stream};
 
 use serde_json::json;
 
 use super::element::Element;
-use super::ptx::{self, BLOCK, Form, ROW_BYTES, SEEDS, TILE_BYTES, TILE_ROWS, TOGETHER};
+use super::library;
+use super::ptx::{self, BLOCK, Form, Layout, ROW_BYTES, SEEDS, TOGETHER};
 use super::wrong::WrongSum;
 use crate::pattern::Wrong;
 use crate::{Checks, Device};
@@ -60,25 +62,25 @@ impl Size {
     }
 
     /// Bytes of the sums.
-    pub const fn sums(self) -> u64 {
-        4 * self.rows * self.columns
+    pub fn sums(self, element: Element) -> u64 {
+        element.sum_bytes() * self.rows * self.columns
     }
 
     /// Bytes that the operands, the sums of the first product and the proof take.
-    const fn fixed(self, element: Element) -> u64 {
-        (self.rows + self.columns) * self.depth * element.bytes as u64
-            + self.sums()
+    fn fixed(self, element: Element) -> u64 {
+        (self.rows + self.columns) * self.depth * u64::from(element.bytes)
+            + self.sums(element)
             + 8 * (self.rows + self.depth)
     }
 
     /// Bytes of all memory of a product with so many targets.
-    pub const fn bytes(self, element: Element, targets: u64) -> u64 {
-        self.fixed(element) + targets * self.sums()
+    pub fn bytes(self, element: Element, targets: u64) -> u64 {
+        self.fixed(element) + targets * self.sums(element)
     }
 
     /// Targets that fit into so many bytes.
-    pub const fn targets(self, element: Element, bytes: u64) -> u64 {
-        bytes.saturating_sub(self.fixed(element)) / self.sums()
+    pub fn targets(self, element: Element, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.fixed(element)) / self.sums(element)
     }
 
     /// The block of threads that has the sum in this row and column, as the kernels deal them out.
@@ -91,66 +93,103 @@ impl Size {
     }
 }
 
-/// The kernels of a product, its operands, and the targets of its sums.
+/// What multiplies.
+#[derive(Debug)]
+enum Engine {
+    /// Our own kernel: blocks of threads, each of which computes many blocks of sums, and of every target the
+    /// multiprocessor of each block of threads.
+    Own { form: Form, kernel: Function, blocks: u64, processors: Arc<DeviceMemory> },
+    /// NVIDIA's library.
+    Blas(BlasHandle),
+}
+
+impl Engine {
+    const fn layout(&self) -> Layout {
+        match self {
+            Self::Own { .. } => Layout::Tiles,
+            Self::Blas(_) => Layout::Rows,
+        }
+    }
+
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Own { form, .. } => form.name(),
+            Self::Blas(_) => "cuBLAS",
+        }
+    }
+}
+
+/// What multiplies, its operands, the targets of the sums, and the kernels that prove them.
 #[derive(Debug)]
 pub struct Product {
     pub size: Size,
-    pub form: Form,
     element: Element,
-    /// Blocks of threads, each of which computes many blocks of sums.
-    blocks: u64,
-    kernels: [Function; 6],
+    engine: Engine,
+    proofs: [Function; 5],
     operands: [Arc<DeviceMemory>; 2],
     targets: Vec<Arc<DeviceMemory>>,
-    /// Of every target the multiprocessor of each block of threads.
-    processors: Arc<DeviceMemory>,
     /// The sums of the first product of the same operands.
     first: Arc<DeviceMemory>,
     weighed: Arc<DeviceMemory>,
     expected: Arc<DeviceMemory>,
 }
 
-const NAMES: [&str; 6] = ["product", "operand", "weigh", "expect", "verify", "differ"];
-
 /// Blocks and threads of the kernels that are not measured.
 const MANY: (u32, u32) = (1024, 256);
 
 impl Product {
-    /// Translates the kernels and takes the memory, with so many targets.
+    /// Translates the kernels and takes the memory, with so many targets; `blas` multiplies in place of the own kernel.
     ///
     /// # Errors
-    /// When the device or its driver is too old for the element, or has too little memory.
-    pub fn new(device: &Device, element: Element, size: Size, targets: u64) -> Result<Self, GpuError> {
+    /// When the device, its driver or the library is too old for the element, or there is too little memory.
+    pub fn new(
+        device: &Device,
+        element: Element,
+        size: Size,
+        targets: u64,
+        blas: Option<&Arc<Blas>>,
+    ) -> Result<Self, GpuError> {
         let properties = device.gpu.properties();
-        let form = Form::of(properties.capability);
-        let module = Module::load(&device.gpu, &ptx::module(element, form))?;
-        let mut kernels = Vec::new();
-        for what in NAMES {
-            let name = CString::new(ptx::name(what, element)).expect("our names hold no zero byte");
-            kernels.push(module.function(&name)?);
-        }
-        let mut kernels: [Function; 6] = kernels.try_into().expect("one for each name");
-        kernels[0] = kernels[0].clone().with_shared(form.shared())?;
         let take = |bytes: u64| DeviceMemory::take(&device.gpu, bytes as usize);
-        let operand = |rows: u64| take(rows * size.depth * u64::from(element.bytes));
-        let blocks = (size.rows / BLOCK.0 * size.columns / BLOCK.1).min(properties.processors.max(1).into());
+        let named = |what: &str| CString::new(ptx::name(what, element)).expect("our names hold no zero byte");
+        let (engine, module) = match blas {
+            Some(blas) => {
+                let module = Module::load(&device.gpu, &ptx::module_of_rows(element))?;
+                (Engine::Blas(BlasHandle::new(blas, &device.gpu)?), module)
+            }
+            None => {
+                let form = Form::of(properties.capability);
+                let module = Module::load(&device.gpu, &ptx::module(element, form))?;
+                let kernel = module.function(&named("product"))?.with_shared(form.shared())?;
+                let blocks = size.rows / BLOCK.0 * size.columns / BLOCK.1;
+                let blocks = blocks.min(properties.processors.max(1).into());
+                let processors = take(4 * (blocks * targets + 1))?;
+                (Engine::Own { form, kernel, blocks, processors }, module)
+            }
+        };
+        let proofs = engine.layout().names().map(|what| module.function(&named(what)));
+        let [operand, weigh, expect, verify, differ] = proofs;
+        let of_rows = |rows: u64| take(rows * size.depth * u64::from(element.bytes));
         Ok(Self {
-            operands: [operand(size.rows)?, operand(size.columns)?],
-            targets: (0..targets).map(|_| take(size.sums())).collect::<Result<_, _>>()?,
-            processors: take(4 * (blocks * targets + 1))?,
-            first: take(size.sums())?,
+            proofs: [operand?, weigh?, expect?, verify?, differ?],
+            operands: [of_rows(size.rows)?, of_rows(size.columns)?],
+            targets: (0..targets).map(|_| take(size.sums(element))).collect::<Result<_, _>>()?,
+            first: take(size.sums(element))?,
             weighed: take(8 * size.depth)?,
             expected: take(8 * size.rows)?,
             size,
-            form,
             element,
-            blocks,
-            kernels,
+            engine,
         })
     }
 
     pub const fn targets(&self) -> usize {
         self.targets.len()
+    }
+
+    /// Bytes of the sums.
+    pub fn sums(&self) -> u64 {
+        self.size.sums(self.element)
     }
 
     const fn tiles_deep(&self) -> u64 {
@@ -161,12 +200,12 @@ impl Product {
     fn fill(&self, stream: &Stream, fill: Fill) -> Result<(), GpuError> {
         let rows = [self.size.rows, self.size.columns];
         for ((operand, rows), seed) in self.operands.iter().zip(rows).zip(SEEDS) {
-            let vectors = rows / TILE_ROWS * self.tiles_deep() * TILE_BYTES / 16;
+            let vectors = rows * self.size.depth * u64::from(self.element.bytes) / 16;
             let span = Span::Device(operand, 0);
             let address = span.address(vectors as usize * 16)?;
             let arguments = [address, vectors, self.tiles_deep(), seed.into(), fill as u64];
             // SAFETY: the kernel takes five numbers and writes so many vectors of 16 bytes, which the span has.
-            unsafe { stream.launch(&self.kernels[1], MANY, &arguments, &[span])? };
+            unsafe { stream.launch(&self.proofs[0], MANY, &arguments, &[span])? };
         }
         Ok(())
     }
@@ -178,13 +217,13 @@ impl Product {
         self.forget(stream, 0)?;
         self.run(stream, 0)?;
         let wrong = self.prove(device)?;
-        checks.note(self.size.sums(), wrong.map_or(0, |wrong| wrong.count), || {
+        checks.note(self.sums(), wrong.map_or(0, |wrong| wrong.count), || {
             let (what, row) = (&device.address, wrong.map_or(0, |wrong| wrong.first));
             format!("GPU {what}: in a product of whole numbers row {row} is the first with a wrong sum")
         });
         self.fill(stream, fill)?;
         self.run(stream, 0)?;
-        let bytes = self.size.sums() as usize;
+        let bytes = self.sums() as usize;
         stream.copy(Span::Device(&self.first, 0), Span::Device(&self.targets[0], 0), bytes)?;
         stream.finish()
     }
@@ -193,35 +232,42 @@ impl Product {
     pub fn run(&self, stream: &Stream, target: usize) -> Result<(), GpuError> {
         let [one, other] = [0, 1].map(|number| Span::Device(&self.operands[number], 0));
         let sums = Span::Device(&self.targets[target], 0);
-        let processors = Span::Device(&self.processors, 4 * self.blocks as usize * target);
         let Size { rows, columns, depth } = self.size;
+        let (form, kernel, blocks, processors) = match &self.engine {
+            Engine::Blas(handle) => {
+                let kind = library::type_of(self.element).ok_or(GpuError::Foreign { what: "the type" })?;
+                return handle.multiply(stream, kind, [rows, columns, depth], (one, other, sums));
+            }
+            Engine::Own { form, kernel, blocks, processors } => (form, kernel, *blocks, processors),
+        };
+        let processors = Span::Device(processors, 4 * blocks as usize * target);
         let bytes = |rows: u64| (rows * depth * u64::from(self.element.bytes)) as usize;
         let arguments = [
             one.address(bytes(rows))?,
             other.address(bytes(columns))?,
-            sums.address(self.size.sums() as usize)?,
+            sums.address(self.sums() as usize)?,
             rows / BLOCK.0,
             columns / BLOCK.1,
             self.tiles_deep(),
-            processors.address(4 * self.blocks as usize)?,
+            processors.address(4 * blocks as usize)?,
         ];
-        let shape = (self.blocks as u32, self.form.threads());
+        let shape = (blocks as u32, form.threads());
         // SAFETY: the kernel takes seven numbers, reads both operands and writes the sums, all of which were checked to be
         // as long as rows, columns and tiles say, and a number for each of its blocks, for which there is place.
-        unsafe { stream.launch(&self.kernels[0], shape, &arguments, &[one, other, sums, processors]) }
+        unsafe { stream.launch(kernel, shape, &arguments, &[one, other, sums, processors]) }
     }
 
     /// Proves the sums of [`Fill::Whole`] operands: each row of sums, times odd weights, is what both operands give, as
     /// numbers of 64 bits. One wrong sum changes its row, whatever it is. The first wrong one is a row.
     fn prove(&self, device: &Device) -> Result<Option<Wrong>, GpuError> {
-        let (stream, [.., weigh, expect, verify, _]) = (&device.stream, &self.kernels);
+        let (stream, [_, weigh, expect, verify, _]) = (&device.stream, &self.proofs);
         let Size { rows, columns, depth } = self.size;
         let [weighed, expected, sums] =
             [&self.weighed, &self.expected, &self.targets[0]].map(|memory| Span::Device(memory, 0));
         let at = [
             weighed.address(8 * depth as usize)?,
             expected.address(8 * rows as usize)?,
-            sums.address(self.size.sums() as usize)?,
+            sums.address(self.sums() as usize)?,
         ];
         // SAFETY: three numbers; writes `depth` words.
         unsafe { stream.launch(weigh, MANY, &[at[0], depth, columns], &[weighed])? };
@@ -236,13 +282,13 @@ impl Product {
 
     /// Queues that the sums in a target are overwritten, so that a product that did nothing is found.
     pub fn forget(&self, stream: &Stream, target: usize) -> Result<(), GpuError> {
-        stream.set(Span::Device(&self.targets[target], 0), 0x5a, self.size.sums() as usize)
+        stream.set(Span::Device(&self.targets[target], 0), 0x5a, self.sums() as usize)
     }
 
     /// Queues a comparison of a target with the first product, which counts words of 8 bytes in the device's tally.
     fn compare(&self, device: &Device, target: usize, tally: Span<'_>) -> Result<(), GpuError> {
-        let [.., differ] = &self.kernels;
-        let words = self.size.sums() / 8;
+        let [.., differ] = &self.proofs;
+        let words = self.sums() / 8;
         let [sums, first] = [&self.targets[target], &self.first].map(|memory| Span::Device(memory, 0));
         let at = [sums.address(8 * words as usize)?, first.address(8 * words as usize)?];
         let arguments = [at[0], at[1], words, tally.address(16)?];
@@ -260,7 +306,7 @@ impl Product {
     pub fn checked(&self, device: &Device, targets: &[usize], checks: &mut Checks) -> Result<(), GpuError> {
         let found = device.tally.read(&device.stream)?;
         let first = found.map(|_| self.first_wrong(device, targets)).transpose()?;
-        checks.note(self.size.sums() * targets.len() as u64, found.map_or(0, |it| it.count), || {
+        checks.note(self.sums() * targets.len() as u64, found.map_or(0, |it| it.count), || {
             let what = first.flatten().map_or_else(|| "a sum was wrong".to_owned(), |it| it.to_string());
             format!("GPU {}: {what}", device.address)
         });
@@ -277,9 +323,9 @@ impl Product {
             let (found, expected) = (word(&self.targets[*target])?, word(&self.first)?);
             let mut place = self.place(wrong.first);
             // The lower half of the word is the first of two sums.
-            place.1 += u64::from((found ^ expected) as u32 == 0);
-            let block = self.size.block(self.blocks, place) + self.blocks * *target as u64;
-            let processors = device.word(&self.processors, 4 * (block / 2 * 2) as usize)?;
+            let is_second = self.element.sum_bytes() == 4 && (found ^ expected) as u32 == 0;
+            place.1 += u64::from(is_second);
+            let processor = self.processor(device, place, *target)?;
             self.forget(stream, *target)?;
             self.run(stream, *target)?;
             let again = count(*target)?.map(|_| word(&self.targets[*target])).transpose()?;
@@ -287,22 +333,34 @@ impl Product {
                 place,
                 found,
                 expected,
-                processor: (processors >> (32 * (block % 2))) as u32,
+                is_long: self.element.sum_bytes() == 8,
+                processor,
                 again,
             }));
         }
         Ok(None)
     }
 
+    /// The multiprocessor that computed the sum in this row and column; a library does not tell.
+    fn processor(&self, device: &Device, place: (u64, u64), target: usize) -> Result<Option<u32>, GpuError> {
+        let Engine::Own { blocks, processors, .. } = &self.engine else { return Ok(None) };
+        let block = self.size.block(*blocks, place) + blocks * target as u64;
+        let word = device.word(processors, 4 * (block / 2 * 2) as usize)?;
+        Ok(Some((word >> (32 * (block % 2))) as u32))
+    }
+
     /// Adds to the evidence of a device what is multiplied, and how.
     pub fn describe(&self, evidence: &mut serde_json::Value) {
-        evidence["instructions"] = json!(self.form.name());
+        evidence["instructions"] = json!(self.engine.name());
+        if let Engine::Blas(handle) = &self.engine {
+            evidence["blas"] = library::describe(handle.blas());
+        }
         evidence["product"] = json!([self.size.rows, self.size.columns, self.size.depth]);
     }
 
     /// Whether another product has the same operands and the same order of sums, so that its results are the same bits.
     pub fn is_like(&self, other: &Self) -> bool {
-        (self.size, self.form, self.element) == (other.size, other.form, other.element)
+        (self.size, self.engine.name(), self.element) == (other.size, other.engine.name(), other.element)
     }
 
     /// Copies bytes of the first product's sums to the host.
@@ -310,8 +368,12 @@ impl Product {
         stream.copy_out(to, Span::Device(&self.first, from))
     }
 
-    /// Row and column of the first of the two sums in word number `word` of 8 bytes.
-    pub const fn place(&self, word: u64) -> (u64, u64) {
+    /// Row and column of the first sum in word number `word` of 8 bytes.
+    pub fn place(&self, word: u64) -> (u64, u64) {
+        if self.engine.layout() == Layout::Rows {
+            let sum = word * 8 / self.element.sum_bytes();
+            return (sum / self.size.columns, sum % self.size.columns);
+        }
         let (piece, within) = (word / 64, word % 64);
         let (row, column) = (piece / (self.size.columns / 8), piece % (self.size.columns / 8));
         let (lane, half) = (within / 2, within % 2);

@@ -2,18 +2,36 @@
 
 mod element;
 mod kernel;
+mod library;
 mod ptx;
 mod wrong;
 
+use std::path::Path;
+
 use seatrial_model::{Cause, Kind, MetricSpec, ParamSpec, Params, Reason, Unit};
+use seatrial_sys::gpu::blas::BlasHandle;
 
 use crate::Device;
 
 pub use element::Element;
 pub use kernel::{Fill, Product, Size};
+pub use library::check;
 
-pub const TYPE: ParamSpec = ParamSpec::new("type", Kind::Choice(&element::NAMES), "bf16")
+/// The types that the own kernels multiply.
+pub const TYPE: ParamSpec = ParamSpec::new("type", Kind::Choice(&element::OWN), "bf16")
     .doc("Type of the elements that are multiplied; sums have 32 bits.");
+
+pub const ANY_TYPE: ParamSpec = ParamSpec { kind: Kind::Choice(&element::NAMES), ..TYPE }.doc(
+    "Type of the elements that are multiplied; sums have 32 bits, of fp64 64. fp32 and fp64 need engine=blas, fp8 engine=own.",
+);
+
+pub const ENGINE: ParamSpec = ParamSpec::new("engine", Kind::Choice(&["own", "blas"]), "own")
+    .doc("own: kernels of Seatrial, without any library; blas: NVIDIA's library cuBLAS (cublasGemmEx).");
+
+pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
+    "cuBLAS's library for engine=blas, as a file or its folder; auto: libcublas.so.13, .12 or .11 where the dynamic linker \
+     finds it, in Python wheels and in CUDA toolkits.",
+);
 
 pub const SHAPE: ParamSpec = ParamSpec::new("shape", Kind::Count(128, 65_536), "8192")
     .doc("Rows, columns and depth of the product, rounded up to whole blocks.");
@@ -27,10 +45,12 @@ pub const POWER: MetricSpec = MetricSpec::new("power", Unit::Watt, seatrial_mode
 pub const CLOCK: MetricSpec = MetricSpec::higher_is_better("clock", Unit::Megahertz)
     .doc("Clock of the multiprocessors, the mean of the readings of a trial.");
 
-/// The product that `type` and `shape` ask for, on this device, with as many targets as `targets` says.
+/// The product that `type`, `shape` and `engine` ask for, on this device, with as many targets as `targets` says. In tests
+/// the file of the driver is the library too.
 pub fn ready(
     device: &Device,
     params: &Params,
+    file: Option<&Path>,
     targets: impl FnOnce(Size, Element) -> Result<u64, Reason>,
 ) -> Result<Product, Reason> {
     let missing = || Reason::new(Cause::Protocol, "the case names no type of elements");
@@ -46,6 +66,9 @@ pub fn ready(
     }
     let size = Size::about(params.count(SHAPE.name)?, element, properties.processors);
     let targets = targets(size, element)?.max(1);
-    device.require(size.bytes(element, targets))?;
-    Product::new(device, element, size, targets).map_err(device.refused("preparing the matrix product"))
+    let blas = library::is_wanted(params).then(|| library::open(params, file)).transpose()?;
+    let besides = if blas.is_some() { BlasHandle::BYTES } else { 0 };
+    device.require(size.bytes(element, targets) + besides)?;
+    Product::new(device, element, size, targets, blas.as_ref())
+        .map_err(device.refused("preparing the matrix product"))
 }

@@ -9,17 +9,24 @@ pub struct WrongSum {
     /// The word of 8 bytes that holds it, and what the first product had there.
     pub found: u64,
     pub expected: u64,
-    /// Number of the multiprocessor that computed it.
-    pub processor: u32,
+    /// Whether the whole word is the sum, not one half.
+    pub is_long: bool,
+    /// Number of the multiprocessor that computed it, where that is known.
+    pub processor: Option<u32>,
     /// The same word of a repeat; none where all sums of the repeat were right.
     pub again: Option<u64>,
 }
 
 impl fmt::Display for WrongSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place: (row, column), found, expected, processor, again } = *self;
+        let Self { place: (row, column), found, expected, is_long, processor, again } = *self;
         let bits = found ^ expected;
-        let bits = if bits as u32 == 0 { (bits >> 32) as u32 } else { bits as u32 };
+        let bits = match (is_long, bits as u32) {
+            (true, _) => format!("{bits:#018x}"),
+            (false, 0) => format!("{:#010x}", (bits >> 32) as u32),
+            (false, low) => format!("{low:#010x}"),
+        };
+        let by = processor.map(|number| format!(", computed by multiprocessor {number}")).unwrap_or_default();
         let repeat = match again {
             None => "a repeat was right",
             Some(again) if again == found => "a repeat gave this sum again",
@@ -28,8 +35,8 @@ impl fmt::Display for WrongSum {
         };
         write!(
             f,
-            "the sum in row {row}, column {column} is not that of the first product of the same numbers: bits {bits:#010x} \
-             differ, computed by multiprocessor {processor}; {repeat}"
+            "the sum in row {row}, column {column} is not that of the first product of the same numbers: bits {bits} \
+             differ{by}; {repeat}"
         )
     }
 }
@@ -40,8 +47,14 @@ mod tests {
 
     #[test]
     fn bits_are_those_of_the_sum_and_the_repeat_is_told() {
-        let wrong =
-            WrongSum { place: (3, 5), found: 7 << 32 | 1, expected: 5 << 32 | 1, processor: 17, again: None };
+        let wrong = WrongSum {
+            place: (3, 5),
+            found: 7 << 32 | 1,
+            expected: 5 << 32 | 1,
+            is_long: false,
+            processor: Some(17),
+            again: None,
+        };
         assert_eq!(
             wrong.to_string(),
             "the sum in row 3, column 5 is not that of the first product of the same numbers: bits 0x00000002 differ, \
@@ -51,5 +64,7 @@ mod tests {
         assert!(repeat(7 << 32 | 1).ends_with("; a repeat gave this sum again"));
         assert!(repeat(5 << 32 | 1).ends_with("; a repeat was wrong in another place"));
         assert!(repeat(6 << 32 | 1).ends_with("; a repeat gave a third sum"));
+        let of_library = WrongSum { is_long: true, processor: None, ..wrong }.to_string();
+        assert!(of_library.ends_with("bits 0x0000000200000000 differ; a repeat was right"), "{of_library}");
     }
 }

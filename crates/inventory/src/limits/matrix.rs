@@ -15,21 +15,24 @@ struct Processor {
     half: u32,
     /// The same on 8-bit floating point.
     fp8: Option<u32>,
+    /// The same on 64-bit floating point, by matrix units where they are faster.
+    fp64: u32,
 }
 
 /// NVIDIA's data sheets, dense rate / (multiprocessors x boost clock): A100 312 TFLOP/s / (108 x 1.41 GHz); A40 149.7 /
-/// (84 x 1.74); L40S 362 / (142 x 2.52); H100 SXM 989 / (132 x 1.83); B200 2250 / (148 x 1.85). Cores: CUDA C++ Programming
-/// Guide, compute capabilities.
+/// (84 x 1.74); L40S 362 / (142 x 2.52); H100 SXM 989 / (132 x 1.83); B200 2250 / (148 x 1.85). fp64: A100 19.5 / (108 x 1.41),
+/// H100 SXM 67 / (132 x 1.98), both by matrix units. Cores, and fp64 of the others: CUDA C++ Programming Guide, compute
+/// capabilities and throughput of arithmetic instructions (2 results a clock on 8.6 and 8.9, 64 on 10.0, each two operations).
 const PROCESSORS: [Processor; 5] = [
-    Processor { capability: "8.0", cores: 64, half: 2048, fp8: None },
-    Processor { capability: "8.6", cores: 128, half: 1024, fp8: None },
-    Processor { capability: "8.9", cores: 128, half: 1024, fp8: Some(2048) },
-    Processor { capability: "9.0", cores: 128, half: 4096, fp8: Some(8192) },
-    Processor { capability: "10.0", cores: 128, half: 8192, fp8: Some(16384) },
+    Processor { capability: "8.0", cores: 64, half: 2048, fp8: None, fp64: 128 },
+    Processor { capability: "8.6", cores: 128, half: 1024, fp8: None, fp64: 4 },
+    Processor { capability: "8.9", cores: 128, half: 1024, fp8: Some(2048), fp64: 4 },
+    Processor { capability: "9.0", cores: 128, half: 4096, fp8: Some(8192), fp64: 256 },
+    Processor { capability: "10.0", cores: 128, half: 8192, fp8: Some(16384), fp64: 128 },
 ];
 
-/// Multiprocessors, and the operations that each can do in a clock on elements of `kind`: `bf16`, `fp16`, `tf32`, `fp8` or
-/// `int8`.
+/// Multiprocessors, and the operations that each can do in a clock on elements of `kind`: `bf16`, `fp16`, `tf32`, `fp8`,
+/// `int8`, `fp32` (a multiplication and an addition for each core) or `fp64`.
 pub fn gpu_matrix_operations(gpu: &Gpu, kind: &str) -> Known<(u32, u32)> {
     gpu.capability.clone().and_then(|capability| {
         gpu.cores.clone().and_then(|cores| {
@@ -43,6 +46,8 @@ pub fn gpu_matrix_operations(gpu: &Gpu, kind: &str) -> Known<(u32, u32)> {
                 "tf32" => Some(processor.half / 2),
                 "int8" => Some(2 * processor.half),
                 "fp8" => processor.fp8,
+                "fp32" => Some(2 * processor.cores),
+                "fp64" => Some(processor.fp64),
                 _ => None,
             };
             match operations {
@@ -88,6 +93,21 @@ mod tests {
             let Limit::Chain(bounds) = gpu_matrix_limit(&at_sheet, kind) else { panic!("{kind}") };
             let found = bounds[0].value.value();
             assert!((found / sheet - 1.0).abs() < 1e-3, "{kind}: {found}");
+        }
+        // The sheet states these at the highest clock: 66.9 TFLOP/s each.
+        for kind in ["fp32", "fp64"] {
+            let Limit::Chain(bounds) = gpu_matrix_limit(&h100(), kind) else { panic!("{kind}") };
+            assert!((bounds[0].value.value() / 66.9 - 1.0).abs() < 1e-3, "{kind}");
+        }
+        let a100 = Gpu {
+            cores: Known::Known(6912),
+            capability: Known::Known("8.0".to_owned()),
+            clock_mhz: Known::Known(1410),
+            ..Gpu::default()
+        };
+        for kind in ["fp32", "fp64"] {
+            let Limit::Chain(bounds) = gpu_matrix_limit(&a100, kind) else { panic!("{kind}") };
+            assert!((bounds[0].value.value() / 19.5 - 1.0).abs() < 1e-2, "{kind}");
         }
     }
 

@@ -23,6 +23,8 @@ pub enum GpuError {
     Library(#[from] LibraryError),
     #[error("driver too old for {symbol}")]
     TooOld { symbol: &'static str },
+    #[error("{name} has version {version}; {least} and later can be used")]
+    OldLibrary { name: String, version: String, least: String },
     #[error("{call}: {name} ({code}){}{text}", if .text.is_empty() { "" } else { ": " })]
     Refused { call: &'static str, code: i32, name: String, text: String, fault: GpuFault },
     #[error("{bytes} bytes from {offset} on are beyond the end of {size} bytes of memory")]
@@ -35,7 +37,7 @@ impl GpuError {
     pub const fn fault(&self) -> GpuFault {
         match self {
             Self::Library(_) => GpuFault::NoDevice,
-            Self::TooOld { .. } => GpuFault::NotSupported,
+            Self::TooOld { .. } | Self::OldLibrary { .. } => GpuFault::NotSupported,
             Self::Refused { fault, .. } => *fault,
             Self::Beyond { .. } | Self::Foreign { .. } => GpuFault::Other,
         }

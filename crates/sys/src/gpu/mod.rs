@@ -3,10 +3,12 @@
 //! Building needs no vendor toolkit. A missing library or function is an error that names it. [`Driver`] is the
 //! interface to a vendor's library; [`cuda::Cuda`] implements it. [`Gpu`], [`Stream`], [`Event`] and memory are safe.
 
+pub mod blas;
 pub mod cuda;
 mod device;
 mod driver;
 mod error;
+pub mod find;
 mod gate;
 mod memory;
 mod module;

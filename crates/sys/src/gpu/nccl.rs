@@ -2,12 +2,12 @@
 //! runtime is needed.
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::Path;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Gpu, GpuError, GpuFault, Span, Stream};
-use crate::library::{Library, table};
+use super::{Gpu, GpuError, GpuFault, Span, Stream, find};
+use crate::library::table;
 
 type Comm = *mut c_void;
 type CudaStream = *mut c_void;
@@ -33,12 +33,43 @@ table! {
         receive(*mut c_void, usize, c_int, c_int, Comm, CudaStream) = c"ncclRecv";
         group_start() = c"ncclGroupStart";
         group_end() = c"ncclGroupEnd";
+        reset_log() = c"ncclResetDebugInit";
     }
 }
 
-/// `ncclFloat32` and `ncclSum` (nccl.h).
-const FLOAT: c_int = 7;
+/// `ncclSum` (nccl.h).
 const SUM: c_int = 0;
+
+/// Types of the elements of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NcclType {
+    Fp32,
+    Fp16,
+    Bf16,
+    Fp64,
+    Int32,
+}
+
+impl NcclType {
+    /// `ncclDataType_t` (nccl.h).
+    const fn code(self) -> c_int {
+        match self {
+            Self::Int32 => 2,
+            Self::Fp16 => 6,
+            Self::Fp32 => 7,
+            Self::Fp64 => 8,
+            Self::Bf16 => 9,
+        }
+    }
+
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Fp16 | Self::Bf16 => 2,
+            Self::Fp32 | Self::Int32 => 4,
+            Self::Fp64 => 8,
+        }
+    }
+}
 
 /// `ncclRemoteError`: a peer died.
 const REMOTE: c_int = 6;
@@ -59,11 +90,19 @@ impl RendezvousId {
     }
 }
 
+/// Sets a variable that steers the library, of which it takes notice at its first call.
+pub fn set(name: &str, value: &OsStr) {
+    // SAFETY: Rust's own functions lock the environment. The library's threads read it too: they do not exist before its
+    // first call, and later glibc replaces only the pointer to an entry of the same name and keeps the old text.
+    unsafe { std::env::set_var(name, value) };
+}
+
 /// The loaded library.
 #[derive(Debug)]
 pub struct Nccl {
     table: Table,
     last_error: Option<unsafe extern "C" fn(Comm) -> *const c_char>,
+    path: PathBuf,
 }
 
 macro_rules! call {
@@ -79,25 +118,16 @@ macro_rules! call {
 }
 
 impl Nccl {
-    pub const LIBRARY: &'static str = "libnccl.so.2";
+    /// NCCL, and RCCL of AMD, which has functions of the same names.
+    const NAMES: [&str; 2] = ["libnccl.so.2", "librccl.so.1"];
 
-    /// Loads the library from where the dynamic linker looks.
+    /// Loads the library of this file or folder; if none is named, from where the dynamic linker looks, and from Python
+    /// wheels, NVIDIA's HPC SDK and ROCm.
     ///
     /// # Errors
     /// When it is not there or cannot be loaded.
-    pub fn open() -> Result<Arc<Self>, GpuError> {
-        Self::start(&Library::open(Self::LIBRARY)?)
-    }
-
-    /// Loads the library of this file.
-    ///
-    /// # Errors
-    /// When it is not there or cannot be loaded.
-    pub fn open_at(path: &Path) -> Result<Arc<Self>, GpuError> {
-        Self::start(&Library::open_at(path)?)
-    }
-
-    fn start(library: &Library) -> Result<Arc<Self>, GpuError> {
+    pub fn open(named: Option<&Path>) -> Result<Arc<Self>, GpuError> {
+        let library = find::open(&Self::NAMES, &[], named)?;
         let last_error = library.first(&[c"ncclGetLastError"]).map(|address| {
             // SAFETY: the address is that of the function of this name, whose type nccl.h declares so.
             unsafe {
@@ -106,7 +136,13 @@ impl Nccl {
                 )
             }
         });
-        Ok(Arc::new(Self { table: Table::load(library), last_error }))
+        let path = find::path_of(&library, c"ncclGetVersion");
+        Ok(Arc::new(Self { table: Table::load(&library), last_error, path }))
+    }
+
+    /// The file that was loaded.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     fn answer(&self, call: &'static str, code: c_int) -> Result<(), GpuError> {
@@ -150,6 +186,34 @@ impl Nccl {
         Ok(format!("{major}.{minor}.{patch}"))
     }
 
+    /// Makes the library write its log to `file`: what it made of the machine and which ways the ranks have to each other,
+    /// and, where the log can be stopped, what it chose for each operation. To be called before any other function; `false`
+    /// where the user has the log already: `NCCL_DEBUG` is set.
+    pub fn log_to(&self, file: &Path) -> bool {
+        if std::env::var_os("NCCL_DEBUG").is_some() {
+            return false;
+        }
+        let subsystems = if self.can_stop_log() { "INIT,GRAPH,NET,TUNING" } else { "INIT,GRAPH,NET" };
+        set("NCCL_DEBUG", "INFO".as_ref());
+        set("NCCL_DEBUG_SUBSYS", subsystems.as_ref());
+        set("NCCL_DEBUG_FILE", file.as_os_str());
+        true
+    }
+
+    /// Whether the log can be stopped: from 2.24 on. The line on each operation costs about a microsecond.
+    const fn can_stop_log(&self) -> bool {
+        self.table.reset_log.function.is_some()
+    }
+
+    /// Ends the log that [`Self::log_to`] began, where that is possible; warnings go on.
+    pub fn stop_log(&self) {
+        if let Some(function) = self.table.reset_log.function {
+            set("NCCL_DEBUG", "WARN".as_ref());
+            // SAFETY: the function takes nothing. It has no result: the number is not read.
+            unsafe { function() };
+        }
+    }
+
     /// A new rendezvous. The library listens on a port until all ranks have joined.
     ///
     /// # Errors
@@ -189,16 +253,17 @@ impl Nccl {
     }
 }
 
-/// Elements of 32-bit floating point in device memory.
+/// Elements in device memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Floats<'a> {
+pub struct NcclElements<'a> {
     pub at: Span<'a>,
     pub count: usize,
+    pub kind: NcclType,
 }
 
-impl Floats<'_> {
+impl NcclElements<'_> {
     fn address(self) -> Result<*mut c_void, GpuError> {
-        let address = self.at.address(self.count * 4)?;
+        let address = self.at.address(self.count * self.kind.bytes())?;
         Ok(std::ptr::with_exposed_provenance_mut(address as usize))
     }
 }
@@ -227,12 +292,12 @@ impl GpuCommunicator {
     }
 
     /// The raw stream, which keeps the memory of an operation until it is done.
-    fn stream(&self, stream: &Stream, memory: [Floats<'_>; 2]) -> Result<CudaStream, GpuError> {
+    fn stream(&self, stream: &Stream, memory: [NcclElements<'_>; 2]) -> Result<CudaStream, GpuError> {
         if !self.gpu.is(stream.gpu()) {
             return Err(GpuError::Foreign { what: "the stream" });
         }
         self.gpu.entered()?;
-        memory.iter().for_each(|floats| stream.keep(floats.at));
+        memory.iter().for_each(|elements| stream.keep(elements.at));
         Ok(std::ptr::with_exposed_provenance_mut(stream.raw()))
     }
 
@@ -240,66 +305,98 @@ impl GpuCommunicator {
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn all_reduce(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn all_reduce(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
         let count = from.count.min(to.count);
-        call!(&self.nccl, all_reduce(here, there, count, FLOAT, SUM, self.raw(), raw))
+        call!(&self.nccl, all_reduce(here, there, count, from.kind.code(), SUM, self.raw(), raw))
     }
 
     /// The same on rank 0 alone.
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn reduce(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn reduce(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
         let count = from.count.min(to.count);
-        call!(&self.nccl, reduce(here, there, count, FLOAT, SUM, 0, self.raw(), raw))
+        call!(&self.nccl, reduce(here, there, count, from.kind.code(), SUM, 0, self.raw(), raw))
     }
 
     /// What rank 0 has, on every rank.
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn broadcast(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn broadcast(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
         let count = from.count.min(to.count);
-        call!(&self.nccl, broadcast(here, there, count, FLOAT, 0, self.raw(), raw))
+        call!(&self.nccl, broadcast(here, there, count, from.kind.code(), 0, self.raw(), raw))
     }
 
     /// What all ranks have, one after the other, on every rank: `to` has room for all.
     ///
     /// # Errors
     /// When the library refuses, or there is no room.
-    pub fn all_gather(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn all_gather(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let count = from.count.min(to.count / self.ranks);
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
-        call!(&self.nccl, all_gather(here, there, count, FLOAT, self.raw(), raw))
+        call!(&self.nccl, all_gather(here, there, count, from.kind.code(), self.raw(), raw))
     }
 
     /// Of the sums of what all ranks have, the part of this rank.
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn reduce_scatter(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn reduce_scatter(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let count = to.count.min(from.count / self.ranks);
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
-        call!(&self.nccl, reduce_scatter(here, there, count, FLOAT, SUM, self.raw(), raw))
+        call!(&self.nccl, reduce_scatter(here, there, count, from.kind.code(), SUM, self.raw(), raw))
     }
 
     /// A part of `from` to each rank, in their order, and as many into `to`.
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn all_to_all(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn all_to_all(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let count = from.count.min(to.count) / self.ranks;
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
-        let part =
-            |of: *mut c_void, rank: usize| of.cast::<f32>().wrapping_add(rank * count).cast::<c_void>();
+        let part = |of: *mut c_void, rank: usize| of.wrapping_byte_add(rank * count * from.kind.bytes());
         self.grouped(|| {
             for rank in 0..self.ranks {
                 let peer = rank as c_int;
-                call!(&self.nccl, send(part(here, rank), count, FLOAT, peer, self.raw(), raw))?;
-                call!(&self.nccl, receive(part(there, rank), count, FLOAT, peer, self.raw(), raw))?;
+                call!(&self.nccl, send(part(here, rank), count, from.kind.code(), peer, self.raw(), raw))?;
+                call!(
+                    &self.nccl,
+                    receive(part(there, rank), count, from.kind.code(), peer, self.raw(), raw)
+                )?;
             }
             Ok(())
         })
@@ -309,13 +406,18 @@ impl GpuCommunicator {
     ///
     /// # Errors
     /// When the library refuses.
-    pub fn send_receive(&self, stream: &Stream, to: Floats<'_>, from: Floats<'_>) -> Result<(), GpuError> {
+    pub fn send_receive(
+        &self,
+        stream: &Stream,
+        to: NcclElements<'_>,
+        from: NcclElements<'_>,
+    ) -> Result<(), GpuError> {
         let count = from.count.min(to.count);
         let (there, here, raw) = (to.address()?, from.address()?, self.stream(stream, [to, from])?);
         let (next, before) = ((self.rank + 1) % self.ranks, (self.rank + self.ranks - 1) % self.ranks);
         self.grouped(|| {
-            call!(&self.nccl, send(here, count, FLOAT, next as c_int, self.raw(), raw))?;
-            call!(&self.nccl, receive(there, count, FLOAT, before as c_int, self.raw(), raw))
+            call!(&self.nccl, send(here, count, from.kind.code(), next as c_int, self.raw(), raw))?;
+            call!(&self.nccl, receive(there, count, from.kind.code(), before as c_int, self.raw(), raw))
         })
     }
 
@@ -345,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_named() {
-        let missing = Nccl::open_at(Path::new("/nowhere/libnccl.so.2")).expect_err("no such library");
+        let missing = Nccl::open(Some(Path::new("/nowhere/libnccl.so.2"))).expect_err("no such library");
         assert_eq!(missing.to_string(), "/nowhere/libnccl.so.2 not found");
         assert_eq!(missing.fault(), GpuFault::NoDevice);
     }

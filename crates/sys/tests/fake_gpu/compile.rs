@@ -69,7 +69,7 @@ fn compiled(lacking: &str) -> PathBuf {
         "--crate-name",
         "fake_gpu",
         "-C",
-        "opt-level=1",
+        "opt-level=2",
     ]);
     if !lacking.is_empty() {
         compile.arg("--cfg").arg(format!("without=\"{lacking}\""));

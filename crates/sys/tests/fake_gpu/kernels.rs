@@ -8,8 +8,8 @@ pub fn arguments(name: &str) -> usize {
     match name {
         "fill" | "chase" => 4,
         "check" | "invert" | "exchange" => 5,
-        "copy_rest" | "wait" | "fill_floats" => 3,
-        "check_floats" => 8,
+        "copy_rest" | "wait" => 3,
+        _ if name.starts_with("fill_") => 4,
         _ => crate::product::arguments(name).unwrap_or(9),
     }
 }
@@ -22,16 +22,6 @@ fn word(at: u64) -> u64 {
 fn put(at: u64, value: u64) {
     // SAFETY: as above.
     unsafe { *(at as *mut u64) = value };
-}
-
-fn float(at: u64) -> f32 {
-    // SAFETY: as above.
-    unsafe { *(at as *const f32) }
-}
-
-fn put_float(at: u64, value: f32) {
-    // SAFETY: as above.
-    unsafe { *(at as *mut f32) = value };
 }
 
 /// Runs a kernel on the device; returns its duration in nanoseconds.
@@ -88,21 +78,28 @@ pub fn run(
             return Ok(8.0 * b as f64 * times * world.config.number("load_ns", 500.0));
         }
         "wait" => wait(a, b as u32)?,
-        "fill_floats" => (0..b).for_each(|at| put_float(a + 4 * at, ((7 * at + 13 * c) % 61) as f32)),
-        "check_floats" => {
-            let &[_, _, sums, each, source, first, ranks, tally] = arguments else { return Err(1) };
-            let of = |rank: u64, at: u64| (7 * (at + first) + 13 * rank) % 61;
-            for at in 0..b {
+        _ if name.starts_with("fill_") => {
+            let modulus = arguments[3];
+            let values: Vec<f64> = (0..b).map(|at| ((7 * at + 13 * c) % modulus) as f64).collect();
+            crate::nccl::store(crate::nccl::kind(&name["fill_".len()..]), a as usize, &values);
+        }
+        _ if name.starts_with("check_") => {
+            let &[_, _, sums, each, source, first, ranks, modulus, tally] = arguments else { return Err(1) };
+            let of = |rank: u64, at: u64| (7 * (at + first) + 13 * rank) % modulus;
+            let found = crate::nccl::load(crate::nccl::kind(&name["check_".len()..]), a as usize, b as usize);
+            for (at, found) in found.into_iter().enumerate() {
+                let at = at as u64;
                 let wanted = match sums {
                     0 => of(source + at / each, at % each),
                     _ => (0..ranks).map(|rank| of(rank, at % each)).sum(),
                 };
-                if float(a + 4 * at) != wanted as f32 {
+                if found != wanted as f64 {
                     put(tally, word(tally) + 1);
                     put(tally + 8, word(tally + 8).min(at));
                 }
             }
         }
+        _ if name.starts_with("gemm_") => return Ok(crate::blas::multiply(world, &name["gemm_".len()..], arguments)),
         _ if crate::product::arguments(name).is_some() => return Ok(crate::product::run(world, name, arguments)),
         _ => return streaming(world, name, (blocks, threads), arguments),
     }

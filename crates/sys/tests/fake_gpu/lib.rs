@@ -1,7 +1,7 @@
-//! A driver of GPUs that do not exist, for tests: the functions of `libcuda.so.1` and `libnvidia-ml.so.1` that Seatrial
-//! uses. Memory of a device is memory of the process, copies move real bytes and kernels, known by their names, do their
-//! work on the CPU, so that checks of data are real. Time is simulated: each piece of work takes what the configuration
-//! says, which the marks in streams tell exactly.
+//! A driver of GPUs that do not exist, for tests: the functions of `libcuda.so.1`, `libnvidia-ml.so.1`, `libnccl.so.2` and
+//! `libcublas.so` that Seatrial uses. Memory of a device is memory of the process, copies move real bytes and kernels, known
+//! by their names, do their work on the CPU, so that checks of data are real. Time is simulated: each piece of work takes
+//! what the configuration says, which the marks in streams tell exactly.
 //!
 //! It is not a member of the workspace: tests compile it (`compile.rs`). Its configuration is the file beside it whose
 //! name has `.conf` added, words of the form `key=value`:
@@ -14,6 +14,7 @@
 //! | `node`, `far` | the NUMA node of every device, and the percentage that is left of a rate from and to other nodes | any, 50 |
 //! | `copy_ns` | what each copy takes besides | 0 |
 //! | `load_ns` | one load of a chase: local; from the host twice, from a peer three times that | 500 |
+//! | `blas` | first number of the version of `libcublas.so` | 13 |
 //! | `tflops` | of matrix products; they are made, so that few of them should fill a slice | 0.00005 |
 //! | `idle` | products write nothing | |
 //! | `flip` | the product of this number, counted from 0, has a wrong bit in its first sum | none |
@@ -34,6 +35,7 @@
 //! `--cfg without="SYMBOL"` compiles a driver that is too old for the function.
 #![expect(non_snake_case, reason = "the functions have the names of the driver's")]
 
+mod blas;
 mod kernels;
 mod nccl;
 mod nvml;

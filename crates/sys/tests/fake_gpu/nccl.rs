@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Write;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ struct Call {
     from: usize,
     to: usize,
     count: usize,
+    kind: c_int,
 }
 
 #[derive(Default)]
@@ -114,6 +116,9 @@ pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, 
     if is_shared {
         return 5;
     }
+    log("Using network Socket");
+    log(&format!("Channel 00/0 : {rank}[{device}] -> {}[0] via P2P/CUMEM", (rank + 1) % ranks));
+    log("2 coll channels, 2 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer");
     unsafe { *comm = Box::into_raw(Box::new(Comm { id, rank, ranks })).cast() };
     0
 }
@@ -124,28 +129,67 @@ pub unsafe extern "C" fn ncclCommDestroy(comm: *mut c_void) -> c_int {
     0
 }
 
-/// Floats of memory.
-///
+/// Bytes of an element and its name among the types of products, by the number of its type.
+fn form(kind: c_int) -> (usize, &'static str) {
+    match kind {
+        2 => (4, "int32"),
+        6 => (2, "fp16"),
+        8 => (8, "fp64"),
+        9 => (2, "bf16"),
+        _ => (4, "fp32"),
+    }
+}
+
+/// The number of a type.
+pub fn kind(name: &str) -> c_int {
+    [2, 6, 8, 9].into_iter().find(|kind| form(*kind).1 == name).unwrap_or(7)
+}
+
 /// # Safety
 /// As with a real library: whoever called it vouches for the address.
-unsafe fn floats<'a>(at: usize, count: usize) -> &'a mut [f32] {
-    unsafe { std::slice::from_raw_parts_mut(at as *mut f32, count) }
+unsafe fn items<'a, T>(at: usize, count: usize) -> &'a mut [T] {
+    unsafe { std::slice::from_raw_parts_mut(at as *mut T, count) }
+}
+
+pub fn load(kind: c_int, at: usize, count: usize) -> Vec<f64> {
+    unsafe {
+        match kind {
+            2 => items::<i32>(at, count).iter().map(|value| f64::from(*value)).collect(),
+            6 => (0..count as u64).map(|index| crate::product::element("fp16", at as u64, index)).collect(),
+            8 => items::<f64>(at, count).to_vec(),
+            9 => items::<u16>(at, count).iter().map(|bits| f64::from(f32::from_bits(u32::from(*bits) << 16))).collect(),
+            _ => items::<f32>(at, count).iter().map(|value| f64::from(*value)).collect(),
+        }
+    }
+}
+
+pub fn store(kind: c_int, at: usize, values: &[f64]) {
+    fn put<T>(at: usize, values: &[f64], of: impl Fn(f64) -> T) {
+        let to = unsafe { items::<T>(at, values.len()) };
+        to.iter_mut().zip(values).for_each(|(to, value)| *to = of(*value));
+    }
+    match kind {
+        2 => put(at, values, |value| value as i32),
+        6 => put(at, values, crate::product::half),
+        8 => put(at, values, |value| value),
+        9 => put(at, values, |value| ((value as f32).to_bits() >> 16) as u16),
+        _ => put(at, values, |value| value as f32),
+    }
 }
 
 /// Moves the data of all ranks.
 fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
     let of = |rank: usize| calls[&rank][0];
-    let values = |rank: usize, count: usize| unsafe { floats(of(rank).from, count) }.to_vec();
+    let first = of(0);
+    let kind = first.kind;
+    let values = |rank: usize, count: usize| load(kind, of(rank).from, count);
     let sums = |count: usize| {
         (0..ranks).map(|rank| values(rank, count)).reduce(|mut all, more| {
             all.iter_mut().zip(more).for_each(|(sum, value)| *sum += value);
             all
         })
     };
-    let first = of(0);
-    let put = |rank: usize, offset: usize, what: &[f32]| unsafe {
-        floats(of(rank).to + 4 * offset, what.len()).copy_from_slice(what);
-    };
+    let put = |rank: usize, offset: usize, what: &[f64]| store(kind, of(rank).to + form(kind).0 * offset, what);
     match first.what {
         What::AllReduce => {
             let sums = sums(first.count).unwrap_or_default();
@@ -157,9 +201,10 @@ fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
             (0..ranks).for_each(|rank| put(rank, 0, &root));
         }
         What::AllGather => {
-            for source in 0..ranks {
-                let own = values(source, first.count);
-                (0..ranks).for_each(|rank| put(rank, source * first.count, &own));
+            // All are read before any is written: in place they share memory.
+            let all: Vec<Vec<f64>> = (0..ranks).map(|source| values(source, first.count)).collect();
+            for (source, own) in all.iter().enumerate() {
+                (0..ranks).for_each(|rank| put(rank, source * first.count, own));
             }
         }
         What::ReduceScatter => {
@@ -172,13 +217,24 @@ fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
                     let What::Send(peer) = call.what else { continue };
                     let taken = calls[&peer].iter().find(|other| matches!(other.what, What::Receive(from) if from == *source));
                     let taken = taken.expect("a receive for each send");
-                    let data = unsafe { floats(call.from, call.count) }.to_vec();
-                    unsafe { floats(taken.to, call.count) }.copy_from_slice(&data);
+                    store(kind, taken.to, &load(kind, call.from, call.count));
                 }
             }
         }
     }
 }
+
+/// Writes a line to the log that the environment asks for.
+fn log(line: &str) {
+    let is_wanted = std::env::var("NCCL_DEBUG").is_ok_and(|level| level == "INFO");
+    if let (true, Ok(file)) = (is_wanted, std::env::var("NCCL_DEBUG_FILE")) {
+        let opened = std::fs::OpenOptions::new().create(true).append(true).open(file);
+        let _ = opened.and_then(|mut file| writeln!(file, "host:1:1 [0] NCCL INFO {line}"));
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclResetDebugInit() {}
 
 fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     let Comm { id, rank, ranks } = *unsafe { &*comm.cast::<Comm>() };
@@ -187,9 +243,12 @@ fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     }
     // What is queued before is done before.
     with(|world| world.finish(stream));
-    let bytes: usize = calls.iter().map(|call| 4 * call.count).max().unwrap_or(0);
+    let bytes: usize = calls.iter().map(|call| form(call.kind).0 * call.count).max().unwrap_or(0);
+    if let (0, What::AllReduce) = (rank, calls[0].what) {
+        log(&format!("AllReduce: {bytes} Bytes -> Algo RING proto SIMPLE channel{{Lo..Hi}}={{0..1}}"));
+    }
     let flips = with(|world| world.config.numbers.get("nccl_flip") == Some(&(rank as f64))) && bytes > 8;
-    let target = calls.iter().map(|call| call.to).find(|to| *to != 0);
+    let target = calls.iter().find(|call| call.to != 0).map(|call| (call.kind, call.to));
     let before = change(id, |job| {
         job.calls.insert(rank, calls);
         if job.calls.len() == ranks {
@@ -203,16 +262,21 @@ fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     if !until(id, |job| job.done > before) {
         return 6;
     }
-    if let Some(target) = target.filter(|_| flips) {
-        let first = unsafe { floats(target, 1) };
-        first[0] += 1.0;
+    if let Some((kind, target)) = target.filter(|_| flips) {
+        store(kind, target, &[load(kind, target, 1)[0] + 1.0]);
     }
     let busy = with(|world| 10_000.0 + bytes as f64 / world.config.number("busbw", 100.0));
     with(|world| world.queue(stream, Op::Busy { ns: busy }))
 }
 
-fn once(comm: *mut c_void, stream: *mut c_void, what: What, from: *const c_void, to: *mut c_void, count: usize) -> c_int {
-    let call = Call { what, from: from as usize, to: to as usize, count };
+fn once(
+    (comm, stream): (*mut c_void, *mut c_void),
+    what: What,
+    from: *const c_void,
+    to: *mut c_void,
+    (count, kind): (usize, c_int),
+) -> c_int {
+    let call = Call { what, from: from as usize, to: to as usize, count, kind };
     let is_grouped = GROUP.with_borrow_mut(|group| {
         group.as_mut().map(|group| {
             group.0.push(call);
@@ -243,13 +307,13 @@ macro_rules! operations {
             from: *const c_void,
             to: *mut c_void,
             count: usize,
-            _: c_int,
+            kind: c_int,
             $($extra: c_int,)*
             comm: *mut c_void,
             stream: *mut c_void,
         ) -> c_int {
             $(let _ = $extra;)*
-            once(comm, stream, $what, from, to, count)
+            once((comm, stream), $what, from, to, (count, kind))
         }
     )*};
 }
@@ -266,22 +330,22 @@ operations! {
 pub extern "C" fn ncclSend(
     from: *const c_void,
     count: usize,
-    _: c_int,
+    kind: c_int,
     peer: c_int,
     comm: *mut c_void,
     stream: *mut c_void,
 ) -> c_int {
-    once(comm, stream, What::Send(peer as usize), from, std::ptr::null_mut(), count)
+    once((comm, stream), What::Send(peer as usize), from, std::ptr::null_mut(), (count, kind))
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclRecv(
     to: *mut c_void,
     count: usize,
-    _: c_int,
+    kind: c_int,
     peer: c_int,
     comm: *mut c_void,
     stream: *mut c_void,
 ) -> c_int {
-    once(comm, stream, What::Receive(peer as usize), std::ptr::null(), to, count)
+    once((comm, stream), What::Receive(peer as usize), std::ptr::null(), to, (count, kind))
 }

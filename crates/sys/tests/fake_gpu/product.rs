@@ -1,4 +1,5 @@
-//! The kernels of matrix products of bf16, whose operands and sums lie as the real ones have them.
+//! The kernels of matrix products. Those of our own, of bf16, have operands and sums where the real ones have them; those for
+//! libraries, of all types, row after row.
 
 use crate::world::World;
 
@@ -6,7 +7,7 @@ pub fn arguments(name: &str) -> Option<usize> {
     let (what, _) = name.rsplit_once('_')?;
     Some(match what {
         "product" => 7,
-        "operand" | "verify" => 5,
+        "operand" | "verify" | "operand_rows" | "verify_rows" => 5,
         "expect" | "differ" => 4,
         "weigh" => 3,
         _ => return None,
@@ -48,11 +49,101 @@ fn of_sum(row: u64, column: u64, columns: u64) -> usize {
     ((row / 16 * (columns / 8) + column / 8) * 128 + lane * 4 + row % 16 / 8 * 2 + column % 2) as usize
 }
 
+fn bytes_of(kind: &str) -> u64 {
+    match kind {
+        "int8" => 1,
+        "bf16" | "fp16" => 2,
+        "fp64" => 8,
+        _ => 4,
+    }
+}
+
+/// Element number `at` of a type.
+pub fn element(kind: &str, from: u64, at: u64) -> f64 {
+    let at = at as usize;
+    // SAFETY: as above.
+    unsafe {
+        match kind {
+            "int8" => f64::from(*(from as *const i8).add(at)),
+            "bf16" => f64::from(f32::from_bits(u32::from(*(from as *const u16).add(at)) << 16)),
+            "fp16" => {
+                let bits = *(from as *const u16).add(at);
+                let (exponent, fraction) = (bits >> 10 & 31, f64::from(bits & 1023) / 1024.0);
+                let size = if exponent == 0 { 0.0 } else { (1.0 + fraction) * 2_f64.powi(i32::from(exponent) - 15) };
+                if bits >> 15 == 1 { -size } else { size }
+            }
+            "fp64" => *(from as *const f64).add(at),
+            _ => f64::from(*(from as *const f32).add(at)),
+        }
+    }
+}
+
+/// Half precision of a small whole number.
+pub fn half(value: f64) -> u16 {
+    let bits = (value as f32).to_bits();
+    if value == 0.0 { 0 } else { ((bits >> 16 & 0x8000) | (bits - (112 << 23)) >> 13 & 0x7fff) as u16 }
+}
+
+/// Bits of an element: zero, whole numbers from -1 to 2, or random ones as the real kernels make them.
+fn bits_of(kind: &str, fill: u64, random: u32) -> u64 {
+    let number = random as usize & 3;
+    let (whole, base, mask, shift): ([u64; 4], u32, u32, u32) = match kind {
+        "int8" => ([0xff, 0, 1, 2], 0, 0xff, 7),
+        "bf16" => ([0xbf80, 0, 0x3f80, 0x4000], 0x3f00, 0x80ff, 7),
+        "fp16" => ([0xbc00, 0, 0x3c00, 0x4000], 0x3800, 0x87ff, 7),
+        "fp64" => ([0xbff0_0000, 0, 0x3ff0_0000, 0x4000_0000].map(|half| half << 32), 0x3fe0_0000, 0x801f_ffff, 0),
+        "tf32" => ([0xbf80_0000, 0, 0x3f80_0000, 0x4000_0000], 0x3f00_0000, 0x80ff_e000, 0),
+        _ => ([0xbf80_0000, 0, 0x3f80_0000, 0x4000_0000], 0x3f00_0000, 0x80ff_ffff, 0),
+    };
+    let some = u64::from(base | random >> shift & mask);
+    match (fill, kind) {
+        (0, _) => 0,
+        (1, _) => whole[number],
+        (_, "fp64") => some << 32 | u64::from(random.wrapping_mul(0x9e37_79b1)),
+        _ => some,
+    }
+}
+
+/// Counts a product, plants a wrong bit in the one that was ordered, and returns its duration in nanoseconds.
+pub fn made(world: &mut World, sums: u64, operations: f64) -> f64 {
+    let made = world.config.numbers.entry("products".to_owned()).or_insert(0.0);
+    let number = std::mem::replace(made, *made + 1.0);
+    if world.config.numbers.get("flip") == Some(&number) {
+        let sums: &mut [u32] = unsafe { items(sums, 1) };
+        sums[0] ^= 1 << 22;
+    }
+    operations / (world.config.number("tflops", 5e-5) * 1e3)
+}
+
 /// Runs a kernel; returns its duration in nanoseconds.
 pub fn run(world: &mut World, name: &str, arguments: &[u64]) -> f64 {
-    let (what, _) = name.rsplit_once('_').expect("checked before");
+    let (what, kind) = name.rsplit_once('_').expect("checked before");
     let argument = |number: usize| arguments[number];
     match what {
+        "operand_rows" => {
+            let (vectors, seed, fill) = (argument(1), argument(3) as u32, argument(4));
+            let (each, across) = (bytes_of(kind), argument(2) * 128 / bytes_of(kind));
+            let to: &mut [u8] = unsafe { items(argument(0), vectors * 16) };
+            for (at, to) in to.chunks_mut(each as usize).enumerate() {
+                let (row, along) = (at as u64 / across, at as u64 % across);
+                let bits = bits_of(kind, fill, hash(row as u32, along as u32, seed));
+                to.copy_from_slice(&bits.to_le_bytes()[..each as usize]);
+            }
+        }
+        "verify_rows" => {
+            let (rows, columns) = (argument(1), argument(2));
+            let expected: &[i64] = unsafe { items(argument(3), rows) };
+            let value = |at: u64| match kind {
+                "fp64" => element("fp64", argument(0), at).round_ties_even() as i64,
+                "int8" => i64::from(unsafe { *(argument(0) as *const i32).add(at as usize) }),
+                _ => element("fp32", argument(0), at).round_ties_even() as i64,
+            };
+            let sum = |row: u64| {
+                let each = (0..columns).map(|column| value(row * columns + column).wrapping_mul(weight(column as u32)));
+                each.fold(0, i64::wrapping_add)
+            };
+            tally(argument(4), (0..rows).filter(|row| sum(*row) != expected[*row as usize]));
+        }
         "operand" => {
             let (vectors, deep, seed, kind) = (argument(1), argument(2), argument(3) as u32, argument(4));
             let to: &mut [u16] = unsafe { items(argument(0), vectors * 8) };
@@ -90,12 +181,7 @@ pub fn run(world: &mut World, name: &str, arguments: &[u64]) -> f64 {
             // The multiprocessor of the first block of threads.
             let processors: &mut [u32] = unsafe { items(argument(6), 1) };
             processors[0] = 17;
-            let made = world.config.numbers.entry("products".to_owned()).or_insert(0.0);
-            let number = std::mem::replace(made, *made + 1.0);
-            if world.config.numbers.get("flip") == Some(&number) {
-                sums[0] = f32::from_bits(sums[0].to_bits() ^ 1 << 22);
-            }
-            return 2.0 * (rows * columns * depth) as f64 / (world.config.number("tflops", 5e-5) * 1e3);
+            return made(world, argument(2), 2.0 * (rows * columns * depth) as f64);
         }
         "weigh" => {
             let to: &mut [i64] = unsafe { items(argument(0), argument(1)) };

@@ -80,6 +80,25 @@ impl Form {
     }
 }
 
+/// How operands and sums lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As the own kernels read and write them.
+    Tiles,
+    /// Row after row, as libraries have them.
+    Rows,
+}
+
+impl Layout {
+    /// Kernels that make operands, and that prove and compare sums, in the order of their use.
+    pub const fn names(self) -> [&'static str; 5] {
+        match self {
+            Self::Tiles => ["operand", "weigh", "expect", "verify", "differ"],
+            Self::Rows => ["operand_rows", "weigh", "expect", "verify_rows", "differ"],
+        }
+    }
+}
+
 /// Name of the kernel `what` for this element. The names say the element, so that nobody takes another's.
 pub fn name(what: &str, element: Element) -> String {
     format!("{what}_{}", element.name)
@@ -102,9 +121,18 @@ pub fn module(element: Element, form: Form) -> CString {
         Form::Group => product_of_groups(&mut text, element),
         Form::Warp => product_of_warps(&mut text, element),
     }
-    proof::operand(&mut text, element);
+    proofs(text, element, Layout::Tiles)
+}
+
+/// A module with the kernels of [`module`] without `product`, for operands and sums that lie row after row.
+pub fn module_of_rows(element: Element) -> CString {
+    proofs(".version 6.0\n.target sm_50\n.address_size 64\n".to_owned(), element, Layout::Rows)
+}
+
+fn proofs(mut text: String, element: Element, layout: Layout) -> CString {
+    proof::operand(&mut text, element, layout);
     proof::rows(&mut text, element);
-    proof::verify(&mut text, element);
+    proof::verify(&mut text, element, layout);
     proof::differ(&mut text, element);
     CString::new(text).expect("our text holds no zero byte")
 }

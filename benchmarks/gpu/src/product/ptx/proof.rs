@@ -1,6 +1,6 @@
 //! Kernels that make operands, and that prove and compare sums.
 
-use super::{Lines, SEEDS, TILE_ROWS, line, name};
+use super::{Layout, Lines, SEEDS, TILE_ROWS, line, name};
 use crate::product::Element;
 
 /// Random bits `%h` of row `%row`, place `%place` and `%seed`.
@@ -15,16 +15,16 @@ const THREAD: &str =
 mul.wide.u32 %d0, %r0, %r1; cvt.u64.u32 %d1, %r2; add.u64 %d0, %d0, %d1; mul.wide.u32 %d1, %r3, %r1;";
 
 /// Sixteen bytes a thread and turn.
-pub(super) fn operand(text: &mut String, element: Element) {
+pub(super) fn operand(text: &mut String, element: Element, layout: Layout) {
     let lines = &mut Lines(text);
     line!(
         lines,
         ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {{",
-        name("operand", element)
+        name(layout.names()[0], element)
     );
     line!(
         lines,
-        ".reg .pred %p, %q; .reg .b32 %r<16>, %w<4>; .reg .b64 %d<8>; .reg .b32 %h, %g, %row, %place, %seed, %kind;"
+        ".reg .pred %p, %q, %first; .reg .b32 %r<16>, %w<4>; .reg .b64 %d<8>; .reg .b32 %h, %g, %row, %place, %seed, %kind;"
     );
     line!(
         lines,
@@ -33,40 +33,38 @@ pub(super) fn operand(text: &mut String, element: Element) {
     line!(lines, "ld.param.u32 %kind, [p4]; cvta.to.global.u64 %d4, %d4;");
     line!(lines, "{THREAD}");
     line!(lines, "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; cvt.u32.u64 %r5, %d0;");
-    // Row and 16 bytes within the tile, and where the tile lies.
-    line!(
-        lines,
-        "shr.u32 %r6, %r5, 10; div.u32 %r7, %r6, %r4; rem.u32 %r8, %r6, %r4; bfe.u32 %r9, %r5, 3, 7;"
-    );
-    line!(lines, "mad.lo.u32 %row, %r7, {TILE_ROWS}, %r9; xor.b32 %r10, %r5, %r9; and.b32 %r10, %r10, 7;");
-    line!(lines, "mad.lo.u32 %r10, %r8, 8, %r10; mul.lo.u32 %place, %r10, {};", 16 / element.bytes);
-    let each = 4 / element.bytes;
-    for word in 0..4 {
+    match layout {
+        // Row and 16 bytes within the tile, and where the tile lies.
+        Layout::Tiles => {
+            line!(
+                lines,
+                "shr.u32 %r6, %r5, 10; div.u32 %r7, %r6, %r4; rem.u32 %r8, %r6, %r4; bfe.u32 %r9, %r5, 3, 7;"
+            );
+            line!(
+                lines,
+                "mad.lo.u32 %row, %r7, {TILE_ROWS}, %r9; xor.b32 %r10, %r5, %r9; and.b32 %r10, %r10, 7;"
+            );
+            line!(lines, "mad.lo.u32 %r10, %r8, 8, %r10;");
+        }
+        Layout::Rows => {
+            line!(lines, "shl.b32 %r6, %r4, 3; div.u32 %row, %r5, %r6; rem.u32 %r10, %r5, %r6;");
+        }
+    }
+    line!(lines, "mul.lo.u32 %place, %r10, {};", 16 / element.bytes);
+    if element.bytes == 8 {
+        // The lower half of the bits is random too, or zero.
+        for word in [0, 2] {
+            value(lines, element);
+            line!(lines, "mul.lo.u32 %w{word}, %h, 0x9e3779b1; selp.b32 %w{word}, %w{word}, 0, %first;");
+            line!(lines, "mov.b32 %w{}, %r12; add.u32 %place, %place, 1;", word + 1);
+        }
+    }
+    let (each, words) = (4 / element.bytes, if element.bytes == 8 { 0 } else { 4 });
+    for word in 0..words {
         line!(lines, "mov.u32 %w{word}, 0;");
         for turn in 0..each {
-            line!(lines, "{HASH}");
-            line!(lines, "and.b32 %r11, %h, 3;");
-            // The four whole numbers, by their number.
-            line!(lines, "mov.u32 %r12, {:#x};", element.whole[0]);
-            for number in 1..4 {
-                line!(
-                    lines,
-                    "setp.eq.u32 %q, %r11, {number}; @%q mov.u32 %r12, {:#x};",
-                    element.whole[number]
-                );
-            }
-            line!(
-                lines,
-                "setp.eq.u32 %q, %kind, 2; shr.u32 %r13, %h, {}; and.b32 %r13, %r13, {:#x};",
-                if element.bytes == 4 { 0 } else { 7 },
-                element.mask
-            );
-            line!(lines, "or.b32 %r13, %r13, {:#x}; selp.b32 %r12, %r13, %r12, %q;", element.base);
-            line!(
-                lines,
-                "setp.eq.u32 %q, %kind, 0; selp.b32 %r12, 0, %r12, %q; shl.b32 %r12, %r12, {};",
-                8 * element.bytes * turn
-            );
+            value(lines, element);
+            line!(lines, "shl.b32 %r12, %r12, {};", 8 * element.bytes * turn);
             line!(lines, "or.b32 %w{word}, %w{word}, %r12; add.u32 %place, %place, 1;");
         }
     }
@@ -75,6 +73,25 @@ pub(super) fn operand(text: &mut String, element: Element) {
         "shl.b64 %d6, %d0, 4; add.u64 %d6, %d6, %d4; st.global.v4.b32 [%d6], {{%w0, %w1, %w2, %w3}};"
     );
     line!(lines, "add.u64 %d0, %d0, %d1; bra again; done: ret; }}");
+}
+
+/// The value of the element in row `%row` at `%place` as `%r12`; `%first` tells whether it is random.
+fn value(lines: &mut Lines<'_>, element: Element) {
+    line!(lines, "{HASH}");
+    line!(lines, "and.b32 %r11, %h, 3;");
+    // The four whole numbers, by their number.
+    line!(lines, "mov.u32 %r12, {:#x};", element.whole[0]);
+    for number in 1..4 {
+        line!(lines, "setp.eq.u32 %q, %r11, {number}; @%q mov.u32 %r12, {:#x};", element.whole[number]);
+    }
+    line!(
+        lines,
+        "setp.eq.u32 %first, %kind, 2; shr.u32 %r13, %h, {}; and.b32 %r13, %r13, {:#x};",
+        if element.bytes >= 4 { 0 } else { 7 },
+        element.mask
+    );
+    line!(lines, "or.b32 %r13, %r13, {:#x}; selp.b32 %r12, %r13, %r12, %first;", element.base);
+    line!(lines, "setp.eq.u32 %q, %kind, 0; selp.b32 %r12, 0, %r12, %q;");
 }
 
 /// The weight of a column, odd, as a sign-extended number `%weight`; the same hash with a place of its own.
@@ -136,17 +153,17 @@ pub(super) fn rows(text: &mut String, element: Element) {
 }
 
 /// One row of sums a thread: all of it times the weights is what `expect` said.
-pub(super) fn verify(text: &mut String, element: Element) {
+pub(super) fn verify(text: &mut String, element: Element, layout: Layout) {
     let third = SEEDS[2];
     let lines = &mut Lines(text);
     line!(
         lines,
         ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4) {{",
-        name("verify", element)
+        name(layout.names()[3], element)
     );
     line!(
         lines,
-        ".reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<16>, %weight, %value, %sum; .reg .f32 %f;"
+        ".reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<16>, %weight, %value, %sum; .reg .f32 %f; .reg .f64 %g64;"
     );
     line!(lines, ".reg .b32 %h, %g, %row, %place, %seed, %turn, %turns;");
     line!(
@@ -159,34 +176,51 @@ pub(super) fn verify(text: &mut String, element: Element) {
     );
     line!(lines, "{THREAD}");
     line!(lines, "again: setp.ge.u64 %p, %d0, %d5; @%p bra done; cvt.u32.u64 %r4, %d0;");
-    // Pieces of 16 rows; in one, 8 rows by 4 lanes a row, and the lower 8 rows in the second half of 16 bytes.
-    line!(
-        lines,
-        "shr.u32 %r5, %r4, 4; shr.u32 %r6, %turns, 3; mul.wide.u32 %d8, %r5, %r6; shl.b64 %d8, %d8, 9;"
-    );
-    line!(
-        lines,
-        "add.u64 %d8, %d8, %d4; and.b32 %r5, %r4, 7; mul.wide.u32 %d9, %r5, 64; add.u64 %d8, %d8, %d9;"
-    );
-    line!(
-        lines,
-        "and.b32 %r5, %r4, 8; cvt.u64.u32 %d9, %r5; add.u64 %d8, %d8, %d9; mov.u64 %sum, 0; mov.u32 %turn, 0;"
-    );
-    line!(lines, "next: mov.u32 %row, %turn; mov.u32 %place, 0; mov.u32 %seed, {third}; {HASH} {WEIGHT}");
-    line!(
-        lines,
-        "shr.u32 %r5, %turn, 3; mul.wide.u32 %d9, %r5, 512; bfe.u32 %r5, %turn, 1, 2; mul.wide.u32 %d10, %r5, 16;"
-    );
-    line!(
-        lines,
-        "add.u64 %d9, %d9, %d10; and.b32 %r5, %turn, 1; mul.wide.u32 %d10, %r5, 4; add.u64 %d9, %d9, %d10;"
-    );
-    line!(lines, "add.u64 %d9, %d9, %d8;");
-    if element.sum == "f32" {
-        line!(lines, "ld.global.f32 %f, [%d9]; cvt.rni.s64.f32 %value, %f;");
+    if layout == Layout::Tiles {
+        // Pieces of 16 rows; in one, 8 rows by 4 lanes a row, and the lower 8 rows in the second half of 16 bytes.
+        line!(
+            lines,
+            "shr.u32 %r5, %r4, 4; shr.u32 %r6, %turns, 3; mul.wide.u32 %d8, %r5, %r6; shl.b64 %d8, %d8, 9;"
+        );
+        line!(
+            lines,
+            "add.u64 %d8, %d8, %d4; and.b32 %r5, %r4, 7; mul.wide.u32 %d9, %r5, 64; add.u64 %d8, %d8, %d9;"
+        );
+        line!(
+            lines,
+            "and.b32 %r5, %r4, 8; cvt.u64.u32 %d9, %r5; add.u64 %d8, %d8, %d9; mov.u64 %sum, 0; mov.u32 %turn, 0;"
+        );
     } else {
-        line!(lines, "ld.global.s32 %value, [%d9];");
+        line!(
+            lines,
+            "cvt.u64.u32 %d8, %turns; mul.lo.u64 %d8, %d8, %d0; mul.lo.u64 %d8, %d8, {};",
+            element.sum_bytes()
+        );
+        line!(lines, "add.u64 %d8, %d8, %d4; mov.u64 %sum, 0; mov.u32 %turn, 0;");
     }
+    line!(lines, "next: mov.u32 %row, %turn; mov.u32 %place, 0; mov.u32 %seed, {third}; {HASH} {WEIGHT}");
+    if layout == Layout::Tiles {
+        line!(
+            lines,
+            "shr.u32 %r5, %turn, 3; mul.wide.u32 %d9, %r5, 512; bfe.u32 %r5, %turn, 1, 2; mul.wide.u32 %d10, %r5, 16;"
+        );
+        line!(
+            lines,
+            "add.u64 %d9, %d9, %d10; and.b32 %r5, %turn, 1; mul.wide.u32 %d10, %r5, 4; add.u64 %d9, %d9, %d10;"
+        );
+        line!(lines, "add.u64 %d9, %d9, %d8;");
+    } else {
+        line!(lines, "mul.wide.u32 %d9, %turn, {}; add.u64 %d9, %d9, %d8;", element.sum_bytes());
+    }
+    line!(
+        lines,
+        "{}",
+        match element.sum {
+            "f32" => "ld.global.f32 %f, [%d9]; cvt.rni.s64.f32 %value, %f;",
+            "f64" => "ld.global.f64 %g64, [%d9]; cvt.rni.s64.f64 %value, %g64;",
+            _ => "ld.global.s32 %value, [%d9];",
+        }
+    );
     line!(lines, "mad.lo.s64 %sum, %value, %weight, %sum;");
     line!(lines, "add.u32 %turn, %turn, 1; setp.lt.u32 %q, %turn, %turns; @%q bra next;");
     line!(lines, "shl.b64 %d9, %d0, 3; add.u64 %d9, %d9, %d6; ld.global.u64 %d10, [%d9];");
