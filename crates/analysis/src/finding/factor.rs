@@ -14,7 +14,7 @@ use seatrial_model::{Better, FactorCase, Finding, Outcome, Params, Subject, Unit
 use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
 
 use super::Rule;
-use super::paired::{self, Measured, because, range};
+use super::paired::{self, PairedStudy, because, range};
 use crate::number::{in_unit, significant};
 
 pub(super) const RULE: Rule = Rule {
@@ -258,7 +258,7 @@ fn findings(study: &Factors) -> Vec<Finding> {
 
 fn finding(study: &Factors, gain: Option<PairedRatio>, text: String) -> Finding {
     let Factors { nodes, subject, group, metric, .. } = study;
-    paired::finding(&RULE, &Measured { nodes, subject, group, metric }, gain, text)
+    paired::finding(&RULE, &PairedStudy { nodes, subject, group, metric }, gain, text)
 }
 
 fn words(study: &Factors, worth: &Worth) -> String {

@@ -7,14 +7,14 @@ use super::Rule;
 use crate::number::{quantity, significant};
 
 /// What was measured: the nodes, the part, and the group and metric as evidence.
-pub(super) struct Measured<'a> {
+pub(super) struct PairedStudy<'a> {
     pub nodes: &'a [String],
     pub subject: &'a Subject,
     pub group: &'a str,
     pub metric: &'a str,
 }
 
-pub(super) fn finding(rule: &Rule, of: &Measured<'_>, gain: Option<PairedRatio>, text: String) -> Finding {
+pub(super) fn finding(rule: &Rule, of: &PairedStudy<'_>, gain: Option<PairedRatio>, text: String) -> Finding {
     let ci95 = gain.and_then(|gain| gain.ci95);
     Finding {
         node: match of.nodes {

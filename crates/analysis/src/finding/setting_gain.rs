@@ -16,7 +16,7 @@ use seatrial_model::{Better, FactorCase, Finding, Outcome, Subject, Unit};
 use seatrial_stats::{PairedRatio, Sorted, discoveries, paired_ratio};
 
 use super::Rule;
-use super::paired::{self, Measured, because, range};
+use super::paired::{self, PairedStudy, because, range};
 use crate::number::{in_unit, significant};
 
 pub(super) const RULE: Rule = Rule {
@@ -265,7 +265,7 @@ fn findings(study: &SettingStudy) -> Vec<Finding> {
 
 fn finding(study: &SettingStudy, effect: &SettingEffect, text: String) -> Finding {
     let SettingStudy { nodes, subject, group, .. } = study;
-    paired::finding(&RULE, &Measured { nodes, subject, group, metric: &effect.metric }, effect.gain, text)
+    paired::finding(&RULE, &PairedStudy { nodes, subject, group, metric: &effect.metric }, effect.gain, text)
 }
 
 fn words(effect: &SettingEffect, of: &SettingGain) -> String {
