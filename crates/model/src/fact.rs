@@ -249,7 +249,7 @@ pub struct FlowLoss {
     pub shares: LossShare,
 }
 
-/// The shares of a flow's segments and acknowledgements that were lost.
+/// The shares of a flow's segments and acknowledgements that were lost, duplicated or late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossShare {
     /// 0 to 1; null where the kernel does not count it.
@@ -260,6 +260,12 @@ pub struct LossShare {
     /// Share of the acknowledgements, 0 to 1; null where a kernel does not count them.
     #[serde(default)]
     pub acknowledgements_lost: Option<f64>,
+    /// Share of the segments, 0 to 1, that came twice without being sent twice; null where a kernel does not count them.
+    #[serde(default)]
+    pub duplicated: Option<f64>,
+    /// Share of the segments, 0 to 1, that were sent again although they only came late; null where a kernel does not count them.
+    #[serde(default)]
+    pub reordered: Option<f64>,
 }
 
 /// What kept a rate below its limit, the largest share first.

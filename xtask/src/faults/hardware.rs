@@ -15,10 +15,15 @@ const MEMORY: &[&str] = &["run", "mem.bandwidth", "-p", "kernel=triad"];
 
 const GPU: &[&str] = &["run", "gpu.host_copy", "-p", "direction=h2d", "-p", "size=64MiB"];
 
+const PEERS: &[&str] = &["run", "gpu.peer_copy", "-p", "size=64MiB"];
+
 const STREAMS: &[&str] = &["run", "net.tcp_stream", "--pattern", "matchings", "-p", "flows=1"];
 
 /// The PCI address of the GPU of each node.
 const ADDRESS: &str = "0000:17:00.0";
+
+/// That of its second GPU.
+const SECOND: &str = "0000:2a:00.0";
 
 /// What n3 measures of what the others measure.
 const SHARES: [(Strength, f64); 3] = [(Plain, 0.5), (Weak, 0.85), (Just, 0.94)];
@@ -28,7 +33,8 @@ pub fn faults() -> Vec<Planted> {
     all.extend(memory());
     all.extend(clock());
     all.extend(gpu());
-    all.extend(port());
+    all.extend(network());
+    all.extend(trunks());
     let busy = Simulated { evidence: load(), ..Simulated::sound(0.6) };
     let what = "other programs take most CPU time of n3, which measures 60 %";
     all.push(Planted { who: Who::Nobody, ..of("busy-host", Plain, what, MEMORY, &["other"], &busy) });
@@ -69,7 +75,7 @@ fn clock() -> Vec<Planted> {
 }
 
 fn gpu() -> Vec<Planted> {
-    let lanes = [(Plain, 4, 0.25), (Weak, 8, 0.5)].map(|(strength, lanes, share)| {
+    let lanes = [(Plain, 4, 0.25), (Weak, 8, 0.5), (Just, 12, 0.75)].map(|(strength, lanes, share)| {
         let what = format!("the GPU of n3 has {lanes} lanes of 16");
         let n3 = Simulated { lanes, ..Simulated::sound(share) };
         of("narrow-link", strength, &what, GPU, &["pci express link"], &n3)
@@ -87,29 +93,83 @@ fn gpu() -> Vec<Planted> {
             &Simulated { evidence, ..Simulated::sound(share) },
         )
     });
-    let slowed = SHARES.map(|(strength, share)| {
-        let what = format!("the driver slows the GPU of n3 down for its heat, which measures {share}");
-        let evidence = watched(
-            json!({ "others": [], "throttle_bits": 32, "throttled_by": ["software thermal slowdown"] }),
-        );
-        of(
-            "gpu-clock",
-            strength,
-            &what,
-            GPU,
-            &["clock was throttled"],
-            &Simulated { evidence, ..Simulated::sound(share) },
-        )
+    let slowed = [
+        ("gpu-clock", "the driver slows the GPU of n3 down for its heat", 0x20, "heat (software)"),
+        ("power-cap", "the GPU of n3 is at its power limit", 0x04, "power cap"),
+    ];
+    let slowed = slowed.into_iter().flat_map(|(name, what, bits, word)| {
+        SHARES.map(|(strength, share)| {
+            let what = format!("{what} and measures {share}");
+            let evidence = watched(json!({ "others": [], "throttle_bits": bits, "throttled_by": [word] }));
+            let n3 = Simulated { evidence, ..Simulated::sound(share) };
+            of(name, strength, &what, GPU, &["clock was throttled"], &n3)
+        })
     });
-    lanes.into_iter().chain(shared).chain(slowed).collect()
+    let links = [(Plain, 4), (Weak, 14), (Just, 17)].map(|(strength, links)| {
+        let what = format!("{links} of 18 NVLinks of the GPUs of n3 are up");
+        let n3 = Simulated { nvlinks: links, ..Simulated::sound(f64::from(links) / 18.0) };
+        of("lost-nvlink", strength, &what, PEERS, &["nvlinks of a gpu"], &n3)
+    });
+    lanes.into_iter().chain(shared).chain(slowed).chain(links).collect()
 }
 
-fn port() -> [Planted; 3] {
-    [(Plain, 1), (Weak, 10), (Just, 20)].map(|(strength, gbit)| {
+fn network() -> Vec<Planted> {
+    let ports = [(Plain, 1), (Weak, 10), (Just, 20)].map(|(strength, gbit)| {
         let what = format!("the port of n3 has {gbit} Gbit/s, the others have 25");
         let n3 = Simulated { port_gbit: gbit, ..Simulated::sound(f64::from(gbit) / 25.0) };
         of("slow-port", strength, &what, STREAMS, &["port of n3 runs at a lower speed"], &n3)
-    })
+    });
+    let members = [(Plain, 4, 0.5), (Weak, 6, 0.75), (Just, 7, 0.875)].map(|(strength, members, share)| {
+        let what = format!("{members} of 8 members of the bond of n3 have a link");
+        let n3 = Simulated { members, ..Simulated::sound(share) };
+        of("bond-member", strength, &what, STREAMS, &["has fewer members"], &n3)
+    });
+    let interrupts = SHARES.map(|(strength, share)| {
+        let what = format!("interrupts of n3 go to the other socket, and it measures {share}");
+        let n3 = Simulated { is_near: false, ..Simulated::sound(share) };
+        of("far-interrupts", strength, &what, STREAMS, &["cpus far from it"], &n3)
+    });
+    let controls = SHARES.map(|(strength, share)| {
+        let what = format!("n3 sends with reno over a long path, the others with bbr, and measures {share}");
+        let n3 = Simulated { congestion: "reno", ..Simulated::sound(share) };
+        of("congestion-control", strength, &what, STREAMS, &["another congestion control"], &n3)
+    });
+    [ports, members, interrupts, controls].into_iter().flatten().collect()
+}
+
+/// Flows from the first half of the nodes to the second, over a trunk of two links: one at first, in the end four.
+const TRUNK: &[&str] =
+    &["run", "net.tcp_stream", "--pattern", "trunk", "--links", "2", "-p", "trials=8", "-p", "max_trials=8"];
+
+/// Faults of the links between two groups of nodes, as shares of the rates that the flows reach of what they could.
+fn trunks() -> Vec<Planted> {
+    let of_trunk = |name, what: &str, kind, cause, at_once: &[(String, f64)]| {
+        let rates: Vec<Value> = at_once
+            .iter()
+            .map(|(case, share)| json!({ "when": { "part": "server", "case": case }, "samples": stream(*share) }))
+            .collect();
+        let mut fault = of(name, Plain, what, TRUNK, cause, &Simulated::sound(1.0));
+        let rules = fault.script.as_mut().and_then(|script| script["rules"].as_array_mut());
+        rules.into_iter().for_each(|rules| _ = rules.splice(0..0, rates.clone()));
+        fault.who = Who::Finding(kind);
+        fault
+    };
+    let missing = "one of two links between two groups of nodes is missing";
+    let collide = "three flows share one of two links between two groups of nodes";
+    let step = |flows: u32, share: f64| (format!("*#trunk.{flows}*"), share);
+    let one_link = [step(2, 0.5), step(3, 1.0 / 3.0), step(4, 0.25)];
+    let shared = [step(3, 1.0 / 3.0), step(4, 0.5)];
+    vec![
+        of_trunk("missing-link", missing, "missing-link", &["a link is missing"], &one_link),
+        of_trunk("hash-collision", collide, "hash-collisions", &["flows share links"], &shared),
+    ]
+}
+
+/// A stream that measures so much of what a sound one does.
+fn stream(share: f64) -> Value {
+    let received = json!({ "channel": "received", "at": { "direction": "forward", "flow": 0 }, "unit": "B",
+        "span": "100 ms", "amounts": [share * 23.5e9 / 80.0], "repeat": 10, "noise_percent": NOISE_PERCENT });
+    json!([received])
 }
 
 /// Other programs take most of the CPU time.
@@ -126,7 +186,14 @@ struct Simulated {
     corrected: u64,
     governor: &'static str,
     lanes: u32,
+    nvlinks: u32,
     port_gbit: u32,
+    /// Members of the bond that have a link.
+    members: u32,
+    /// How TCP senders avoid congestion; what is received does not depend on it.
+    congestion: &'static str,
+    /// Whether interrupts of the network card go to CPUs of its NUMA node.
+    is_near: bool,
     evidence: Value,
 }
 
@@ -139,7 +206,11 @@ impl Simulated {
             corrected: 0,
             governor: "performance",
             lanes: 16,
+            nvlinks: 18,
             port_gbit: 25,
+            members: 8,
+            congestion: "bbr",
+            is_near: true,
             evidence: json!({}),
         }
     }
@@ -158,15 +229,25 @@ impl Simulated {
             json!({ "address": address, "express": true, "speed_gts": speed, "max_speed_gts": speed, "width": lanes,
                     "max_width": { "known": 16 } })
         };
-        let gpu = json!({ "index": 0, "vendor": { "known": "NVIDIA" }, "model": { "known": "H200" },
-            "memory_bytes": { "known": 140_u64 << 30 },
-            "pci": { "address": ADDRESS, "ids": { "known": "10de:2335" }, "path": { "ports": [link(ADDRESS)] } } });
+        let gpu = |index: u32, address: &str| {
+            json!({ "index": index, "vendor": { "known": "NVIDIA" }, "model": { "known": "H200" },
+                "memory_bytes": { "known": 140_u64 << 30 }, "nvlinks": { "known": vec!["switch"; self.nvlinks as usize] },
+                "pci": { "address": address, "ids": { "known": "10de:2335" }, "path": { "ports": [link(address)] } } })
+        };
         let nic =
             json!({ "name": "eth0", "kind": "physical", "speed_mbit_s": { "known": self.port_gbit * 1000 } });
+        let member = |at: u32| {
+            let state = if at < self.members { "up" } else { "down" };
+            json!({ "name": format!("eth{}", at + 1), "link": { "known": state } })
+        };
+        let members: Vec<Value> = (0..8).map(member).collect();
+        let bond = json!({ "name": "bond0", "kind": "bond", "bond": { "members": members } });
         let reading = |setting: &str, value: Value| json!({ "setting": setting, "subject": "node", "facts": {}, "present": { "value": value } });
         let settings = [
             reading("cpu.governor", json!(self.governor)),
             reading("state.memory_corrected", json!(self.corrected)),
+            reading("nic.irq_local", json!(self.is_near)),
+            reading("net.ipv4.tcp_congestion_control", json!(self.congestion)),
         ];
         let machine = json!({
             "cpu": { "isa": { "known": ["sse2", "avx2"] }, "threads": [thread(0), thread(1)] },
@@ -174,8 +255,8 @@ impl Simulated {
             "numa": [{ "id": 0, "cpus": [0, 1], "total_bytes": { "known": 64_u64 << 30 }, "available_bytes": available }],
             "memory": { "effective_available_bytes": available },
             "virtualization": { "known": {} },
-            "gpus": { "known": [gpu] },
-            "nics": { "known": [nic] },
+            "gpus": { "known": [gpu(0, ADDRESS), gpu(1, SECOND)] },
+            "nics": { "known": [nic, bond] },
             "dimms": { "known": { "slots": 16, "modules": modules } },
         });
         json!({ "name": name, "machine": machine, "settings": settings })
@@ -199,6 +280,16 @@ impl Simulated {
         all.extend((0..6).map(copy));
         all.into()
     }
+
+    /// The same of copies between its GPUs.
+    fn peer_copies(&self) -> Value {
+        let copy = |slice: u32| {
+            let at = json!({ "operation": "write", "gpu": 0, "peer": 1, "lane": 0, "slice": slice });
+            json!({ "channel": "copy", "at": at, "unit": "GB", "span": "100 ms", "start": format!("{} ms", 100 * slice),
+                    "amounts": [40.0 * self.share], "noise_percent": NOISE_PERCENT })
+        };
+        (0..6).map(copy).collect()
+    }
 }
 
 fn of(
@@ -213,15 +304,13 @@ fn of(
     let node = |at: u32| if at == 3 { n3.node("n3") } else { sound.node(&format!("n{at}")) };
     let nodes: Vec<Value> = (1..=NODES).map(node).collect();
     // A stream is as slow as its slower end.
-    let stream = |share: f64| {
-        let received = json!({ "channel": "received", "at": { "direction": "forward", "flow": 0 }, "unit": "B",
-            "span": "100 ms", "amounts": [share * 23.5e9 / 80.0], "repeat": 10, "noise_percent": NOISE_PERCENT });
-        json!([received])
-    };
+    let slow = if n3.congestion == sound.congestion { "*n3*" } else { "*@n3+*" };
     let rules = json!([
-        { "when": { "bench": "net.*", "part": "server", "case": "*n3*" }, "samples": stream(n3.share) },
+        { "when": { "bench": "net.*", "part": "server", "case": slow }, "samples": stream(n3.share) },
         { "when": { "bench": "net.*", "part": "server" }, "samples": stream(1.0) },
         { "when": { "bench": "net.*" } },
+        { "when": { "bench": "gpu.peer_copy", "node": "n3" }, "samples": n3.peer_copies() },
+        { "when": { "bench": "gpu.peer_copy" }, "samples": sound.peer_copies() },
         { "when": { "node": "n3" }, "samples": n3.samples(), "evidence": n3.evidence },
         { "samples": sound.samples() },
     ]);

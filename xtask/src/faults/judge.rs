@@ -69,7 +69,7 @@ impl<'a> Judged<'a> {
             fault.cause.iter().any(|word| said.iter().any(|line| line.to_lowercase().contains(word)));
         let right = match fault.who {
             Who::Node(node) => node,
-            Who::Nobody => "",
+            Who::Finding(_) | Who::Nobody => "",
         };
         let of_right = findings.iter().filter(|finding| finding["node"] == right);
         let confidence =
@@ -89,6 +89,7 @@ impl<'a> Judged<'a> {
     pub fn is_right(&self) -> bool {
         match self.fault.who {
             Who::Node(node) => self.named.contains(node),
+            Who::Finding(kind) => self.said.iter().any(|line| line.starts_with(kind)),
             Who::Nobody => true,
         }
     }
@@ -97,7 +98,7 @@ impl<'a> Judged<'a> {
     pub fn blamed(&self) -> Vec<&str> {
         let is_sound = |node: &&String| match self.fault.who {
             Who::Node(faulty) => *node != faulty,
-            Who::Nobody => true,
+            Who::Finding(_) | Who::Nobody => true,
         };
         self.named.iter().filter(is_sound).map(String::as_str).collect()
     }

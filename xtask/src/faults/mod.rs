@@ -4,6 +4,7 @@ mod gain;
 mod hardware;
 mod judge;
 mod network;
+mod order;
 mod planted;
 mod storage;
 mod table;

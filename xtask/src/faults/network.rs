@@ -12,26 +12,28 @@ const STREAMS: &[&str] = &[
     "-w",
     "NODES",
     "-p",
-    "time=700ms",
+    "time=500ms",
     "-p",
-    "trials=3",
+    "warm_up=300ms",
     "-p",
-    "max_trials=3",
+    "send=write",
+    "-p",
+    "receive=read",
+    "-p",
+    "trials=2",
+    "-p",
+    "max_trials=2",
 ];
-
-/// The control groups of CPU time, version 1.
-const CPU_GROUPS: &str = "/sys/fs/cgroup/cpu";
 
 pub fn faults() -> Vec<Planted> {
     let mut all = vec![Planted { who: Who::Nobody, ..of_n3("nothing", Plain, "a sound lab", &[""]) }];
     all.extend(shaped());
     all.extend(lossy());
     all.extend(buffers());
-    all.push(
-        of_n3("mtu", Plain, "the interface of n3 has MTU 1500, the others 9000", &["mtu"])
-            .by_lab("mtu=1500")
-            .certain(),
-    );
+    all.extend([(Plain, 1500), (Weak, 4500), (Just, 8000)].map(|(strength, mtu)| {
+        let what = format!("the interface of n3 has MTU {mtu}, the others 9000");
+        of_n3("mtu", strength, &what, &["mtu"]).by_lab(&format!("mtu={mtu}")).certain()
+    }));
     let large = &["mtu", "large packets", "packets above", "black hole"];
     all.push(
         of_n3("black-hole", Plain, "packets above 3,000 B that n3 receives vanish", large)
@@ -62,21 +64,59 @@ pub fn faults() -> Vec<Planted> {
             )
             .certain(),
     );
-    all.push(of_n3("hogged-cpu", Plain, "a cgroup gives the programs of n3 a fifth of a CPU", &["cpu quota", "cgroup"]).by_line(
-        "mkdir -p $G/planted; echo 20000 > $G/planted/cpu.cfs_quota_us; for pid in $(pgrep -x sshd); do echo $pid > \
-         $G/planted/cgroup.procs; done".replace("$G", CPU_GROUPS).as_str(),
-        "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done; rmdir $G/planted".replace("$G", CPU_GROUPS).as_str(),
-    ));
+    let cpuset = "echo 0 > $G/planted/cpuset.mems; echo 0 > $G/planted/cpuset.cpus";
+    let what = "a cpuset leaves one CPU of two to the programs of n3";
+    all.push(of_n3("one-core-cpuset", Plain, what, core).in_group("cpuset", cpuset).certain());
+    all.extend([(Plain, 20), (Weak, 40), (Just, 80)].map(|(strength, percent)| {
+        let what = format!("a cgroup gives the programs of n3 {percent} % of a CPU");
+        let quota = format!("echo {percent}000 > $G/planted/cpu.cfs_quota_us");
+        of_n3("hogged-cpu", strength, &what, &["cpu quota", "cgroup"]).in_group("cpu", &quota)
+    }));
+    all.extend(uplinks());
     all
 }
 
+/// A collective over all nodes, then over groups of them.
+const GROUPS: &[&str] = &[
+    "run",
+    "net.all_to_all",
+    "--pattern",
+    "isolate",
+    "-w",
+    "NODES",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-p",
+    "time=500ms",
+];
+
+/// n3 and n4 have a switch of their own, with a slow link to the other one.
+fn uplinks() -> impl Iterator<Item = Planted> {
+    [(Plain, "50mbit"), (Weak, "200mbit"), (Just, "800mbit")].into_iter().map(|(strength, rate)| {
+        let what = format!("n3 and n4 have a switch of their own, whose uplink is shaped to {rate}");
+        let mut fault = Planted::new("slow-uplink", strength, &what, GROUPS, &["n[3-4]"]);
+        fault.who = Who::Finding("slow-boundary");
+        let plant = format!(
+            "ip link add br9 mtu 9000 type bridge && ip link set br9 up && ip link add up0 mtu 9000 type veth peer name up9 mtu \
+             9000 && ip link set up0 master br0 && ip link set up9 master br9 && for node in n3 n4; do ip link set $node \
+             master br9; done && for end in up0 up9; do tc qdisc replace dev $end root tbf rate {rate} burst 256kb limit 4mb; ip \
+             link set $end up; done"
+        );
+        let heal = "for node in n3 n4; do ip link set $node master br0; done; ip link delete up0; ip link delete br9";
+        fault.plant.push(("head", plant));
+        fault.heal.push(("head", heal.to_owned()));
+        fault
+    })
+}
+
 /// Faults of the way between n3 and the other nodes, but not of that between n3 and the head node.
-fn ways() -> [Planted; 3] {
+fn ways() -> Vec<Planted> {
     let cut = "what n3 sends to other nodes vanishes";
     let route = "the routes of n3 to other nodes lead to a gateway that is not there";
-    let flap = "the interface of n3 is down for 2 s, six times";
     let others = "for node in $(seq 9 | grep -v 3); do ip route";
-    [
+    let mut all = vec![
         of_n3("one-way-cut", Plain, cut, &["firewall"]).by_line(
             "nft 'table inet planted { chain outgoing { type filter hook output priority 0; \
              ip daddr 10.77.0.0/24 ip daddr != 10.77.0.254 drop; }; }'",
@@ -86,12 +126,17 @@ fn ways() -> [Planted; 3] {
             &format!("{others} add 10.77.0.$node/32 via 10.77.0.250; done"),
             &format!("{others} del 10.77.0.$node/32; done"),
         ),
-        of_n3("flap", Plain, flap, &["lost its link"]).by_line(
-            "(for time in $(seq 6); do sleep 7; ip link set eth0 down; sleep 2; ip link set eth0 up; done) \
-             >/dev/null 2>&1 & echo $! > /tmp/flap",
-            "kill $(cat /tmp/flap) 2>/dev/null; ip link set eth0 up; rm /tmp/flap",
-        ),
-    ]
+    ];
+    all.extend([(Plain, 4), (Weak, 2), (Just, 1)].map(|(strength, times)| {
+        let what = format!("the interface of n3 is down for 2 s, so many times: {times}");
+        let line = format!(
+            "(for time in $(seq {times}); do sleep 4; ip link set eth0 down; sleep 2; ip link set eth0 up; done) \
+             >/dev/null 2>&1 & echo $! > /tmp/flap"
+        );
+        of_n3("flap", strength, &what, &["lost its link"])
+            .by_line(&line, "kill $(cat /tmp/flap) 2>/dev/null; ip link set eth0 up; rm /tmp/flap")
+    }));
+    all
 }
 
 fn shaped() -> impl Iterator<Item = Planted> {
@@ -124,15 +169,17 @@ fn lossy() -> impl Iterator<Item = Planted> {
             };
             [of("loss-in", "receives", "to"), of("loss-out", "sends", "from")]
         });
-    let what = "two of three packets without data that n3 receives are dropped";
-    let of_answers = of_n3("ack-loss", Plain, what, &["acknowledgements are lost"])
-        .unchained()
-        .dropping("ip length < 80 tcp flags == ack numgen inc mod 3 < 2 drop");
-    of_data.chain([of_answers])
+    let of_answers = [(Plain, [2, 3]), (Weak, [3, 5]), (Just, [5, 9])].map(|(strength, [dropped, of])| {
+        let what = format!("{dropped} of {of} packets without data that n3 receives are dropped");
+        of_n3("ack-loss", strength, &what, &["acknowledgements are lost"])
+            .unchained()
+            .dropping(&format!("ip length < 80 tcp flags == ack numgen inc mod {of} < {dropped} drop"))
+    });
+    of_data.chain(of_answers)
 }
 
 fn buffers() -> impl Iterator<Item = Planted> {
-    [(Plain, 8192), (Weak, 32_768)].into_iter().flat_map(|(strength, most)| {
+    [(Plain, 8192), (Weak, 32_768), (Just, 131_072)].into_iter().flat_map(|(strength, most)| {
         [("receive-buffer", "tcp_rmem"), ("send-buffer", "tcp_wmem")].map(|(name, sysctl)| {
             of_n3(name, strength, &format!("net.ipv4.{sysctl} of n3 ends at {most} B"), &["tcp_rmem", "tcp_wmem"]).by_line(
                 &format!("sysctl -n net.ipv4.{sysctl} > /tmp/{sysctl}; sysctl -w net.ipv4.{sysctl}='4096 4096 {most}'"),
@@ -142,7 +189,7 @@ fn buffers() -> impl Iterator<Item = Planted> {
     })
 }
 
-fn of_n3(name: &'static str, strength: Strength, what: &str, cause: &'static [&'static str]) -> Planted {
+pub fn of_n3(name: &'static str, strength: Strength, what: &str, cause: &'static [&'static str]) -> Planted {
     Planted::new(name, strength, what, STREAMS, cause)
 }
 
@@ -157,7 +204,7 @@ impl Planted {
     }
 
     /// No chains of segments, on all links alike: what is dropped is one packet of the wire, and costs all nodes as much.
-    fn unchained(mut self) -> Self {
+    pub fn unchained(mut self) -> Self {
         for node in ["n1", "n2", "n3", "n4"] {
             let line = |most| (node, format!("ip link set dev eth0 gso_max_segs {most}"));
             self.plant.push(line(1));

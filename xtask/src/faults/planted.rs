@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{hardware, network, storage};
+use super::{hardware, network, order, storage};
 
 /// A fault in a lab of nodes, of which n3 has it unless its name says otherwise.
 pub struct Planted {
@@ -63,6 +63,15 @@ impl Planted {
         self
     }
 
+    /// The programs of n3 run in a control group of version 1 that `line` limits. `$G` stands for the folder of the controller.
+    pub fn in_group(self, controller: &str, line: &str) -> Self {
+        let programs = "for pid in $(pgrep -x sshd); do echo $pid > $G/planted/cgroup.procs; done";
+        let plant = format!("G=/sys/fs/cgroup/{controller}; mkdir -p $G/planted; {line}; {programs}");
+        let back = "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done";
+        let heal = format!("G=/sys/fs/cgroup/{controller}; {back}; sleep 0.2; rmdir $G/planted");
+        self.by_line(&plant, &heal)
+    }
+
     /// The same by a line of shell on n3, and one that undoes it.
     pub fn by_line(mut self, plant: &str, heal: &str) -> Self {
         self.plant.push(("n3", plant.to_owned()));
@@ -97,12 +106,16 @@ impl fmt::Display for Strength {
 pub enum Who {
     /// This node.
     Node(&'static str),
+    /// Several nodes or a link between them, by a finding of this kind.
+    Finding(&'static str),
     /// No node: nothing is planted.
     Nobody,
 }
 
 pub fn all() -> Vec<Planted> {
     let mut all = network::faults();
+    all.extend(order::duplicates());
+    all.extend(order::reordering());
     all.extend(storage::faults());
     all.extend(hardware::faults());
     all

@@ -1,7 +1,7 @@
 //! Faults of file systems. Each node of a lab has one of its own.
 
 use super::planted::Planted;
-use super::planted::Strength::{Plain, Weak};
+use super::planted::Strength::{Just, Plain, Weak};
 
 /// Each node writes to its own file system.
 const WRITES: &[&str] = &[
@@ -45,20 +45,15 @@ const DIRECT_WRITES: &[&str] = &[
     "max_trials=3",
 ];
 
-/// The control groups of devices, version 1.
-const DEVICE_GROUPS: &str = "/sys/fs/cgroup/blkio";
-
 /// A control group limits what the programs of n3 write to the device of its file system.
 fn throttled() -> impl Iterator<Item = Planted> {
-    [(Plain, 5), (Weak, 10)].into_iter().map(|(strength, megabytes)| {
+    [(Plain, 5), (Weak, 10), (Just, 50)].into_iter().map(|(strength, megabytes)| {
         let what = format!("a control group lets the programs of n3 write {megabytes} MB/s");
-        let plant = format!(
-            "mkdir -p $G/planted; echo \"$(mountpoint -d /scratch) {megabytes}000000\" > \
-             $G/planted/blkio.throttle.write_bps_device; for pid in $(pgrep -x sshd); do echo $pid > $G/planted/cgroup.procs; done"
+        let limit = format!(
+            "echo \"$(mountpoint -d /scratch) {megabytes}000000\" > $G/planted/blkio.throttle.write_bps_device"
         );
-        let heal = "for pid in $(cat $G/planted/cgroup.procs); do echo $pid > $G/cgroup.procs; done; rmdir $G/planted";
         Planted::new("throttled-disk", strength, &what, DIRECT_WRITES, &["a control group limits the device"])
-            .by_line(&plant.replace("$G", DEVICE_GROUPS), &heal.replace("$G", DEVICE_GROUPS))
+            .in_group("blkio", &limit)
     })
 }
 

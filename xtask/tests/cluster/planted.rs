@@ -46,7 +46,7 @@ fn of_simulated_nodes() {
 fn short(word: &&'static str) -> &'static str {
     match *word {
         "NODES" => "n[1-4]",
-        "time=700ms" => "time=200ms",
+        "time=500ms" => "time=200ms",
         "trials=2" | "trials=3" => "trials=1",
         "max_trials=2" | "max_trials=3" => "max_trials=1",
         other => other,

@@ -131,6 +131,10 @@ pub struct Shares {
     /// Share of the receiver's acknowledgements that the sender did not get.
     pub acknowledgements_lost: Option<f64>,
     pub lost_segments: u64,
+    /// Share of the segments that the receiver got twice without a retransmission: TCP_INFO `dsack_dups` above `total_retrans`.
+    pub duplicated: Option<f64>,
+    /// Share of the segments that were sent again although they only came late: retransmissions that the receiver has twice.
+    pub reordered: Option<f64>,
 }
 
 impl Shares {
@@ -138,6 +142,13 @@ impl Shares {
         let part = |ns: u64, of: &End| (ns as f64 / of.window_ns.max(1) as f64).min(1.0);
         let sent = |ns: Option<u64>| ns.map(|ns| part(ns, sender));
         let (tcp, segments) = (&sender.tcp, sender.tcp.segments.filter(|count| *count > 0));
+        // The receiver reports what it has twice, whether it was sent once or twice.
+        let twice = tcp.spurious.zip(tcp.retransmits);
+        let enough = |count: u64| if count < FEWEST_LATE { 0 } else { count };
+        let of_segments = |count: Option<u64>| {
+            let all = segments.filter(|all| *all >= FEWEST_SEGMENTS)?;
+            Some(count? as f64 / all as f64)
+        };
         let lost = tcp.retransmits.map(|again| again.saturating_sub(tcp.spurious.unwrap_or(0)));
         Self {
             sender_cpu: part(sender.cpu_ns(), sender),
@@ -151,12 +162,20 @@ impl Shares {
             lost: lost.zip(segments).map(|(lost, all)| lost as f64 / all as f64),
             acknowledgements_lost: acknowledgements_lost(sender, receiver),
             lost_segments: lost.unwrap_or(0),
+            duplicated: of_segments(twice.map(|(twice, again)| twice.saturating_sub(again))),
+            reordered: of_segments(twice.map(|(twice, again)| twice.min(again)).map(enough)),
         }
     }
 }
 
 /// Fewest acknowledgements of which a share says something.
 const FEWEST_ACKNOWLEDGEMENTS: u64 = 100;
+
+/// The same of segments.
+const FEWEST_SEGMENTS: u64 = 100;
+
+/// Fewest segments sent again without need that say something: a delay of the whole flow makes a few.
+const FEWEST_LATE: u64 = 10;
 
 /// By the bytes of each end, since the phases of the ends begin and end at different moments.
 fn acknowledgements_lost(sender: &End, receiver: &End) -> Option<f64> {
@@ -518,6 +537,8 @@ mod tests {
             lost,
             acknowledgements_lost: None,
             lost_segments: 0,
+            duplicated: None,
+            reordered: None,
         }
     }
 

@@ -303,6 +303,14 @@ fn tell(case: &Case, trials: &[Trial<'_>], windows: Vec<u64>, measures: &mut Mea
     measures.findings.extend(blame(case, &factors));
 }
 
+/// `n1->n3, `, the way of a flow; nothing on a single node.
+fn of_pair(case: &Case, way: Direction) -> String {
+    match (case.nodes.as_slice(), way) {
+        ([from, to], Direction::Forward) | ([to, from], Direction::Reverse) => format!("{from}->{to}, "),
+        _ => String::new(),
+    }
+}
+
 type Bottlenecks = BTreeMap<Bottleneck, Vec<(End, End)>>;
 
 /// A finding if one factor limited most flows of all trials and can be mended.
@@ -316,7 +324,7 @@ fn blame(case: &Case, factors: &Bottlenecks) -> Option<Finding> {
     let text = advice(*factor, sender, receiver)?;
     let many =
         if all == 1 { String::new() } else { format!(" ({} of {all} flows over all trials)", flows.len()) };
-    let text = format!("{}{many}: {text}", sender.name());
+    let text = format!("{}{}{many}: {text}", of_pair(case, sender.way), sender.name());
     let kind = format!("limited-by-{}", factor.word());
     let finding = Finding::new(&kind, Severity::Warning, case.subject.clone(), text);
     Some(Finding { evidence: vec!["limited_by".to_owned(), LastFlows::NAME.to_owned()], ..finding })

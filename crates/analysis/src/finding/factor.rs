@@ -10,11 +10,12 @@
 use std::cmp::Ordering;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
-use seatrial_model::{Better, FactorCase, Finding, Outcome, Params, Severity, Subject, Unit, Value};
+use seatrial_model::{Better, FactorCase, Finding, Outcome, Params, Subject, Unit, Value};
 use seatrial_stats::{PairedRatio, Sorted, paired_ratio};
 
 use super::Rule;
-use crate::number::{in_unit, quantity, significant};
+use super::paired::{self, PairedStudy, because, range};
+use crate::number::{in_unit, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "factor",
@@ -256,23 +257,13 @@ fn findings(study: &Factors) -> Vec<Finding> {
 }
 
 fn finding(study: &Factors, gain: Option<PairedRatio>, text: String) -> Finding {
-    let finding = Finding::new(RULE.kind, Severity::Info, study.subject.clone(), text);
-    let ci95 = gain.and_then(|gain| gain.ci95);
-    Finding {
-        node: match study.nodes.as_slice() {
-            [node] => Some(node.clone()),
-            _ => None,
-        },
-        value: gain.and_then(|gain| quantity(gain.ratio, Unit::Ratio)),
-        ci95: ci95.map(|interval| (interval.low, interval.high)),
-        evidence: vec![study.group.clone(), study.metric.clone()],
-        ..finding
-    }
+    let Factors { nodes, subject, group, metric, .. } = study;
+    paired::finding(&RULE, &PairedStudy { nodes, subject, group, metric }, gain, text)
 }
 
 fn words(study: &Factors, worth: &Worth) -> String {
     let (Some(with), Some(without), Some(gain)) = (study.value, worth.value, worth.gain) else {
-        let why = worth.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let why = because(worth.reason.as_deref());
         return format!("the gain is unknown: no repeat measured both with and without it{why}");
     };
     let sizes = format!(
@@ -288,15 +279,14 @@ fn words(study: &Factors, worth: &Worth) -> String {
         None => format!("{sizes}: {} times, {over}, too few for an interval", significant(gain.ratio)),
         Some(interval) => {
             let told = if interval.contains(1.0) { ": no difference can be told" } else { "" };
-            let range = format!("{} to {}", significant(interval.low), significant(interval.high));
-            format!("{sizes}: a gain of {} ({range}), {over}{told}", significant(gain.ratio))
+            format!("{sizes}: a gain of {} ({}), {over}{told}", significant(gain.ratio), range(interval))
         }
     }
 }
 
 fn words_of_both(study: &Factors, both: &FactorInteraction) -> String {
     let Some(ratio) = both.ratio else {
-        let why = both.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let why = because(both.reason.as_deref());
         return format!("the interaction is unknown: no repeat measured both, each and none of the two{why}");
     };
     let over = format!("over {} of {} repeats", both.repeats, study.repeats);
@@ -309,14 +299,14 @@ fn words_of_both(study: &Factors, both: &FactorInteraction) -> String {
         Some(Ordering::Less) => "the gains are smaller together",
         Some(Ordering::Equal) | None => "no interaction can be told",
     };
-    let range = format!("{} to {}", significant(interval.low), significant(interval.high));
-    format!("an interaction of {size} ({range}), {over}: {told}")
+    format!("an interaction of {size} ({}), {over}: {told}", range(interval))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::judge::fixture::{case, metric, no_limit};
+    use crate::number::quantity;
 
     /// The case of `factor` in repeat `repeat`: flows=4, except for `off`.
     pub(in super::super) fn one(factor: &str, repeat: u32, rate: f64, off: &[(&str, u64)]) -> CaseRecord {

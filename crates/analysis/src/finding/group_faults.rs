@@ -31,12 +31,12 @@ const COMPARE: Remedy = Remedy::new(
 
 const CHECK_PATH: Remedy = Remedy::new(
     Actor::NetworkTeam,
-    "check the cables, switch ports and routes that only these two nodes use",
+    "check the routes, cables and switch ports that only these two nodes use: `ip route get ADDRESS`, `ethtool -S DEVICE`",
 );
 
 const CHECK_UPLINKS: Remedy = Remedy::new(
     Actor::NetworkTeam,
-    "check the links between the switches of the two sides: number, speed, errors, routes",
+    "check number, speed and errors of the links between the switches of the two sides, and the way: `tracepath ADDRESS`",
 );
 
 /// Single nodes, as findings of `kind`.

@@ -58,7 +58,7 @@ const DAMAGED: InterfaceCounterRule = InterfaceCounterRule {
     is_of: is_damaged,
     severity: Severity::Problem,
     remedy: |_| {
-        let action = "check the cable, the transceivers and the port at the other end";
+        let action = "check cable, transceivers and the port at the other end: `ethtool -S DEVICE`, `ethtool -m DEVICE`";
         Some(Remedy::new(Actor::NetworkTeam, action))
     },
     text: |node, interface, count| {

@@ -16,8 +16,9 @@ use crate::number::{quantity, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "lossy-node",
-    doc: "A node loses packets, be it few, or half of the acknowledgements with most of its partners, at least two of \
-          which have no such loss with other nodes; if `slow-node` names the node, that finding tells it.",
+    doc: "A node loses packets, be it few, or half of the acknowledgements, duplicates packets or changes their order with most \
+          of its partners, at least two of which have nothing of the kind with other nodes; if `slow-node` names the node, \
+          that finding tells it.",
     find,
 };
 
@@ -30,6 +31,10 @@ const FEWEST_PARTNERS: usize = 2;
 /// What is lost of the flows of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
+    /// Nothing; data comes twice.
+    Duplicates,
+    /// Nothing; data comes so long after later data that it is sent again.
+    Order,
     /// Data, so much that it limits the flows.
     Segments,
     /// The answers of the receiver; a flow bears many such losses.
@@ -46,6 +51,10 @@ const FEWEST_SEGMENTS: u64 = 8;
 /// Share of the acknowledgements that no two ends differ by because they count at different moments: on the same machine up
 /// to 0.41 in single flows.
 const ACKNOWLEDGEMENTS: f64 = 0.5;
+
+/// Share of the segments that come twice, or so late that they were sent again: beside compilers sound flows had 0.1 % of them
+/// at most, and flows of a node that gets one in ten packets twice 0.4 % of late ones.
+const DISTURBED: f64 = 0.005;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lossy<'a> {
@@ -72,8 +81,9 @@ pub(super) fn nodes<'a>(records: &'a [CaseRecord]) -> Vec<Lossy<'a>> {
         }
     }
     let of_cases = |cases: &Vec<&'a CaseRecord>| {
-        // Where data is lost, the acknowledgements that miss are those of the data.
-        let all = [Lost::Segments, Lost::Acknowledgements, Lost::FewSegments];
+        // Where data is lost, the acknowledgements that miss are those of the data; what comes twice or late looks like a loss
+        // to the sender.
+        let all = [Lost::Duplicates, Lost::Order, Lost::Segments, Lost::Acknowledgements, Lost::FewSegments];
         all.into_iter()
             .map(|what| of_question(cases, what))
             .find(|found| !found.is_empty())
@@ -114,6 +124,7 @@ impl Lost {
         match self {
             Self::Segments => case.findings.iter().any(|finding| finding.kind == OF_CASE),
             Self::Acknowledgements => self.share(case).is_some_and(|share| share >= ACKNOWLEDGEMENTS),
+            Self::Duplicates | Self::Order => self.share(case).is_some_and(|share| share >= DISTURBED),
             Self::FewSegments => LastFlows::of(&case.evidence).is_some_and(|flows| {
                 let is_enough = |shares: &LossShare| {
                     shares.lost.is_some_and(|lost| lost >= FEW) && shares.lost_segments >= FEWEST_SEGMENTS
@@ -134,14 +145,45 @@ impl Lost {
         let of_flow = |flow: &FlowLoss| match self {
             Self::Segments | Self::FewSegments => flow.shares.lost,
             Self::Acknowledgements => flow.shares.acknowledgements_lost,
+            Self::Duplicates => flow.shares.duplicated,
+            Self::Order => flow.shares.reordered,
         };
         flows.iter().filter_map(of_flow).reduce(f64::max)
     }
 
     const fn words(self) -> &'static str {
         match self {
-            Self::Segments | Self::FewSegments => "segments",
             Self::Acknowledgements => "acknowledgements",
+            _ => "segments",
+        }
+    }
+
+    /// What becomes of them.
+    const fn fate(self) -> &'static str {
+        match self {
+            Self::Duplicates => "come twice",
+            Self::Order => "come after later ones and were sent again without need",
+            _ => "are lost",
+        }
+    }
+
+    /// What a node does to them.
+    const fn deed(self) -> &'static str {
+        match self {
+            Self::Segments | Self::FewSegments => "loses packets",
+            Self::Acknowledgements => "loses acknowledgements",
+            Self::Duplicates => "duplicates packets",
+            Self::Order => "changes the order of packets",
+        }
+    }
+
+    /// The rule that tells the cause.
+    const fn cause(self) -> &'static str {
+        match self {
+            Self::Segments | Self::FewSegments => "loss",
+            Self::Acknowledgements => "lost-acknowledgements",
+            Self::Duplicates => "duplicates",
+            Self::Order => "reordering",
         }
     }
 }
@@ -153,7 +195,7 @@ impl Lossy<'_> {
         let share = self.percent().map_or(what.to_owned(), |percent| {
             format!("{} % of the {what}", significant((100.0 * percent).round() / 100.0))
         });
-        format!("{share} are lost in {} of its {} pairs", self.lost.len(), self.pairs)
+        format!("{share} {} in {} of its {} pairs", self.what.fate(), self.lost.len(), self.pairs)
     }
 
     /// The share of lost segments, in percent: the median over the pairs with losses.
@@ -164,34 +206,23 @@ impl Lossy<'_> {
     }
 
     fn finding(&self) -> Finding {
-        let how = match (self.what, self.side) {
-            (Lost::Segments | Lost::FewSegments, SlowSide::Both) => "loses packets with its partners",
-            (Lost::Segments | Lost::FewSegments, SlowSide::Sends) => {
-                "loses packets that it sends to its partners"
-            }
-            (Lost::Segments | Lost::FewSegments, SlowSide::Receives) => {
-                "loses packets that its partners send to it"
-            }
-            (Lost::Acknowledgements, SlowSide::Both) => "loses acknowledgements with its partners",
-            // Who sends data gets acknowledgements.
-            (Lost::Acknowledgements, SlowSide::Sends) => {
-                "loses acknowledgements that its partners send to it"
-            }
-            (Lost::Acknowledgements, SlowSide::Receives) => {
-                "loses acknowledgements that it sends to its partners"
-            }
+        // Who sends data gets acknowledgements.
+        let is_sent = match self.what {
+            Lost::Acknowledgements => SlowSide::Receives,
+            _ => SlowSide::Sends,
         };
-        let (severity, cause) = match self.what {
-            Lost::Segments => (Severity::Problem, "loss"),
-            Lost::FewSegments => (Severity::Warning, "loss"),
-            Lost::Acknowledgements => (Severity::Warning, "lost-acknowledgements"),
+        let whose = match self.side {
+            SlowSide::Both => "with its partners",
+            side if side == is_sent => "that it sends to its partners",
+            _ => "that its partners send to it",
         };
-        let text = format!("{} {how}: {}", self.node, self.cause());
+        let severity = if self.what == Lost::Segments { Severity::Problem } else { Severity::Warning };
+        let text = format!("{} {} {whose}: {}", self.node, self.what.deed(), self.cause());
         let finding = Finding {
             node: Some(self.node.to_owned()),
             value: self.percent().and_then(|percent| quantity(percent, Unit::Percent)),
             evidence: self.lost.iter().map(|case| case.case.to_string()).collect(),
-            cause: Some(cause.to_owned()),
+            cause: Some(self.what.cause().to_owned()),
             ..Finding::new(RULE.kind, severity, Subject::node(), text)
         };
         // A pair that loses nothing speaks for the node.
@@ -280,6 +311,33 @@ mod tests {
             finding.text
         );
         assert_eq!((told(0.001, 2), told(0.000_1, 60)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn packets_that_come_twice_or_late_are_told_before_what_seems_lost() {
+        let told = |shares: LossShare| {
+            let mut records = pairs(noisy, has_n3);
+            for case in &mut records {
+                let shares =
+                    if case.nodes.iter().any(|node| node == "n3") { shares } else { LossShare::default() };
+                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+            }
+            let found = find(&records);
+            let [finding] = found.as_slice() else { panic!("{found:?}") };
+            (finding.cause.clone().unwrap_or_default(), finding.text.clone())
+        };
+        let (cause, text) = told(LossShare { duplicated: Some(0.02), ..LossShare::default() });
+        assert_eq!(cause, "duplicates");
+        assert!(
+            text.starts_with(
+                "n3 duplicates packets with its partners: 2 % of the segments come twice in 3 of its 3 pairs"
+            ),
+            "{text}"
+        );
+        let (cause, text) = told(LossShare { reordered: Some(0.03), ..LossShare::default() });
+        assert_eq!(cause, "reordering");
+        assert!(text.contains("3 % of the segments come after later ones"), "{text}");
+        assert_eq!(told(LossShare { reordered: Some(0.001), ..LossShare::default() }).0, "loss");
     }
 
     #[test]

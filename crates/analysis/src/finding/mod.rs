@@ -30,6 +30,7 @@ mod ncsa;
 mod not_made;
 mod not_reached;
 mod one_file_system;
+mod paired;
 pub(crate) mod path;
 mod pcie_errors;
 mod probes;

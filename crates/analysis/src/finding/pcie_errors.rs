@@ -22,7 +22,7 @@ fn find(records: &[CaseRecord]) -> Vec<Finding> {
 
 const RESEAT: Remedy = Remedy::new(
     Actor::Administrator,
-    "reseat the card, the riser and the cable, and check the devices at both ends of the link",
+    "reseat card, riser and cable, then compare the speed of the link with that of a sound node: `lspci -vv -s ADDRESS`",
 );
 
 fn of_node(case: &CaseRecord, seen: &Seen) -> Option<Finding> {

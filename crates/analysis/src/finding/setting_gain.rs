@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::setting::SettingBlock;
-use seatrial_model::{Better, FactorCase, Finding, Outcome, Severity, Subject, Unit};
+use seatrial_model::{Better, FactorCase, Finding, Outcome, Subject, Unit};
 use seatrial_stats::{PairedRatio, Sorted, discoveries, paired_ratio};
 
 use super::Rule;
-use crate::number::{in_unit, quantity, significant};
+use super::paired::{self, PairedStudy, because, range};
+use crate::number::{in_unit, significant};
 
 pub(super) const RULE: Rule = Rule {
     kind: "setting-gain",
@@ -263,22 +264,13 @@ fn findings(study: &SettingStudy) -> Vec<Finding> {
 }
 
 fn finding(study: &SettingStudy, effect: &SettingEffect, text: String) -> Finding {
-    let ci95 = effect.gain.and_then(|gain| gain.ci95);
-    Finding {
-        node: match study.nodes.as_slice() {
-            [node] => Some(node.clone()),
-            _ => None,
-        },
-        value: effect.gain.and_then(|gain| quantity(gain.ratio, Unit::Ratio)),
-        ci95: ci95.map(|interval| (interval.low, interval.high)),
-        evidence: vec![study.group.clone(), effect.metric.clone()],
-        ..Finding::new(RULE.kind, Severity::Info, study.subject.clone(), text)
-    }
+    let SettingStudy { nodes, subject, group, .. } = study;
+    paired::finding(&RULE, &PairedStudy { nodes, subject, group, metric: &effect.metric }, effect.gain, text)
 }
 
 fn words(effect: &SettingEffect, of: &SettingGain) -> String {
     let ([Some(without), Some(with)], Some(gain)) = (effect.values, effect.gain) else {
-        let why = of.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let why = because(of.reason.as_deref());
         return format!("the gain is unknown: no block was measured in full{why}");
     };
     let sizes = format!(
@@ -294,8 +286,7 @@ fn words(effect: &SettingEffect, of: &SettingGain) -> String {
     match gain.ci95 {
         None => format!("{sizes}: a {kind} of {size}, {over}, too few for an interval"),
         Some(interval) => {
-            let range = format!("{} to {}", significant(interval.low), significant(interval.high));
-            format!("{sizes}: a {kind} of {size} ({range}), {over}: {}", effect.worth.words())
+            format!("{sizes}: a {kind} of {size} ({}), {over}: {}", range(interval), effect.worth.words())
         }
     }
 }

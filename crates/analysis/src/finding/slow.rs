@@ -53,7 +53,7 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
 
 const CHECK_PATH: Remedy = Remedy::new(
     Actor::NetworkTeam,
-    "check the cables, switch ports and routes that only these two nodes use",
+    "check the routes, cables and switch ports that only these two nodes use: `ip route get ADDRESS`, `ethtool -S DEVICE`",
 );
 
 /// Without their causes, which `cause::explain` adds.

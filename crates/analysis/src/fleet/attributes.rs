@@ -97,8 +97,14 @@ impl Attributes {
     fn of_links(&mut self, machine: &Machine) {
         for gpu in listed(&machine.gpus) {
             self.link(&format!("gpu:{}", gpu.index), &gpu.pci);
+            self.known(format!("NVLinks of gpu:{}", gpu.index), &gpu.nvlinks.as_ref().map(Vec::len));
         }
         self.0.insert("GPUs".to_owned(), listed(&machine.gpus).len().to_string());
+        for nic in listed(&machine.nics) {
+            let Some(bond) = &nic.bond else { continue };
+            let up = bond.members.iter().filter(|one| one.link.known().is_some_and(|link| link == "up"));
+            self.0.insert(format!("bond members up of nic:{}", nic.name), up.count().to_string());
+        }
         for nic in listed(&machine.nics).iter().filter(|nic| !nic.kind.is_virtual()) {
             let name = format!("nic:{}", nic.name);
             self.known(

@@ -1,7 +1,8 @@
 //! The findings, the worst first; the same finding of several cases is shown once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use seatrial_model::profile::fold;
 use seatrial_model::record::Document;
 use seatrial_model::{Finding, Severity};
 
@@ -15,6 +16,8 @@ const MOST_NAMES: usize = 2;
 pub struct Found<'a> {
     pub finding: &'a Finding,
     pub cases: Vec<&'a str>,
+    /// The nodes of each case.
+    pub nodes: Vec<&'a [String]>,
     /// Whether other findings of the same kind, about other cases, are not shown.
     pub is_first_of_kind: bool,
 }
@@ -28,7 +31,18 @@ impl Found<'_> {
                 format!("{}{}", self.finding.subject, node.unwrap_or_default())
             }
             few if few.len() <= MOST_NAMES => few.join(", "),
-            many => count(many.len(), "case"),
+            many => format!("{}{}", count(many.len(), "case"), self.shared()),
+        }
+    }
+
+    /// The nodes that all cases share, where cases have several.
+    fn shared(&self) -> String {
+        let [first, others @ ..] = self.nodes.as_slice() else { return String::new() };
+        let is_shared = |node: &&String| others.iter().all(|nodes| nodes.contains(node));
+        let shared: Vec<&str> = first.iter().filter(is_shared).map(String::as_str).collect();
+        match shared.is_empty() || first.len() < 2 {
+            true => String::new(),
+            false => format!(", all with {}", fold(&shared)),
         }
     }
 
@@ -51,6 +65,8 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
         .results
         .iter()
         .flat_map(|record| record.findings.iter().map(|finding| (finding, Some(record.case.as_str()))));
+    let nodes: HashMap<&str, &[String]> =
+        document.results.iter().map(|record| (record.case.as_str(), record.nodes.as_slice())).collect();
     // Factors, settings and prices have their own tables.
     let has_table = |finding: &&Finding| {
         ["factor", "setting-gain"].contains(&finding.kind.as_str()) || finding.price.is_some()
@@ -59,11 +75,14 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
     let of_run = of_run.map(|finding| (finding, finding.case.as_deref()));
     for (finding, case) in of_cases.chain(of_run) {
         let at = *places.entry((&finding.kind, &finding.text, finding.severity)).or_insert_with(|| {
-            found.push(Found { finding, cases: Vec::new(), is_first_of_kind: false });
+            found.push(Found { finding, cases: Vec::new(), nodes: Vec::new(), is_first_of_kind: false });
             found.len() - 1
         });
         // The run's findings may repeat those of its cases.
-        found[at].cases.extend(case.filter(|case| told.insert((at, case))));
+        if let Some(case) = case.filter(|case| told.insert((at, case))) {
+            found[at].cases.push(case);
+            found[at].nodes.extend(nodes.get(case));
+        }
     }
     found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
     found
@@ -72,15 +91,20 @@ pub fn found(document: &Document) -> Vec<Found<'_>> {
 /// Kinds of which each case has its own text, while the cause is one for the run.
 pub const OF_RUN: [&str; 2] = ["disturbed", "did-not-converge"];
 
-/// The same with one finding for each kind in [`OF_RUN`]; the others are at their cases.
+/// Kinds of which each flow has its own text, while many have the same limit.
+const OF_FLOWS: &str = "limited-by-";
+
+/// The same with one finding for each kind in [`OF_RUN`], and for each limit of flows; the others are at their cases.
 pub fn by_cause(found: Vec<Found<'_>>) -> Vec<Found<'_>> {
     let mut kept: Vec<Found<'_>> = Vec::new();
     for one in found {
-        let is_of_run = OF_RUN.contains(&one.finding.kind.as_str());
+        let kind = one.finding.kind.as_str();
+        let is_of_run = OF_RUN.contains(&kind) || kind.starts_with(OF_FLOWS);
         match kept.iter_mut().find(|known| is_of_run && known.finding.kind == one.finding.kind) {
             Some(known) => {
                 known.is_first_of_kind = true;
                 known.cases.extend(one.cases);
+                known.nodes.extend(one.nodes);
             }
             None => kept.push(one),
         }
@@ -114,11 +138,31 @@ mod tests {
         let all = findings.iter().map(|finding| Found {
             finding,
             cases: vec![finding.text.as_str()],
+            nodes: Vec::new(),
             is_first_of_kind: false,
         });
         let rows: Vec<_> =
             by_cause(all.collect()).iter().map(|found| (found.text(), found.about())).collect();
         let row = |text: &str, about: &str| (text.to_owned(), about.to_owned());
         assert_eq!(rows, [row("first case: a", "a, c"), row("b", "b"), row("d", "d"), row("e", "e")]);
+    }
+
+    #[test]
+    fn flows_with_one_limit_are_one_row_that_tells_the_node_of_all() {
+        let text = |pair: &str| format!("{pair}, flow 0 forward: the receive window is small");
+        let findings = ["n1->n3", "n2->n3", "n4->n3"].map(|pair| {
+            Finding::new("limited-by-receive-window", Severity::Warning, Subject::node(), text(pair))
+        });
+        let pairs = [["n1", "n3"], ["n2", "n3"], ["n3", "n4"]].map(|pair| pair.map(str::to_owned));
+        let all = findings.iter().zip(&pairs).map(|(finding, nodes)| Found {
+            finding,
+            cases: vec![finding.text.as_str()],
+            nodes: vec![nodes.as_slice()],
+            is_first_of_kind: false,
+        });
+        let found = by_cause(all.collect());
+        let [row] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(row.about(), "3 cases, all with n3");
+        assert_eq!(row.text(), format!("first case: {}", text("n1->n3")));
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::rig::{alone, metrics};
 use crate::tcp_stream::BENCHMARK;
+use crate::tcp_stream::bottleneck::Shares;
 
 /// A slice of a flow, in milliseconds and megabytes.
 fn slice(direction: &str, flow: u64, start: u64, end: u64, megabytes: f64) -> Sample {
@@ -191,4 +192,21 @@ fn what_held_most_flows_up_is_found_and_what_did_not_is_not() {
     let measures = BENCHMARK.reduce(&case("1", "forward"), &records(97)).expect("numbers");
     assert_eq!(measures.findings, []);
     assert_eq!(measures.evidence["limited_by"], json!({ "receiver-cpu": 1 }));
+}
+
+#[test]
+fn what_came_twice_was_sent_twice_or_duplicated_on_the_way() {
+    let shares = |retransmits: u64, twice: u64| {
+        let mut sender = end(true, 20, retransmits);
+        sender["tcp"]["spurious"] = twice.into();
+        let [sender, receiver] =
+            [sender, end(false, 15, 0)].map(|end| serde_json::from_value(end).expect("an end"));
+        let shares = Shares::of(&sender, &receiver);
+        [shares.lost, shares.duplicated, shares.reordered]
+            .map(|share| share.map(|share| (1000.0 * share).round()))
+    };
+    assert_eq!(shares(0, 20), [Some(0.0), Some(20.0), Some(0.0)]);
+    assert_eq!(shares(20, 20), [Some(0.0), Some(0.0), Some(20.0)]);
+    // A few are no sign.
+    assert_eq!(shares(20, 5), [Some(15.0), Some(0.0), Some(0.0)]);
 }

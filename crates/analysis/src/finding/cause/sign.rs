@@ -26,6 +26,10 @@ pub enum Sign {
     Loss,
     /// Acknowledgements are lost in most pairs of the node.
     LostAcknowledgements,
+    /// Segments come twice in most pairs of the node.
+    Duplicates,
+    /// Segments come after later ones in most pairs of the node.
+    Reordering,
     /// A shaper of the node allows what the node reaches, and less than the others reach.
     Shaper,
     /// An attribute or a setting of one of these names is lower than on most nodes: of a list the last number counts.
@@ -83,6 +87,8 @@ impl Sign {
             Self::ThrottledDevice => "a limit of a control group on the device".to_owned(),
             Self::Loss => "packet loss".to_owned(),
             Self::LostAcknowledgements => "loss of acknowledgements".to_owned(),
+            Self::Duplicates => "duplicate packets".to_owned(),
+            Self::Reordering => "packets out of order".to_owned(),
             Self::Shaper => "a shaper on the node".to_owned(),
             Self::Lower(names) => format!("lower {} than on the others", names.join(" or ")),
             Self::Differs(names) => format!("other {} than on the others", names.join(" or ")),
@@ -135,6 +141,8 @@ impl Sign {
             Self::Reason(_) | Self::KernelLog(..) | Self::ThrottledDevice => Observed::Unknown,
             Self::Loss => lost(scene, Lost::Segments),
             Self::LostAcknowledgements => lost(scene, Lost::Acknowledgements),
+            Self::Duplicates => lost(scene, Lost::Duplicates),
+            Self::Reordering => lost(scene, Lost::Order),
             Self::Shaper => shaper(scene),
             Self::Lower(names) => odd(scene, names, true),
             Self::Differs(names) => odd(scene, names, false),
@@ -266,6 +274,16 @@ fn is_named(attribute: &str, name: &str) -> bool {
     attribute.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
 }
 
+/// What the node has, and most others have not, of those of which it is known whether they have it.
+fn alone(own: Option<String>, others: impl Iterator<Item = bool>) -> Observed {
+    let others: Vec<bool> = others.collect();
+    let with = others.iter().filter(|has| **has).count();
+    match own.filter(|_| others.is_empty() || 2 * with < others.len()) {
+        Some(own) => told(true, own),
+        None => Observed::Absent,
+    }
+}
+
 /// A count of errors that the node has and most others have not.
 fn counted(scene: &Scene<'_>, settings: &[&str]) -> Observed {
     let of = |node: &SiteNode| -> Option<(String, f64)> {
@@ -277,12 +295,11 @@ fn counted(scene: &Scene<'_>, settings: &[&str]) -> Observed {
         counts.max_by(|(_, one), (_, other)| one.total_cmp(other))
     };
     let Some((name, count)) = scene.site().node(scene.node).and_then(of) else { return Observed::Unknown };
-    let others: Vec<f64> = (scene.site().nodes.iter())
-        .filter(|node| node.name != scene.node)
-        .filter_map(|node| Some(of(node)?.1))
-        .collect();
-    let with = others.iter().filter(|other| **other > 0.0).count();
-    told(count > 0.0 && 2 * with < others.len(), format!("{name} is {}", significant(count)))
+    let others = scene.site().nodes.iter().filter(|node| node.name != scene.node);
+    // Errors of a single node say nothing about others.
+    let others: Vec<bool> = others.filter_map(|node| Some(of(node)?.1 > 0.0)).collect();
+    let own = (count > 0.0 && !others.is_empty()).then(|| format!("{name} is {}", significant(count)));
+    alone(own, others.into_iter())
 }
 
 /// A finding of one of these kinds about a case of the node, which most cases of the others have not.
@@ -290,13 +307,8 @@ fn has_finding(scene: &Scene<'_>, kinds: &[&str]) -> Observed {
     let of = |case: &CaseRecord| -> Option<String> {
         case.findings.iter().find(|one| kinds.contains(&one.kind.as_str())).map(|one| one.text.clone())
     };
-    let (mut all, mut with) = (0, 0);
-    for case in scene.others() {
-        all += 1;
-        with += usize::from(of(case).is_some());
-    }
     let own = scene.cases.iter().find_map(|case| of(case));
-    told(own.is_some() && (all == 0 || 2 * with < all), own.unwrap_or_default())
+    alone(own, scene.others().map(|case| of(case).is_some()))
 }
 
 /// The clock of the node's CPUs was lowered because of heat, and that of most others was not.
@@ -308,9 +320,8 @@ fn heat(scene: &Scene<'_>) -> Observed {
     };
     let own = scene.cases.iter().filter_map(|case| times(case, true)).reduce(|sum, one| sum + one);
     let Some(own) = own else { return Observed::Unknown };
-    let others: Vec<u64> = scene.others().filter_map(|case| times(case, false)).collect();
-    let with = others.iter().filter(|times| **times > 0).count();
-    told(own > 0 && (others.is_empty() || 2 * with < others.len()), format!("{own} times during the trials"))
+    let own = (own > 0).then(|| format!("{own} times during the trials"));
+    alone(own, scene.others().filter_map(|case| times(case, false)).map(|times| times > 0))
 }
 
 fn quota(scene: &Scene<'_>) -> Observed {

@@ -1,6 +1,6 @@
 //! Each rule on records that show its cause, and on records that do not.
 
-use seatrial_model::machine::{CpuQuota, Known, Machine, Nic, Queueing};
+use seatrial_model::machine::{Bond, BondMember, CpuQuota, Known, Machine, Nic, Queueing};
 use seatrial_model::setting::Present;
 use seatrial_model::setting::SettingReading;
 use seatrial_model::{Cause, Fact, FlowLoss, LastFlows, LossShare, Params, SiteNode, Unit, Value};
@@ -28,7 +28,7 @@ fn pairs(rate: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
             ..metric(value, (value, value), no_limit())
         };
         case.metrics.insert("throughput".to_owned(), metric);
-        let shares = LossShare { acknowledgements_lost: Some(0.01), lost: Some(0.0), lost_segments: 0 };
+        let shares = LossShare { acknowledgements_lost: Some(0.01), lost: Some(0.0), ..LossShare::default() };
         LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
         case
     };
@@ -170,7 +170,7 @@ fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() 
 fn acknowledgements_that_are_lost_are_told_of_a_node_that_is_not_slow() {
     let mut records = pairs(|_, _| 4.8);
     for case in records.iter_mut().filter(|case| case.nodes[0] == "n3") {
-        let shares = LossShare { acknowledgements_lost: Some(0.66), lost: Some(0.0), lost_segments: 0 };
+        let shares = LossShare { acknowledgements_lost: Some(0.66), lost: Some(0.0), ..LossShare::default() };
         LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
     }
     let (cause, text, action) = of_n3(&records, &site(|_| {}));
@@ -178,6 +178,36 @@ fn acknowledgements_that_are_lost_are_told_of_a_node_that_is_not_slow() {
     let says = "n3 loses acknowledgements that its partners send to it: 66 % of the acknowledgements are lost in 3 of";
     assert!(text.starts_with(says), "{text}");
     assert!(action.contains("small packets"), "{action}");
+}
+
+#[test]
+fn what_the_network_of_the_node_lacks_or_does_otherwise_is_the_cause() {
+    let far = with_setting("nic.irq_local", ["true", "false"]);
+    let (cause, text, _) = of_n3(&slow_to_n3(), &far);
+    assert_eq!(cause, "far-interrupts");
+    assert!(
+        text.starts_with("n3: interrupts of a network card go to CPUs far from it: nic.irq_local is false")
+    );
+    let other = with_setting("net.ipv4.tcp_congestion_control", ["bbr", "reno"]);
+    let from_n3 = pairs(|from, _| if from == 3 { 0.19 } else { 4.8 });
+    assert_eq!(of_n3(&from_n3, &other).0, "congestion-control");
+    assert_eq!(of_n3(&slow_to_n3(), &other).0, "unexplained", "only a sender has one");
+    let mut bonded = site(|_| {});
+    for (at, node) in bonded.nodes.iter_mut().enumerate() {
+        let member = |name: &str, link: &str| BondMember {
+            name: name.to_owned(),
+            link: Known::Known(link.to_owned()),
+            ..BondMember::default()
+        };
+        let second = if at == 2 { "down" } else { "up" };
+        let members = vec![member("eth0", "up"), member("eth1", second)];
+        let bond = Some(Bond { members, ..Bond::default() });
+        node.machine.nics = Known::Known(vec![Nic { name: "bond0".to_owned(), bond, ..Nic::default() }]);
+    }
+    let (cause, text, action) = of_n3(&slow_to_n3(), &bonded);
+    assert_eq!(cause, "missing-bond-member");
+    assert!(text.contains("bond members up of nic:bond0 is 1, on 3 others 2"), "{text}");
+    assert!(action.contains("/proc/net/bonding/bond0"), "{action}");
 }
 
 #[test]
@@ -353,5 +383,10 @@ fn every_rule_has_an_id_of_its_own_and_a_remedy_that_fits_a_line() {
         let remedy = Remedy::new(rule.actor, rule.action).to_string();
         assert!(remedy.len() <= 180 && !rule.action.is_empty(), "{}: {}", rule.id, remedy.len());
         assert_eq!(rule.seen.is_empty(), rule.id == "unexplained");
+        // What can be typed: a command, or a file.
+        let mut typed = rule.action.split('`').skip(1).step_by(2);
+        let is_typed = |words: &str| words.contains([' ', '/', '{']) || words.chars().all(char::is_lowercase);
+        assert!(typed.any(|words| !words.is_empty() && is_typed(words)), "{}: {}", rule.id, rule.action);
+        assert_eq!(rule.action.matches('`').count() % 2, 0, "{}", rule.id);
     }
 }

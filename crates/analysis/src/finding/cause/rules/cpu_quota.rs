@@ -7,6 +7,6 @@ pub const RULE: CauseRule = CauseRule {
     id: "cpu-quota",
     seen: &[Sign::CpuQuota],
     cause: "a cgroup limits the CPU time: {seen}",
-    action: "raise the quota in the unit or batch system that set it: /sys/fs/cgroup, file cpu.max (v1: cpu/, file cpu.cfs_quota_us) of that cgroup",
+    action: "raise it in the unit or batch system that set it: `/sys/fs/cgroup/GROUP/cpu.max`, v1: `/sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us`",
     ..CauseRule::NEW
 };

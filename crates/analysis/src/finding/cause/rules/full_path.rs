@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::LimitedBy("path")],
     cause: "{seen} the path is full: a slower link, a shaper or other traffic on the way",
     actor: Actor::NetworkTeam,
-    action: "check the speed of its switch port and of the links behind it, and shapers and policers on the way",
+    action: "look for shapers, policers and the speed of its port: `tc qdisc show`, `tc filter show dev DEVICE ingress`, `ethtool DEVICE`; then the same of its switch",
     ..CauseRule::NEW
 };

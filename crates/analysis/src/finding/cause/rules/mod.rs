@@ -1,9 +1,12 @@
 //! All rules, in the order in which they are tried: what was seen to happen goes before what differs, and what differs before
 //! what only limits.
 
+mod congestion_control;
 mod cpu_clock_settings;
 mod cpu_quota;
 mod disk_errors;
+mod duplicates;
+mod far_interrupts;
 mod fewer_cpus;
 mod firewall;
 mod frozen_file_system;
@@ -16,7 +19,9 @@ mod large_packets;
 mod link_lost;
 mod loss;
 mod lost_acknowledgements;
+mod lost_nvlink;
 mod machine_check;
+mod missing_bond_member;
 mod missing_memory;
 mod narrow_link;
 mod pcie_errors;
@@ -24,6 +29,7 @@ mod receive_window;
 mod receiver_cpu;
 mod receiver_starved;
 mod rejected;
+mod reordering;
 mod send_buffer;
 mod sender_cpu;
 mod sender_starved;
@@ -56,11 +62,15 @@ pub const CAUSES: &[CauseRule] = &[
     gpu_fault::RULE,
     gpu_shared::RULE,
     shaper::RULE,
+    duplicates::RULE,
+    reordering::RULE,
     loss::RULE,
     lost_acknowledgements::RULE,
     pcie_errors::RULE,
     narrow_link::RULE,
+    lost_nvlink::RULE,
     slow_port::RULE,
+    missing_bond_member::RULE,
     missing_memory::RULE,
     slow_memory::RULE,
     heat::RULE,
@@ -68,6 +78,8 @@ pub const CAUSES: &[CauseRule] = &[
     small_receive_buffer::RULE,
     small_send_buffer::RULE,
     smaller_mtu::RULE,
+    congestion_control::RULE,
+    far_interrupts::RULE,
     cpu_quota::RULE,
     fewer_cpus::RULE,
     cpu_clock_settings::RULE,

@@ -8,6 +8,6 @@ pub const RULE: CauseRule = CauseRule {
     id: "unexplained",
     seen: &[],
     actor: Actor::NetworkTeam,
-    action: "check its network card, cable and switch port, and its settings",
+    action: "compare it with a sound node, then check cable and switch port: `seatrial settings -w {node}`, `ethtool -S DEVICE`, `dmesg`",
     ..CauseRule::NEW
 };
