@@ -21,6 +21,12 @@ impl Curve {
         self.points.push((end, by_then + bytes));
     }
 
+    /// The same with the time counted from `zero`.
+    pub fn since(mut self, zero: u64) -> Self {
+        self.points.iter_mut().for_each(|(at, _)| *at = at.saturating_sub(zero));
+        self
+    }
+
     pub fn span(&self) -> Option<(u64, u64)> {
         Some((self.start()?, self.end()?)).filter(|(start, end)| start < end)
     }

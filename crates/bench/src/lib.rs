@@ -12,6 +12,7 @@ mod budget;
 mod by_coords;
 mod client_server;
 mod clock;
+mod common_time;
 mod curve;
 mod direction;
 pub mod directory;
@@ -58,6 +59,7 @@ pub use budget::{MAX_TRIALS, PAGES, PRECISION, TIME, TRIALS, WARM_UP, budget, pa
 pub use by_coords::{AtCoords, Trials, by_coords, by_key, by_part, median, slices};
 pub use client_server::{ServerEnd, Serving, call, call_over, serve, serve_over};
 pub use clock::evidence_of_clock;
+pub use common_time::{agreed_starts, tell_spread};
 pub use curve::{Curve, common_window};
 pub use direction::Direction;
 pub use each_node::{each_node, one_of_all, worker_case};

@@ -6,7 +6,9 @@ use std::time::Duration;
 use seatrial_bench::all_to_all::FlowBytes;
 use seatrial_bench::testing::{Kept, at_once, connect_all};
 use seatrial_bench::{Endpoint, Part, Running, Stop};
-use seatrial_model::{Case, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site, SiteNode};
+use seatrial_model::{
+    AgreedStart, Case, Cause, Fact, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site, SiteNode,
+};
 use serde_json::json;
 
 use super::BENCHMARK;
@@ -161,5 +163,50 @@ fn nodes_that_are_alike_have_no_slow_one_and_a_missing_part_makes_no_number() {
     let measures = BENCHMARK.reduce(&case, &[even(0), even(1), even(2)]).expect("numbers");
     assert_eq!(measures.findings, []);
     let short = BENCHMARK.reduce(&case, &[even(0), even(1)]).expect_err("a part is missing");
-    assert_eq!(short.cause, seatrial_model::Cause::TooShort);
+    assert_eq!(short.cause, Cause::TooShort);
+}
+
+/// A record of a part that was to begin at `zero` ms by its clock, began `late` ms after that, and received so many MB in each
+/// 100 ms from then on.
+fn agreed(index: u32, zero: u64, late: u64, megabytes: &[u64]) -> PartRecord {
+    let sample = |(at, megabytes): (u64, &u64)| {
+        let start = zero + late + 100 * at;
+        let span = (Nanos::millis(start), Nanos::millis(start + 100));
+        Sample::new(
+            "received",
+            [("thread", 0_u64.into())].into(),
+            span,
+            Quantity::bytes(megabytes * 1_000_000),
+        )
+    };
+    let mut record = record(index, &[megabytes.iter().sum::<u64>() * 1_000_000]);
+    record.samples = (0..).zip(megabytes).map(sample).collect();
+    AgreedStart(zero * 1_000_000).put(&mut record.evidence);
+    record
+}
+
+#[test]
+fn nodes_that_began_apart_are_summed_in_the_time_in_which_all_ran() {
+    let case = case(2, &[]);
+    // n1 receives from 0 to 500 ms, n2 from 200 to 600 ms, by clocks that have nothing in common.
+    let records = [agreed(0, 7_000, 0, &[90, 90, 10, 20, 30]), agreed(1, 900_000, 200, &[1, 2, 3, 90])];
+    let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
+    // All ran from 200 to 500 ms: 11, 22 and 33 MB in 0.1 s each.
+    let throughput = &measures.metrics["throughput"].trials[0];
+    let wanted = [0.88, 1.76, 2.64];
+    assert_eq!(throughput.len(), wanted.len(), "{throughput:?}");
+    for (rate, wanted) in throughput.iter().zip(wanted) {
+        assert!((rate - wanted).abs() < 1e-9, "{rate} is not {wanted}");
+    }
+    let spread = json!([{ "starts_apart_ns": 200_000_000, "ends_apart_ns": 100_000_000, "all_worked_ns": 300_000_000 }]);
+    assert_eq!(measures.evidence["common_time"], spread);
+    // Less than half of the time of the longest in common: a sum would mix different times.
+    let apart = [agreed(0, 0, 0, &[9, 9, 9]), agreed(1, 0, 200, &[9, 9, 9])];
+    assert_eq!(BENCHMARK.reduce(&case, &apart).expect_err("no common time").cause, Cause::TooShort);
+    // Where the clock of a node is not known, the time of each counts from its own start, and no spread is told.
+    let mut unknown = records.clone();
+    unknown[1].evidence.remove("agreed_ns");
+    let measures = BENCHMARK.reduce(&case, &unknown).expect("numbers");
+    assert_eq!(measures.metrics["throughput"].trials[0].len(), 4, "0 to 400 ms of both");
+    assert!(!measures.evidence.contains_key("common_time"));
 }

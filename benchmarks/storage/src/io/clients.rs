@@ -102,7 +102,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     );
     let spread: Vec<Vec<&PartRecord>> =
         trials.iter().map(|all| all.trials.iter().map(|trial| trial.part).collect()).collect();
-    many::tell_spread(spread.iter().map(Vec::as_slice), &mut measures.evidence);
+    seatrial_bench::tell_spread(spread.iter().map(Vec::as_slice), &mut measures.evidence);
     let integrity = Integrity::of_all(own.iter().map(|part| part.integrity.clone()));
     measures.evidence.insert("integrity".to_owned(), json!(integrity));
     measures.findings.extend(own.first().and_then(|part| found_itself(case, part)));
@@ -117,7 +117,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
 impl<'a> Clients<'a> {
     /// `None` without a time in which all threads of all clients worked.
     fn of(parts: Vec<&'a PartRecord>) -> Option<Self> {
-        let agreed = many::agreed_starts(&parts);
+        let agreed = seatrial_bench::agreed_starts(&parts);
         let trials = parts.into_iter().map(Trial::of).collect::<Option<Vec<Trial<'a>>>>()?;
         let zeros = agreed.unwrap_or_else(|| trials.iter().map(Trial::start).collect());
         let windows = || trials.iter().zip(&zeros).map(|(trial, zero)| (trial.window, *zero));

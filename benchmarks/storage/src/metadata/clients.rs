@@ -61,7 +61,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     measures.series.insert("p99".to_owned(), p99(&trials));
     measures.series.insert("by_node".to_owned(), by_node(case, &trials));
     measures.keep_evidence(last.parts.iter().copied(), &["folder", "clean_up"]);
-    many::tell_spread(trials.iter().map(|trial| trial.parts.as_slice()), &mut measures.evidence);
+    seatrial_bench::tell_spread(trials.iter().map(|trial| trial.parts.as_slice()), &mut measures.evidence);
     let integrity = Integrity::of_all(last.parts.iter().map(|part| part.integrity.clone()));
     measures.evidence.insert("integrity".to_owned(), json!(integrity));
     measures.findings.extend(leftovers(parts));
@@ -94,7 +94,7 @@ impl Client {
 impl<'a> Trial<'a> {
     /// Fails with what is wrong when an operation was never done by all threads of all nodes at one time.
     fn of(parts: Vec<&'a PartRecord>) -> Result<Self, String> {
-        let agreed = many::agreed_starts(&parts);
+        let agreed = seatrial_bench::agreed_starts(&parts);
         let agreed = |at: usize| agreed.as_ref().map(|all| all[at]);
         let clients: Option<Vec<Client>> =
             parts.iter().enumerate().map(|(at, part)| Client::of(part, agreed(at))).collect();

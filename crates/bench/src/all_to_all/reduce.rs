@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::slow_node::{ByNode, Way, slow_node};
 use super::{BY_FLOW, BY_NODE, CountedAt, Exchange, FAIRNESS, FlowBytes};
 use super::{SLOWEST_EXCHANGE, SLOWEST_FLOW, SLOWEST_NODE, THROUGHPUT};
-use crate::{BY_TIME, Curve, by_time, common_window, fairness};
+use crate::{BY_TIME, Curve, agreed_starts, by_time, common_window, fairness, tell_spread};
 
 /// Least time of a throughput sample, in nanoseconds.
 const INTERVAL_NS: u64 = 100_000_000;
@@ -26,9 +26,10 @@ const MOST_IN_MATRIX: usize = 64;
 type Flow = (usize, usize);
 
 #[derive(Default)]
-struct Trial {
-    /// By node, of each thread.
-    curves: BTreeMap<usize, Vec<Curve>>,
+struct Trial<'a> {
+    parts: Vec<&'a PartRecord>,
+    /// Of each thread of all parts, in the time that all nodes share.
+    curves: Vec<Curve>,
     /// Gbit/s of every flow from part to part, by the nodes of both.
     flows: Vec<(Flow, f64)>,
 }
@@ -47,9 +48,11 @@ struct Collected {
 pub fn reduce(counted: CountedAt, case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let trials = trials(counted, case, parts);
     let mut found = Collected::default();
+    let mut counts = Vec::new();
     for trial in &trials {
         if let Some(throughput) = throughput(trial) {
             found.trial(case, trial, throughput);
+            counts.push(trial.parts.as_slice());
         }
     }
     let throughput = found.metrics.get(THROUGHPUT.name).cloned().unwrap_or_default();
@@ -58,6 +61,7 @@ pub fn reduce(counted: CountedAt, case: &Case, parts: &[PartRecord]) -> Result<M
         return Err(Reason::new(Cause::TooShort, text));
     }
     let mut measures = Measures::default();
+    tell_spread(counts, &mut measures.evidence);
     let by_time = by_time(&throughput, case.budget.measure);
     if !by_time.is_empty() {
         measures.series.insert(BY_TIME.name.to_owned(), by_time);
@@ -88,21 +92,37 @@ fn row(at: [(&str, &str); 2], trials: Vec<Vec<f64>>) -> Row {
 }
 
 /// The trials of which the records of all parts are there.
-fn trials(counted: CountedAt, case: &Case, parts: &[PartRecord]) -> Vec<Trial> {
-    let per_node = per_node(case);
-    let mut trials: BTreeMap<u32, (usize, Trial)> = BTreeMap::new();
+fn trials<'a>(counted: CountedAt, case: &Case, parts: &'a [PartRecord]) -> Vec<Trial<'a>> {
+    let mut trials: BTreeMap<u32, Trial<'a>> = BTreeMap::new();
     for part in parts {
-        let (count, trial) = trials.entry(part.trial).or_default();
-        *count += 1;
-        let mut threads: BTreeMap<u64, Curve> = BTreeMap::new();
-        for sample in part.samples.iter().filter(|sample| sample.channel == counted.channel()) {
-            threads.entry(sample.at.count("thread").unwrap_or(0)).or_default().push(sample);
-        }
-        trial.curves.entry(part.index as usize / per_node).or_default().extend(threads.into_values());
+        let trial = trials.entry(part.trial).or_default();
+        trial.parts.push(part);
         trial.flows.extend(flows(counted, case, part));
     }
-    let is_whole = |(count, trial): (usize, Trial)| (count == case.places.len()).then_some(trial);
-    trials.into_values().filter_map(is_whole).collect()
+    trials.retain(|_, trial| trial.parts.len() == case.places.len());
+    for trial in trials.values_mut() {
+        let zeros = agreed_starts(&trial.parts).unwrap_or_else(|| own_starts(case, &trial.parts));
+        for (part, zero) in trial.parts.iter().zip(zeros) {
+            let mut threads: BTreeMap<u64, Curve> = BTreeMap::new();
+            for sample in part.samples.iter().filter(|sample| sample.channel == counted.channel()) {
+                threads.entry(sample.at.count("thread").unwrap_or(0)).or_default().push(sample);
+            }
+            trial.curves.extend(threads.into_values().map(|curve| curve.since(zero)));
+        }
+    }
+    trials.into_values().collect()
+}
+
+/// Of each part, the first sample of its node: the zero where the clock of a node was not known.
+fn own_starts(case: &Case, parts: &[&PartRecord]) -> Vec<u64> {
+    let node = |part: &PartRecord| part.index as usize / per_node(case);
+    let mut starts: BTreeMap<usize, u64> = BTreeMap::new();
+    for part in parts {
+        let start = part.samples.iter().map(|sample| sample.start.get()).min().unwrap_or(u64::MAX);
+        let first = starts.entry(node(part)).or_insert(start);
+        *first = start.min(*first);
+    }
+    parts.iter().map(|part| starts[&node(part)]).collect()
 }
 
 /// The rate of each flow that a part counted.
@@ -128,26 +148,18 @@ fn flows(counted: CountedAt, case: &Case, part: &PartRecord) -> Vec<(Flow, f64)>
     flows
 }
 
-/// Sum of all nodes, interval by interval. The nodes have separate clocks, but they begin at one moment: each cuts the
-/// time that its flows have in common into the same number of intervals.
-fn throughput(trial: &Trial) -> Option<Vec<f64>> {
-    let window = |curves: &Vec<Curve>| common_window(&curves.iter().collect::<Vec<_>>());
-    let windows: Vec<(u64, u64)> = trial.curves.values().map(window).collect::<Option<_>>()?;
-    let intervals = windows.iter().map(|(start, end)| ((end - start) / INTERVAL_NS).clamp(1, MOST)).min()?;
-    let mut sums = vec![0.0; intervals as usize];
-    for (curves, (start, end)) in trial.curves.values().zip(windows) {
-        // 128 bits: the nanoseconds of an hour times the number of intervals overflow 64.
-        let edge =
-            |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
-        for (at, sum) in (0..).zip(&mut sums) {
-            *sum += curves.iter().map(|curve| curve.rate(edge(at), edge(at + 1)) * GBIT).sum::<f64>();
-        }
-    }
-    Some(sums)
+/// Sum of all nodes in equal intervals of the time in which all flows ran.
+fn throughput(trial: &Trial<'_>) -> Option<Vec<f64>> {
+    let (start, end) = common_window(&trial.curves.iter().collect::<Vec<_>>())?;
+    let intervals = ((end - start) / INTERVAL_NS).clamp(1, MOST);
+    // 128 bits: the nanoseconds of an hour times the number of intervals overflow 64.
+    let edge = |at: u64| start + (u128::from(end - start) * u128::from(at) / u128::from(intervals)) as u64;
+    let sum = |at: u64| trial.curves.iter().map(|curve| curve.rate(edge(at), edge(at + 1)) * GBIT).sum();
+    Some((0..intervals).map(sum).collect())
 }
 
 impl Collected {
-    fn trial(&mut self, case: &Case, trial: &Trial, throughput: Vec<f64>) {
+    fn trial(&mut self, case: &Case, trial: &Trial<'_>, throughput: Vec<f64>) {
         let mut add =
             |name: &'static str, values: Vec<f64>| self.metrics.entry(name).or_default().push(values);
         add(THROUGHPUT.name, throughput);
