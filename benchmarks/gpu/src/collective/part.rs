@@ -104,12 +104,11 @@ impl Ready {
         let variables: BTreeMap<String, String> =
             std::env::vars().filter(|(name, _)| name.starts_with("NCCL_")).collect();
         let nccl = open(&case.params, library)?;
+        let steering = steer::variables(&case.params, &nccl.version().unwrap_or_default());
         let log = match library {
             Some(imitation) => Some(LogFile::of_imitation(imitation)),
             None => {
-                steer::variables(&case.params)
-                    .iter()
-                    .for_each(|(name, value)| nccl::set(name, value.as_ref()));
+                steering.iter().for_each(|(name, value)| nccl::set(name, value.as_ref()));
                 LogFile::of_process().filter(|file| nccl.log_to(file.path()))
             }
         };
@@ -150,11 +149,7 @@ impl Ready {
             nccl,
             variables: variables
                 .into_iter()
-                .chain(
-                    steer::variables(&case.params)
-                        .into_iter()
-                        .map(|(name, value)| (name.to_owned(), value.to_owned())),
-                )
+                .chain(steering.into_iter().map(|(name, value)| (name.to_owned(), value)))
                 .collect(),
             log,
             told: None,

@@ -4,20 +4,31 @@ use seatrial_model::{Cause, Params, Reason};
 
 use super::operation::Operation;
 
-/// The variables of a case (NCCL manual, Environment Variables).
-pub fn variables(params: &Params) -> Vec<(&'static str, &'static str)> {
+/// The first version whose `NCCL_ALGO` tells functions apart.
+const BY_FUNCTION: (u32, u32) = (2, 24);
+
+/// The variables of a case for a library of this version (NCCL manual, Environment Variables).
+pub fn variables(params: &Params, version: &str) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if params.text("nvlink") == Ok("off") {
         // Neither links of the GPUs nor memory of the host: what is left is the network.
-        all.extend([("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1")]);
+        all.extend(["NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"].map(|name| (name, "1".to_owned())));
     }
-    match params.text("algorithm") {
-        Ok("ring") => all.push(("NCCL_ALGO", "Ring")),
-        Ok("tree") => all.push(("NCCL_ALGO", "Tree")),
-        Ok("nvls") => all.push(("NCCL_ALGO", "NVLS")),
-        _ => {}
+    if let Ok(algorithm @ ("ring" | "tree" | "nvls")) = params.text("algorithm") {
+        let function = params.text("operation").unwrap_or_default().replace('_', "");
+        // The broadcast that tells what comes next has rings only, and such a version refuses what has no way.
+        let value = match tells_functions_apart(version) {
+            true => format!("ring;{function}:{algorithm}"),
+            false => algorithm.to_owned(),
+        };
+        all.push(("NCCL_ALGO", value));
     }
     all
+}
+
+fn tells_functions_apart(version: &str) -> bool {
+    let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
+    numbers.next().zip(numbers.next()) >= Some(BY_FUNCTION)
 }
 
 /// Whether runs are those of nccl-tests.
@@ -28,7 +39,10 @@ pub fn is_like_nccl_tests(params: &Params) -> bool {
 /// Fails when parameters exclude each other.
 pub fn check(params: &Params) -> Result<(), Reason> {
     let operation = Operation::of(params)?;
-    let text = if params.flag("in_place")? && !operation.has_in_place() {
+    let has_algorithms = !matches!(operation, Operation::AllToAll | Operation::SendReceive);
+    let text = if params.text("algorithm").is_ok_and(|word| word != "auto") && !has_algorithms {
+        format!("algorithm: {} has none to choose from", params.text("operation")?)
+    } else if params.flag("in_place")? && !operation.has_in_place() {
         format!("in_place=true: {} needs memory of its own to receive", params.text("operation")?)
     } else if is_like_nccl_tests(params) && params.text("pace")? != "stream" {
         "pace=one: like=nccl-tests queues operations one after the other (pace=stream)".to_owned()

@@ -104,10 +104,17 @@ fn parameters_that_exclude_each_other_are_refused() {
     assert_eq!(refused(&[("operation", "all_to_all"), ("in_place", "true")]), Cause::Contradiction);
     assert_eq!(refused(&[("like", "nccl-tests"), ("pace", "one")]), Cause::Contradiction);
     assert_eq!(refused(&[("type", "fp64"), ("size", "4 B")]), Cause::Contradiction);
-    let of = |changed: &[(&str, &str)]| super::steer::variables(&crate::rig::params(&BENCHMARK, changed));
-    assert_eq!(of(&[]), []);
-    let off = [("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1"), ("NCCL_ALGO", "Tree")];
-    assert_eq!(of(&[("nvlink", "off"), ("algorithm", "tree")]), off);
+    assert_eq!(refused(&[("operation", "all_to_all"), ("algorithm", "tree")]), Cause::Contradiction);
+    let of = |changed: &[(&str, &str)], version: &str| -> Vec<String> {
+        let all = super::steer::variables(&crate::rig::params(&BENCHMARK, changed), version);
+        all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    };
+    assert_eq!(of(&[], "2.28.9"), [""; 0]);
+    let off = ["NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_ALGO=tree"];
+    assert_eq!(of(&[("nvlink", "off"), ("algorithm", "tree")], "2.23.4"), off);
+    assert_eq!(of(&[("algorithm", "tree")], "2.24.3"), ["NCCL_ALGO=ring;allreduce:tree"]);
+    let scatter = [("operation", "reduce_scatter"), ("algorithm", "nvls")];
+    assert_eq!(of(&scatter, "3.0.1"), ["NCCL_ALGO=ring;reducescatter:nvls"]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Setting for GpuXids {
         let faults = counted.iter().filter(|((number, _), _)| !OF_PROGRAMS.contains(number));
         let readings = on_node(&ABOUT, Present::Value(Value::Count(faults.map(|(_, count)| count).sum())));
         let told: Vec<String> = counted.iter().map(|((number, gpu), count)| words(*number, gpu, *count)).collect();
-        let noted = |reading: SettingReading| if told.is_empty() { reading } else { reading.noting(&told.join("; ")) };
+        let noted = |reading: SettingReading| if told.is_empty() { reading } else { reading.noting(told.join("; ")) };
         readings.into_iter().map(noted).collect()
     }
 }
