@@ -1,17 +1,11 @@
 //! Files that set values again at every boot, for sysctl(8), udev and systemd-tmpfiles: at most one of each for an order.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 
 use seatrial_model::setting::{ChangeOutcome, ChangeState};
-use seatrial_sys::root::SysRoot;
 
 use super::files::{KernelFiles, of_driver};
-use super::journal::{Announced, Journal, failed, sync};
-
-/// Extension of a file that is not whole yet; readers of these folders pass over it.
-const NEW: &str = "new";
+use super::journal::{Announced, Journal, failed};
 
 /// Who sets a value at boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,35 +152,6 @@ pub(super) fn write(
         }
     }
     Ok(outcomes)
-}
-
-/// Writes a file that is there whole or not at all, also after a loss of power.
-pub(super) fn create(root: &SysRoot, path: &str, text: &str) -> io::Result<()> {
-    let at = root.locate(path);
-    let new = at.with_extension(NEW);
-    let written = fs::File::create(&new).and_then(|mut file| {
-        io::Write::write_all(&mut file, text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, &at)?;
-        at.parent().map_or(Ok(()), sync)
-    });
-    if written.is_err() {
-        // Nothing reads it; a failure to remove it changes nothing.
-        let _ = fs::remove_file(&new);
-    }
-    written
-}
-
-/// Removes a file that [`write`] has written, or what a loss of power left of it.
-pub(super) fn remove(root: &SysRoot, path: &str) -> io::Result<()> {
-    let at = root.locate(path);
-    for file in [at.with_extension(NEW), at.clone()] {
-        match fs::remove_file(file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    at.parent().map_or(Ok(()), sync)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub trait KernelFiles {
 
     /// Writes a file that does not exist, and syncs it.
     fn create(&self, path: &str, text: &str) -> io::Result<()> {
-        super::boot::create(self.root(), path, text)
+        super::durable::create(self.root(), path, text)
     }
 
     /// Called after each step of the journal that outlives this process.

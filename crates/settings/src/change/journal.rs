@@ -8,11 +8,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock, fsync};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use seatrial_sys::root::SysRoot;
 use serde::{Deserialize, Serialize};
 
+use super::durable::sync;
 use super::files::KernelFiles;
 
 /// Folder of the journals; below it a folder for each host.
@@ -130,14 +131,6 @@ fn create(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
         _ => sync(parent),
-    }
-}
-
-/// Syncs the names in a folder. File systems that cannot (EINVAL) store names in their own way.
-pub(super) fn sync(folder: &Path) -> io::Result<()> {
-    match fsync(File::open(folder)?) {
-        Err(Errno::INVAL) | Ok(()) => Ok(()),
-        Err(errno) => Err(errno.into()),
     }
 }
 

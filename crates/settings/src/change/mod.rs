@@ -4,6 +4,7 @@
 
 mod apply;
 mod boot;
+mod durable;
 mod files;
 mod journal;
 mod restore;

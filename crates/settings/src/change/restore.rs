@@ -2,7 +2,7 @@
 
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingsAnswer};
 
-use super::boot;
+use super::durable;
 use super::files::{KernelFiles, is_same};
 use super::journal::{Announced, Entry, Journal, Journals, ids};
 use crate::found::written_form;
@@ -130,7 +130,7 @@ fn remove(
         _ => {}
     }
     let was_there = files.root().exists(path);
-    match boot::remove(files.root(), path) {
+    match durable::remove(files.root(), path) {
         Ok(()) if !was_there => outcome(GONE, GONE, ChangeState::Unchanged, String::new()),
         Ok(()) => outcome(THERE, GONE, ChangeState::Done, String::new()),
         Err(error) => outcome(THERE, THERE, ChangeState::Failed, format!("removing {path}: {error}")),
