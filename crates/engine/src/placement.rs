@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use seatrial_model::machine::{Known, Machine};
 use seatrial_model::name::nearest;
-use seatrial_model::profile::{Groups, Test};
+use seatrial_model::profile::{Groups, RACK, Test, rack};
 use seatrial_model::{About, Case, CaseId, Cause, Origin, Parts, Reason, Site, SiteNode, Value};
 
 use crate::inputs::{PlanError, PlanInputs};
@@ -181,6 +181,7 @@ impl<'a> Nodes<'a> {
 fn classes(groups: &Groups, nodes: &Nodes<'_>) -> Vec<Option<String>> {
     let class = |(at, name): (usize, &&str)| match groups {
         Groups::Count(_) => None,
+        Groups::Fact(fact) if fact == RACK => rack(name).map(str::to_owned),
         Groups::Fact(fact) => {
             let machine = &nodes.here.get(at)?.machine;
             known(machine, fact).known().cloned()
@@ -205,6 +206,9 @@ fn no_group(groups: Option<&Groups>) -> Reason {
             "the leaf switch of the node is not known: Slurm tells it to what it starts, where slurm.conf has \
              TopologyPlugin=topology/tree; or name the nodes of each switch, joined by +"
                 .to_owned()
+        }
+        Some(Groups::Fact(fact)) if fact == RACK => {
+            "the name of the node has no rack in it, as r12n03 has r12: name the nodes of each rack, joined by +".to_owned()
         }
         Some(Groups::Fact(fact)) => format!("the inventory of the node does not know its {fact}"),
         _ => "the node is in none of the groups".to_owned(),

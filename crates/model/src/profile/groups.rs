@@ -28,6 +28,12 @@ pub enum GroupsError {
         /// The text as typed.
         text: String,
     },
+    /// A group has whole nodes.
+    #[error(
+        "a rail is a port of every node, and a group has whole nodes: -p rails= of net.tcp_stream, or a list of ports as \
+         -p device= of an rdma benchmark, measures all rails at once"
+    )]
+    Rail,
     /// A node set that cannot be read.
     #[error(transparent)]
     Set(#[from] NodeSetError),
@@ -41,7 +47,20 @@ pub enum GroupsError {
 
 impl Groups {
     /// The facts of a node that groups can be made by.
-    pub const FACTS: [&str; 3] = ["product", "cpu", "switch"];
+    pub const FACTS: [&str; 4] = ["product", "cpu", "switch", RACK];
+}
+
+/// The fact that is in the names of nodes.
+pub const RACK: &str = "rack";
+
+/// The rack in the name of a node: all up to its first number, if another number follows: `r12` of `r12n03`, `x1000` of
+/// `x1000c0s0b0n0`.
+pub fn rack(node: &str) -> Option<&str> {
+    let start = node.find(|c: char| c.is_ascii_digit())?;
+    let end = start + node[start..].find(|c: char| !c.is_ascii_digit())?;
+    // Digits of a domain say nothing about the host.
+    let rest = node[end..].split('.').next()?;
+    rest.contains(|c: char| c.is_ascii_digit()).then_some(&node[..end])
 }
 
 impl fmt::Display for Groups {
@@ -64,6 +83,9 @@ impl FromStr for Groups {
         if Self::FACTS.contains(&text) {
             return Ok(Self::Fact(text.to_owned()));
         }
+        if text == "rail" {
+            return Err(GroupsError::Rail);
+        }
         if !text.contains('+') {
             return Err(GroupsError::Unknown { text: text.to_owned() });
         }
@@ -84,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_division_comes_back_from_its_text() {
-        for text in ["4", "product", "cpu", "switch", "n[1-16]+n[17-32]", "n1,n2+n3,n4"] {
+        for text in ["4", "product", "cpu", "switch", "rack", "n[1-16]+n[17-32]", "n1,n2+n3,n4"] {
             assert_eq!(text.parse::<Groups>().expect(text).to_string(), text);
         }
     }
@@ -93,9 +115,25 @@ mod tests {
     fn what_is_no_division_is_told_why() {
         let why = |text: &str| text.parse::<Groups>().expect_err(text).to_string();
         assert_eq!(why("0"), "0 groups are nothing to measure");
-        let known = "'rack' is not a number of groups, one of product, cpu, switch, or node sets joined by +";
-        assert_eq!(why("rack"), known);
+        let known =
+            "'row' is not a number of groups, one of product, cpu, switch, rack, or node sets joined by +";
+        assert_eq!(why("row"), known);
+        assert!(why("rail").ends_with("measures all rails at once"));
         assert_eq!(why("n[1-4]+n[4-6]"), "n4 is in two groups");
         assert_eq!(why("n[1-+n2"), "'n[1-' has an unbalanced bracket");
+    }
+
+    #[test]
+    fn the_rack_is_the_name_up_to_its_first_number_where_another_follows() {
+        for (node, wanted) in [
+            ("r12n03", Some("r12")),
+            ("x1000c0s0b0n0", Some("x1000")),
+            ("rack1-node2.cluster2.local", Some("rack1")),
+            ("n16", None),
+            ("n16.rack2", None),
+            ("head", None),
+        ] {
+            assert_eq!(rack(node), wanted, "{node}");
+        }
     }
 }

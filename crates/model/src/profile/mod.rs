@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bound::{Bar, Bounds, Statistic};
 pub use fold::fold;
-pub use groups::{Groups, GroupsError};
+pub use groups::{Groups, GroupsError, RACK, rack};
 pub use missed::{Absence, Missed};
 pub use nodes::{NodeSet, NodeSetError};
 pub use require::Requirement;

@@ -67,8 +67,8 @@ pub struct BenchmarkOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Groups of the pattern groups, which this option implies: a number of groups, a fact that the nodes of a group
-    /// have in common (product, cpu, or switch: the leaf switch in Slurm's topology), or node sets joined by +, such as
-    /// the racks r1n[1-16]+r2n[1-16]
+    /// have in common (product, cpu, switch: the leaf switch in Slurm's topology, or rack: r12 of the name r12n03), or node
+    /// sets joined by +, such as n[1-16]+n[17-32]
     #[arg(long, value_name = "COUNT|FACT|NODES+NODES...", conflicts_with = "resume")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Groups>,

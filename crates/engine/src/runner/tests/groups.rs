@@ -71,6 +71,25 @@ fn all_nodes_are_one_case_unless_groups_are_asked_for() {
 }
 
 #[test]
+fn racks_are_in_the_names_of_nodes() {
+    let mut site = site(5);
+    for (node, name) in site.nodes.iter_mut().zip(["r1n1", "r1n2", "r2n1", "r2n2", "gpu5"]) {
+        node.name = name.to_owned();
+    }
+    let by_rack = exchange(&[], Some("rack"));
+    let nodes: Vec<String> = planned(&site, &by_rack).iter().map(|case| case.nodes.join("+")).collect();
+    assert_eq!(nodes, ["r1n1+r1n2", "r2n1+r2n2"]);
+    let plan = Plan::new(&[by_rack], &seatrial_registry::REGISTRY, PlanInputs::of(&site)).expect("a plan");
+    let [(case, why)] = plan.settled.as_slice() else { panic!("{:?}", plan.settled) };
+    assert_eq!(case.nodes, ["gpu5"]);
+    assert!(
+        why.text.starts_with("the name of the node has no rack in it, as r12n03 has r12"),
+        "{}",
+        why.text
+    );
+}
+
+#[test]
 fn a_pattern_that_does_not_fit_the_parts_is_refused() {
     let site = site(4);
     let refused = |test: &Test| {
