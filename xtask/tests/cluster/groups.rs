@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::rig::{sixteen, with_more_time};
-use crate::started::{outcome, record};
+use crate::rig::{Rig, sixteen, with_more_time};
+use crate::started::{Ended, outcome, record};
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
@@ -89,16 +89,21 @@ const ISOLATE: &[&str] = &[
     "trials=1",
     "-p",
     "max_trials=1",
-    "-p",
-    "time=500ms",
     "-o",
     "json",
 ];
 
+/// Isolates with a short time, or one in which the threads of sixteen nodes come to run together on a busy machine.
+fn isolate(rig: &Rig) -> Ended {
+    let run = |time| rig.run(&[ISOLATE, SSH, &["-p", time]]);
+    let measured = ["time=500ms", "time=2s"].into_iter().map(run).find(|ended| ended.code != Some(3));
+    measured.unwrap_or_else(|| run("time=8s"))
+}
+
 fn isolated() {
     sixteen(|rig| {
         rig.lab.node("n11", SHAPE);
-        let ended = rig.run(&[ISOLATE, SSH]);
+        let ended = isolate(rig);
         let document = ended.document(0);
         let slow = found(&document, "slow-node");
         let nodes: Vec<&Value> = slow.iter().map(|finding| &finding["node"]).collect();
@@ -137,7 +142,7 @@ fn boundary() {
         // The copy of the binary is not to take the narrow link.
         rig.run(&[&["inventory", "--share-hosts"], SSH]);
         rig.lab.head(SECOND_SWITCH);
-        let document = rig.run(&[ISOLATE, SSH]).document(0);
+        let document = isolate(rig).document(0);
         rig.lab.head(ONE_SWITCH);
         let slow = found(&document, "slow-boundary");
         assert_eq!(slow.len(), 1, "{}", document["findings"]);

@@ -157,18 +157,19 @@ fn rates_are_those_of_the_ports_and_the_slow_one_is_named() {
     let case = case_on(three(), ID, &[]);
     let near = |value: f64, wanted: f64| (value / wanted - 1.0).abs() < 0.05;
     let first = |measures: &Measures, name: &str| measures.metrics[name].trials[0][0];
+    let row = |measures: &Measures, from: &str, to: &str| {
+        let is_it = |at: &seatrial_model::Params| at.text("from") == Ok(from) && at.text("to") == Ok(to);
+        let rows = &measures.series["by_flow"];
+        rows.iter().find(|row| is_it(&row.at)).expect("a row").values.trials[0][0]
+    };
     let (_, measures) = cards.measured(&case, |_, measures| {
         let sums = &measures.metrics["throughput"].trials[0];
         near(sums.iter().sum::<f64>() / sums.len() as f64, 2.0 * port + slow)
             && near(first(measures, "slowest_node"), slow)
             && near(first(measures, "slowest_flow"), slow / 2.0)
+            && near(row(measures, "n2", "n1"), slow / 2.0)
+            && near(row(measures, "n1", "n2"), port / 2.0)
     });
-    let row = |from: &str, to: &str| {
-        let is_it = |at: &seatrial_model::Params| at.text("from") == Ok(from) && at.text("to") == Ok(to);
-        let rows = &measures.series["by_flow"];
-        rows.iter().find(|row| is_it(&row.at)).expect("a row").values.trials[0][0]
-    };
-    assert!(near(row("n2", "n1"), slow / 2.0) && near(row("n1", "n2"), port / 2.0));
     let [finding] = measures.findings.as_slice() else { panic!("{:?}", measures.findings) };
     assert_eq!((finding.kind.as_str(), finding.node.as_deref()), ("slowest-node", Some("n2")));
     assert!(finding.text.starts_with("n2 sends 0.00"), "{}", finding.text);

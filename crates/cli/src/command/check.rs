@@ -134,7 +134,7 @@ mod tests {
             assert!(loaded.warnings.is_empty(), "{}", profile.name);
             assert_eq!(loaded.profile.id, profile.name);
             assert!(!loaded.profile.title.is_empty() && !loaded.profile.description.is_empty());
-            assert!(!loaded.profile.criteria.is_empty());
+            assert!(!(loaded.profile.criteria.is_empty() && loaded.profile.settings.is_empty()));
         }
     }
 
