@@ -51,7 +51,7 @@ told run rdma.write_poll_lat --pattern alone -p device=rxe0 -p time=300ms {quick
 echo $usual > $clock
 
 # Where memory is bound and where it lies, by the kernel's own list, while it is used.
-while [ ! -e /tmp/over ]; do grep -h bind: /proc/[0-9]*/numa_maps; sleep 0.3; done > /tmp/maps 2> /dev/null &
+while [ ! -e /tmp/over ]; do nice -n 19 grep -h bind: /proc/[0-9]*/numa_maps; sleep 1; done > /tmp/maps 2> /dev/null &
 told run {long} -p scope=matrix
 touch /tmp/over
 wait
