@@ -15,6 +15,9 @@ const LONGEST_SET: usize = 60;
 
 const LONGEST_VALUE: usize = 120;
 
+/// Profiles that a row names; more are counted.
+const MOST_PROFILES: usize = 3;
+
 /// The content of a row, without its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SettingRow {
@@ -67,6 +70,9 @@ pub fn rows<'a>(
     let without_subject = verdicts.iter().filter(is_new);
     rows.extend(without_subject.map(|record| (empty(record), record.node.as_deref().unwrap_or_default())));
     let mut rows = merged(rows);
+    if !is_judged {
+        rows = of_all_profiles(rows);
+    }
     // Deviations of single nodes are placed beside the rows of the others.
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, (row, _)) in rows.iter().enumerate() {
@@ -92,6 +98,36 @@ fn merged(rows: Vec<(SettingRow, &str)>) -> SettingRows<'_> {
         }
     }
     merged
+}
+
+/// Profiles that want the same of the same share a row, as those that extend one another.
+fn of_all_profiles(rows: SettingRows<'_>) -> SettingRows<'_> {
+    let mut joined: Vec<(SettingRow, Vec<&str>, Vec<String>)> = Vec::new();
+    for (row, nodes) in rows {
+        let is_same = |(known, of, _): &&mut (SettingRow, Vec<&str>, Vec<String>)| {
+            let other = SettingRow { by: known.by.clone(), notes: known.notes.clone(), ..row.clone() };
+            other == *known && *of == nodes && !row.by.is_empty()
+        };
+        match joined.iter_mut().find(is_same) {
+            Some((known, _, profiles)) => {
+                let text = |note: &str| note.split_once(": ").map_or(note, |(_, why)| why).to_owned();
+                let told: Vec<String> = known.notes.iter().map(|note| text(note)).collect();
+                known.notes.extend(row.notes.into_iter().filter(|note| !told.contains(&text(note))));
+                profiles.push(row.by);
+            }
+            None => joined.push((row.clone(), nodes, vec![row.by])),
+        }
+    }
+    let named = |(row, nodes, profiles): (SettingRow, _, Vec<String>)| {
+        let by = match profiles.as_slice() {
+            [first, others @ ..] if others.len() >= MOST_PROFILES => {
+                format!("{first} and {} more", others.len())
+            }
+            few => few.join(", "),
+        };
+        (SettingRow { by, ..row }, nodes)
+    };
+    joined.into_iter().map(named).collect()
 }
 
 fn judged(setting: &AuditedSetting, want: &Wanted, is_judged: bool) -> SettingRow {
@@ -162,7 +198,7 @@ pub fn table(rows: &SettingRows<'_>, nodes: usize) -> Table {
         .words("node", |(_, nodes)| differ.then(|| set_of(nodes, LONGEST_SET)))
         .words("now", |(row, _)| row.present.as_str())
         .words("wanted", |(row, _)| row.wanted.as_str())
-        .column(Column::words("by").unbroken(), |(row, _)| row.by.as_str())
+        .words("by", |(row, _)| row.by.as_str())
         .column(Column::words("to change it").detail(), |(row, _)| row.change.as_str())
         .words("why", |(row, _)| Cell::default().notes(row.notes.clone()))
         .about(|(row, nodes), about| {
@@ -206,4 +242,35 @@ pub fn open_settings(all: &[AuditedSetting], nodes: usize, most: usize) -> (Tabl
         sentence += &format!(" {} left out here; seatrial settings shows them.", count(left_out, "row"));
     }
     (table(&rows, nodes), sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(by: &str, wanted: &str, note: &str) -> SettingRow {
+        SettingRow {
+            setting: "state.bad_page".to_owned(),
+            wanted: wanted.to_owned(),
+            by: by.to_owned(),
+            notes: vec![format!("{by}: {note}")],
+            ..SettingRow::default()
+        }
+    }
+
+    #[test]
+    fn profiles_that_want_the_same_share_a_row_and_tell_a_reason_once() {
+        let rows =
+            ["health", "gate", "host", "site"].map(|by| (row(by, "= false", "it is defective"), vec!["n1"]));
+        let other_bound = (row("strict", "= true", "it is defective"), vec!["n1"]);
+        let other_node = (row("health", "= false", "it is defective"), vec!["n2"]);
+        let other_reason = (row("own", "= false", "a wish"), vec!["n1"]);
+        let unwanted = (row("", "", "read"), vec!["n1"]);
+        let all = rows.into_iter().chain([other_bound, other_node, other_reason, unwanted.clone(), unwanted]);
+        let joined = of_all_profiles(all.collect());
+        let told: Vec<_> = joined.iter().map(|(row, _)| (row.by.as_str(), row.notes.len())).collect();
+        assert_eq!(told, [("health and 4 more", 2), ("strict", 1), ("health", 1), ("", 1), ("", 1)]);
+        let few = ["health", "gate"].map(|by| (row(by, "= false", "it is defective"), vec!["n1"]));
+        assert_eq!(of_all_profiles(few.into())[0].0.by, "health, gate");
+    }
 }
