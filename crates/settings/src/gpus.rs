@@ -1,8 +1,8 @@
 //! What settings of GPUs have in common: a reading for each GPU of the inventory.
 
-use seatrial_model::machine::{Gpu, Machine};
+use seatrial_model::machine::{Gpu, Known, Machine};
 use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
-use seatrial_model::{Kind, Params, Value};
+use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
@@ -38,16 +38,15 @@ impl Setting for OfGpu {
 
     fn read(&self, _: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
         devices::readings(self.about, &machine.gpus, "there is no GPU", |gpu| {
-            let facts: Params = gpu.facts();
-            Some(Device { name: gpu.index.to_string(), facts, found: (self.find)(gpu) })
+            Some(Device { name: gpu.index.to_string(), facts: gpu.facts(), found: (self.find)(gpu) })
         })
     }
 }
 
-pub(crate) fn text(known: &seatrial_model::machine::Known<String>) -> Found {
+pub(crate) fn text(known: &Known<String>) -> Found {
     Found::known(known.as_ref().map(|text| Value::from(text.as_str())))
 }
 
-pub(crate) fn flag(known: &seatrial_model::machine::Known<bool>) -> Found {
+pub(crate) fn flag(known: &Known<bool>) -> Found {
     Found::known(known.as_ref().map(|&set| Value::Flag(set)))
 }

@@ -119,19 +119,17 @@ fn remove(
 ) -> ChangeOutcome {
     const THERE: &str = "a file";
     const GONE: &str = "no file";
-    match files.text(path) {
+    let is_there = match files.text(path) {
         Ok(present) if present != *wanted && !force => {
             let why = "somebody has changed it since; --force removes it all the same".to_owned();
             return outcome(THERE, THERE, ChangeState::Left, why);
         }
-        Err(error) if !error.is_missing() => {
-            return outcome("", "", ChangeState::Failed, error.to_string());
-        }
-        _ => {}
-    }
-    let was_there = files.root().exists(path);
+        Ok(_) => true,
+        Err(error) if error.is_missing() => false,
+        Err(error) => return outcome("", "", ChangeState::Failed, error.to_string()),
+    };
     match durable::remove(files.root(), path) {
-        Ok(()) if !was_there => outcome(GONE, GONE, ChangeState::Unchanged, String::new()),
+        Ok(()) if !is_there => outcome(GONE, GONE, ChangeState::Unchanged, String::new()),
         Ok(()) => outcome(THERE, GONE, ChangeState::Done, String::new()),
         Err(error) => outcome(THERE, THERE, ChangeState::Failed, format!("removing {path}: {error}")),
     }

@@ -70,7 +70,7 @@ impl Setting for GpuXids {
         }
         let lines = match kernel_lines(root, LINE) {
             Ok(lines) => lines,
-            Err(error) => return on_node(&ABOUT, Present::Unreadable(format!("{error}: run as root"))),
+            Err(why) => return on_node(&ABOUT, Present::Unreadable(why)),
         };
         let mut counted: BTreeMap<(u32, &str), u64> = BTreeMap::new();
         for (number, gpu) in lines.iter().filter_map(|line| parsed(line)) {

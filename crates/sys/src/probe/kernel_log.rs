@@ -43,8 +43,11 @@ impl Probe for KernelLog {
 }
 
 /// The lines of the kernel since the boot that contain `word`, as far as the log reaches back.
-pub fn kernel_lines(root: &SysRoot, word: &str) -> Result<Vec<String>, ReadError> {
-    let (text, _) = records(open(root, SeekFrom::Start(0))?);
+///
+/// # Errors
+/// Why the log cannot be read, and what helps.
+pub fn kernel_lines(root: &SysRoot, word: &str) -> Result<Vec<String>, String> {
+    let (text, _) = records(open(root, SeekFrom::Start(0)).map_err(|error| with_remedy(&error))?);
     let kept = |record: &str| {
         let (head, text) = record.split_once(';')?;
         let is_wanted = text.contains(word) && Head::parse(head)?.from_kernel;
@@ -70,6 +73,13 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
+fn with_remedy(error: &ReadError) -> String {
+    // The kernel's answer without CAP_SYSLOG where kernel.dmesg_restrict is set.
+    let denied = matches!(error, ReadError::Unreadable { errno: Errno::PERM | Errno::ACCESS, .. });
+    let remedy = if denied { ": run as root, or with CAP_SYSLOG" } else { "" };
+    format!("{error}{remedy}")
+}
+
 /// The log, open at its end when the watch began, or the error.
 struct Tail(Result<File, ReadError>);
 
@@ -77,13 +87,7 @@ impl Watch for Tail {
     fn end(self: Box<Self>) -> Difference {
         match self.0 {
             Ok(file) => read(file),
-            Err(error) => {
-                // The kernel's answer without CAP_SYSLOG where kernel.dmesg_restrict is set.
-                let denied =
-                    matches!(error, ReadError::Unreadable { errno: Errno::PERM | Errno::ACCESS, .. });
-                let remedy = if denied { ": run as root, or with CAP_SYSLOG" } else { "" };
-                Difference { unreadable: vec![format!("{error}{remedy}")], ..Difference::default() }
-            }
+            Err(error) => Difference { unreadable: vec![with_remedy(&error)], ..Difference::default() },
         }
     }
 }
