@@ -349,7 +349,7 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__copy)
-            opts="-h --streams --checksum --preserve --dry-run --ssh --help"
+            opts="-h --streams --checksum --preserve --encrypt --dry-run --ssh --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -329,6 +329,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l streams -d 'D
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l checksum -d 'Compare the content of files that have the same size, whatever their time says'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l preserve -d 'Also owners and extended attributes (access control lists too); modes and times always come along'
+complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l encrypt -d 'Encrypt the data: AES-256-GCM, or ChaCha20-Poly1305 on a CPU without AES instructions'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l dry-run -d 'Print which files would be copied, and write nothing'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -s h -l help -d 'Print help'
 complete -c seatrial -n "__fish_seatrial_using_subcommand help; and not __fish_seen_subcommand_from check run gate inventory list settings compare history report export profile verify clean copy help" -f -a "check" -d 'Measure what a profile demands and judge it'

@@ -30,6 +30,12 @@ pub const BINUTILS: Package = Package {
     program: "objdump",
     reason: "the kernel tests read the disassembly for the vector loads and the non-temporal stores",
 };
+/// A file system with quotas.
+pub const BTRFS_PROGS: Package = Package {
+    name: "btrfs-progs",
+    program: "mkfs.btrfs",
+    reason: "the tests of copies set a quota, which binds root too there",
+};
 /// The file systems of the fault tests and of the lab's nodes.
 pub const E2FSPROGS: Package = Package {
     name: "e2fsprogs",
@@ -192,7 +198,7 @@ pub const GUEST: &[Package] =
     &[QEMU, BUSYBOX, CPIO, KMOD, IBVERBS, IPROUTE2, MOUNT, UTIL_LINUX, OPENSSH_CLIENT, OPENSSH_SERVER];
 
 /// What the tests of the lab need besides.
-pub const LAB_TESTS: &[Package] = &[IPUTILS_PING, PROCPS];
+pub const LAB_TESTS: &[Package] = &[BTRFS_PROGS, IPUTILS_PING, PROCPS];
 
 /// What makes the bare Debian of `cargo xtask fresh`.
 pub const FRESH: &[Package] = &[

@@ -9,6 +9,8 @@
 
 #[path = "cluster/clocks.rs"]
 mod clocks;
+#[path = "cluster/copied.rs"]
+mod copied;
 #[path = "cluster/disks.rs"]
 mod disks;
 #[path = "cluster/flows.rs"]
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
     trials.extend(clocks::trials());
     trials.extend(flows::trials());
     trials.extend(paths::trials());
+    trials.extend(copied::trials());
     trials.extend(moved::trials());
     trials.extend(mpi::trials());
     trials.extend(four::trials());

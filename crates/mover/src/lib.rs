@@ -8,7 +8,8 @@
 //! - `target` opens every directory from the one above and follows no symbolic link.
 //! - `local` copies within one host by the kernel, and shares blocks where the file system can.
 //!
-//! Data goes in the clear. The connections prove a key that only the control channel carries, which is that of ssh.
+//! The connections prove a key that only the control channel carries, which is that of ssh. Data goes in the clear unless a
+//! [`Cipher`] is asked for: then every frame is sealed by a key that follows from that one.
 
 mod block;
 mod connection;
@@ -35,8 +36,9 @@ pub use error::CopyError;
 pub use failure::Failure;
 pub use local::copy_here;
 pub use options::{CopyOptions, STREAMS};
-pub use progress::Progress;
+pub use progress::{Progress, Spent, Total};
 pub use receive::{Reach, serve};
 pub use scan::{count, roots};
 pub use send::{ControlChannel, send};
 pub use temporary_name::temporary_name;
+pub use wire::Cipher;

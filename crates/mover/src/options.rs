@@ -1,5 +1,7 @@
 //! What a copy shall do.
 
+use crate::wire::Cipher;
+
 /// Options of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyOptions {
@@ -11,6 +13,8 @@ pub struct CopyOptions {
     pub checksum: bool,
     /// Bytes of the buffers of each data connection (SO_SNDBUF, SO_RCVBUF), which bound its window; none leaves both to the kernel.
     pub window: Option<u64>,
+    /// How the data connections are encrypted; none sends the data in the clear.
+    pub cipher: Option<Cipher>,
     /// Write nothing, and call this with every file that would be copied.
     pub dry_run: Option<fn(&[u8])>,
 }
@@ -20,6 +24,6 @@ pub const STREAMS: usize = 4;
 
 impl Default for CopyOptions {
     fn default() -> Self {
-        Self { streams: STREAMS, preserve: false, checksum: false, window: None, dry_run: None }
+        Self { streams: STREAMS, preserve: false, checksum: false, window: None, cipher: None, dry_run: None }
     }
 }

@@ -2,11 +2,39 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::failure::Failure;
 
 /// Failures that are kept with their text; of more, the number is kept.
 const MOST_FAILURES: usize = 1000;
+
+/// Sums over the data connections of a copy to another host.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// Reading files of the source.
+    pub reading: Total,
+    /// Until a connection took what was written to it, which waits for the network and for the receiver; with encryption.
+    pub sending: Total,
+    /// Storing in the target.
+    pub storing: Total,
+    /// While the receiver's window or the send buffer was full (TCP_INFO).
+    pub window: Total,
+}
+
+/// A time that grows.
+#[derive(Debug, Default)]
+pub struct Total(AtomicU64);
+
+impl Total {
+    pub(crate) fn add(&self, time: Duration) {
+        self.0.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+}
 
 /// Counters of a copy; all of them only grow.
 #[derive(Debug, Default)]
@@ -28,6 +56,8 @@ pub struct Progress {
     /// set them.
     pub send_buffer: AtomicU64,
     pub receive_buffer: AtomicU64,
+    /// What the data connections spent their time on; complete when the copy is.
+    pub spent: Spent,
     /// Set from outside: the copy ends as soon as possible.
     pub stop: AtomicBool,
     failed: AtomicU64,

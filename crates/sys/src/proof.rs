@@ -56,6 +56,11 @@ impl Key {
         (text.len() == 2 * LENGTH).then_some(bytes).and_then(|bytes| Some(Self(bytes.try_into().ok()?)))
     }
 
+    /// A key for one `purpose` that follows from this one; that of another purpose tells nothing of it.
+    pub fn derived(&self, purpose: &str) -> [u8; LENGTH] {
+        *blake3::keyed_hash(&self.0, format!("seatrial derives {purpose}").as_bytes()).as_bytes()
+    }
+
     fn prove(&self, side: Side, caller: &[u8; LENGTH], listener: &[u8; LENGTH]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(side.name()).update(caller).update(listener);

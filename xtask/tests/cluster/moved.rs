@@ -50,15 +50,16 @@ const BYTES: f64 = 40.0 * 102_400.0;
 
 fn copied() {
     shared(|rig| {
-        let tools = ["-p", "tool=native,scp,rsync,tar-ssh"];
+        let tools = ["-p", "tool=native,scp,rsync,tar-ssh,rclone"];
         let document = rig.run(&[MOVE, &tools, BOTH]).document(0);
         let results = document["results"].as_array().expect("results");
-        assert_eq!(results.len(), 4, "{document}");
+        assert_eq!(results.len(), 5, "{document}");
         for result in results {
             let tool = result["params"]["tool"].as_str().expect("a tool");
             if result["outcome"] == "skipped" {
                 let why = result["reason"].as_str().expect("why");
-                assert!(tool == "rsync" && why.contains("is not installed on n"), "{tool}: {why}");
+                let may_be_absent = ["rsync", "rclone"].contains(&tool);
+                assert!(may_be_absent && why.contains("is not installed on n"), "{tool}: {why}");
                 continue;
             }
             assert_eq!(result["outcome"], "measured", "{tool}: {}", result["reason"]);
@@ -68,6 +69,11 @@ fn copied() {
             let wire = median("wire");
             assert!((1.0..2.0).contains(&wire), "{tool}: {} B on the wire", wire * BYTES);
             assert_eq!(result["evidence"]["version"].is_string(), tool != "native", "{tool}");
+            assert!(median("verify") > 0.0, "{tool}");
+            // What took the time, together not more than all of it.
+            let held = result["evidence"]["held_back"].as_array().expect("what held it back");
+            let shares: Vec<f64> = held.iter().map(|hold| hold["share"].as_f64().expect("a share")).collect();
+            assert!(!shares.is_empty() && shares.iter().sum::<f64>() < 1.001, "{tool}: {held:?}");
         }
         for node in ["n1", "n2"] {
             assert_eq!(rig.lab.node(node, "ls -A /scratch | grep -v lost+found || true"), "", "{node}");
@@ -122,6 +128,10 @@ fn options() {
         let why = moved(rig, &["-p", "tool=scp", "-p", "cipher=rot13"], 3);
         assert!(why["reason"].as_str().expect("why").contains("rot13"), "{why}");
 
+        for cipher in ["aes-256-gcm", "chacha20-poly1305"] {
+            measured(rig, &["-p", &format!("cipher={cipher}")]);
+        }
+
         let window = |asked: &str| measured(rig, &["-p", &format!("window={asked}")])["window"].clone();
         assert_eq!(window("auto"), Value::Null);
         let given = json!({ "send_buffer": 128 << 10, "receive_buffer": 128 << 10 });
@@ -134,7 +144,7 @@ fn options() {
         assert!(number("given", "send_buffer") >= 4096, "{window}");
 
         for (option, word) in
-            [("cipher=aes128-ctr", "without encryption"), ("direction=pull", "no such thing")]
+            [("cipher=aes128-ctr", "encrypts with aes-256-gcm or"), ("direction=pull", "no such thing")]
         {
             let skipped = moved(rig, &["-p", option], 3);
             assert_eq!(skipped["outcome"], "skipped", "{skipped}");

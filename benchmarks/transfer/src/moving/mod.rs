@@ -4,6 +4,7 @@ mod busiest;
 mod command;
 mod curve;
 mod done;
+mod held_back;
 mod orders;
 mod plan;
 mod process;
@@ -33,11 +34,12 @@ const PARAMS: [ParamSpec; 22] = with_set(
     &[
         ParamSpec::new("tool", Kind::Choice(&tool::NAMES), "native").doc(
             "native: the mover of `seatrial copy`, started beforehand; scp: scp -r; rsync: rsync -a over ssh, or within one \
-             node; tar-ssh: tar into tar over ssh; cp: cp -a within one node; bbcp: bbcp -r.",
+             node; tar-ssh: tar into tar over ssh; cp: cp -a within one node; bbcp: bbcp -r; rclone: rclone copy, by sftp over ssh \
+             between nodes.",
         ),
         ParamSpec::new("direction", Kind::Choice(&["push", "pull"]), "push").doc(
             "Which node runs the tool: push: the first, which has the files; pull: the second, which fetches them. The files go \
-             from the first node to the second either way. scp, rsync, tar-ssh and bbcp only.",
+             from the first node to the second either way. scp, rsync, tar-ssh, bbcp and rclone only.",
         ),
         ParamSpec::new("source", Kind::Text, "auto").word("auto").doc(
             "Directory on the first node for the data set, as a full path; auto: the current directory, or /var/tmp if that is \
@@ -49,14 +51,17 @@ const PARAMS: [ParamSpec; 22] = with_set(
     ],
     &[
         ParamSpec::new("streams", Kind::Load(1, 64), "4")
-            .doc("Connections of tool=native and of bbcp; the others have one."),
+            .doc("Connections of tool=native and of bbcp, files at once of rclone; the others have one."),
         ParamSpec::new("window", Kind::Text, "auto").word("auto").doc(
             "Buffers of each connection of tool=native (SO_SNDBUF, SO_RCVBUF) and window of bbcp: auto: the kernel's, or bbcp's \
              own; bdp: speed of the interface / 8 x shortest round trip; or a size.",
         ),
         ParamSpec::new("cipher", Kind::Text, "auto")
             .word("auto")
-            .doc("Cipher of scp, rsync and tar-ssh, as for ssh -c; auto: what both ends agree upon."),
+            .doc(
+                "Cipher of scp, rsync, tar-ssh and rclone, as for ssh -c; auto: what both ends agree upon. Of tool=native: \
+                 aes-256-gcm or chacha20-poly1305; auto: none, the data goes in the clear.",
+            ),
         ParamSpec::new("preserve", Kind::Flag, "false").doc(
             "true: scp -p, bbcp -p and tar -p keep modes and times, seatrial copy also owners and extended attributes. rsync -a, \
              cp -a and seatrial copy keep modes and times always.",
@@ -78,7 +83,7 @@ const PARAMS: [ParamSpec; 22] = with_set(
 const ABOUT: About = About {
     id: ID,
     version: 1,
-    title: "copying a data set with seatrial copy, scp, rsync, tar over ssh, bbcp or cp",
+    title: "copying a data set with seatrial copy, scp, rsync, rclone, bbcp, tar over ssh or cp",
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
@@ -104,6 +109,10 @@ const ABOUT: About = About {
         MetricSpec::lower_is_better("first_done", Unit::Second)
             .doc("Time from the start until the first file had its last change at the target."),
         MetricSpec::lower_is_better("last_done", Unit::Second).doc("The same of the last file."),
+        MetricSpec::lower_is_better("verify", Unit::Second).doc(
+            "Time in which the second node compared every byte of the copy with what it must be, after the copy; not part of \
+             `goodput`.",
+        ),
     ],
     series: &[
         seatrial_bench::BY_TIME.doc(

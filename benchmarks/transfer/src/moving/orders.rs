@@ -40,6 +40,8 @@ pub struct Checked {
     /// When the files were done, where the file system tells it.
     pub done: Option<DoneTimes>,
     pub is_right: bool,
+    /// What comparing took.
+    pub took_ns: u64,
 }
 
 /// The longest message.

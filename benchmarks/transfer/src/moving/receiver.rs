@@ -11,6 +11,7 @@ use seatrial_bench::directory::{Folder, Leftovers, failed, opened, require_room}
 use seatrial_bench::{Endpoint, Listeners, Prepared, Running, ServerThread, Sink, Stop, second_handles};
 use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
 use seatrial_mover::{Reach, serve};
+use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::{HostTime, host_time};
 use seatrial_sys::root::SysRoot;
 
@@ -135,6 +136,7 @@ impl Target {
         let nothing = || Reason::new(Cause::Protocol, "there is no copy to compare");
         let Begun { path, set, at: begin, before } = self.copy.take().ok_or_else(nothing)?;
         let busy_ns = now.zip(before).map(|(now, before)| now.since(&before).busy_ns());
+        let verifying = now_ns();
         let (set, at, stop) = (&DataSet::new(self.recipe, set), &path.join(SET), &Stop::after(FOREVER));
         let done = done_times(set, at, begin);
         let (wrong, is_kept) = (&Mutex::new(Vec::new()), self.is_kept);
@@ -152,12 +154,13 @@ impl Target {
         if at.is_dir() {
             wrong.extend(set.miscounted(at, 0)?.map(|why| why.0));
         }
+        let took_ns = now_ns() - verifying;
         fs::remove_dir_all(&path).map_err(|error| failed("removing", &path, &error))?;
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.copies += 1;
         found.wrong += wrong.len() as u64;
         found.first = found.first.take().or_else(|| wrong.first().cloned());
-        Ok(Checked { busy_ns, done, is_right: wrong.is_empty() })
+        Ok(Checked { busy_ns, done, is_right: wrong.is_empty(), took_ns })
     }
 }
 

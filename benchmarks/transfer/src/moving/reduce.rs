@@ -2,20 +2,18 @@
 
 use seatrial_bench::directory::leftovers;
 use seatrial_bench::{BY_TIME, by_coords, by_time};
-use seatrial_model::{
-    Bytes, Case, Cause, Finding, Measures, Nanos, PartRecord, Quantity, Reason, Sample, Severity, Unit,
-};
+use seatrial_model::{Bytes, Case, Cause, Fact, Measures, Nanos, PartRecord, Reason, Sample, Unit};
 
 use super::curve::INTERVAL;
+use super::held_back::Times;
+use super::runner::LOGIN;
 use super::sender::{
-    BUSIEST, COPIED, FILES, FIRST_DONE, LAST_DONE, OF_CLASS, RECEIVER_BUSY, SENDER_BUSY, WIRE, WIRE_CURVE,
+    BUSIEST, BUSIEST_THREAD, COPIED, FILES, FIRST_DONE, LAST_DONE, OF_CLASS, RECEIVER_BUSY, SENDER_BUSY,
+    VERIFYING, WIRE, WIRE_CURVE,
 };
 
 /// Bytes of a megabyte.
 const MEGA: f64 = 1e6;
-
-/// Percent of a CPU above which a thread never waited for anything else.
-const WHOLE_CORE: f64 = 90.0;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let bytes = case.planned.bytes("set_bytes")?.map_or(0, Bytes::get) as f64;
@@ -26,12 +24,8 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     };
     let megabytes = |sample: &Sample| Some(sample.per_second()? / MEGA);
     let mut measures = Measures::default();
-    let mut busiest = None;
     let mut add = |name: &str, unit, channel: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
         for all in by_coords(parts, channel, value) {
-            if channel == BUSIEST {
-                busiest = Some(all.median());
-            }
             measures.metric(name, unit, all.trials);
         }
     };
@@ -44,6 +38,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let seconds = |sample: &Sample| Some(sample.amount.base() / 1e9);
     add("first_done", Unit::Second, FIRST_DONE, &seconds);
     add("last_done", Unit::Second, LAST_DONE, &seconds);
+    add("verify", Unit::Second, VERIFYING, &seconds);
     if !measures.metrics.contains_key("goodput") {
         let text = "no copy came to its end within the time; raise -p time=, or lower -p files= or size=";
         return Err(Reason::new(Cause::TooShort, text));
@@ -61,20 +56,13 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     if !by_time.is_empty() {
         measures.series.insert(BY_TIME.name.to_owned(), by_time);
     }
-    measures.keep_evidence(parts, &["version", "cipher", "window", "command", "words", "copies"]);
-    measures.findings.extend(busiest.and_then(|percent| one_core_bound(case, percent)));
+    let kept = ["version", "cipher", "window", "command", "words", "copies", LOGIN, BUSIEST_THREAD];
+    measures.keep_evidence(parts, &kept);
+    let times = Times::of(case, parts, &measures.evidence);
+    let thread = measures.evidence.get(BUSIEST_THREAD).and_then(|name| name.as_str()).unwrap_or_default();
+    times.held_back(thread).put(&mut measures.evidence);
+    measures.findings.extend(times.one_core_bound(case, &measures.evidence));
+    measures.findings.extend(times.window_bound(case));
     measures.findings.extend(leftovers(parts));
     Ok(measures)
-}
-
-/// Finding: a thread of the sending node was busy all the time.
-fn one_core_bound(case: &Case, percent: f64) -> Option<Finding> {
-    let tool = case.params.text("tool").unwrap_or_default();
-    let text = format!(
-        "one thread of tool={tool} on the sending node used {percent:.0} % of a CPU: one core bounds the rate; copy with a \
-         tool of several threads, or several copies at once"
-    );
-    let finding = Finding::new("one-core-bound", Severity::Warning, case.subject.clone(), text);
-    let value = Quantity::new(percent, Unit::Percent).ok();
-    (percent >= WHOLE_CORE).then(|| Finding { value, evidence: vec![BUSIEST.to_owned()], ..finding })
 }

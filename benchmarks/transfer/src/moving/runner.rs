@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use seatrial_bench::{Sink, Stop};
-use seatrial_model::{Case, Cause, PartPlacement, Reason};
+use seatrial_model::{Case, Cause, Nanos, PartPlacement, Reason};
 use seatrial_sys::clock::now_ns;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,6 +16,9 @@ use super::tool::Tool;
 
 /// Longest wait for a version or a login.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Evidence: what a login that does nothing took, in ns.
+pub const LOGIN: &str = "login";
 
 /// Whether the target's node runs the tool.
 pub fn is_pull(case: &Case) -> Result<bool, Reason> {
@@ -34,14 +37,17 @@ pub struct Runner {
     streams: u64,
     /// What both ends agreed upon, where ssh tells it.
     negotiated: Option<String>,
+    /// What a login that does nothing took.
+    login: Option<Nanos>,
 }
 
 /// A copy by a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ran {
     pub took_ns: u64,
-    /// CPU time of its busiest thread.
+    /// CPU time of its busiest thread, and the name of that.
     pub busiest_ns: u64,
+    pub busiest_thread: String,
     pub words: String,
     pub command: String,
 }
@@ -67,6 +73,7 @@ impl Runner {
             preserve: params.flag("preserve")?,
             streams: params.count("streams")?,
             negotiated: None,
+            login: None,
         };
         runner.log_in(&place.node)?;
         Ok(Some(runner))
@@ -75,11 +82,12 @@ impl Runner {
     /// Refuses a tool that cannot log in to the other node, before anything is made.
     fn log_in(&mut self, node: &str) -> Result<(), Reason> {
         let Some(host) = &self.host else { return Ok(()) };
-        let login = command::login(host, self.cipher.as_deref());
+        let (login, begin) = (command::login(host, self.cipher.as_deref()), now_ns());
         let came = process::run(vec![login], &Stop::after(ANSWER_WITHIN), &mut Busiest::of_this_process())?;
         let words = match came {
             Some(ended) if ended.is_success => {
                 self.negotiated = command::negotiated_cipher(&ended.words).map(str::to_owned);
+                self.login = Some(Nanos(ended.at.get().saturating_sub(begin)));
                 return Ok(());
             }
             Some(ended) => command::without_debugging(&ended.words),
@@ -93,8 +101,11 @@ impl Runner {
         Err(Reason::new(Cause::NeverReached, text))
     }
 
-    /// Tells the version of the program and the cipher of its connection.
+    /// Tells the version of the program, the cipher of its connection, and how long a login took.
     pub fn tell(&self, out: &mut dyn Sink) {
+        if let Some(login) = self.login {
+            out.evidence(LOGIN, json!(login.get()));
+        }
         if let Some(version) = self.version() {
             out.evidence("version", json!(version));
         }
@@ -141,6 +152,7 @@ impl Runner {
             return Err(Reason::new(Cause::IoError, text));
         }
         let took_ns = ended.at.get().saturating_sub(start);
-        Ok(Some(Ran { took_ns, busiest_ns: busiest.used().get(), words, command }))
+        let (used, name) = busiest.used();
+        Ok(Some(Ran { took_ns, busiest_ns: used.get(), busiest_thread: name.to_owned(), words, command }))
     }
 }

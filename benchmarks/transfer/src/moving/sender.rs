@@ -21,7 +21,7 @@ use super::busiest::Busiest;
 use super::curve::watched;
 use super::orders::{Checked, Order, ask, put};
 use super::runner::{Ran, Runner, is_pull};
-use super::tool::Tool;
+use super::tool::{Tool, cipher_of};
 use super::window::{ChosenWindow, Window};
 use super::{ID, SET};
 use crate::set::{DataSet, FileTeam, Recipe, flush};
@@ -38,6 +38,15 @@ pub const WIRE_CURVE: &str = "wire_curve";
 pub const FIRST_DONE: &str = "first_done";
 pub const LAST_DONE: &str = "last_done";
 pub const OF_CLASS: &str = "of_class";
+/// Of the mover's connections, summed over them, and of the receiver after each copy.
+pub const READING: &str = "reading";
+pub const SENDING: &str = "sending";
+pub const STORING: &str = "storing";
+pub const WINDOW: &str = "window";
+pub const VERIFYING: &str = "verifying";
+
+/// Evidence: the name of the busiest thread.
+pub const BUSIEST_THREAD: &str = "busiest_thread";
 
 /// How often the end of the phase is looked at, and polls between two looks at the CPU times.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -72,6 +81,7 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
         options: CopyOptions {
             streams: params.count("streams")? as usize,
             preserve,
+            cipher: if tool == Tool::Native { cipher_of(params)? } else { None },
             ..CopyOptions::default()
         },
         time: params.nanos("time")?,
@@ -130,6 +140,8 @@ struct Copied {
     ran: Ran,
     /// The buffers of the mover's connections, where a window was asked for.
     buffers: Option<[u64; 2]>,
+    /// What the mover's connections spent their time on.
+    spent: Vec<(&'static str, Duration)>,
 }
 
 impl Sender {
@@ -147,7 +159,7 @@ impl Sender {
         let (wire, busy) = (self.wire(&root), host_time(&root).ok());
         let start = Nanos(now_ns());
         let (copied, curve) = watched(|| self.wire(&SysRoot::live()), || self.copy(source, &target, stop));
-        let Some(Copied { ran, buffers }) = copied? else { return Ok(false) };
+        let Some(Copied { ran, buffers, spent }) = copied? else { return Ok(false) };
         let mut end = start.plus(Nanos(ran.took_ns));
         if self.config.is_flushed {
             ask::<()>(&self.control, Order::Flush)?;
@@ -175,6 +187,10 @@ impl Sender {
         if let Some(busy_ns) = checked.busy_ns {
             tell(RECEIVER_BUSY, nanos(busy_ns)?);
         }
+        tell(VERIFYING, nanos(checked.took_ns)?);
+        for (channel, time) in spent {
+            tell(channel, nanos(time.as_nanos() as u64)?);
+        }
         if let Some(done) = &checked.done {
             tell(FIRST_DONE, nanos(done.first_ns)?);
             tell(LAST_DONE, nanos(done.last_ns)?);
@@ -195,7 +211,9 @@ impl Sender {
     }
 
     fn tell_evidence(&self, ran: &Ran, buffers: Option<[u64; 2]>, out: &mut dyn Sink) {
-        for (name, words) in [("words", &ran.words), ("command", &ran.command)] {
+        for (name, words) in
+            [("words", &ran.words), ("command", &ran.command), (BUSIEST_THREAD, &ran.busiest_thread)]
+        {
             if !words.is_empty() {
                 out.evidence(name, json!(words));
             }
@@ -222,7 +240,7 @@ impl Sender {
             }
             None => return self.copy_natively(source, target, stop),
         };
-        Ok(ran.map(|ran| Copied { ran, buffers: None }))
+        Ok(ran.map(|ran| Copied { ran, buffers: None, spent: Vec::new() }))
     }
 
     fn copy_natively(&self, source: &Path, target: &Path, stop: &Stop) -> Result<Option<Copied>, Reason> {
@@ -281,9 +299,25 @@ impl Sender {
                 }
                 None => {
                     let buffers = [&progress.send_buffer, &progress.receive_buffer].map(Progress::get);
-                    let (words, command) = (String::new(), String::new());
-                    let ran = Ran { took_ns: end - start, busiest_ns: busiest.used().get(), words, command };
-                    Ok(Some(Copied { ran, buffers: self.window.map(|_| buffers) }))
+                    let (used, name) = busiest.used();
+                    let ran = Ran {
+                        took_ns: end - start,
+                        busiest_ns: used.get(),
+                        busiest_thread: name.to_owned(),
+                        words: String::new(),
+                        command: String::new(),
+                    };
+                    let of = &progress.spent;
+                    let spent = [
+                        (READING, &of.reading),
+                        (SENDING, &of.sending),
+                        (STORING, &of.storing),
+                        (WINDOW, &of.window),
+                    ];
+                    let is_over_connections = self.config.host.is_some();
+                    let spent = spent.into_iter().filter(|_| is_over_connections);
+                    let spent = spent.map(|(channel, total)| (channel, total.get())).collect();
+                    Ok(Some(Copied { ran, buffers: self.window.map(|_| buffers), spent }))
                 }
             },
         }

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use seatrial_model::{Cause, Params, Reason};
+use seatrial_mover::Cipher;
 
 use super::window::Window;
 
@@ -14,12 +15,14 @@ pub enum Tool {
     Cp,
     TarSsh,
     Bbcp,
+    Rclone,
 }
 
 /// In the order of help.
-const TOOLS: [Tool; 6] = [Tool::Native, Tool::Scp, Tool::Rsync, Tool::Cp, Tool::TarSsh, Tool::Bbcp];
+const TOOLS: [Tool; 7] =
+    [Tool::Native, Tool::Scp, Tool::Rsync, Tool::Cp, Tool::TarSsh, Tool::Bbcp, Tool::Rclone];
 
-pub const NAMES: [&str; TOOLS.len()] = ["native", "scp", "rsync", "cp", "tar-ssh", "bbcp"];
+pub const NAMES: [&str; TOOLS.len()] = ["native", "scp", "rsync", "cp", "tar-ssh", "bbcp", "rclone"];
 
 impl Tool {
     pub fn of(params: &Params) -> Result<Self, Reason> {
@@ -67,13 +70,12 @@ impl Tool {
         }
         if params.text("cipher")? != "auto" {
             match self {
-                Self::Scp | Self::Rsync | Self::TarSsh if is_remote => {}
+                Self::Scp | Self::Rsync | Self::TarSsh | Self::Rclone if is_remote => {}
                 Self::Bbcp => {
                     return lacks("cipher=: bbcp sends the data without encryption: leave it out".to_owned());
                 }
                 Self::Native if is_remote => {
-                    let text = "cipher=: tool=native sends the data without encryption: leave it out, or choose scp, rsync or tar-ssh";
-                    return lacks(text.to_owned());
+                    cipher_of(params)?;
                 }
                 _ => return lacks("cipher=: nothing is encrypted within one node: leave it out".to_owned()),
             }
@@ -96,6 +98,8 @@ impl Tool {
         match self {
             Self::Native | Self::Rsync | Self::Cp => true,
             Self::Scp | Self::TarSsh | Self::Bbcp => preserve,
+            // Times, but no modes.
+            Self::Rclone => false,
         }
     }
 
@@ -109,6 +113,8 @@ impl Tool {
             Self::Cp => [&["cp"], &[]],
             Self::TarSsh => [&["tar", "ssh"], &["tar"]],
             Self::Bbcp => [&["bbcp", "ssh"], &["bbcp"]],
+            Self::Rclone if is_remote => [&["rclone", "ssh"], &[]],
+            Self::Rclone => [&["rclone"], &[]],
         }
     }
 
@@ -139,11 +145,30 @@ impl Tool {
             Self::Cp => ("cp", "--version"),
             Self::TarSsh => ("tar", "--version"),
             Self::Bbcp => ("bbcp", "-#"),
+            Self::Rclone => ("rclone", "version"),
         };
         let mut command = Command::new(program);
         command.arg(option);
         Some(command)
     }
+}
+
+/// The cipher of the mover's connections that `cipher` names; none sends the data in the clear.
+///
+/// # Errors
+/// Which there are, for another word.
+pub fn cipher_of(params: &Params) -> Result<Option<Cipher>, Reason> {
+    let word = params.text("cipher")?;
+    if word == "auto" {
+        return Ok(None);
+    }
+    let found = Cipher::ALL.into_iter().find(|cipher| cipher.name() == word);
+    found.map(Some).ok_or_else(|| {
+        let known = Cipher::ALL.map(Cipher::name).join(" or ");
+        let text =
+            format!("cipher={word}: tool=native encrypts with {known}, or with cipher=auto not at all");
+        Reason::new(Cause::Inapplicable, text)
+    })
 }
 
 #[cfg(test)]
@@ -159,7 +184,7 @@ mod tests {
             assert_eq!(why.cause, Cause::Inapplicable);
             assert_eq!(tool.require_reach(!is_remote), Ok(()));
         }
-        for tool in [Tool::Native, Tool::Rsync] {
+        for tool in [Tool::Native, Tool::Rsync, Tool::Rclone] {
             assert_eq!((tool.require_reach(true), tool.require_reach(false)), (Ok(()), Ok(())));
         }
     }
@@ -175,7 +200,7 @@ mod tests {
             tool.require_options(&params, is_remote).map_err(|why| why.text)
         };
         let aes = "aes128-ctr";
-        for tool in [Tool::Scp, Tool::Rsync, Tool::TarSsh] {
+        for tool in [Tool::Scp, Tool::Rsync, Tool::TarSsh, Tool::Rclone] {
             assert_eq!(refused(tool, true, "cipher", aes), Ok(()));
             assert_eq!(refused(tool, true, "direction", "pull"), Ok(()));
             assert!(
@@ -183,9 +208,14 @@ mod tests {
             );
         }
         for tool in [Tool::Native, Tool::Bbcp] {
-            assert!(refused(tool, true, "cipher", aes).expect_err("refused").contains("without encryption"));
+            let why = refused(tool, true, "cipher", aes).expect_err("refused");
+            assert!(why.contains("without encryption") || why.contains("with aes-256-gcm or"), "{why}");
             assert_eq!(refused(tool, true, "window", "bdp"), Ok(()));
             assert!(refused(tool, false, "window", "64 KiB").is_err());
+        }
+        for cipher in Cipher::ALL.map(Cipher::name) {
+            assert_eq!(refused(Tool::Native, true, "cipher", cipher), Ok(()));
+            assert!(refused(Tool::Native, false, "cipher", cipher).is_err());
         }
         for (tool, is_remote) in [(Tool::Native, true), (Tool::Cp, false), (Tool::Rsync, false)] {
             assert!(

@@ -22,7 +22,7 @@ const LARGE: u64 = 64 << 20;
 const PENALTY: f64 = 0.5;
 
 /// Parameters that say which files there are; those besides must be alike.
-const OF_SET: [&str; 6] = ["set", "files", "size", "depth", "breadth", "names"];
+pub(super) const OF_SET: [&str; 6] = ["set", "files", "size", "depth", "breadth", "names"];
 
 /// The mean size of the files, and the rate.
 fn copied(case: &CaseRecord) -> Option<(u64, &MetricRecord, f64)> {

@@ -6,6 +6,7 @@ mod bisection;
 mod bond_worth;
 mod cause;
 pub(crate) mod confidence;
+mod copy_bound;
 mod cost;
 mod culprit;
 mod did_not_converge;
@@ -85,6 +86,9 @@ pub const RULES: &[Rule] = &[
     shared_links::COLLISIONS,
     uneven_flows::RULE,
     losf_penalty::RULE,
+    copy_bound::SOURCE,
+    copy_bound::TARGET,
+    copy_bound::TOOL,
     bond_worth::RULE,
     factor::RULE,
     setting_gain::RULE,

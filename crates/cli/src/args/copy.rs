@@ -8,7 +8,8 @@ use seatrial_mover::STREAMS;
 
 /// Copy files and directories to another host or within this one; a copy that was interrupted continues
 ///
-/// The data goes in the clear: over TCP connections that prove a key which only ssh carries, not through ssh itself.
+/// The data goes over TCP connections that prove a key which only ssh carries, not through ssh itself: in the clear, unless
+/// --encrypt is given.
 ///
 /// As with rsync, DIR is copied as a directory into TARGET, and DIR/ stands for what is in it.
 #[derive(Clone, Debug, Args)]
@@ -29,6 +30,9 @@ pub struct CopyArgs {
     /// Also owners and extended attributes (access control lists too); modes and times always come along
     #[arg(long)]
     pub preserve: bool,
+    /// Encrypt the data: AES-256-GCM, or ChaCha20-Poly1305 on a CPU without AES instructions
+    #[arg(long)]
+    pub encrypt: bool,
     /// Print which files would be copied, and write nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use seatrial_cluster::{COPY_RECEIVER_READY, CopyReceiver};
 use seatrial_model::Bytes;
 use seatrial_mover::{
-    ControlChannel, CopyError, CopyOptions, Progress, Reach, copy_here, count, roots, send, serve,
+    Cipher, ControlChannel, CopyError, CopyOptions, Progress, Reach, copy_here, count, roots, send, serve,
 };
 
 use crate::args::CopyArgs;
@@ -36,6 +36,7 @@ pub fn run(args: &CopyArgs) -> Result<Exit, CliError> {
         preserve: args.preserve,
         checksum: args.checksum,
         window: None,
+        cipher: args.encrypt.then(Cipher::of_this_cpu),
         dry_run: args.dry_run.then_some(print_path as fn(&[u8])),
     };
     let (host, target) = host_and_path(&args.target);

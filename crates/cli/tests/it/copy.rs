@@ -88,6 +88,9 @@ fn a_tree_is_copied_to_a_host_and_nothing_is_left_running() {
     let out = rig.copy("--streams 3", &target).run().exits(0).out;
     assert!(out.starts_with("copied 61 files, ") && out.contains("; 0 unchanged, 0 failed"), "{out}");
     assert!(files(&target) == files(&rig.at("tree")));
+    let sealed = rig.at("sealed");
+    rig.copy("--encrypt", &sealed).run().exits(0);
+    assert!(files(&sealed) == files(&rig.at("tree")));
     let again = rig.copy("", &target).run().exits(0).out;
     assert!(again.starts_with("copied 0 files, 0 B") && again.contains("; 61 unchanged"), "{again}");
     let dry = rig.copy("--dry-run", &rig.at("other")).run().exits(0).out;

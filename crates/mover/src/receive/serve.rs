@@ -15,7 +15,7 @@ use super::stream::receive_stream;
 use crate::connection::{endpoint, keep_alive};
 use crate::error::CopyError;
 use crate::target::{Folders, Place, target_place};
-use crate::wire::{Frame, FrameKind, Ready, Start, VERSION, read_frame};
+use crate::wire::{Frame, FrameKind, Incoming, Outgoing, Ready, Secret, Start, VERSION, Way, read_frame};
 
 /// How senders reach this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +42,10 @@ pub fn serve(mut from: impl Read, mut to: impl Write, reach: Reach) -> Result<()
         serde_json::to_writer(frame.begin(), ready)?;
         frame.write(FrameKind::Ready, &mut to)
     };
-    let (listener, folders) = match prepared(&start, reach) {
-        Ok(Prepared { listener, folders, ready }) => {
-            answer(&ready).map_err(lost())?;
-            (listener, folders)
+    let Prepared { listener, folders, secret, .. } = match prepared(&start, reach) {
+        Ok(prepared) => {
+            answer(&prepared.ready).map_err(lost())?;
+            prepared
         }
         Err(why) => {
             answer(&Ready::Refused(why.clone())).map_err(lost())?;
@@ -61,11 +61,14 @@ pub fn serve(mut from: impl Read, mut to: impl Write, reach: Reach) -> Result<()
     };
     let first_error = Mutex::new(None);
     thread::scope(|scope| {
-        for stream in &accepted.streams {
+        for (number, stream) in accepted.streams.iter().enumerate() {
             let folders = folders.as_ref().map(Folders::again);
             let (reception, first_error, all) = (&reception, &first_error, &accepted.streams);
+            let secret = secret.as_ref();
             scope.spawn(move || {
-                let done = keep_alive(stream).and_then(|()| receive_stream(stream, folders, reception));
+                let from = Incoming::new(stream, secret, number, Way::ToTarget);
+                let to = Outgoing::new(stream, secret, number, Way::ToSource);
+                let done = keep_alive(stream).and_then(|()| receive_stream(from, to, folders, reception));
                 if let Err(error) = done {
                     first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     for stream in all {
@@ -109,6 +112,7 @@ fn finish(
 struct Prepared {
     listener: Listener,
     folders: Option<Folders>,
+    secret: Option<Secret>,
     ready: Ready,
 }
 
@@ -129,7 +133,9 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
     let listener = Listener::open(&endpoint).map_err(|reason| reason.text)?;
     let address = listener.address().map_err(|reason| reason.text)?;
     let (address, receive_buffer) = (first_reached(address, reach), buffer.load(Ordering::Relaxed));
-    Ok(Prepared { listener, folders, ready: Ready::Listening { address, renamed, receive_buffer } })
+    let secret = start.cipher.map(|cipher| Some(Secret { cipher, key: address.key()? }));
+    let secret = secret.map(|found| found.ok_or("the port has no key")).transpose()?;
+    Ok(Prepared { listener, folders, secret, ready: Ready::Listening { address, renamed, receive_buffer } })
 }
 
 /// The address by which the sender came is tried first.

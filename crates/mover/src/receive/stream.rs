@@ -1,31 +1,33 @@
 //! One connection: reads frames, stores them, answers each.
 
 use std::io;
-use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use super::query::needs;
 use super::reception::Reception;
 use super::store::store_files;
 use crate::stored::Stored;
 use crate::target::Folders;
-use crate::wire::{Frame, FrameKind, read_frame};
+use crate::wire::{Frame, FrameKind, Incoming, Outgoing};
 
-/// Reads until the sender's [`FrameKind::End`]. Without `folders` nothing is there and nothing is stored.
+/// Reads until the sender's [`FrameKind::End`]. Without `folders` nothing is there and nothing is stored. The last answer tells
+/// how many nanoseconds were spent in storing.
 pub fn receive_stream(
-    stream: &TcpStream,
+    mut from: Incoming<'_>,
+    mut to: Outgoing<'_>,
     mut folders: Option<Folders>,
     reception: &Reception,
 ) -> io::Result<()> {
-    let (mut from, mut to) = (stream, stream);
-    let (mut content, mut frame) = (Vec::new(), Frame::default());
+    let (mut content, mut frame, mut storing) = (Vec::new(), Frame::default(), Duration::ZERO);
     let mut answer = |kind, fill: &mut dyn FnMut(&mut Vec<u8>)| {
         fill(frame.begin());
-        frame.write(kind, &mut to)
+        to.write(kind, &mut frame)
     };
     loop {
-        let kind = read_frame(&mut from, &mut content)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let kind = from.read(&mut content)?;
         if kind == FrameKind::End {
-            return answer(FrameKind::End, &mut |_| {});
+            let storing = storing.as_nanos() as u64;
+            return answer(FrameKind::End, &mut |content| content.extend_from_slice(&storing.to_le_bytes()));
         }
         if kind == FrameKind::Query {
             let needs = needs(&content, folders.as_mut(), reception)?;
@@ -35,6 +37,7 @@ pub fn receive_stream(
         let Some(folders) = folders.as_mut().filter(|_| !reception.is_dry) else {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "content in a dry run"));
         };
+        let begin = Instant::now();
         let stored = match kind {
             FrameKind::Files => store_files(&content, folders, reception.preserve)?,
             FrameKind::Begin => match reception.large.begin(&content, folders)? {
@@ -51,6 +54,7 @@ pub fn receive_stream(
             FrameKind::Abort => reception.large.abort(&content)?,
             _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "an unexpected frame")),
         };
+        storing += begin.elapsed();
         answer(FrameKind::Stored, &mut |content| stored.put(content))?;
     }
 }

@@ -1,9 +1,9 @@
 //! Reads the answers of one connection, in the order of what was sent.
 
 use std::io;
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use super::large::LargeSource;
 use super::plan::{Plan, Wanted};
@@ -13,7 +13,7 @@ use crate::need::Need;
 use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::stored::Stored;
-use crate::wire::{Fields, FrameKind, read_frame};
+use crate::wire::{Fields, FrameKind, Incoming};
 
 /// What was sent and is not answered yet.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub enum Unanswered {
 
 /// Reads all answers until that to [`Unanswered::End`].
 pub fn read_replies(
-    mut stream: &TcpStream,
+    mut from: Incoming<'_>,
     sent: &Receiver<Unanswered>,
     plan: &Plan,
     options: &CopyOptions,
@@ -36,7 +36,7 @@ pub fn read_replies(
     let mut content = Vec::new();
     let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text.to_owned());
     loop {
-        let kind = read_frame(&mut stream, &mut content)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let kind = from.read(&mut content)?;
         let about = sent.try_recv().map_err(|_| invalid("an answer to nothing"))?;
         match (about, kind) {
             (Unanswered::Query(entries), FrameKind::Needs) => {
@@ -60,7 +60,10 @@ pub fn read_replies(
                 stored.count(progress);
             }
             (Unanswered::Files, FrameKind::Stored) => Stored::read(&content)?.count(progress),
-            (Unanswered::End, FrameKind::End) => return Ok(()),
+            (Unanswered::End, FrameKind::End) => {
+                progress.spent.storing.add(Duration::from_nanos(Fields(&content).u64()?));
+                return Ok(());
+            }
             _ => return Err(invalid("an answer to another question")),
         }
     }

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::FileType;
+use seatrial_sys::net::tcp_info;
 
 use super::pack::put_head;
 use super::plan::Plan;
@@ -23,7 +25,7 @@ use crate::progress::Progress;
 use crate::record::RecordKind;
 use crate::scan::{only_file, scan};
 use crate::stored::Stored;
-use crate::wire::{Frame, FrameKind, Ready, Start, VERSION, read_frame};
+use crate::wire::{Frame, FrameKind, Incoming, Outgoing, Ready, Secret, Start, VERSION, Way, read_frame};
 
 /// The channel that the receiver was started with; nobody else can read it.
 #[derive(Debug)]
@@ -72,6 +74,7 @@ pub fn send<R: Read, W: Write>(
         checksum: options.checksum,
         dry_run: options.dry_run.is_some(),
         window: options.window,
+        cipher: options.cipher,
     };
     let mut frame = Frame::default();
     put_json(frame.begin(), &start)?;
@@ -92,7 +95,14 @@ pub fn send<R: Read, W: Write>(
     let (endpoint, buffer) = endpoint(false, options.window, |socket| socket.send_buffer_size());
     let streams = address.connect_all(&endpoint, streams).map_err(CopyError::Connect)?;
     progress.send_buffer.store(buffer.load(Ordering::Relaxed), Ordering::Relaxed);
-    let directories = transfer(&roots, &streams, options, progress)?;
+    let secret = match options.cipher {
+        Some(cipher) => {
+            let missing = || CopyError::Refused("the target sent no key to encrypt with".to_owned());
+            Some(Secret { cipher, key: address.key().ok_or_else(missing)? })
+        }
+        None => None,
+    };
+    let directories = transfer(&roots, &streams, secret.as_ref(), options, progress)?;
     drop(streams);
     if progress.is_stopped() {
         return Err(CopyError::Stopped);
@@ -113,6 +123,7 @@ fn put_json(content: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<(), 
 fn transfer(
     roots: &[Arc<Root>],
     streams: &[TcpStream],
+    secret: Option<&Secret>,
     options: &CopyOptions,
     progress: &Progress,
 ) -> Result<Vec<Entry>, CopyError> {
@@ -140,25 +151,35 @@ fn transfer(
             });
             plan.end_of_scan();
         });
-        for stream in streams {
+        for (number, stream) in streams.iter().enumerate() {
             let (sent, unanswered) = channel();
             let (plan, shared, failed) = (&plan, &shared, &failed);
             scope.spawn(move || {
-                if let Err(error) = Worker::new(shared, stream, sent).work() {
+                let to = Outgoing::new(stream, secret, number, Way::ToTarget);
+                if let Err(error) = Worker::new(shared, to, sent).work() {
                     failed(error);
                 }
             });
             scope.spawn(move || {
-                if let Err(error) = read_replies(stream, &unanswered, plan, options, progress) {
+                let from = Incoming::new(stream, secret, number, Way::ToSource);
+                if let Err(error) = read_replies(from, &unanswered, plan, options, progress) {
                     failed(error);
                 }
             });
         }
     });
+    streams.iter().for_each(|stream| progress.spent.window.add(window_limited(stream)));
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(CopyError::stream("a data connection to the target")(error)),
         None => Ok(directories.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
+}
+
+/// Time in which a window or buffer kept a connection from sending, where the kernel tells it.
+fn window_limited(stream: &TcpStream) -> Duration {
+    let counted =
+        tcp_info(stream).ok().and_then(|info| Some(info.rwnd_limited_us? + info.sndbuf_limited_us?));
+    Duration::from_micros(counted.unwrap_or(0))
 }
 
 /// Sends the attributes of directories, those below first: whatever is made in a directory changes its time.

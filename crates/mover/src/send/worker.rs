@@ -1,10 +1,10 @@
 //! One connection's sending half: does the steps of the plan.
 
 use std::io;
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
 
 use super::large::LargeSource;
 use super::pack::{kept_attributes, pack_into, put_head};
@@ -16,7 +16,7 @@ use crate::options::CopyOptions;
 use crate::progress::Progress;
 use crate::record::RecordKind;
 use crate::source::OpenedSource;
-use crate::wire::{Frame, FrameKind, put_bytes, put_stamp};
+use crate::wire::{Frame, FrameKind, Outgoing, put_bytes, put_stamp};
 
 /// What the connections of a copy share.
 #[derive(Debug)]
@@ -32,18 +32,27 @@ pub struct Shared<'a> {
 #[derive(Debug)]
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
-    stream: &'a TcpStream,
+    to: Outgoing<'a>,
     sent: Sender<Unanswered>,
     frame: Frame,
+    reading: Duration,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(shared: &'a Shared<'a>, stream: &'a TcpStream, sent: Sender<Unanswered>) -> Self {
-        Self { shared, stream, sent, frame: Frame::default() }
+    pub fn new(shared: &'a Shared<'a>, to: Outgoing<'a>, sent: Sender<Unanswered>) -> Self {
+        Self { shared, to, sent, frame: Frame::default(), reading: Duration::ZERO }
     }
 
-    /// Does steps until none is left.
-    pub fn work(&mut self) -> io::Result<()> {
+    /// Does steps until none is left, and counts what they took.
+    pub fn work(mut self) -> io::Result<()> {
+        self.steps()?;
+        let spent = &self.shared.progress.spent;
+        spent.reading.add(self.reading);
+        spent.sending.add(self.to.writing);
+        Ok(())
+    }
+
+    fn steps(&mut self) -> io::Result<()> {
         let Shared { plan, options, progress, .. } = *self.shared;
         loop {
             if progress.is_stopped() {
@@ -61,7 +70,9 @@ impl<'a> Worker<'a> {
                 // Nothing without content is made in a dry run.
                 Step::Pack(_) if options.dry_run.is_some() => {}
                 Step::Pack(pack) => {
+                    let begin = Instant::now();
                     pack_into(self.frame.begin(), pack, plan, options, progress);
+                    self.reading += begin.elapsed();
                     if self.frame.len() > 0 {
                         self.write(FrameKind::Files, Unanswered::Files)?;
                     }
@@ -115,8 +126,10 @@ impl<'a> Worker<'a> {
         let content = self.frame.begin();
         content.extend_from_slice(&large.id.to_le_bytes());
         content.extend_from_slice(&offset.to_le_bytes());
-        let start = content.len();
-        if let Err(failure) = large.source.read_to(content, offset, length) {
+        let (start, begin) = (content.len(), Instant::now());
+        let read = large.source.read_to(content, offset, length);
+        self.reading += begin.elapsed();
+        if let Err(failure) = read {
             large.give_up();
             self.fail(failure);
             return Ok(());
@@ -160,6 +173,6 @@ impl<'a> Worker<'a> {
     fn write(&mut self, kind: FrameKind, about: Unanswered) -> io::Result<()> {
         // The reader of the answers has ended when the stream has.
         let _ = self.sent.send(about);
-        self.frame.write(kind, &mut self.stream)
+        self.to.write(kind, &mut self.frame)
     }
 }

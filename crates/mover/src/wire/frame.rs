@@ -1,9 +1,15 @@
-//! Frames: a kind, a length, the CRC-32 of the content, the content.
+//! Frames: a kind, a length, the CRC-32 of the content, the content. Of a sealed frame the content is encrypted and has a tag
+//! behind it, which the length counts; the CRC-32 is 0.
 
 use std::io::{self, Read, Write};
 
+use super::cipher::{Seal, TAG};
+
 /// Bytes before the content: kind (u32), length (u32), CRC-32 (u32).
 const HEADER: usize = 12;
+
+/// Bytes of kind and length.
+const LABEL: usize = 8;
 
 /// The largest content that is read.
 const MOST: usize = 16 << 20;
@@ -75,15 +81,31 @@ impl Frame {
 
     /// Fills the header in and writes the frame.
     pub fn write(&mut self, kind: FrameKind, to: &mut impl Write) -> io::Result<()> {
-        let content = &self.0[HEADER..];
-        let length = u32::try_from(content.len()).ok().filter(|length| *length as usize <= MOST);
-        let length = length.ok_or_else(|| io::Error::other("a frame is too long"))?;
-        let crc = crc32fast::hash(content);
-        self.0[..4].copy_from_slice(&(kind as u32).to_le_bytes());
-        self.0[4..8].copy_from_slice(&length.to_le_bytes());
-        self.0[8..HEADER].copy_from_slice(&crc.to_le_bytes());
+        self.put_header(kind, 0)?;
+        let crc = crc32fast::hash(&self.0[HEADER..]);
+        self.0[LABEL..HEADER].copy_from_slice(&crc.to_le_bytes());
         to.write_all(&self.0)?;
         to.flush()
+    }
+
+    /// The same, encrypted.
+    pub fn write_sealed(&mut self, kind: FrameKind, seal: &mut Seal, to: &mut impl Write) -> io::Result<()> {
+        self.put_header(kind, TAG)?;
+        let (header, content) = self.0.split_at_mut(HEADER);
+        let tag = seal.seal(&header[..LABEL], content)?;
+        self.0.extend_from_slice(&tag);
+        to.write_all(&self.0)?;
+        to.flush()
+    }
+
+    /// The header of a frame with so many bytes behind its content, and no checksum.
+    fn put_header(&mut self, kind: FrameKind, behind: usize) -> io::Result<()> {
+        let length = u32::try_from(self.len() + behind).ok().filter(|length| *length as usize <= MOST);
+        let length = length.ok_or_else(|| io::Error::other("a frame is too long"))?;
+        self.0[..4].copy_from_slice(&(kind as u32).to_le_bytes());
+        self.0[4..LABEL].copy_from_slice(&length.to_le_bytes());
+        self.0[LABEL..HEADER].fill(0);
+        Ok(())
     }
 }
 
@@ -92,6 +114,36 @@ impl Frame {
 /// # Errors
 /// When the stream fails or ends within a frame, and [`io::ErrorKind::InvalidData`] when the content has another checksum.
 pub fn read_frame(from: &mut impl Read, content: &mut Vec<u8>) -> io::Result<Option<FrameKind>> {
+    let Some((kind, header)) = read_content(from, content)? else { return Ok(None) };
+    if crc32fast::hash(content).to_le_bytes() != header[LABEL..] {
+        return Err(invalid("a block was damaged on the way: its checksum differs"));
+    }
+    Ok(Some(kind))
+}
+
+/// Reads the next frame, which is encrypted.
+///
+/// # Errors
+/// As [`read_frame`], when the content was changed, and when it is not the next that was sealed.
+pub fn read_sealed(
+    from: &mut impl Read,
+    seal: &mut Seal,
+    content: &mut Vec<u8>,
+) -> io::Result<Option<FrameKind>> {
+    let Some((kind, header)) = read_content(from, content)? else { return Ok(None) };
+    seal.open(&header[..LABEL], content)?;
+    Ok(Some(kind))
+}
+
+fn invalid(text: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text.to_owned())
+}
+
+/// The content of the next frame as it came, with its header.
+fn read_content(
+    from: &mut impl Read,
+    content: &mut Vec<u8>,
+) -> io::Result<Option<(FrameKind, [u8; HEADER])>> {
     let mut header = [0; HEADER];
     let mut read = 0;
     while read < HEADER {
@@ -104,7 +156,6 @@ pub fn read_frame(from: &mut impl Read, content: &mut Vec<u8>) -> io::Result<Opt
         }
     }
     let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text.to_owned());
     let kind = FrameKind::of(word(0)).ok_or_else(|| invalid("a frame of unknown kind"))?;
     let length = word(4) as usize;
     if length > MOST {
@@ -112,10 +163,7 @@ pub fn read_frame(from: &mut impl Read, content: &mut Vec<u8>) -> io::Result<Opt
     }
     content.resize(length, 0);
     from.read_exact(content)?;
-    if crc32fast::hash(content) != word(8) {
-        return Err(invalid("a block was damaged on the way: its checksum differs"));
-    }
-    Ok(Some(kind))
+    Ok(Some((kind, header)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use seatrial_bench::PeerAddress;
 use serde::{Deserialize, Serialize};
 
+use super::cipher::Cipher;
+
 /// What the sender asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
@@ -19,6 +21,8 @@ pub struct Start {
     pub dry_run: bool,
     /// Bytes of the buffers of each data connection.
     pub window: Option<u64>,
+    /// How the data connections are encrypted.
+    pub cipher: Option<Cipher>,
 }
 
 /// The answer of the receiver.

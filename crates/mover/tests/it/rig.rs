@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use seatrial_mover::{
-    BLOCK, ControlChannel, CopyError, CopyOptions, Failure, Progress, Reach, copy_here, roots, send, serve,
+    BLOCK, Cipher, ControlChannel, CopyError, CopyOptions, Failure, Progress, Reach, copy_here, roots, send,
+    serve,
 };
 
 /// How a copy is made.
@@ -19,11 +20,19 @@ use seatrial_mover::{
 pub enum Way {
     /// Over data connections.
     Streams(usize),
+    /// The same, encrypted.
+    Sealed(usize, Cipher),
     /// Within this host.
     Here,
 }
 
-pub const WAYS: [Way; 3] = [Way::Streams(1), Way::Streams(3), Way::Here];
+pub const WAYS: [Way; 5] = [
+    Way::Streams(1),
+    Way::Streams(3),
+    Way::Sealed(2, Cipher::Aes256Gcm),
+    Way::Sealed(1, Cipher::ChaCha20Poly1305),
+    Way::Here,
+];
 
 /// What a copy counted.
 #[derive(Debug)]
@@ -56,11 +65,15 @@ pub fn copy(
     progress: &Progress,
 ) -> Result<(), CopyError> {
     let roots = roots(sources)?;
-    let Way::Streams(streams) = way else { return copy_here(&roots, target, &options, progress) };
+    let (streams, cipher) = match way {
+        Way::Streams(streams) => (streams, None),
+        Way::Sealed(streams, cipher) => (streams, Some(cipher)),
+        Way::Here => return copy_here(&roots, target, &options, progress),
+    };
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     let receiving = thread::spawn(move || serve(&theirs, &theirs, Reach::Loopback));
     let control = ControlChannel { from: &ours, to: &ours };
-    let sent = send(&roots, target, &CopyOptions { streams, ..options }, control, progress);
+    let sent = send(&roots, target, &CopyOptions { streams, cipher, ..options }, control, progress);
     drop(ours);
     let received = receiving.join().expect("joined");
     assert!(sent.is_err() || received.is_ok(), "{received:?}");
