@@ -162,7 +162,7 @@ pub fn page(abouts: &[&SettingAbout]) -> File {
             about.source,
             &ways,
             if path.is_some() { "yes" } else { "no" },
-            path.map_or("", seatrial_settings::boot_folder),
+            path.and_then(seatrial_settings::boot_folder).unwrap_or_default(),
             about.privilege.words(),
             about.traps,
         ];

@@ -2,6 +2,7 @@
 //! missing, empty, garbage, denied or contradictory. And changed in them, and restored.
 
 mod change;
+mod change_devices;
 mod conformance;
 mod cpu;
 mod disk;
