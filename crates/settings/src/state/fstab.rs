@@ -15,6 +15,9 @@ pub struct FstabMounted;
 const FSTAB: &str = "/etc/fstab";
 const MOUNTS: &str = "/proc/self/mountinfo";
 
+/// Options of what may be missing.
+const OPTIONAL: [&str; 2] = ["noauto", "nofail"];
+
 // fstab(5), proc_pid_mountinfo(5).
 const ABOUT: SettingAbout = SettingAbout {
     id: "state.fstab_mounted",
@@ -31,7 +34,7 @@ const ABOUT: SettingAbout = SettingAbout {
     apply: &[],
     privilege: Privilege::Root,
     remedy: "`mount -a`, and read the error in `journalctl -b`",
-    traps: "Entries with noauto and swap are left out. What systemd units, automounters and containers mount is not in the \
+    traps: "Entries with noauto or nofail, and swap, are left out. What systemd units, automounters and containers mount is not in the \
             file.",
 };
 
@@ -64,7 +67,7 @@ fn missing(root: &SysRoot) -> Result<Vec<String>, ReadError> {
         let is_left_out = line.trim_start().starts_with('#')
             || !point.starts_with('/')
             || kind == "swap"
-            || fields.get(3).is_some_and(|options| options.split(',').any(|option| option == "noauto"));
+            || fields.get(3).is_some_and(|options| options.split(',').any(|option| OPTIONAL.contains(&option)));
         (!is_left_out).then(|| unescaped(point.trim_end_matches('/')))
     };
     let point = |line| point(line).map(|point| if point.is_empty() { "/".to_owned() } else { point });

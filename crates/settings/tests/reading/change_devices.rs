@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
 use seatrial_model::machine::{CpuThread, Gpu, GpuState, Known, Machine, Nic, NicKind, PciDevice, Queueing};
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingChange, SettingsAnswer, SettingsOrder};
-use seatrial_settings::carry_out;
+use seatrial_settings::{KernelFiles, carry_out};
 use seatrial_sys::root::SysRoot;
 
 use crate::change::{Kernel, relative, restore, survives, wanted};
@@ -211,6 +212,36 @@ fn what_makes_no_sense_here_is_refused_before_anything_is_written() {
         assert!(answer.outcomes[0].why.contains(why), "{answer:#?}");
         as_before(&tree, setting);
     }
+}
+
+/// A kernel whose driver starts again when the length of its queue changes, with its own mode.
+struct Restarting(SysRoot);
+
+impl KernelFiles for Restarting {
+    fn root(&self) -> &SysRoot {
+        &self.0
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<(), Errno> {
+        if path.ends_with("tx_queue_len") {
+            self.0.write(format!("{NIC}/mode"), "datagram\n")?;
+        }
+        self.0.write(path, text)
+    }
+}
+
+#[test]
+fn a_value_that_another_change_takes_back_is_told() {
+    let tree = host();
+    let changes =
+        wanted(&[("nic.ipoib_mode", "nic:eth0", "connected"), ("nic.txqueuelen", "nic:eth0", "10000")]);
+    let order = SettingsOrder::Apply { id: ID.to_owned(), changes, restore_after: None, persist: false };
+    let answer = carry_out(&Restarting(tree.root()), &|| look(&tree.root()), &order);
+    let states: Vec<ChangeState> = answer.outcomes.iter().map(|outcome| outcome.state).collect();
+    assert_eq!(states, [ChangeState::Failed, ChangeState::Done]);
+    assert!(answer.outcomes[0].why.starts_with("the system took it, but holds datagram"), "{answer:#?}");
+    restore(&Kernel::of(&tree), &[ID], false);
+    as_before(&tree, "restored");
 }
 
 #[test]

@@ -16,5 +16,6 @@ mod nic;
 mod rdma;
 mod software;
 mod state;
+mod state_of_devices;
 mod tree;
 mod tuning;
