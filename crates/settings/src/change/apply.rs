@@ -237,6 +237,9 @@ fn refusal(about: &SettingAbout, path: &str, text: &str, errno: Errno) -> String
             let needs = if about.privilege == Privilege::None { "root" } else { about.privilege.words() };
             format!("it needs {needs}; in a container apply it on the host. {}", about.traps)
         }
+        Errno::NOENT => {
+            format!("the kernel has nothing of this name; `modprobe` may load it. {}", about.traps)
+        }
         Errno::ROFS => "it is mounted read-only here, as in containers: apply it on the host".to_owned(),
         _ => about.traps.to_owned(),
     };
