@@ -90,14 +90,22 @@ const NODES: [&str; 4] = ["n1", "n2", "n3", "n4"];
 /// What the kernel of each node holds: MTU, discipline and CPUs of the queue of received packets.
 fn link(rig: &Rig) -> [String; 4] {
     NODES.map(|node| {
-        let line = "cat /sys/class/net/eth0/mtu /sys/class/net/eth0/queues/rx-0/rps_cpus; tc qdisc show dev eth0 root";
-        rig.lab.node(node, line).split_whitespace().filter(|word| !word.ends_with(':')).collect::<Vec<_>>().join(" ")
+        let line =
+            "cat /sys/class/net/eth0/mtu /sys/class/net/eth0/queues/rx-0/rps_cpus; tc qdisc show dev eth0";
+        rig.lab
+            .node(node, line)
+            .split_whitespace()
+            .filter(|word| !word.ends_with(':'))
+            .collect::<Vec<_>>()
+            .join(" ")
     })
 }
 
 fn of_a_profile() {
     wide(|rig| {
-        NODES.map(|node| rig.lab.node(node, "ip link set dev eth0 mtu 1500"));
+        for node in NODES {
+            rig.lab.node(node, "ip link set dev eth0 mtu 1500");
+        }
         let before = link(rig);
         let profile = rig.lab.folder().join("settings.toml");
         std::fs::write(&profile, PROFILE).unwrap();
@@ -122,7 +130,9 @@ fn of_a_profile() {
         assert_eq!(link(rig), before);
         let again = run(&[RESTORE, &["all"]], 0);
         assert!(again.contains("there is nothing to restore on n[1-4]"), "{again}");
-        NODES.map(|node| rig.lab.node(node, "ip link set dev eth0 mtu 9000"));
+        for node in NODES {
+            rig.lab.node(node, "ip link set dev eth0 mtu 9000");
+        }
         leave_no_folder(rig, &NODES);
     });
 }
