@@ -124,6 +124,8 @@ mod tests {
             facts: Default::default(),
             present,
             note: None,
+            counted: None,
+            counted_before: None,
         }
     }
 

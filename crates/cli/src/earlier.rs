@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use seatrial_analysis::{ComparedCases, Comparison, changed, compare};
+use seatrial_model::Site;
 use seatrial_model::record::RunInfo;
 use seatrial_report::Earlier;
 use seatrial_store::{Home, HomeEnv, RunFolder, RunSummary, State, StoredRun};
@@ -49,6 +50,27 @@ impl EarlierRun {
         let is_beside = file.parent() == Some(folder);
         let page = self.page.as_deref().filter(|_| is_beside);
         Earlier { run: &self.info, comparison: &self.comparison, page }
+    }
+}
+
+/// Runs that are looked at for counters of nodes that the newest one did not have.
+const MOST_RUNS: usize = 8;
+
+/// Notes in `site` what its counters were in the last run of each node, before the run `own`. A run that cannot be read
+/// tells nothing.
+pub fn note_counters(home: &Home, own: Option<&str>, site: &mut Site) {
+    let Ok(mut rows) = home.history() else { return };
+    let names: BTreeSet<&str> = site.nodes.iter().map(|node| node.name.as_str()).collect();
+    rows.retain(|row| {
+        Some(row.id.as_str()) != own && row.summary.nodes.iter().any(|node| names.contains(node.as_str()))
+    });
+    rows.sort_by_key(|row| std::cmp::Reverse(row.summary.started));
+    for row in rows.iter().take(MOST_RUNS) {
+        let folder = home.runs().join(&row.id);
+        let Ok(before) = RunFolder::open(&folder).and_then(|run| run.site()) else { continue };
+        if seatrial_analysis::note_counters(&before, site) {
+            return;
+        }
     }
 }
 

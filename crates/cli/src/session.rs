@@ -34,7 +34,7 @@ use crate::only_line::{self, Told};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::time_account::TimeAccount;
-use crate::{fleet, judge, options, output, roles, stored};
+use crate::{earlier, fleet, judge, options, output, roles, stored};
 
 pub struct Job {
     pub tests: Vec<Test>,
@@ -109,7 +109,7 @@ fn begin(
 ) -> Result<Exit, CliError> {
     let registry = seatrial_registry::REGISTRY;
     let mut fleet = fleet::launch(&options.nodes, args.script.as_deref())?;
-    let site = site_of(fleet.as_ref());
+    let mut site = site_of(fleet.as_ref());
     let absent = absent(fleet.as_ref());
     let names: Vec<String> = site
         .nodes
@@ -182,6 +182,7 @@ fn begin(
         ended: None,
     };
     let time_budget = time_budget(&info, job.profile.as_ref().map(|(profile, _)| profile), &plan.cases);
+    earlier::note_counters(home, None, &mut site);
     let mut journal = RunFolder::create(home, info)?;
     journal.keep_site(&site)?;
     keep_tool(&mut journal)?;
@@ -250,6 +251,7 @@ fn resume(name: &str, args: &MeasureArgs, ending: Ending, yes: bool) -> Result<E
     resumed.journal.keep_options(options)?;
     let mut site = site_of(fleet.as_ref());
     seatrial_analysis::changed_since(&resumed.run.site()?, &mut site);
+    earlier::note_counters(&home, Some(&info.id), &mut site);
     // Judgements use what is stored.
     resumed.journal.keep_site(&site)?;
     keep_tool(&mut resumed.journal)?;

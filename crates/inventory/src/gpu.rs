@@ -123,6 +123,7 @@ fn state(device: &Handle<'_>) -> GpuState {
     let errors = device.errors();
     let counted = |count: Option<u64>| count.ok_or("the device does not count them").into();
     let rows = Known::from(device.remapped_rows());
+    let clocks = Known::from(device.application_clocks());
     GpuState {
         driver: Known::default(),
         vbios: device.vbios().into(),
@@ -135,6 +136,10 @@ fn state(device: &Handle<'_>) -> GpuState {
         remapped_rows: rows.as_ref().map(|rows| rows.remapped),
         is_remap_pending: rows.as_ref().map(|rows| rows.is_pending),
         has_remap_failed: rows.map(|rows| rows.has_failed),
+        retired_pages: device.retired_pages().into(),
+        nvlink_errors: device.nvlink_errors().into(),
+        application_clock_mhz: clocks.as_ref().map(|(now, _)| *now),
+        default_application_clock_mhz: clocks.map(|(_, own)| own),
     }
 }
 

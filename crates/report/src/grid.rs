@@ -95,6 +95,17 @@ pub fn width(columns: &[GridColumn]) -> u16 {
     cells.iter().map(|width| width + PADDING).sum::<u16>().saturating_add(between)
 }
 
+/// The width of the table where its words are wrapped as far as may be.
+pub fn least_width(columns: &[GridColumn]) -> u16 {
+    let between = u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
+    let widths = lay_out(columns).column_max_content_widths();
+    let least = columns.iter().zip(widths).map(|(column, whole)| {
+        let words = if column.is_unbroken { whole } else { longest_word(column) + PADDING };
+        words + PADDING
+    });
+    least.sum::<u16>().saturating_add(between)
+}
+
 fn lay_out(columns: &[GridColumn]) -> Table {
     let line = LineStyle::none().fill('─').junction('─');
     let mut table = Table::new();

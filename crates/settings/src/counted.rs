@@ -1,7 +1,7 @@
 //! Counters that only a boot sets to 0: which part has most, and how many that is a day.
 
 use seatrial_model::Value;
-use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::root::SysRoot;
 
 use crate::devices::Found;
 
@@ -37,10 +37,9 @@ pub(crate) fn found(root: &SysRoot, name: &str, path: &str) -> Found {
     match root.value(path) {
         Ok(count) => {
             let counted = Counted { name: name.to_owned(), count };
-            Found::value(Value::Number(a_day(root, count))).noted(note(root, &[counted]))
+            Found::counted(Value::Number(a_day(root, count)), count).noted(note(root, &[counted]))
         }
-        Err(error @ ReadError::Missing { .. }) => Found::absent(&error.to_string()),
-        Err(error) => Found::unreadable(&error.to_string()),
+        Err(error) => Found::failed(&error),
     }
 }
 

@@ -1,17 +1,20 @@
 //! Settings of devices in the inventory: one reading for each device that has the setting.
 
-use seatrial_model::machine::{Known, Nic};
+use seatrial_model::machine::{Known, Machine, Nic};
 use seatrial_model::setting::{Present, SettingAbout, SettingReading};
 use seatrial_model::{Params, Subject, Value};
+use seatrial_sys::root::ReadError;
 
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     present: Present,
     note: Option<String>,
+    counted: Option<u64>,
 }
 
 impl From<Present> for Found {
     fn from(present: Present) -> Self {
-        Self { present, note: None }
+        Self { present, note: None, counted: None }
     }
 }
 
@@ -26,6 +29,19 @@ impl Found {
 
     pub(crate) fn unreadable(why: &str) -> Self {
         Present::Unreadable(why.to_owned()).into()
+    }
+
+    /// A value with the counter behind it, which only grows until it is reset.
+    pub(crate) fn counted(value: Value, counted: u64) -> Self {
+        Self { counted: Some(counted), ..Self::value(value) }
+    }
+
+    /// No such thing, or nobody could look.
+    pub(crate) fn failed(error: &ReadError) -> Self {
+        match error {
+            ReadError::Missing { .. } => Self::absent(&error.to_string()),
+            error => Self::unreadable(&error.to_string()),
+        }
     }
 
     pub(crate) fn known(known: Known<Value>) -> Self {
@@ -55,6 +71,14 @@ impl Device {
     }
 }
 
+/// The interface of `reading`.
+pub(crate) fn nic<'m>(machine: &'m Machine, reading: &SettingReading) -> Result<&'m Nic, String> {
+    let subject = reading.subject.as_str();
+    let name = subject.split_once(':').map_or(subject, |(_, name)| name);
+    let nics = machine.nics.known().into_iter().flatten();
+    nics.into_iter().find(|nic| nic.name == name).ok_or_else(|| format!("there is no interface {name} now"))
+}
+
 /// Readings of `about` for all devices of a kind, in the order of the inventory; `of` selects those with the setting.
 /// Without any, or when the inventory is unknown, one reading of the node: `none`, or why.
 pub(crate) fn readings<'a, T, I: IntoIterator<Item = Device>>(
@@ -73,7 +97,8 @@ pub(crate) fn readings<'a, T, I: IntoIterator<Item = Device>>(
     };
     let reading = |Device { name, facts, found }: Device| {
         let subject = Subject::device(about.subject, &name);
-        SettingReading { facts, note: found.note, ..SettingReading::new(about, subject, found.present) }
+        let Found { present, note, counted } = found;
+        SettingReading { facts, note, counted, ..SettingReading::new(about, subject, present) }
     };
     let readings: Vec<SettingReading> = all.iter().flat_map(of).map(reading).collect();
     if readings.is_empty() {

@@ -1,7 +1,7 @@
 //! What settings of GPUs have in common: a reading for each GPU of the inventory.
 
 use seatrial_model::machine::{Gpu, Known, Machine};
-use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
+use seatrial_model::setting::{Privilege, SettingAbout, SettingFile, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -40,6 +40,22 @@ impl Setting for OfGpu {
         devices::readings(self.about, &machine.gpus, "there is no GPU", |gpu| {
             Some(Device { name: gpu.index.to_string(), facts: gpu.facts(), found: (self.find)(gpu) })
         })
+    }
+
+    /// The path of the definition has the number of the GPU; that of its PCI address holds when another GPU is lost.
+    fn files(
+        &self,
+        _: &SysRoot,
+        machine: &Machine,
+        reading: &SettingReading,
+        file: SettingFile,
+    ) -> Result<Vec<SettingFile>, String> {
+        let number = reading.subject.as_str().trim_start_matches("gpu:");
+        let gpus = machine.gpus.known().into_iter().flatten();
+        let gpu = gpus.into_iter().find(|gpu| gpu.index.to_string() == number);
+        let gpu = gpu.ok_or_else(|| format!("there is no GPU {number} now"))?;
+        let path = file.path.replacen(&format!("/gpu/{number}/"), &format!("/gpu/{}/", gpu.pci.address), 1);
+        Ok(vec![SettingFile { path, ..file }])
     }
 }
 

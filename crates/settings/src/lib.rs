@@ -55,8 +55,10 @@ settings! {
     }
     nic {
         interface: MTU, TXQUEUELEN;
-        inventory: QDISC, IRQ_LOCAL, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
-        ethtool: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM;
+        irq: IrqLocal;
+        queues: RPS, XPS;
+        inventory: QDISC, IPOIB_MODE, BOND_MODE, BOND_HASH_POLICY, BOND_MIIMON;
+        ethtool: RX_RING, TX_RING, RX_USECS, TX_USECS, ADAPTIVE_RX, CHANNELS, RX_PAUSE, TX_PAUSE, TSO, GSO, GRO, LRO, RX_CHECKSUM, TX_CHECKSUM, FEC;
     }
     disk {
         queue: READ_AHEAD, SCHEDULER;
@@ -65,7 +67,7 @@ settings! {
         port: PORT_STATE, PORT_RATE, MTU, RELAXED_ORDERING, FIRMWARE;
     }
     gpu {
-        device: DRIVER, VBIOS, INFOROM, PERSISTENCE, COMPUTE_MODE, MIG, ECC, POWER_LIMIT, NVLINKS;
+        device: DRIVER, VBIOS, INFOROM, PERSISTENCE, COMPUTE_MODE, MIG, ECC, POWER_LIMIT, APPLICATION_CLOCK, NVLINKS;
     }
     process_limits {
         process: RTPRIO, MEMLOCK;
@@ -79,15 +81,20 @@ settings! {
         kernel: MACHINE_CHECK, KERNEL_OOPS, BAD_PAGE, KERNEL_WARNING, SOFT_LOCKUP;
         clock: SYNCHRONISED, LARGEST_ERROR;
         file_system: SPACE_USED, INODES_USED, READ_ONLY, ERRORS;
-        carrier: CarrierLosses;
+        fstab: FstabMounted;
+        nvme: NVME_WARNING, NVME_SPARE, NVME_USED, NVME_MEDIA_ERRORS;
+        nic: CARRIER_LOSSES, RX_ERRORS, RX_CRC_ERRORS, RX_MISSED, TX_ERRORS;
+        optics: OPTICS_ALARM, OPTICS_RECEIVED, OPTICS_SENT;
+        lldp: LldpNeighbour;
         bond: BondMembersUp;
         rdma: LINK_DOWNED, LINK_RECOVERED, SYMBOL_ERRORS, RECEIVE_ERRORS;
-        gpu: GPU_CORRECTED, GPU_UNCORRECTED, GPU_ROWS_REMAPPED, GPU_REMAP_PENDING, GPU_REMAP_FAILED;
+        gpu: GPU_CORRECTED, GPU_UNCORRECTED, GPU_ROWS_REMAPPED, GPU_REMAP_PENDING, GPU_REMAP_FAILED, GPU_PAGES_RETIRED, GPU_NVLINK_ERRORS;
         xid: GpuXids;
     }
     /// What runs below all programs.
     software {
         version: KERNEL_RELEASE, MICROCODE, BIOS;
+        firmware: NicFirmware, DiskFirmware;
         command_line: CommandLine;
         mitigations: Mitigations;
     }

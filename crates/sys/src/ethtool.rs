@@ -208,6 +208,14 @@ impl<'a> Ethtool<'a> {
         Ok(Channels { combined, combined_most, receive, send })
     }
 
+    /// Encodings of forward error correction that are in use (`ethtool --show-fec`).
+    pub fn fec(&self) -> Result<Vec<&'static str>, ReadError> {
+        // ETHTOOL_GFECPARAM, `enum ethtool_fec_config_bits`.
+        const WORDS: [&str; 6] = ["none", "auto", "off", "rs", "baser", "llrs"];
+        let [active, _, _] = self.ask("fec", 0x50)?;
+        Ok((0..WORDS.len()).filter(|bit| active >> bit & 1 != 0).map(|bit| WORDS[bit]).collect())
+    }
+
     pub fn offload(&self, offload: Offload) -> Result<bool, ReadError> {
         let (command, name, bits) = offload.question();
         let [answer] = self.ask(name, command)?;
@@ -247,7 +255,7 @@ impl<'a> Ethtool<'a> {
     }
 }
 
-fn refused(path: String, errno: Errno) -> ReadError {
+pub(crate) fn refused(path: String, errno: Errno) -> ReadError {
     match errno {
         Errno::OPNOTSUPP | Errno::NODEV => ReadError::Missing { path },
         errno => ReadError::Unreadable { path, errno },
@@ -306,7 +314,7 @@ pub(crate) fn named(names: &[u32], numbers: &[u32]) -> Option<Vec<(String, u64)>
     Some(all.take(count as usize).map(|(words, pair)| (name(words), number(pair))).collect())
 }
 
-fn call(interface: &str, message: &mut [u32]) -> Result<(), Errno> {
+pub(crate) fn call(interface: &str, message: &mut [u32]) -> Result<(), Errno> {
     let name = interface.as_bytes();
     // SAFETY: a structure of numbers and pointers, of which all bits 0 is a value.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
@@ -352,6 +360,7 @@ mod tests {
             ("channels", "0 0 1 32 0 0 1 16"),
             ("tso", "1"),
             ("flags", "32768"),
+            ("fec", "24 16 0"),
         ]);
         let eth0 = Ethtool::of(&root, "eth0");
         let rings = Rings { receive: 1024, receive_most: 8192, send: 512, send_most: 8192 };
@@ -362,6 +371,7 @@ mod tests {
             (3, 64, 16, 32)
         );
         assert!(found.receive_adaptive && !found.send_adaptive);
+        assert_eq!(eth0.fec(), Ok(vec!["rs", "baser"]));
         assert_eq!(eth0.pause(), Ok(Pause { negotiated: true, receive: false, send: true }));
         assert_eq!(eth0.channels().map(|channels| (channels.combined, channels.combined_most)), Ok((16, 32)));
         assert_eq!(eth0.offload(Offload::TcpSegmentation), Ok(true));
@@ -374,8 +384,7 @@ mod tests {
     #[test]
     fn the_kernel_takes_one_number_and_leaves_the_others() {
         let in_namespace = || {
-            // SAFETY: only this thread, which ends with the test, gets another network.
-            if unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }.is_err() {
+            if crate::netlink::tests::own_network().is_err() {
                 return;
             }
             let root = SysRoot::live();

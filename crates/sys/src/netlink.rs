@@ -1,9 +1,9 @@
-//! netlink dumps (netlink(7), rtnetlink(7)), without privilege.
+//! netlink dumps and changes (netlink(7), rtnetlink(7)). Only changes need a privilege.
 #![expect(unsafe_code, reason = "a netlink socket, which the usual libraries do not open")]
 
 pub(crate) mod tc;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::io::Errno;
@@ -12,6 +12,7 @@ use rustix::io::Errno;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLM_F_REQUEST_DUMP: u16 = 0x301;
+const NLM_F_REQUEST_ACK: u16 = 0x005;
 
 /// Bytes of a message header: length, type, flags, sequence, port.
 const HEADER: usize = 16;
@@ -25,6 +26,34 @@ pub(crate) struct Message {
 /// All answers to the dump request `kind` with this `body`, in the calling thread's network namespace. `EBADMSG` for
 /// a malformed answer.
 pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
+    let socket = sent(&request(kind, NLM_F_REQUEST_DUMP, body))?;
+    let mut found = Vec::new();
+    loop {
+        let answer = received(&socket)?;
+        // An empty answer would repeat for ever.
+        if answer.is_empty() || read(&answer, &mut found)? {
+            return Ok(found);
+        }
+    }
+}
+
+/// Asks for the change `kind` with these `flags` and this `body`, in the calling thread's network namespace.
+pub(crate) fn change(kind: u16, flags: u16, body: &[u8]) -> Result<(), Errno> {
+    let socket = sent(&request(kind, NLM_F_REQUEST_ACK | flags, body))?;
+    acknowledged(&received(&socket)?)
+}
+
+/// Whether a change was made: an error message with the number 0.
+fn acknowledged(answer: &[u8]) -> Result<(), Errno> {
+    match (half(answer, 4), number(answer, HEADER)) {
+        (Some(NLMSG_ERROR), Some(0)) => Ok(()),
+        (Some(NLMSG_ERROR), told) => Err(refusal(told)),
+        _ => Err(Errno::BADMSG),
+    }
+}
+
+/// A socket through which `request` was sent.
+fn sent(request: &[u8]) -> Result<OwnedFd, Errno> {
     // SAFETY: no pointer is passed.
     let fd =
         unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) };
@@ -33,29 +62,26 @@ pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
     }
     // SAFETY: the descriptor was just made and nobody else has it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    let request = request(kind, body);
     // SAFETY: the kernel reads as many bytes as it is told, from a buffer that is that long.
     let sent = unsafe { libc::send(socket.as_raw_fd(), request.as_ptr().cast(), request.len(), 0) };
     if sent < 0 {
         return Err(last_errno());
     }
-    let mut found = Vec::new();
-    let mut answer = vec![0_u8; 1 << 16];
-    loop {
-        // SAFETY: the kernel writes at most as many bytes as the buffer has.
-        let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
-        let got = usize::try_from(got).map_err(|_| last_errno())?;
-        // An empty answer would repeat for ever.
-        if got == 0 || read(&answer[..got], &mut found)? {
-            return Ok(found);
-        }
-    }
+    Ok(socket)
 }
 
-fn request(kind: u16, body: &[u8]) -> Vec<u8> {
+fn received(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    let mut answer = vec![0_u8; 1 << 16];
+    // SAFETY: the kernel writes at most as many bytes as the buffer has.
+    let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
+    answer.truncate(usize::try_from(got).map_err(|_| last_errno())?);
+    Ok(answer)
+}
+
+fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     let mut request = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
     request.extend_from_slice(&kind.to_ne_bytes());
-    request.extend_from_slice(&NLM_F_REQUEST_DUMP.to_ne_bytes());
+    request.extend_from_slice(&flags.to_ne_bytes());
     request.resize(HEADER, 0);
     request.extend_from_slice(body);
     request
@@ -85,6 +111,16 @@ pub(crate) fn read(mut messages: &[u8], found: &mut Vec<Message>) -> Result<bool
         messages = &messages[length.next_multiple_of(4).min(messages.len())..];
     }
     Ok(false)
+}
+
+/// The index of an interface in the calling thread's network namespace.
+pub(crate) fn interface_index(name: &str) -> Result<u32, Errno> {
+    let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the name ends in a zero byte and outlives the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Errno::NODEV),
+        index => Ok(index),
+    }
 }
 
 /// The name of the interface of this index in the calling thread's network namespace; `None` when it is gone.
@@ -137,10 +173,16 @@ pub(crate) mod tests {
         bytes
     }
 
+    /// Gives the calling thread a network of its own, where it may.
+    pub(crate) fn own_network() -> rustix::io::Result<()> {
+        // SAFETY: only this thread, which ends with its test, gets another network.
+        unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }
+    }
+
     #[test]
     fn messages_are_taken_until_the_last_one_and_an_error_is_told() {
         let message = |kind: u16, body: &[u8]| {
-            let mut bytes = request(kind, body);
+            let mut bytes = request(kind, NLM_F_REQUEST_DUMP, body);
             bytes.resize(bytes.len().next_multiple_of(4), 0);
             bytes
         };
@@ -161,6 +203,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_change_is_made_or_refused_with_its_cause() {
+        let answer = |errno: i32| request(NLMSG_ERROR, 0, &errno.to_ne_bytes());
+        assert_eq!(acknowledged(&answer(0)), Ok(()));
+        assert_eq!(acknowledged(&answer(-22)), Err(Errno::INVAL));
+        assert_eq!(acknowledged(&[]), Err(Errno::BADMSG));
+        assert_eq!(acknowledged(&request(40, 0, &[0; 4])), Err(Errno::BADMSG));
+    }
+
+    #[test]
     fn attributes_are_found_by_their_type_and_cut_ones_end_the_list() {
         let mut bytes = made(1, &[7, 0, 0, 0]);
         bytes.extend(made(2, b"abc"));
@@ -174,6 +225,7 @@ pub(crate) mod tests {
 
     #[test]
     fn interfaces_have_names_and_those_that_are_not_there_have_none() {
+        assert_eq!((interface_index("lo"), interface_index("warp0")), (Ok(1), Err(Errno::NODEV)));
         assert_eq!(interface_name(1).as_deref(), Some("lo"));
         assert_eq!(interface_name(u32::MAX >> 1), None);
     }

@@ -6,8 +6,9 @@ mod fake;
 use std::sync::Arc;
 
 use fake::Fake;
+use seatrial_sys::Errno;
 use seatrial_sys::gpu::cuda::Cuda;
-use seatrial_sys::gpu::nvml::{Clock, Nvml};
+use seatrial_sys::gpu::nvml::{Clock, GpuValue, Nvml};
 use seatrial_sys::gpu::{
     DeviceMemory, Driver, Event, Gate, Gpu, GpuError, GpuFault, Module, PinnedMemory, Span, Stream,
 };
@@ -139,6 +140,32 @@ fn the_management_library_tells_clocks_links_and_modes() {
     assert_eq!((links.count, links.megabytes_per_second), (3, Some(250_000)));
     assert_eq!(links.active, [Some("0000:c1:00.0".to_owned()), Some("0000:c1:00.0".to_owned())]);
     assert!(library.at("0000:ff:00.0").is_none());
+}
+
+#[test]
+fn values_are_set_and_read_back_as_text() {
+    let fake = Fake::new("persistence=0 retired=2 link_errors=3");
+    let library = Nvml::open_at(&fake.library()).expect("a library");
+    let device = library.at("0000:10:00.0").expect("a device");
+    for (value, before, after) in [
+        (GpuValue::Persistence, "0", "1"),
+        (GpuValue::ComputeMode, "default", "exclusive"),
+        (GpuValue::PowerLimit, "700", "512.5"),
+        (GpuValue::ApplicationClock, "1980", "1200"),
+    ] {
+        assert_eq!(value.text(&device).as_deref(), Ok(before), "{value:?}");
+        for text in [after, before, after] {
+            assert_eq!(value.set(&device, text), Ok(()), "{value:?}");
+            assert_eq!(value.text(&device).as_deref(), Ok(text), "{value:?}");
+        }
+        assert_eq!(value.set(&device, "much"), Err(Errno::INVAL), "{value:?}");
+    }
+    assert_eq!(device.application_clocks(), Ok((1200, 1980)));
+    assert_eq!((device.retired_pages(), device.nvlink_errors()), (Ok(4), Ok(2 * 4 * 3)));
+    let denied = Fake::new("fail=nvmlDeviceSetPersistenceMode:4");
+    let library = Nvml::open_at(&denied.library()).expect("a library");
+    let device = library.at("0000:10:00.0").expect("a device");
+    assert_eq!(GpuValue::Persistence.set(&device, "0"), Err(Errno::PERM));
 }
 
 #[test]

@@ -39,6 +39,10 @@ be, which file is written, which privilege that takes, and what it disturbs. It 
 nobody can be asked (no terminal, no `--yes`) nothing is changed. `--dry-run` prints the plan and ends. What takes a reboot or
 has no file to write is shown with its command, and never tried: the column *apply* below says which.
 
+Queueing disciplines, numbers of network drivers and values of GPUs have no file: Seatrial makes the call that the command
+makes, and treats them as files in all that follows. Idle states, interrupts and queues have a file for each, whose texts the
+node finds out.
+
 Each node writes the former value of a file to a journal, `/var/lib/seatrial/settings/HOST/ID.jsonl`, and syncs it before it
 writes the file. Then it reads the value back: what was refused, and what the kernel holds instead of what it was given, is
 printed with its cause. Such a value stays and is in the journal too.
@@ -56,7 +60,8 @@ another. A value that is not the one that `apply` left has been changed by someb
 restored with `--force` only. The journal is removed when nothing is left of it, so a second `restore` has nothing to do.
 After a boot most values are the former ones already, and `restore` only removes the journal. If the process ended between writing a file and reading it back, the journal cannot know what the kernel made of the value, and
 the former one is restored in any case. A driver that changes a second setting on its own account (intel_pstate sets the
-energy preference with the governor) is not in the journal.
+energy preference with the governor) is not in the journal; all values are read back after the last one was written, so a
+value that a later change took back is told.
 
 `--for 2h` lets each node restore by itself after that time: by a transient timer of systemd where it runs, else by a process
 that waits; which of them is printed. The process does not survive a boot, nor do most values. Under Slurm without systemd
@@ -66,6 +71,7 @@ that waits; which of them is printed. The process does not survive a boot, nor d
 `/etc/sysctl.d` (what is below `/proc/sys`), `/etc/udev/rules.d` (network interfaces and disks) and `/etc/tmpfiles.d` (the
 rest of `/sys`). The first line of such a file names the `restore` that removes it. Only what took at once is written there.
 Where the folder does not exist, as in most containers, nothing would read the file: that is printed, and the exit code is 1.
+So it is for interrupts, whose numbers change from boot to boot, and for values of GPUs: their column *at boot* is empty.
 tuned, NetworkManager and cloud agents may set other values later.
 
 | exit code | `apply` | `restore` |
@@ -162,7 +168,7 @@ pub fn page(abouts: &[&SettingAbout]) -> File {
             about.source,
             &ways,
             if path.is_some() { "yes" } else { "no" },
-            path.map_or("", seatrial_settings::boot_folder),
+            path.and_then(seatrial_settings::boot_folder).unwrap_or_default(),
             about.privilege.words(),
             about.traps,
         ];

@@ -2,13 +2,14 @@
 
 use libtest_mimic::Trial;
 
-use crate::rig::{BOTH, Rig, shared};
+use crate::rig::{BOTH, Rig, shared, wide};
 use crate::started::wait_until;
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("settings_are_applied_on_both_nodes_and_restored", applied),
+        trial("a_profile_is_applied_on_four_nodes_and_restored", of_a_profile),
         trial("settings_that_are_applied_for_a_time_are_restored_without_us", for_a_time),
     ]
 }
@@ -41,8 +42,8 @@ fn printed(rig: &Rig, words: &[&[&str]], code: i32) -> String {
 }
 
 /// The nodes share the folder of the machine's.
-fn leave_no_folder(rig: &Rig) {
-    for node in ["n1", "n2"] {
+fn leave_no_folder(rig: &Rig, nodes: &[&str]) {
+    for node in nodes {
         rig.lab.node(node, "rmdir /var/lib/seatrial/settings/$(hostname)");
     }
     rig.lab.head("cd /var/lib && rmdir -p seatrial/settings 2>/dev/null; true");
@@ -66,7 +67,73 @@ fn applied() {
         assert_eq!(values(rig, "n2"), before[1]);
         let again = printed(rig, &[RESTORE, &["all"]], 0);
         assert!(again.contains("there is nothing to restore on n[1-2]"), "{again}");
-        leave_no_folder(rig);
+        leave_no_folder(rig, &["n1", "n2"]);
+    });
+}
+
+/// What the profile dragnet wants of a card, for the links of the lab.
+const PROFILE: &str = "\
+extends = [\"dragnet\"]
+
+[roles.dragnet]
+nodes = \"n[1-4]\"
+
+[[setting]]
+id = \"nic.mtu\"
+at_least = 9000
+on = { kind = \"nic\", name = \"eth0\" }
+roles = [\"dragnet\"]
+";
+
+const NODES: [&str; 4] = ["n1", "n2", "n3", "n4"];
+
+/// What the kernel of each node holds: MTU, discipline and CPUs of the queue of received packets.
+fn link(rig: &Rig) -> [String; 4] {
+    NODES.map(|node| {
+        let line =
+            "cat /sys/class/net/eth0/mtu /sys/class/net/eth0/queues/rx-0/rps_cpus; tc qdisc show dev eth0";
+        rig.lab
+            .node(node, line)
+            .split_whitespace()
+            .filter(|word| !word.ends_with(':'))
+            .collect::<Vec<_>>()
+            .join(" ")
+    })
+}
+
+fn of_a_profile() {
+    wide(|rig| {
+        for node in NODES {
+            rig.lab.node(node, "ip link set dev eth0 mtu 1500");
+        }
+        let before = link(rig);
+        let profile = rig.lab.folder().join("settings.toml");
+        std::fs::write(&profile, PROFILE).unwrap();
+        let profile = profile.to_string_lossy().into_owned();
+        let all: &[&str] = &["-w", "n[1-4]"];
+        let run = |words: &[&[&str]], code| {
+            let ended = rig.run(&[words, &[all]].concat());
+            assert_eq!(ended.code, Some(code), "{}{}", ended.out, ended.complaint);
+            ended.out
+        };
+        // As it is shipped it wants nothing of virtual links, and nodes of the lab have no governor: told, and left.
+        let shipped = run(&[APPLY, &["dragnet", "--role", "dragnet=n[1-4]"]], 1);
+        assert!(shipped.contains("no setting has to be changed"), "{shipped}");
+        let applied = run(&[APPLY, &[&profile]], 1);
+        assert!(applied.contains("n[1-4] nic.mtu of nic:eth0: 1500 -> 9000"), "{applied}");
+        let values = run(&[APPLY, &["nic.qdisc@eth0=pfifo", "nic.rps@eth0=0"]], 0);
+        assert!(values.contains("n[1-4] nic.qdisc of nic:eth0: noqueue -> pfifo"), "{values}");
+        let now = link(rig);
+        assert!(now.iter().all(|now| now.starts_with("9000 1 qdisc pfifo ")), "{now:?}");
+        let restored = run(&[RESTORE, &["all"]], 0);
+        assert!(restored.contains("n[1-4] nic.mtu of /sys/class/net/eth0/mtu: 9000 -> 1500"), "{restored}");
+        assert_eq!(link(rig), before);
+        let again = run(&[RESTORE, &["all"]], 0);
+        assert!(again.contains("there is nothing to restore on n[1-4]"), "{again}");
+        for node in NODES {
+            rig.lab.node(node, "ip link set dev eth0 mtu 9000");
+        }
+        leave_no_folder(rig, &NODES);
     });
 }
 
@@ -81,6 +148,6 @@ fn for_a_time() {
         wait_until("the programs to be removed", || {
             rig.lab.head("ls /var/lib/seatrial/settings/n[12]").lines().all(|line| !line.contains(".program"))
         });
-        leave_no_folder(rig);
+        leave_no_folder(rig, &["n1", "n2"]);
     });
 }

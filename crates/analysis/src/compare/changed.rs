@@ -129,6 +129,8 @@ mod tests {
             facts: Params::default(),
             present: Present::Value(Value::from(mtu)),
             note: None,
+            counted: None,
+            counted_before: None,
         };
         let machine = Machine {
             kernel: Known::Known(kernel.to_owned()),

@@ -112,7 +112,6 @@ impl Attributes {
                 &nic.speed_gbit_s().map(|speed| format!("{speed} Gbit/s")),
             );
             self.known(format!("state of {name}"), &nic.state);
-            self.known(format!("firmware of {name}"), &nic.firmware);
             if let Known::Known(pci) = &nic.pci {
                 self.link(&name, pci);
             }

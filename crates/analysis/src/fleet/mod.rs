@@ -7,6 +7,7 @@
 
 mod attributes;
 mod class;
+mod errors_grew;
 mod one_kernel;
 mod outlier;
 mod uniformity;
@@ -20,6 +21,7 @@ use crate::judge::Assignment;
 pub(crate) use attributes::{attributes, command, setting_name};
 pub(crate) use class::alike;
 use class::classes;
+pub use errors_grew::note_counters;
 
 pub fn fleet_findings(
     site: &Site,
@@ -28,6 +30,7 @@ pub fn fleet_findings(
     settings: &[&'static SettingAbout],
 ) -> Vec<Finding> {
     let mut found = one_kernel::find(site);
+    found.extend(errors_grew::find(site, settings));
     for class in classes(site, roles) {
         found.extend(outlier::find(&class, records));
         found.extend(uniformity::find(&class, settings));

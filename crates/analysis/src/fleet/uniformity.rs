@@ -116,6 +116,8 @@ mod tests {
             facts: Params::default(),
             present: Present::Value(Value::from(governor)),
             note: None,
+            counted: None,
+            counted_before: None,
         };
         SiteNode { settings: vec![reading], ..SiteNode::new(name, machine) }
     }

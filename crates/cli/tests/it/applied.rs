@@ -1,7 +1,9 @@
 //! `seatrial settings apply` and `restore`, by a real agent in a tree of files.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -224,6 +226,55 @@ fn values_that_are_set_for_a_time_are_restored_by_the_node_itself() {
         thread::sleep(Duration::from_millis(50));
     }
     host.is_as_before();
+}
+
+#[test]
+fn where_systemd_runs_its_timer_restores() {
+    let host = Host::new();
+    fs::create_dir_all(host.root.join("run/systemd/system")).expect("made");
+    // Stands for systemd-run(1): notes how it was called, and the command for the time when the timer is due.
+    let bin = host.home.folder().join("bin");
+    fs::create_dir_all(&bin).expect("made");
+    let program = bin.join("systemd-run");
+    let called = host.home.folder().join("called");
+    let due = host.home.folder().join("due");
+    let script = format!(
+        "#!/bin/sh\necho \"$1 $2 $3 $4\" > '{}'\nprintf %s \"$5\" > '{}'\n",
+        called.display(),
+        due.display()
+    );
+    fs::write(&program, script).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let apply = format!("settings {APPLY} --for 2s --sysroot");
+    let ended = host.home.seatrial(&apply).word(&host.root).env("PATH", Some(&path)).run().exits(0);
+    let id = host.journals().iter().find_map(|name| name.strip_suffix(".jsonl").map(str::to_owned));
+    let id = id.expect("a journal");
+    ended.shows(&format!("restores by itself: the timer seatrial-restore-{id}.timer of systemd, in 2 s"));
+    let called = fs::read_to_string(called).expect("called");
+    assert_eq!(called, format!("--unit=seatrial-restore-{id} --on-active=2s /bin/sh -c\n"));
+    assert_eq!(host.text(SWAPPINESS), "10\n");
+    let status = Command::new("/bin/sh").arg(due).status().expect("started");
+    assert!(status.success(), "{status}");
+    host.is_as_before();
+    assert_eq!(host.journals(), [""; 0]);
+}
+
+#[test]
+fn a_timer_that_systemd_refuses_leaves_the_node_unchanged() {
+    let host = Host::new();
+    fs::create_dir_all(host.root.join("run/systemd/system")).expect("made");
+    let bin = host.home.folder().join("bin");
+    fs::create_dir_all(&bin).expect("made");
+    let program = bin.join("systemd-run");
+    fs::write(&program, "#!/bin/sh\necho Access denied >&2\nexit 1\n").expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let apply = format!("settings {APPLY} --for 2s --sysroot");
+    let ended = host.home.seatrial(&apply).word(&host.root).env("PATH", Some(&path)).run().exits(3);
+    ended.shows("systemd-run made no timer: Access denied");
+    host.is_as_before();
+    assert_eq!(host.journals(), [""; 0]);
 }
 
 #[test]

@@ -165,6 +165,39 @@ fn a_check_judges_settings_and_the_run_keeps_what_they_were() {
 }
 
 #[test]
+fn errors_that_grew_since_the_last_run_of_a_boot_are_told() {
+    let home = Home::new();
+    let script = |errors: u64| {
+        Script::measuring(60.0)
+            .one_kernel()
+            .settings(&[("state.memory_uncorrected", json!({ "value": errors }))])
+    };
+    let run = |errors: u64| home.seatrial("run mem.bandwidth").script(&script(errors)).run().exits(0);
+    const KIND: &str = "errors grew since the last run of this boot";
+    let is_silent = |ended: Ended| assert!(!ended.out.contains(KIND), "{}", ended.out);
+    is_silent(run(3));
+    is_silent(run(3));
+    run(5).shows("n1: errors grew since the last run of this boot: state.memory_uncorrected from 3 to 5");
+    // The finding stands in the run, and not in the next one.
+    home.seatrial("report").run().exits(0).shows(KIND);
+    is_silent(run(5));
+}
+
+#[test]
+fn a_narrow_terminal_shows_the_whole_table() {
+    let home = Home::new();
+    let script = Script::measuring(60.0).settings(&[
+        ("cpu.energy_performance_preference", json!({ "value": "balance_performance" })),
+        ("net.ipv4.tcp_congestion_control", json!({ "value": "cubic" })),
+        ("net.ipv4.tcp_rmem", json!({ "value": "4 KiB, 128 KiB, 32 MiB" })),
+        ("cpu.governor", json!({ "value": "powersave" })),
+    ]);
+    let ended = home.seatrial("settings").env("COLUMNS", Some("80")).script(&script).run().exits(0);
+    let long: Vec<&str> = ended.out.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
 fn a_real_check_keeps_the_settings_of_this_host() {
     let home = Home::new();
     let profile = home.file("p.toml", "[[setting]]\nid = \"memory.swappiness\"\nat_most = 200\n");

@@ -29,7 +29,7 @@ pub(super) fn carry_out(root: SysRoot, reports: Reports, order: SettingsOrder, t
 
 fn answer(root: &SysRoot, order: &SettingsOrder, timers: &TimerPids) -> SettingsAnswer {
     let SettingsOrder::Apply { id, restore_after, .. } = order else {
-        return seatrial_settings::carry_out(root, &Default::default(), order);
+        return seatrial_settings::carry_out(root, &Default::default, order);
     };
     // Before anything is changed, so that no change is without its timer.
     let timer = restore_after.map(|after| restore_timer::start(root, id, after)).transpose();
@@ -40,6 +40,6 @@ fn answer(root: &SysRoot, order: &SettingsOrder, timers: &TimerPids) -> Settings
     if let Some(pid) = timer.as_ref().and_then(|timer| timer.pid) {
         timers.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
     }
-    let answer = seatrial_settings::carry_out(root, &seatrial_inventory::read(root), order);
+    let answer = seatrial_settings::carry_out(root, &|| seatrial_inventory::read(root), order);
     SettingsAnswer { timer: timer.map(|timer| timer.told), ..answer }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use seatrial_model::machine::Known;
 use seatrial_sys::cpuset::CpuSet;
+use seatrial_sys::irq::interrupts;
 use seatrial_sys::root::{ReadError, SysRoot};
 
 /// CPUs that serve the interrupts of the device in this folder below `/sys/devices`, ascending. Interrupts that are
@@ -28,23 +29,6 @@ pub(super) fn cpus(root: &SysRoot, device: &str) -> Known<Vec<u32>> {
     match served.is_empty() {
         true => Known::unknown("none of its interrupts is assigned to a CPU"),
         false => Known::Known(served.into_iter().collect()),
-    }
-}
-
-/// Interrupt numbers of a device: MSI, else the legacy interrupt.
-fn interrupts(root: &SysRoot, device: &str) -> Result<Vec<u32>, String> {
-    // A virtio device has no interrupts; its PCI function has.
-    let (above, name) = device.rsplit_once('/').unwrap_or(("", device));
-    let owner = if name.starts_with("virtio") { above } else { device };
-    let folder = format!("{owner}/msi_irqs");
-    let missing = match root.numbered(&folder, "") {
-        Ok(numbers) if !numbers.is_empty() => return Ok(numbers),
-        Ok(_) => format!("{folder} is empty"),
-        Err(error) => error.to_string(),
-    };
-    match root.value::<u32>(format!("{owner}/irq")) {
-        Ok(number) if number > 0 => Ok(vec![number]),
-        _ => Err(missing),
     }
 }
 

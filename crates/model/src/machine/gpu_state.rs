@@ -31,6 +31,14 @@ pub struct GpuState {
     pub is_remap_pending: Known<bool>,
     /// Whether a row could not be replaced.
     pub has_remap_failed: Known<bool>,
+    /// Pages of the memory that are not used any more after errors; of GPUs that do not replace rows.
+    pub retired_pages: Known<u32>,
+    /// Errors of all NVLinks since the driver was loaded.
+    pub nvlink_errors: Known<u64>,
+    /// Clock of the multiprocessors that programs run at, in MHz.
+    pub application_clock_mhz: Known<u32>,
+    /// The application clock that the card has by default, in MHz.
+    pub default_application_clock_mhz: Known<u32>,
 }
 
 impl GpuState {
@@ -48,6 +56,10 @@ impl GpuState {
             remapped_rows: Known::unknown(why),
             is_remap_pending: Known::unknown(why),
             has_remap_failed: Known::unknown(why),
+            retired_pages: Known::unknown(why),
+            nvlink_errors: Known::unknown(why),
+            application_clock_mhz: Known::unknown(why),
+            default_application_clock_mhz: Known::unknown(why),
         }
     }
 }

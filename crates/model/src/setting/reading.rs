@@ -22,6 +22,13 @@ pub struct SettingReading {
     /// A remark beside the value.
     #[serde(default)]
     pub note: Option<String>,
+    /// The counter behind the value, which only grows until a boot, a driver or a tool resets it; absent where the value
+    /// is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<u64>,
+    /// The counter as the last run of this boot read it; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_before: Option<u64>,
 }
 
 /// The value of a setting, or why it is not known: `{"value": …}`, `{"absent": "why"}` or `{"unreadable": "why"}`.
@@ -43,7 +50,15 @@ impl SettingReading {
     pub fn new(about: &SettingAbout, subject: Subject, present: Present) -> Self {
         let mut facts = Params::default();
         facts.set("kind", about.subject);
-        Self { setting: about.id.to_owned(), subject, facts, present, note: None }
+        Self {
+            setting: about.id.to_owned(),
+            subject,
+            facts,
+            present,
+            note: None,
+            counted: None,
+            counted_before: None,
+        }
     }
 
     /// Adds a remark for the user.

@@ -72,6 +72,10 @@ fn rows(document: &SettingsDocument, notes: &mut Notes, width: u16) -> String {
         rows = rows.into_iter().map(|(row, nodes)| (row.unjudged(), nodes)).collect();
     }
     let mut table = Table { title: String::new(), ..view::table(&rows, document.nodes.len()) };
+    // Names of settings are long, and every other column says more than which profiles want a value.
+    if !table::can_fit(&table, width) {
+        table.retain(|column, _| column.title != "by");
+    }
     table.push_hidden(Verdict::Pass, all - rows.len());
     table::block(table, usize::MAX, notes, width)
 }

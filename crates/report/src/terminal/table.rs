@@ -46,6 +46,12 @@ pub fn fits(table: &Table, width: u16) -> bool {
     grid::width(&columns(&table, &mut Notes::default())) <= width
 }
 
+/// Whether `width` columns hold `table`, if its words are wrapped.
+pub fn can_fit(table: &Table, width: u16) -> bool {
+    let table = table.clone().without_details();
+    grid::least_width(&columns(&table, &mut Notes::default())) <= width
+}
+
 /// A title in lines of `width` columns, broken between its parts.
 fn broken(title: &str, width: u16) -> Vec<String> {
     const BETWEEN: &str = " · ";

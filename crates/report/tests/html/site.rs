@@ -54,6 +54,8 @@ fn reading(number: usize, at: usize) -> SettingReading {
         facts: Params::default(),
         present: Present::Value(value),
         note: None,
+        counted: None,
+        counted_before: None,
     }
 }
 

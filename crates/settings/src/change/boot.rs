@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_model::setting::{ChangeOutcome, ChangeState};
 
-use super::files::{KernelFiles, of_driver};
+use super::files::{KernelFiles, Place};
 use super::journal::{Announced, Journal, failed};
 
 /// Who sets a value at boot.
@@ -19,11 +19,14 @@ enum Reader {
 }
 
 impl Reader {
-    fn of(path: &str) -> Self {
+    /// `None` where nothing can set the value at boot.
+    fn of(path: &str) -> Option<Self> {
         match path {
-            path if path.starts_with("/proc/sys/") => Self::Sysctl,
-            path if device(path).is_some() => Self::Udev,
-            _ => Self::Tmpfiles,
+            path if path.starts_with("/proc/sys/") => Some(Self::Sysctl),
+            path if device(path).is_some() => Some(Self::Udev),
+            path if path.starts_with("/sys/") => Some(Self::Tmpfiles),
+            // Interrupts may have other numbers then, and the driver of a GPU is not loaded.
+            _ => None,
         }
     }
 
@@ -74,8 +77,8 @@ struct Device<'p> {
 fn device(path: &str) -> Option<Device<'_>> {
     let below = |folder: &str| path.strip_prefix(folder)?.split_once('/');
     let net = |name, attribute| Device { subsystem: "net", actions: "add|move", name, attribute };
-    if let Some((name, _)) = of_driver(path) {
-        return Some(net(name, None));
+    if let Place::Driver { nic, .. } | Place::Qdisc { nic } = Place::of(path) {
+        return Some(net(nic, None));
     }
     if let Some((name, attribute)) = below("/sys/class/net/") {
         return Some(net(name, Some(attribute)));
@@ -84,9 +87,9 @@ fn device(path: &str) -> Option<Device<'_>> {
     Some(Device { subsystem: "block", actions: "add|change", name, attribute: Some(attribute) })
 }
 
-/// The folder of the file that sets the value of the file of the kernel at boot.
-pub fn boot_folder(path: &str) -> &'static str {
-    Reader::of(path).folder()
+/// The folder of the file that sets the value of the file of the kernel at boot; `None` where nothing can.
+pub fn boot_folder(path: &str) -> Option<&'static str> {
+    Reader::of(path).map(Reader::folder)
 }
 
 /// A value that is to be set at boot.
@@ -98,6 +101,8 @@ pub(super) struct BootValue {
     pub command: String,
 }
 
+const NO_FILE: &str = "no file";
+
 /// Writes the files of `values`, each announced in the journal, which removes them again.
 pub(super) fn write(
     files: &dyn KernelFiles,
@@ -106,24 +111,40 @@ pub(super) fn write(
     values: &[BootValue],
 ) -> Result<Vec<ChangeOutcome>, String> {
     let mut lines: BTreeMap<Reader, Vec<String>> = BTreeMap::new();
+    let mut outcomes: Vec<ChangeOutcome> = Vec::new();
     for value in values {
-        let reader = Reader::of(&value.path);
-        lines.entry(reader).or_default().push(reader.line(value));
+        match Reader::of(&value.path) {
+            Some(reader) => {
+                let lines = lines.entry(reader).or_default();
+                let line = reader.line(value);
+                // One command may set several values.
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+            None => outcomes.push(ChangeOutcome {
+                setting: "at boot".to_owned(),
+                place: value.path.clone(),
+                before: NO_FILE.to_owned(),
+                after: NO_FILE.to_owned(),
+                state: ChangeState::Failed,
+                why: format!("no file of boot can set it: run `{}` after each boot", value.command),
+            }),
+        }
     }
-    let mut outcomes = Vec::new();
     for (reader, lines) in lines {
         let path = reader.file(id);
         let outcome = |state, why: String| ChangeOutcome {
             setting: "at boot".to_owned(),
             place: path.clone(),
-            before: "no file".to_owned(),
+            before: NO_FILE.to_owned(),
             after: if lines.len() == 1 { "1 value".to_owned() } else { format!("{} values", lines.len()) },
             state,
             why,
         };
         if !files.root().exists(reader.folder()) {
             let why = format!("{} does not exist here, so nothing would read it at boot", reader.folder());
-            outcomes.push(ChangeOutcome { after: "no file".to_owned(), ..outcome(ChangeState::Failed, why) });
+            outcomes.push(ChangeOutcome { after: NO_FILE.to_owned(), ..outcome(ChangeState::Failed, why) });
             continue;
         }
         let text = format!(
@@ -147,7 +168,7 @@ pub(super) fn write(
                 let why = failed("writing", &files.root().locate(&path), &error);
                 journal.close(entry, files)?;
                 outcomes
-                    .push(ChangeOutcome { after: "no file".to_owned(), ..outcome(ChangeState::Failed, why) });
+                    .push(ChangeOutcome { after: NO_FILE.to_owned(), ..outcome(ChangeState::Failed, why) });
             }
         }
     }
@@ -164,7 +185,7 @@ mod tests {
             text: text.to_owned(),
             command: format!("ethtool -G eth0 rx {text}"),
         };
-        let reader = Reader::of(path);
+        let reader = Reader::of(path).expect("a program of boot");
         (reader.folder(), reader.line(&value))
     }
 

@@ -4,6 +4,8 @@ use std::io;
 
 use rustix::io::Errno;
 use seatrial_sys::ethtool::Ethtool;
+use seatrial_sys::gpu::nvml::Nvml;
+use seatrial_sys::queueing;
 use seatrial_sys::root::{ReadError, SysRoot};
 
 use crate::found::written_form;
@@ -14,22 +16,28 @@ pub trait KernelFiles {
 
     /// The text of a file, without white space at its end.
     fn text(&self, path: &str) -> Result<String, ReadError> {
-        match of_driver(path) {
-            Some((nic, number)) => {
-                Ethtool::of(self.root(), nic).number(number).map(|number| number.to_string())
+        let root = self.root();
+        match Place::of(path) {
+            Place::File => root.text(path),
+            Place::Driver { nic, number } => {
+                Ethtool::of(root, nic).number(number).map(|number| number.to_string())
             }
-            None => self.root().text(path),
+            Place::Qdisc { nic } => queueing::read(root, nic),
+            Place::Gpu { address, value } => Nvml::value(root, address, value),
         }
     }
 
     /// Writes `text` to a file that exists.
     fn write(&self, path: &str, text: &str) -> Result<(), Errno> {
-        match of_driver(path) {
-            Some((nic, number)) => {
-                let value = text.trim().parse().map_err(|_| Errno::INVAL)?;
-                Ethtool::of(self.root(), nic).set_number(number, value)
+        let (root, word) = (self.root(), text.trim());
+        match Place::of(path) {
+            Place::File => root.write(path, text),
+            Place::Driver { nic, number } => {
+                let value = word.parse().map_err(|_| Errno::INVAL)?;
+                Ethtool::of(root, nic).set_number(number, value)
             }
-            None => self.root().write(path, text),
+            Place::Qdisc { nic } => queueing::set(root, nic, word),
+            Place::Gpu { address, value } => Nvml::set_value(root, address, value, word),
         }
     }
 
@@ -42,9 +50,37 @@ pub trait KernelFiles {
     fn step(&self) {}
 }
 
-/// Interface and name of a number of a network driver, which ethtool sets: `/ethtool/eth0/rx_ring`.
-pub(super) fn of_driver(path: &str) -> Option<(&str, &str)> {
-    path.strip_prefix("/ethtool/")?.split_once('/')
+/// What a path stands for. The kernel has no files for some values, which are read and written by calls.
+#[derive(Debug, PartialEq)]
+pub(super) enum Place<'p> {
+    File,
+    /// A number of a network driver, which ethtool sets: `/ethtool/eth0/rx_ring`.
+    Driver {
+        nic: &'p str,
+        number: &'p str,
+    },
+    /// The root queueing discipline of an interface: `/qdisc/eth0`.
+    Qdisc {
+        nic: &'p str,
+    },
+    /// A value that the library of NVIDIA sets: `/gpu/0000:3b:00.0/persistence`.
+    Gpu {
+        address: &'p str,
+        value: &'p str,
+    },
+}
+
+impl<'p> Place<'p> {
+    pub(super) fn of(path: &'p str) -> Self {
+        let pair = |folder| path.strip_prefix(folder)?.split_once('/');
+        if let Some((nic, number)) = pair("/ethtool/") {
+            return Self::Driver { nic, number };
+        }
+        if let Some((address, value)) = pair("/gpu/") {
+            return Self::Gpu { address, value };
+        }
+        path.strip_prefix("/qdisc/").map_or(Self::File, |nic| Self::Qdisc { nic })
+    }
 }
 
 impl KernelFiles for SysRoot {
@@ -76,6 +112,16 @@ mod tests {
         assert!(is_same("4096\t131072\t6291456\n", "4096 131072 6291456"));
         assert!(!is_same("always [madvise] never", "never"));
         assert_eq!(written_form(" 1\t2\n"), "1\t2");
+    }
+
+    #[test]
+    fn what_is_no_file_is_known_by_its_first_folder() {
+        let driver = Place::Driver { nic: "eth0", number: "rx_ring" };
+        assert_eq!(Place::of("/ethtool/eth0/rx_ring"), driver);
+        assert_eq!(Place::of("/qdisc/eth0"), Place::Qdisc { nic: "eth0" });
+        let gpu = Place::Gpu { address: "0000:3b:00.0", value: "persistence" };
+        assert_eq!(Place::of("/gpu/0000:3b:00.0/persistence"), gpu);
+        assert_eq!(Place::of("/sys/class/net/eth0/mtu"), Place::File);
     }
 
     #[test]

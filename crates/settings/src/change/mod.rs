@@ -16,12 +16,14 @@ pub use boot::boot_folder;
 pub use files::KernelFiles;
 pub use journal::{journal_exists, keep_program};
 
-/// Does what `order` says on the host `machine`.
-pub fn carry_out(files: &dyn KernelFiles, machine: &Machine, order: &SettingsOrder) -> SettingsAnswer {
+/// Does what `order` says on the host that `look` reads.
+pub fn carry_out(
+    files: &dyn KernelFiles,
+    look: &dyn Fn() -> Machine,
+    order: &SettingsOrder,
+) -> SettingsAnswer {
     let done = match order {
-        SettingsOrder::Apply { id, changes, persist, .. } => {
-            apply::apply(files, machine, id, changes, *persist)
-        }
+        SettingsOrder::Apply { id, changes, persist, .. } => apply::apply(files, look, id, changes, *persist),
         SettingsOrder::List => journal::ids(files.root())
             .map(|journals| SettingsAnswer { journals, ..SettingsAnswer::default() }),
         SettingsOrder::Restore { ids, force } => restore::restore(files, ids, *force),

@@ -1,7 +1,7 @@
 //! `cpu.cstates` and `cpu.idle_driver`: idle states of CPUs (C-states), and their driver.
 
 use seatrial_model::machine::Machine;
-use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingReading};
+use seatrial_model::setting::{ApplyCommand, Present, Privilege, SettingAbout, SettingFile, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::cpuset::CpuSet;
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -33,8 +33,11 @@ const C_STATES: SettingAbout = SettingAbout {
     subject: "node",
     facts: &[],
     source: "/sys/devices/system/cpu/cpu*/cpuidle/state*/{disable,latency} and cpu*/power/pm_qos_resume_latency_us",
-    // It disables every state with at least this latency, so states below the bound stay.
-    apply: &[ApplyCommand::always("cpupower idle-set -D {value}")],
+    // cpupower disables every state with at least this latency, Seatrial those with a longer one.
+    apply: &[ApplyCommand {
+        file: "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable",
+        ..ApplyCommand::always("cpupower idle-set -D {value}")
+    }],
     privilege: Privilege::Root,
     remedy: "",
     traps: "Idle CPUs draw more power, and other cores may boost less. `cpupower idle-set -E` enables all \
@@ -86,6 +89,35 @@ impl Setting for CStates {
         };
         on_node(&C_STATES, Present::Absent(format!("no CPU has idle states in {CPUS}/cpu*/cpuidle{why}")))
     }
+
+    fn is_bound(&self) -> bool {
+        true
+    }
+
+    fn files(
+        &self,
+        root: &SysRoot,
+        _: &Machine,
+        _: &SettingReading,
+        file: SettingFile,
+    ) -> Result<Vec<SettingFile>, String> {
+        let most: u64 = file.text.parse().map_err(|_| format!("'{}' is no time", file.text))?;
+        disabling(root, most).map_err(|error| error.to_string())
+    }
+}
+
+/// Disables the states of each CPU with an exit latency above `most` microseconds, and enables the others.
+fn disabling(root: &SysRoot, most: u64) -> Result<Vec<SettingFile>, ReadError> {
+    let mut files = Vec::new();
+    for cpu in online(root)?.iter() {
+        let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
+        for state in root.numbered(&folder, "state")? {
+            let state = format!("{folder}/state{state}");
+            let is_deeper = root.value::<u64>(format!("{state}/latency"))? > most;
+            files.push(SettingFile { path: format!("{state}/disable"), text: u8::from(is_deeper).to_string() });
+        }
+    }
+    Ok(files)
 }
 
 /// Online CPUs: states of others are stale.

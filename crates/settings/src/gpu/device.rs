@@ -60,7 +60,11 @@ pub static PERSISTENCE: OfGpu = OfGpu {
               program ends.",
         kind: Kind::Flag,
         source: "libnvidia-ml (nvmlDeviceGetPersistenceMode)",
-        apply: &[ApplyCommand { words: ONE_OR_ZERO, ..ApplyCommand::always("nvidia-smi -i {name} -pm {value}") }],
+        apply: &[ApplyCommand {
+            words: ONE_OR_ZERO,
+            file: "/gpu/{name}/persistence",
+            ..ApplyCommand::always("nvidia-smi -i {name} -pm {value}")
+        }],
         traps: "Lost at the next boot; the service nvidia-persistenced sets it at every boot.",
         ..ABOUT
     },
@@ -77,6 +81,7 @@ pub static COMPUTE_MODE: OfGpu = OfGpu {
         source: "libnvidia-ml (nvmlDeviceGetComputeMode)",
         apply: &[ApplyCommand {
             words: &[("default", "0"), ("exclusive", "3"), ("prohibited", "2")],
+            file: "/gpu/{name}/compute_mode",
             ..ApplyCommand::always("nvidia-smi -i {name} -c {value}")
         }],
         traps: "Lost at the next boot, and without persistence mode when the last program ends. Some schedulers set it for \
@@ -125,7 +130,10 @@ pub static POWER_LIMIT: OfGpu = OfGpu {
         kind: Kind::Number(0.0, 100_000.0),
         unit: "W",
         source: "libnvidia-ml (nvmlDeviceGetEnforcedPowerLimit)",
-        apply: &[ApplyCommand::always("nvidia-smi -i {name} -pl {value}")],
+        apply: &[ApplyCommand {
+            file: "/gpu/{name}/power_limit",
+            ..ApplyCommand::always("nvidia-smi -i {name} -pl {value}")
+        }],
         traps: "Lost at the next boot, and without persistence mode when the last program ends. Power supply and cooling must \
                 bear what all GPUs take together.",
         ..ABOUT
@@ -136,6 +144,35 @@ pub static POWER_LIMIT: OfGpu = OfGpu {
         let own = gpu.state.default_power_limit_milliwatts.known().map(watts);
         let differs = own.filter(|own| limit.known().is_some_and(|limit| limit != own));
         Found::known(limit.map(Value::Number)).noted(differs.map(|own| format!("the card has {own} W by default")))
+    },
+};
+
+pub static APPLICATION_CLOCK: OfGpu = OfGpu {
+    about: &SettingAbout {
+        id: "gpu.application_clock",
+        title: "application clock of a GPU",
+        doc: "The clock of the multiprocessors while programs run, as far as power and heat allow. A card that is set to a \
+              lower one is slower than the others. Clocks that `nvidia-smi -lgc` has locked cannot be read from the library: a \
+              measurement shows them.",
+        kind: Kind::Count(0, 100_000),
+        unit: "MHz",
+        source: "libnvidia-ml (nvmlDeviceGetApplicationsClock)",
+        apply: &[ApplyCommand {
+            file: "/gpu/{name}/application_clock",
+            ..ApplyCommand::always(
+                "nvidia-smi -i {name} -ac $(nvidia-smi -i {name} --query-gpu=clocks.applications.mem \
+                 --format=csv,noheader,nounits),{value}",
+            )
+        }],
+        traps: "The card takes only the clocks that `nvidia-smi -q -d SUPPORTED_CLOCKS` lists. Lost at the next boot, and \
+                without persistence mode when the last program ends.",
+        ..ABOUT
+    },
+    find: |gpu| {
+        let clock = gpu.state.application_clock_mhz.as_ref().map(|&mhz| Value::Count(mhz.into()));
+        let own = gpu.state.default_application_clock_mhz.known();
+        let differs = own.filter(|own| gpu.state.application_clock_mhz.known().is_some_and(|now| now != *own));
+        Found::known(clock).noted(differs.map(|own| format!("the card has {own} MHz by default")))
     },
 };
 

@@ -230,6 +230,22 @@ pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
     ask: |driver| flag(driver, Offload::SendChecksum),
 };
 
+pub static FEC: EthtoolSetting = EthtoolSetting {
+    about: &SettingAbout {
+        id: "nic.fec",
+        title: "forward error correction (FEC)",
+        doc: "Links of 25 Gbit/s and more correct wrong bits by redundant ones; rs corrects more than baser and adds 100 to \
+              250 ns. Both ends must use the same, or the link stays down; without it a long cable loses packets.",
+        kind: Kind::Text,
+        unit: "",
+        source: "ethtool --show-fec NAME",
+        apply: &[ApplyCommand::always("ethtool --set-fec {name} encoding {value}")],
+        traps: "Takes the link down for a moment, and for good where the switch uses another one. Lost at the next boot.",
+        ..ABOUT
+    },
+    ask: |driver| driver.fec().map(|words| Value::Text(words.join("+"))),
+};
+
 fn time(usecs: u32) -> Value {
     micros(usecs.into()).unwrap_or_else(|| Value::from("unknown"))
 }

@@ -1,4 +1,4 @@
-//! Settings of interfaces from the inventory: qdiscs, interrupts, bonds, IP over InfiniBand.
+//! Settings of interfaces from the inventory: qdiscs, bonds, IP over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
 use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
@@ -16,7 +16,7 @@ pub struct InventorySetting {
     find: fn(&Nic, &Machine) -> Found,
 }
 
-const ABOUT: SettingAbout = SettingAbout {
+pub(super) const ABOUT: SettingAbout = SettingAbout {
     id: "nic.qdisc",
     title: "queueing discipline (qdisc)",
     doc: "Packets wait in it until the NIC takes them. fq paces the packets of each flow, which spares \
@@ -30,10 +30,14 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: Nic::FACTS,
     source: "tc qdisc show dev NAME",
-    apply: &[ApplyCommand::always("tc qdisc replace dev {name} root {value}")],
+    apply: &[ApplyCommand {
+        file: "/qdisc/{name}",
+        ..ApplyCommand::always("tc qdisc replace dev {name} root {value}")
+    }],
     privilege: Privilege::NetAdmin,
     remedy: "",
-    traps: "Waiting packets are lost. In place of mq, it makes all queues share one lock: set \
+    traps: "Waiting packets are lost. A shaper or another discipline with parameters of its own is not replaced, since it \
+            could not be restored. In place of mq, it makes all queues share one lock: set \
             net.core.default_qdisc and create the interface again instead. Lost at the next boot.",
 };
 
@@ -58,59 +62,6 @@ pub static QDISC: InventorySetting = InventorySetting {
         Known::Unknown(why) => Found::unreadable(why),
     },
 };
-
-pub static IRQ_LOCAL: InventorySetting = InventorySetting {
-    about: &SettingAbout {
-        id: "nic.irq_local",
-        title: "interrupts on the NIC's own NUMA node",
-        doc: "When interrupts of a NIC go to CPUs of another socket, every packet crosses the link between \
-              the sockets, once for its descriptor and once for its data. A single flow on a fast NIC \
-              suffers most. The CPUs change from boot to boot, or every ten seconds with irqbalance.",
-        kind: Kind::Flag,
-        source: "/proc/irq/N/effective_affinity_list of the interrupts of /sys/class/net/NAME/device/msi_irqs",
-        apply: &[ApplyCommand {
-            by: "",
-            file: "",
-            command: "cd /sys/class/net/{name}/device && for irq in $(ls msi_irqs); do cat {value} > \
-                      /proc/irq/$irq/smp_affinity_list; done",
-            words: &[("true", "local_cpulist"), ("false", "/sys/devices/system/cpu/online")],
-        }],
-        privilege: Privilege::Root,
-        traps: "irqbalance moves them again: stop it, or exclude these interrupts. Drivers that manage the \
-                affinity themselves refuse the change. Lost at the next boot.",
-        ..ABOUT
-    },
-    among: |nic| nic.kind.is_device(),
-    none: "there is no network card",
-    find: irq_local,
-};
-
-fn irq_local(nic: &Nic, machine: &Machine) -> Found {
-    let (cpus, node) = match (&nic.irq_cpus, nic.numa_node()) {
-        (Known::Known(cpus), Known::Known(node)) => (cpus, node),
-        // On a machine of one node, all CPUs are on it.
-        (Known::Known(_), Known::Unknown(_)) if machine.numa.len() == 1 => {
-            return Found::value(Value::Flag(true));
-        }
-        (Known::Unknown(why), _) => return Found::unreadable(why),
-        (_, Known::Unknown(why)) => return Found::unreadable(&format!("its NUMA node is unknown: {why}")),
-    };
-    let node_of = |cpu: &u32| {
-        machine.cpu.threads.iter().find(|thread| thread.id == *cpu).and_then(|thread| thread.node)
-    };
-    let Some(nodes) = cpus.iter().map(node_of).collect::<Option<Vec<u32>>>() else {
-        return Found::unreadable(&format!("the NUMA node of one of the CPUs {cpus:?} is unknown"));
-    };
-    let away: Vec<String> = cpus
-        .iter()
-        .zip(&nodes)
-        .filter(|(_, of)| **of != node)
-        .map(|(cpu, of)| format!("CPU {cpu} of node {of}"))
-        .collect();
-    let note =
-        (!away.is_empty()).then(|| format!("the NIC is on node {node}, its interrupts {}", away.join(", ")));
-    Found::value(Value::Flag(away.is_empty())).noted(note)
-}
 
 pub static IPOIB_MODE: InventorySetting = InventorySetting {
     about: &SettingAbout {

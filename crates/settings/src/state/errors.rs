@@ -186,7 +186,8 @@ impl Setting for ErrorCount {
             true => Value::Number(a_day(root, most.count)),
             false => Value::Count(counted.iter().map(|one| one.count).fold(0, u64::saturating_add)),
         };
-        let readings = on_node(self.about, Present::Value(value));
+        let mut readings = on_node(self.about, Present::Value(value));
+        readings[0].counted = Some(counted.iter().map(|one| one.count).fold(0, u64::saturating_add));
         match note(root, &counted) {
             Some(note) => readings.into_iter().map(|reading| reading.noting(note.as_str())).collect(),
             None => readings,

@@ -3,7 +3,7 @@
 use seatrial_model::machine::{FileSystem, Machine, Medium};
 use seatrial_model::setting::{Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
-use seatrial_sys::root::{ReadError, SysRoot};
+use seatrial_sys::root::SysRoot;
 
 use crate::Setting;
 use crate::devices::{self, Device, Found};
@@ -95,9 +95,8 @@ fn errors(one: &FileSystem, root: &SysRoot) -> Found {
         return Found::absent("only ext4 counts its errors");
     };
     match root.value::<u64>(format!("/sys/fs/ext4/{device}/errors_count")) {
-        Ok(count) => Found::value(Value::Count(count)),
-        Err(error @ ReadError::Missing { .. }) => Found::absent(&error.to_string()),
-        Err(error) => Found::unreadable(&error.to_string()),
+        Ok(count) => Found::counted(Value::Count(count), count),
+        Err(error) => Found::failed(&error),
     }
 }
 

@@ -20,7 +20,10 @@ const ABOUT: SettingAbout = SettingAbout {
 };
 
 fn count(known: &Known<u64>) -> Found {
-    Found::known(known.as_ref().map(|&count| Value::Count(count)))
+    match known {
+        Known::Known(count) => Found::counted(Value::Count(*count), *count),
+        Known::Unknown(why) => Found::unreadable(why),
+    }
 }
 
 pub static GPU_CORRECTED: OfGpu = OfGpu {
@@ -54,10 +57,10 @@ pub static GPU_ROWS_REMAPPED: OfGpu = OfGpu {
         unit: "rows",
         source: "libnvidia-ml (nvmlDeviceGetRemappedRows)",
         remedy: "nothing while it does not grow; then have the card replaced",
-        traps: "Nothing sets it back. GPUs before compute capability 8.0 retire pages instead, which is not read.",
+        traps: "Nothing sets it back. GPUs before compute capability 8.0 retire pages instead.",
         ..ABOUT
     },
-    find: |gpu| Found::known(gpu.state.remapped_rows.as_ref().map(|&rows| Value::Count(rows.into()))),
+    find: |gpu| count(&gpu.state.remapped_rows.as_ref().map(|&rows| rows.into())),
 };
 
 pub static GPU_REMAP_PENDING: OfGpu = OfGpu {
@@ -88,4 +91,32 @@ pub static GPU_REMAP_FAILED: OfGpu = OfGpu {
         ..ABOUT
     },
     find: |gpu| flag(&gpu.state.has_remap_failed),
+};
+
+pub static GPU_PAGES_RETIRED: OfGpu = OfGpu {
+    about: &SettingAbout {
+        id: "state.gpu_pages_retired",
+        title: "retired pages of the memory of a GPU",
+        doc: "Pages with errors that the driver does not use any more, over the life of the card. Cards before compute \
+              capability 8.0 have room for 64; later ones replace rows instead.",
+        unit: "pages",
+        source: "libnvidia-ml (nvmlDeviceGetRetiredPages)",
+        remedy: "nothing while it does not grow; then have the card replaced",
+        traps: "Nothing sets it back.",
+        ..ABOUT
+    },
+    find: |gpu| count(&gpu.state.retired_pages.as_ref().map(|&pages| pages.into())),
+};
+
+pub static GPU_NVLINK_ERRORS: OfGpu = OfGpu {
+    about: &SettingAbout {
+        id: "state.gpu_nvlink_errors",
+        title: "errors of the NVLinks of a GPU",
+        doc: "Replays, recoveries and wrong checksums of all links together. Each costs time, and a link with many is lost in \
+              the end: collectives then wait for this GPU.",
+        source: "libnvidia-ml (nvmlDeviceGetNvLinkErrorCounter)",
+        remedy: "run `nvidia-smi nvlink -e -i N` to see the link, then reseat or replace the card or the cable",
+        ..ABOUT
+    },
+    find: |gpu| count(&gpu.state.nvlink_errors),
 };

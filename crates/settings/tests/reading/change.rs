@@ -66,7 +66,7 @@ fn host() -> Tree {
 }
 
 /// The kernel of a tree of files.
-struct Kernel {
+pub(crate) struct Kernel {
     root: SysRoot,
     refused: RefCell<BTreeMap<&'static str, Errno>>,
     /// Steps until the process ends.
@@ -80,7 +80,7 @@ struct Kernel {
 struct Killed;
 
 impl Kernel {
-    fn of(tree: &Tree) -> Self {
+    pub(crate) fn of(tree: &Tree) -> Self {
         Self {
             root: tree.root(),
             refused: RefCell::default(),
@@ -95,7 +95,7 @@ impl Kernel {
         self
     }
 
-    fn killed_after(self, steps: usize) -> Self {
+    pub(crate) fn killed_after(self, steps: usize) -> Self {
         self.steps.set(steps);
         self
     }
@@ -162,7 +162,7 @@ impl KernelFiles for Kernel {
     }
 }
 
-fn wanted(all: &[(&str, &str, &str)]) -> Vec<SettingChange> {
+pub(crate) fn wanted(all: &[(&str, &str, &str)]) -> Vec<SettingChange> {
     let change = |(setting, subject, wanted): &(&str, &str, &str)| {
         let registry = seatrial_settings::registry();
         let about = registry.find(setting).expect("a setting").about();
@@ -208,16 +208,16 @@ fn ordered(
 ) -> SettingsAnswer {
     let order =
         SettingsOrder::Apply { id: id.to_owned(), changes: changes.to_vec(), restore_after: None, persist };
-    tree.with_machine(|machine| carry_out(kernel, machine, &order))
+    tree.with_machine(|machine| carry_out(kernel, &|| machine.clone(), &order))
 }
 
-fn restore(kernel: &Kernel, ids: &[&str], force: bool) -> SettingsAnswer {
+pub(crate) fn restore(kernel: &Kernel, ids: &[&str], force: bool) -> SettingsAnswer {
     let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    carry_out(kernel, &Machine::default(), &SettingsOrder::Restore { ids, force })
+    carry_out(kernel, &Machine::default, &SettingsOrder::Restore { ids, force })
 }
 
 /// Whether `work` came to its end before the process did.
-fn survives(work: impl FnOnce() -> SettingsAnswer) -> bool {
+pub(crate) fn survives(work: impl FnOnce() -> SettingsAnswer) -> bool {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(_) => true,
         Err(end) if end.is::<Killed>() => false,
@@ -228,7 +228,9 @@ fn survives(work: impl FnOnce() -> SettingsAnswer) -> bool {
 /// The files of the kernel with their bytes.
 fn snapshot(tree: &Tree) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
-    let mut folders = ["/sys", "/proc", "/ethtool", "/etc"].map(|path| tree.root().locate(path)).to_vec();
+    let mut folders =
+        ["/sys", "/proc", "/ethtool", "/etc", "/qdisc", "/gpu"].map(|path| tree.root().locate(path)).to_vec();
+    folders.retain(|folder| folder.exists());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("read") {
             let path = entry.expect("read").path();
@@ -242,7 +244,7 @@ fn snapshot(tree: &Tree) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-fn relative(tree: &Tree) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn relative(tree: &Tree) -> BTreeMap<PathBuf, Vec<u8>> {
     let root = tree.root().locate("/");
     let below = |path: &Path| path.strip_prefix(&root).expect("below").to_owned();
     snapshot(tree).into_iter().map(|(path, bytes)| (below(&path), bytes)).collect()
@@ -529,7 +531,7 @@ fn two_at_once_are_refused() {
     let (root, noted) = (tree.root(), second.clone());
     kernel.in_write = Some(Box::new(move || {
         let order = SettingsOrder::Restore { ids: vec![ID.to_owned()], force: true };
-        *noted.borrow_mut() = carry_out(&root, &Machine::default(), &order).refused;
+        *noted.borrow_mut() = carry_out(&root, &Machine::default, &order).refused;
     }));
     apply(&kernel, &tree, ID, &wanted(&[("memory.swappiness", "node", "10")]));
     let why = second.borrow().clone().expect("refused");

@@ -56,7 +56,9 @@ fn a_way_to_change_it_names_the_value_and_the_subject() {
             let path = about.path(apply);
             assert!(
                 path.is_empty()
-                    || ["/proc/sys/", "/sys/", "/ethtool/"].iter().any(|tree| path.starts_with(tree)),
+                    || ["/proc/sys/", "/sys/", "/ethtool/", "/qdisc/", "/gpu/", "/irq/"]
+                        .iter()
+                        .any(|tree| path.starts_with(tree)),
                 "{path}"
             );
             assert!(path.is_empty() || path.contains("{name}") == (about.subject != "node"), "{path}");

@@ -25,6 +25,10 @@ fn host(change: impl Fn(&mut Gpu) + Copy) -> Tree {
                 remapped_rows: known(0),
                 is_remap_pending: known(false),
                 has_remap_failed: known(false),
+                retired_pages: known(2),
+                nvlink_errors: known(5),
+                application_clock_mhz: known(1980),
+                default_application_clock_mhz: known(1980),
                 ..GpuState::default()
             },
             ..Gpu::default()
@@ -50,6 +54,9 @@ fn each_gpu_has_its_versions_modes_and_errors() {
         ("state.gpu_rows_remapped", "gpu:0: 0"),
         ("state.gpu_remap_pending", "gpu:0: false"),
         ("state.gpu_remap_failed", "gpu:0: false"),
+        ("state.gpu_pages_retired", "gpu:0: 2"),
+        ("state.gpu_nvlink_errors", "gpu:0: 5"),
+        ("gpu.application_clock", "gpu:0: 1980"),
     ] {
         assert_eq!(tree.line(id), line, "{id}");
     }
@@ -59,6 +66,8 @@ fn each_gpu_has_its_versions_modes_and_errors() {
 fn a_power_limit_that_is_not_that_of_the_card_is_noted() {
     let tree = host(|gpu| gpu.state.power_limit_milliwatts = known(500_000));
     assert_eq!(tree.line("gpu.power_limit"), "gpu:0: 500 (the card has 700 W by default)");
+    let tree = host(|gpu| gpu.state.application_clock_mhz = known(1200));
+    assert_eq!(tree.line("gpu.application_clock"), "gpu:0: 1200 (the card has 1980 MHz by default)");
 }
 
 #[test]

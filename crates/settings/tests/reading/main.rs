@@ -2,6 +2,7 @@
 //! missing, empty, garbage, denied or contradictory. And changed in them, and restored.
 
 mod change;
+mod change_devices;
 mod conformance;
 mod cpu;
 mod disk;
@@ -15,5 +16,6 @@ mod nic;
 mod rdma;
 mod software;
 mod state;
+mod state_of_devices;
 mod tree;
 mod tuning;

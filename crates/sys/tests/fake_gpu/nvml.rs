@@ -91,6 +91,73 @@ numbers! {
     nvmlDeviceGetPersistenceMode "persistence" 1.0;
     nvmlDeviceGetComputeMode "mode" 0.0;
     nvmlDeviceGetPowerManagementDefaultLimit "default_power_limit" 700000.0;
+    nvmlDeviceGetPowerManagementLimit "power_limit" 700000.0;
+}
+
+/// Functions that set what the reading ones of [`numbers!`] tell.
+macro_rules! setters {
+    ($($name:ident $key:literal;)*) => {
+        $(#[unsafe(no_mangle)]
+        pub extern "C" fn $name(_: Device, value: c_uint) -> c_int {
+            with(|world| match world.planned(stringify!($name), 0) {
+                None => {
+                    world.config.numbers.insert($key.to_owned(), f64::from(value));
+                    0
+                }
+                Some(code) => code,
+            })
+        })*
+    };
+}
+
+setters! {
+    nvmlDeviceSetPersistenceMode "persistence";
+    nvmlDeviceSetComputeMode "mode";
+    nvmlDeviceSetPowerManagementLimit "power_limit";
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetApplicationsClock(_: Device, which: c_uint, value: *mut c_uint) -> c_int {
+    let (key, default) = if which == 2 { ("memory_clock", 2619.0) } else { ("clock", 1980.0) };
+    unsafe { *value = number(key, default) as c_uint };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetDefaultApplicationsClock(_: Device, _: c_uint, value: *mut c_uint) -> c_int {
+    unsafe { *value = 1980 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlDeviceSetApplicationsClocks(_: Device, memory: c_uint, processors: c_uint) -> c_int {
+    with(|world| {
+        world.config.numbers.insert("memory_clock".to_owned(), f64::from(memory));
+        world.config.numbers.insert("clock".to_owned(), f64::from(processors));
+    });
+    0
+}
+
+/// As many pages of each of the two causes as are configured; there is never room for them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetRetiredPages(_: Device, _: c_uint, count: *mut c_uint, _: *mut u64) -> c_int {
+    let pages = number("retired", 0.0) as c_uint;
+    unsafe { *count = pages };
+    if pages == 0 { 0 } else { 7 }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetNvLinkErrorCounter(
+    _: Device,
+    link: c_uint,
+    _: c_uint,
+    count: *mut u64,
+) -> c_int {
+    if link >= 2 {
+        return 3;
+    }
+    unsafe { *count = number("link_errors", 0.0) };
+    0
 }
 
 #[unsafe(no_mangle)]

@@ -96,6 +96,12 @@ impl PlannedChange {
                     "      sets {number} of the driver to {written}, by an ioctl of ethtool{needs}"
                 )
             }
+            (Some(SettingFile { path, .. }), Some(command)) if is_call(path) => {
+                writeln!(text, "      sets it as `{command}` does{needs}")
+            }
+            (Some(SettingFile { path, .. }), _) if path.contains('*') && self.has_own_text() => {
+                writeln!(text, "      writes {path}{needs}")
+            }
             (Some(SettingFile { path, text: written }), _) => {
                 writeln!(text, "      writes '{written}' to {path}{needs}")
             }
@@ -107,6 +113,11 @@ impl PlannedChange {
         };
         let _ = writeln!(text, "      mind: {}", self.about.traps);
         text
+    }
+
+    /// Whether each file gets a text of its own, which is known on the node only: the definition has a command beside it.
+    fn has_own_text(&self) -> bool {
+        self.about.apply.iter().any(|apply| !apply.command.is_empty())
     }
 
     pub fn document(&self) -> serde_json::Value {
@@ -144,6 +155,11 @@ pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)]) -> Str
         text.extend(unclear.iter().map(|(why, nodes)| format!("  {} {why}\n", folded(nodes))));
     }
     text
+}
+
+/// Whether a path is no file of the kernel.
+fn is_call(path: &str) -> bool {
+    !["/proc/", "/sys/"].iter().any(|tree| path.starts_with(tree))
 }
 
 fn folded(nodes: &[String]) -> String {

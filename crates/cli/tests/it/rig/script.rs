@@ -79,13 +79,15 @@ impl Script {
         self
     }
 
-    /// Host settings as pairs of id and reading in the record's form; those of an interface are of `eth0`, 10 Gbit/s.
+    /// Host settings as pairs of id and reading in the record's form; those of an interface are of `eth0`, 10 Gbit/s, and a state
+    /// is a counter.
     pub fn settings(mut self, settings: &[(&str, Value)]) -> Self {
         let reading = |(setting, present): &(&str, Value)| {
             let of_nic = setting.starts_with("nic.");
             let (subject, kind) = if of_nic { ("nic:eth0", "nic") } else { ("node", "node") };
             let facts = json!({ "kind": kind, "name": "eth0", "speed": "10 Gbit/s", "up": true });
-            json!({ "setting": setting, "subject": subject, "facts": facts, "present": present })
+            let counted = setting.starts_with("state.").then(|| present["value"].clone());
+            json!({ "setting": setting, "subject": subject, "facts": facts, "present": present, "counted": counted })
         };
         for node in &mut self.nodes {
             node["settings"] = settings.iter().map(reading).collect();

@@ -18,6 +18,21 @@ pub struct NvLinks {
 }
 
 impl Handle<'_> {
+    /// Errors of all active links since the driver was loaded: replays, recoveries, and wrong checksums of flits and data.
+    pub fn nvlink_errors(&self) -> Result<u64, NvmlError> {
+        let count = u32::try_from(self.field(NVLINK_COUNT, 0)?).unwrap_or(0);
+        let (mut all, mut refused, mut told) = (0_u64, None, 0);
+        for (link, counter) in (0..count).flat_map(|link| (0..4).map(move |counter| (link, counter))) {
+            let mut errors = 0;
+            match ask!(self.nvml, nvlink_errors(self.device, link, counter, &raw mut errors)) {
+                Ok(()) => (all, told) = (all.saturating_add(errors), told + 1),
+                // A link that is not active, or a counter that the device lacks.
+                Err(error) => refused = Some(error),
+            }
+        }
+        refused.filter(|_| told == 0).map_or(Ok(all), Err)
+    }
+
     /// The device's NVLinks; `count` is 0 without any.
     pub fn nvlinks(&self) -> Result<NvLinks, NvmlError> {
         let count = match self.field(NVLINK_COUNT, 0) {

@@ -2,9 +2,14 @@
 #![expect(unsafe_code, reason = "calls functions of the library")]
 
 use std::ffi::c_uint;
+use std::ptr;
 
 use super::library::{Handle, NvmlError, ask};
+use super::reading::Clock;
 use crate::library::text;
+
+/// `NVML_ERROR_INSUFFICIENT_SIZE`.
+const INSUFFICIENT_SIZE: i32 = 7;
 
 /// Rows of memory that were replaced by spare ones (`nvmlDeviceGetRemappedRows`), on compute capability 8.0 and later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +47,29 @@ impl Handle<'_> {
         let mut value: c_uint = 0;
         ask!(self.nvml, default_power_limit(self.device, &raw mut value))?;
         Ok(value)
+    }
+
+    /// Pages of the memory that are not used any more, after corrected and uncorrected errors; before compute capability
+    /// 8.0 only.
+    pub fn retired_pages(&self) -> Result<u32, NvmlError> {
+        let mut all = 0;
+        for cause in [0, 1] {
+            let mut count: c_uint = 0;
+            // Without room the function tells how many there are, as an error where there are some.
+            match ask!(self.nvml, retired_pages(self.device, cause, &raw mut count, ptr::null_mut())) {
+                Ok(()) | Err(NvmlError::Refused { code: INSUFFICIENT_SIZE, .. }) => all += count,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Clock that programs run at, and the one that the device has by default, in MHz.
+    pub fn application_clocks(&self) -> Result<(u32, u32), NvmlError> {
+        let (mut now, mut own): (c_uint, c_uint) = (0, 0);
+        ask!(self.nvml, application_clock(self.device, Clock::Processors as c_uint, &raw mut now))?;
+        ask!(self.nvml, default_application_clock(self.device, Clock::Processors as c_uint, &raw mut own))?;
+        Ok((now, own))
     }
 
     pub fn remapped_rows(&self) -> Result<RemappedRows, NvmlError> {

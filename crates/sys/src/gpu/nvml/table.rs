@@ -43,6 +43,15 @@ table! {
         ecc_mode(NvmlDevice, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetEccMode";
         default_power_limit(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPowerManagementDefaultLimit";
         remapped_rows(NvmlDevice, *mut c_uint, *mut c_uint, *mut c_uint, *mut c_uint) = c"nvmlDeviceGetRemappedRows";
+        set_persistence(NvmlDevice, c_uint) = c"nvmlDeviceSetPersistenceMode";
+        set_compute_mode(NvmlDevice, c_uint) = c"nvmlDeviceSetComputeMode";
+        set_power_limit(NvmlDevice, c_uint) = c"nvmlDeviceSetPowerManagementLimit";
+        own_power_limit(NvmlDevice, *mut c_uint) = c"nvmlDeviceGetPowerManagementLimit";
+        application_clock(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetApplicationsClock";
+        default_application_clock(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetDefaultApplicationsClock";
+        set_application_clocks(NvmlDevice, c_uint, c_uint) = c"nvmlDeviceSetApplicationsClocks";
+        retired_pages(NvmlDevice, c_uint, *mut c_uint, *mut u64) = c"nvmlDeviceGetRetiredPages";
+        nvlink_errors(NvmlDevice, c_uint, c_uint, *mut u64) = c"nvmlDeviceGetNvLinkErrorCounter";
         temperature(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetTemperature";
         nvlink_state(NvmlDevice, c_uint, *mut c_uint) = c"nvmlDeviceGetNvLinkState";
         nvlink_remote(NvmlDevice, c_uint, *mut PciInfo) = c"nvmlDeviceGetNvLinkRemotePciInfo_v2";

@@ -114,6 +114,8 @@ fn reading(setting: &str, value: &str) -> SettingReading {
         facts: Params::default(),
         present: Present::Value(Value::from(value)),
         note: None,
+        counted: None,
+        counted_before: None,
     }
 }
 
