@@ -7,6 +7,7 @@ mod bond_worth;
 mod cause;
 pub(crate) mod confidence;
 mod cost;
+mod crossed_rails;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
@@ -86,6 +87,7 @@ pub const RULES: &[Rule] = &[
     uneven_flows::RULE,
     losf_penalty::RULE,
     bond_worth::RULE,
+    crossed_rails::RULE,
     factor::RULE,
     setting_gain::RULE,
     impact::RULE,
