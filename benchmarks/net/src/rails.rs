@@ -1,12 +1,15 @@
 //! Several interfaces of both nodes that are used together, called rails.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use seatrial_bench::Endpoint;
 use seatrial_bench::interfaces::{CROSS, leaves_the_node, share_a_network};
 use seatrial_model::machine::Nic;
 use seatrial_model::{
     Better, Bound, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Reason, Site, SiteNode,
 };
+use socket2::SockRef;
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
     "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1, or their number, such as \
@@ -50,6 +53,22 @@ pub fn of(case: &Case) -> Vec<Rail> {
 pub fn at(case: &Case, place: &PartPlacement) -> Vec<String> {
     let is_first = place.index == 0;
     of(case).into_iter().map(|[here, there]| if is_first { here } else { there }).collect()
+}
+
+/// Whether a rail of the first node is measured to another one of the second.
+pub fn are_crossed(case: &Case) -> bool {
+    of(case).iter().any(|[here, there]| here != there)
+}
+
+/// The end of a crossed rail: only what comes in at its own interface is taken. Without that, a node answers for the address
+/// of one interface at the other one (arp_ignore in the kernel's ip-sysctl), and separate rails would seem to be joined.
+pub fn strict(endpoint: Endpoint) -> Endpoint {
+    let (interface, others) = (endpoint.interface.clone(), Arc::clone(&endpoint.options));
+    let options = move |socket: SockRef<'_>| {
+        socket.bind_device(interface.as_ref().map(|name| name.as_bytes()))?;
+        others(socket)
+    };
+    Endpoint { options: Arc::new(options), ..endpoint }
 }
 
 /// What the names of each node's end are planned as.
