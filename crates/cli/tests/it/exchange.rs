@@ -18,7 +18,7 @@ fn script() -> Script {
         "channel": "received", "at": { "thread": 0 }, "unit": "B", "span": "100 ms", "amounts": [3.0 * f64::from(gbit) / 10.0],
         "repeat": 10,
     }]);
-    let received = json!([{ "window_ns": 1_000_000_000, "bytes": [gbit; 3] }]);
+    let received = json!([{ "window_ns": 1_000_000_000, "bytes": [gbit, gbit, gbit] }]);
     let rule = json!({ "samples": samples, "evidence": { "received": received } });
     let nodes = vec![json!({ "name": "n", "count": 4, "machine": machine() })];
     Script::of(nodes, vec![rule]).interface(&nic)
@@ -74,7 +74,7 @@ fn the_bisection_that_a_profile_states_is_the_limit_and_percentages_are_of_it() 
         assert!(judged.bound.contains(&format!("{bound} Gbit/s")), "{}", judged.bound);
         let margin = judged.margin_percent.expect("a bound");
         assert!((margin - 100.0 * (12.0 / bound - 1.0)).abs() < 0.01, "{margin}");
-        home.seatrial("report --details").run().exits(code).shows(source);
+        home.seatrial("report --details").run().exits(0).shows(source);
     }
 }
 
