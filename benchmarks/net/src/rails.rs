@@ -65,7 +65,7 @@ pub fn are_crossed(case: &Case) -> bool {
 pub fn strict(endpoint: Endpoint) -> Endpoint {
     let (interface, others) = (endpoint.interface.clone(), Arc::clone(&endpoint.options));
     let options = move |socket: SockRef<'_>| {
-        socket.bind_device(interface.as_ref().map(|name| name.as_bytes()))?;
+        socket.bind_device(interface.as_ref().map(String::as_bytes))?;
         others(socket)
     };
     Endpoint { options: Arc::new(options), ..endpoint }

@@ -36,8 +36,11 @@ pub(super) fn is_crossed(case: &CaseRecord) -> bool {
     })
 }
 
+/// Benchmark, nodes, rails of the first node, and all other parameters.
+type Question<'a> = (&'a str, &'a [String], Vec<&'a str>, String);
+
 fn find(records: &[CaseRecord]) -> Vec<Finding> {
-    let mut questions: BTreeMap<(&str, &[String], Vec<&str>, String), Vec<&CaseRecord>> = BTreeMap::new();
+    let mut questions: BTreeMap<Question<'_>, Vec<&CaseRecord>> = BTreeMap::new();
     for case in records {
         let Some([own, _]) = rails(case) else { continue };
         let others = case.params.iter().filter(|(name, _)| !OF_WAY.contains(name));

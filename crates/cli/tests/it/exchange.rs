@@ -65,7 +65,7 @@ fn the_bisection_that_a_profile_states_is_the_limit_and_percentages_are_of_it() 
         assert!(told.clone().any(|text| text.contains(source)), "{:?}", metric.limit);
         let [judged] = document.verdicts.as_slice() else { panic!("{:?}", document.verdicts) };
         assert_eq!(
-            (judged.verdict, judged.measured.map(|it| it.value())),
+            (judged.verdict, judged.measured.map(seatrial_model::Quantity::value)),
             (verdict, Some(12.0)),
             "{judged:?}"
         );
