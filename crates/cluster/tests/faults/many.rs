@@ -99,7 +99,7 @@ fn a_thousand_parts() {
     while measured < PARTS {
         match next(&mut *fleet) {
             FleetEvent::From(_, Report::Said { message: FromWorker::Samples { batch }, .. }) => {
-                samples += batch.len()
+                samples += batch.len();
             }
             FleetEvent::From(_, Report::Said { message: FromWorker::Measured, .. }) => measured += 1,
             FleetEvent::Lost(node, why) => panic!("{node:?}: {why}"),
