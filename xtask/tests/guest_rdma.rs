@@ -177,7 +177,6 @@ once_it_moves() {{
 named both {run} -p device=rxe1/1 -p time=1s -p direction=both
 named group {run_sends} -p device=rxe1/1 -p time=1s -p transport=ud -p multicast=true -p size=1KiB
 named ports {run} -p device=rxe0/1+rxe1/1 -p time=1s -p direction=both
-named crossed {run} -p device=rxe0/1+rxe1/1 -p peer_device=auto,cross -p time=1s
 others='rdma.atomic rdma.send_lat rdma.read_lat'
 named exchange {exchange} -p device=rxe1/1
 named rails {exchange} -p device=rxe0/1+rxe1/1 -p shift=1
@@ -248,19 +247,6 @@ fn is_proved(result: &Value, rows: usize) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The cards of the guests have a wire for each rail, and no way from one to the other.
-fn over_crossed_ports(told: &Runs) {
-    let [straight, crossed] = told.results("crossed") else { panic!("{:#}", told.run("crossed")) };
-    assert_eq!(straight["outcome"], "measured", "{}", why(straight));
-    assert_eq!(crossed["layout"]["peer_port"], "rxe1/1+rxe0/1");
-    assert_ne!(crossed["outcome"], "measured", "{crossed:#}");
-    let findings = told.run("crossed")["findings"].as_array().into_iter().flatten();
-    let told: Vec<&Value> = findings.filter(|finding| finding["kind"] == "crossed-rails").collect();
-    let [finding] = told.as_slice() else { panic!("{told:#?}; {}", why(crossed)) };
-    let text = finding["text"].as_str().unwrap_or_default();
-    assert!(text.contains("nothing comes to the next one: the rails are separate"), "{text}");
-}
-
 /// Atomics and conversations over two ports in one case tell of each.
 fn others_over_two_ports(told: &Runs) {
     let document = told.run("others");
@@ -321,7 +307,6 @@ fn two_guests_measure_each_other_and_a_dead_peer_and_a_cut_link_are_outcomes() {
     over_two_ports(told.run("ports"));
     of_all_to_all(told.run("exchange"), "rxe1/1", 2);
     of_all_to_all(told.run("rails"), "rxe0/1+rxe1/1", 1);
-    over_crossed_ports(&told);
     others_over_two_ports(&told);
     // It speaks against its node or against the path, whichever is seen first.
     let killed = told.result("killed");
