@@ -7,6 +7,8 @@
 
 #![expect(clippy::print_stderr, reason = "what a trial could not try is said")]
 
+#[path = "cluster/beside.rs"]
+mod beside;
 #[path = "cluster/clocks.rs"]
 mod clocks;
 #[path = "cluster/copied.rs"]
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
     trials.extend(links::trials());
     trials.extend(foreign::trials());
     trials.extend(groups::trials());
+    trials.extend(beside::trials());
     trials.extend(phases::trials());
     trials.extend(planted::trials());
     trials.extend(disks::trials());

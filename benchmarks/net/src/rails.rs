@@ -1,17 +1,20 @@
 //! Several interfaces of both nodes that are used together, called rails.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use seatrial_bench::interfaces::{leaves_the_node, share_a_network};
+use seatrial_bench::Endpoint;
+use seatrial_bench::interfaces::{CROSS, leaves_the_node, share_a_network};
 use seatrial_model::machine::Nic;
 use seatrial_model::{
     Better, Bound, Case, Cause, Kind, ParamSpec, Params, PartPlacement, Reason, Site, SiteNode,
 };
+use socket2::SockRef;
 
 pub const RAILS: ParamSpec = ParamSpec::new("rails", Kind::Text, "none").word("none").doc(
     "Interfaces of both nodes that the flows are distributed over round-robin, such as eth0+eth1, or their number, such as \
      2: cards of one speed that both nodes have under one name; eth0:eth1+eth1:eth0 crosses over to other interfaces of the \
-     second node; none uses only `interface`.",
+     second node; cross: all such cards, each to the next one of the second node; none uses only `interface`.",
 );
 
 /// Interface names of a rail, at the first and at the second node.
@@ -22,6 +25,7 @@ pub fn asked(params: &Params, site: &Site) -> Result<Vec<Rail>, Reason> {
     let word = params.text(RAILS.name).unwrap_or("none");
     match (word, word.parse::<usize>()) {
         ("none", _) => Ok(Vec::new()),
+        (CROSS, _) => crossed(site),
         (_, Ok(count)) => alike(count, site),
         // A comma on the command line would be a sweep over several values.
         (list, Err(_)) => Ok(list.split(['+', ',']).map(rail).collect()),
@@ -51,17 +55,49 @@ pub fn at(case: &Case, place: &PartPlacement) -> Vec<String> {
     of(case).into_iter().map(|[here, there]| if is_first { here } else { there }).collect()
 }
 
+/// Whether a rail of the first node is measured to another one of the second.
+pub fn are_crossed(case: &Case) -> bool {
+    of(case).iter().any(|[here, there]| here != there)
+}
+
+/// The end of a crossed rail: only what comes in at its own interface is taken. Without that, a node answers for the address
+/// of one interface at the other one (arp_ignore in the kernel's ip-sysctl), and separate rails would seem to be joined.
+pub fn strict(endpoint: Endpoint) -> Endpoint {
+    let (interface, others) = (endpoint.interface.clone(), Arc::clone(&endpoint.options));
+    let options = move |socket: SockRef<'_>| {
+        socket.bind_device(interface.as_ref().map(String::as_bytes))?;
+        others(socket)
+    };
+    Endpoint { options: Arc::new(options), ..endpoint }
+}
+
 /// What the names of each node's end are planned as.
 const ENDS: [&str; 2] = ["interface", "peer_interface"];
 
 /// The first `count` cards of the fastest speed of which both nodes have so many.
 fn alike(count: usize, site: &Site) -> Result<Vec<Rail>, Reason> {
-    let refuse = |cause: Cause, text: String| Err(Reason::new(cause, format!("rails={count}: {text}")));
     if count == 0 {
-        return refuse(Cause::Contradiction, "rails are one interface or more".to_owned());
+        return Err(Reason::new(Cause::Contradiction, "rails=0: rails are one interface or more"));
     }
+    let names = of_one_speed(count, site).map_err(|text| inapplicable(&count.to_string(), &text))?;
+    Ok(names[..count].iter().map(|name| rail(name)).collect())
+}
+
+/// All cards of the fastest speed of which both nodes have two, each with the next one of the second node.
+fn crossed(site: &Site) -> Result<Vec<Rail>, Reason> {
+    let names = of_one_speed(2, site).map_err(|text| inapplicable(CROSS, &text))?;
+    let next = names.iter().cycle().skip(1);
+    Ok(names.iter().zip(next).map(|(own, next)| [own.clone(), next.clone()]).collect())
+}
+
+fn inapplicable(word: &str, text: &str) -> Reason {
+    Reason::new(Cause::Inapplicable, format!("rails={word}: {text}"))
+}
+
+/// The cards of the fastest speed of which both nodes have `count` or more, or why there are none.
+fn of_one_speed(count: usize, site: &Site) -> Result<Vec<String>, String> {
     let [first, second, ..] = site.nodes.as_slice() else {
-        return refuse(Cause::Inapplicable, ALONE.to_owned());
+        return Err(ALONE.to_owned());
     };
     let cards = |node: &'_ SiteNode| -> Vec<Nic> {
         let all = node.machine.nics.known().into_iter().flatten();
@@ -78,18 +114,16 @@ fn alike(count: usize, site: &Site) -> Result<Vec<Rail>, Reason> {
             by_speed.entry(nic.speed_mbit_s.known().copied()).or_default().push(nic.name);
         }
     }
-    match by_speed.values().rev().find(|names| names.len() >= count) {
-        Some(names) => Ok(names[..count].iter().map(|name| rail(name)).collect()),
-        None => {
-            let all: Vec<&str> = by_speed.values().rev().flatten().map(String::as_str).collect();
-            let (most, all) = (by_speed.values().map(Vec::len).max().unwrap_or(0), all.join(", "));
-            let text = format!(
-                "{} and {} have at most {most} cards of one speed, name and network ({all})",
-                first.name, second.name
-            );
-            refuse(Cause::Inapplicable, text.replace(" ()", ""))
-        }
+    if let Some(names) = by_speed.values().rev().find(|names| names.len() >= count) {
+        return Ok(names.clone());
     }
+    let all: Vec<&str> = by_speed.values().rev().flatten().map(String::as_str).collect();
+    let (most, all) = (by_speed.values().map(Vec::len).max().unwrap_or(0), all.join(", "));
+    let text = format!(
+        "{} and {} have at most {most} cards of one speed, name and network ({all})",
+        first.name, second.name
+    );
+    Err(text.replace(" ()", ""))
 }
 
 const ALONE: &str = "one node alone has only the loopback; name two nodes with -w";

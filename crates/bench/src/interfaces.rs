@@ -7,6 +7,9 @@ use seatrial_model::machine::{Known, Machine, Nic, NicKind};
 use seatrial_model::profile::Requirement;
 use seatrial_model::{Cause, Kind, ParamSpec, Params, Reason, SiteNode};
 
+/// Stands for several interfaces or ports, each of which is measured to the next one of the other node.
+pub const CROSS: &str = "cross";
+
 /// The interface of the first node.
 pub const INTERFACE: ParamSpec = ParamSpec::new("interface", Kind::Text, "auto").word("auto").doc(
     "The network interface of the first node: its name, or the network that one of its addresses is in, as \

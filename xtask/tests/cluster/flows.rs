@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a_stream_over_a_shaped_link_is_what_the_shaper_let_through", over_a_shaped_link),
         trial("flows_over_two_rails_are_told_rail_by_rail_and_in_sum", over_two_rails),
         trial("flows_cross_over_to_the_other_rail_of_the_second_node", crossed_over),
+        trial("crossed_rails_tell_separate_rails_from_joined_ones_and_blame_nobody", counter_test),
         trial("a_rail_that_a_node_has_not_got_is_named", a_rail_that_is_not_there),
         trial(
             "a_node_whose_name_does_not_resolve_is_never_reached_and_says_so",
@@ -155,12 +156,13 @@ fn over_two_rails() {
 }
 
 /// A link between the switches of the rails, and a route from each interface into the network of the other.
-const CROSS: &str = "ip link add cross0 master br0 type veth peer name cross1 && ip link set cross1 master br1 && \
-                     ip link set cross0 up && ip link set cross1 up";
-const ROUTES: &str =
-    "ip route add 10.77.1.0/24 dev eth0 metric 9 && ip route add 10.77.0.0/24 dev eth1 metric 9";
-const NO_ROUTES: &str =
-    "ip route del 10.77.1.0/24 dev eth0 metric 9; ip route del 10.77.0.0/24 dev eth1 metric 9";
+const CROSS: &str = "mtu=$(cat /sys/class/net/br0/mtu) && ip link add cross0 mtu $mtu type veth peer name cross1 mtu $mtu && \
+                     ip link set cross0 master br0 up && ip link set cross1 master br1 up";
+/// Each interface answers for its own address alone.
+const ROUTES: &str = "ip route add 10.77.1.0/24 dev eth0 metric 9 && ip route add 10.77.0.0/24 dev eth1 metric 9 && \
+                      sysctl -q -w net.ipv4.conf.all.arp_ignore=1 && ip neigh flush all";
+const NO_ROUTES: &str = "ip route del 10.77.1.0/24 dev eth0 metric 9; ip route del 10.77.0.0/24 dev eth1 metric 9; \
+                         sysctl -q -w net.ipv4.conf.all.arp_ignore=0; ip neigh flush all";
 
 fn crossed_over() {
     on_rails(|rig| {
@@ -183,6 +185,43 @@ fn crossed_over() {
         assert_eq!(ends, [["eth0", "eth1"], ["eth1", "eth0"]], "{rows:?}");
         let findings = result["findings"].to_string();
         assert!(!findings.contains("path-unconfirmed"), "the counters confirm it: {findings}");
+    });
+}
+
+/// Straight rails and crossed ones: without a way between the switches of the rails, and with one.
+fn counter_test() {
+    on_rails(|rig| {
+        let both = ["-p", "rails=2,cross", "-p", "flows=2"];
+        let found = |document: &Value, kind: &str| -> Vec<String> {
+            let findings = document["findings"].as_array().into_iter().flatten();
+            let own = findings.filter(|finding| finding["kind"] == kind);
+            own.map(|finding| finding["text"].as_str().expect("a text").to_owned()).collect()
+        };
+        let document = rig.run(&[STREAM, NODES, &both]).document(1);
+        let outcome_of = |rails: &str| {
+            let mut results = document["results"].as_array().expect("results").iter();
+            results.find(|case| case["params"]["rails"] == rails).expect("a case")["outcome"].clone()
+        };
+        assert_eq!([outcome_of("2"), outcome_of("cross")], ["measured", "failed"], "{document}");
+        let told = found(&document, "crossed-rails");
+        let [text] = told.as_slice() else { panic!("{}", document["findings"]) };
+        assert!(text.contains("nothing comes to the next one: the rails are separate"), "{text}");
+        for kind in ["culprit", "not-reached", "slow-node"] {
+            assert_eq!(found(&document, kind), [""; 0], "{kind}");
+        }
+        rig.lab.head(CROSS);
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, ROUTES);
+        }
+        let ended = (0..TRIES).map(|_| rig.run(&[STREAM, NODES, &both])).find(|ended| ended.code == Some(0));
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, NO_ROUTES);
+        }
+        rig.lab.head("ip link delete cross0");
+        let document = ended.expect("measured").document(0);
+        let told = found(&document, "crossed-rails");
+        let [text] = told.as_slice() else { panic!("{}", document["findings"]) };
+        assert!(text.contains("the rails are joined"), "{text}");
     });
 }
 

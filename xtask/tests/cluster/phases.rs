@@ -1,4 +1,4 @@
-//! A node of a group that is frozen or cut off, in each phase of the case.
+//! A node of a group that is killed, frozen or cut off, in each phase of the case.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,9 +14,11 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_node_frozen_in_a_phase_of_a_group_is_named_and_the_others_are_measured", || by_lot(freeze)),
         trial("a_node_cut_off_in_a_phase_of_a_group_is_named_and_the_others_are_measured", || by_lot(cut)),
+        trial("a_node_killed_in_a_phase_of_a_group_is_named_and_the_others_are_measured", || by_lot(kill)),
         // Minutes each.
         trial("a_node_frozen_in_each_phase_of_a_group", || in_each(freeze)).with_ignored_flag(true),
         trial("a_node_cut_off_in_each_phase_of_a_group", || in_each(cut)).with_ignored_flag(true),
+        trial("a_node_killed_in_each_phase_of_a_group", || in_each(kill)).with_ignored_flag(true),
     ]
 }
 
@@ -41,6 +43,10 @@ const TRIES: usize = 10;
 
 fn freeze(rig: &Rig) {
     rig.lab.node("n3", "pkill -STOP seatrial");
+}
+
+fn kill(rig: &Rig) {
+    rig.lab.node("n3", "pkill -KILL -x seatrial-agent");
 }
 
 fn cut(rig: &Rig) {

@@ -33,7 +33,10 @@ impl PingPongConfig {
         });
         // One for all sizes, or in stream mode one for the commands and a fresh one for each size.
         let count = if mode == Mode::Stream { 1 + sizes.len() } else { 1 };
-        let on = |rail| (Endpoint { interface: Some(rail), ..endpoint.clone() }, count);
+        let on = |rail| {
+            let endpoint = Endpoint { interface: Some(rail), ..endpoint.clone() };
+            (if rails::are_crossed(case) { rails::strict(endpoint) } else { endpoint }, count)
+        };
         let mut paths: Vec<_> = rails::at(case, place).into_iter().map(on).collect();
         if paths.is_empty() {
             paths.push((endpoint, count));

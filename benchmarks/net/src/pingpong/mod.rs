@@ -66,8 +66,8 @@ const ABOUT: About = About {
         seatrial_bench::interfaces::PEER_INTERFACE,
         ParamSpec::new(rails::RAILS.name, Kind::Text, "none").word("none").doc(
             "Interfaces of both nodes that each message is split over, such as eth0+eth1, or their number, such as 2: cards \
-             of one speed that both nodes have under one name; eth0:eth1 is another interface of the second node; none uses only \
-             `interface`.",
+             of one speed that both nodes have under one name; eth0:eth1 is another interface of the second node; cross: all such \
+             cards, each to the next one of the second node; none uses only `interface`.",
         ),
         ParamSpec { default: "2 s", ..seatrial_bench::TIME },
         seatrial_bench::TRIALS,

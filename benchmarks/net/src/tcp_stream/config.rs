@@ -65,6 +65,8 @@ pub struct TcpStreamConfig {
     pub interface: Option<String>,
     /// Interfaces of this end that the flows are distributed over; empty if there is one path.
     pub rails: Vec<String>,
+    /// Whether they lead to other rails of the other node.
+    pub crossed: bool,
     pub alone: bool,
     pub bindings: Vec<Binding>,
     pub slice_ns: u64,
@@ -107,6 +109,7 @@ impl TcpStreamConfig {
             protocol,
             interface: ends::interface_for(case, place.index),
             rails: rails::at(case, place),
+            crossed: rails::are_crossed(case),
             alone: case.nodes.len() == 1,
             bindings: place.bindings.clone(),
             slice_ns,
@@ -125,7 +128,10 @@ impl TcpStreamConfig {
             return vec![(self.endpoint(self.interface.clone()), self.flows.len())];
         }
         let count = |rail: usize| self.flows.iter().filter(|name| self.rail_of(**name) == rail).count();
-        let path = |(rail, name): (usize, &String)| (self.endpoint(Some(name.clone())), count(rail));
+        let path = |(rail, name): (usize, &String)| {
+            let endpoint = self.endpoint(Some(name.clone()));
+            (if self.crossed { rails::strict(endpoint) } else { endpoint }, count(rail))
+        };
         self.rails.iter().enumerate().map(path).collect()
     }
 

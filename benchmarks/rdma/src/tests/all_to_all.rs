@@ -1,6 +1,6 @@
 //! Exchanges of several nodes, each with cards of its own, over the fake fabric.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use seatrial_bench::all_to_all::FlowBytes;
 use seatrial_bench::find;
@@ -251,4 +251,17 @@ fn a_queue_pair_that_breaks_names_its_flow_and_the_node_at_the_other_end() {
         let cause = told.iter().find(|text| text.contains(named));
         assert!(cause.is_some_and(|text| text.contains(flow)), "{words}: {told:?}");
     }
+}
+
+#[test]
+fn a_flow_that_stands_still_is_named_while_the_others_of_its_thread_go_on() {
+    let (clock, given) = (Instant::now(), Duration::from_secs(60));
+    let told = Rack::new("stall=100").errors(&case_on(three(), ID, &[]));
+    let [error] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(error.cause, Cause::IoError);
+    assert!(
+        error.text.contains("/1: flow to n") && error.text.contains("no request completed for 5 s"),
+        "{error}"
+    );
+    assert!(clock.elapsed() < given, "the end of the measuring time is not waited for");
 }

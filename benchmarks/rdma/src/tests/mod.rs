@@ -305,6 +305,14 @@ fn every_benchmark_of_two_parts_takes_several_ports_as_one_case_with_its_threads
 }
 
 #[test]
+fn crossed_ports_are_each_paired_with_that_of_the_next_one() {
+    let nodes = vec![node("n1", two_cards()), node("n2", two_cards())];
+    let asked = [("device", "mlx5_0+mlx5_1+mlx5_2"), ("peer_device", "cross")];
+    let case = &planned(nodes, &asked).expect("planned")[0];
+    assert_eq!(ports_of(case), ("mlx5_0/1+mlx5_1/1+mlx5_2/1", "mlx5_1/1+mlx5_2/1+mlx5_0/1"));
+}
+
+#[test]
 fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
     let refused = |nodes: usize, changed: &[(&str, &str)]| {
         let site = ["n1", "n2"][..nodes].iter().map(|name| node(name, two_cards())).collect();
@@ -317,6 +325,7 @@ fn ports_that_cannot_be_measured_together_are_refused_with_the_reason() {
         (2, &[("device", "mlx5_0+auto")][..], "not a list of ports"),
         (2, &[("peer_device", "mlx5_0+mlx5_1")][..], "needs as many in device="),
         (2, &[("device", "mlx5_0+mlx5_1"), ("peer_device", "mlx5_0")][..], "not as many ports"),
+        (2, &[("peer_device", "cross")][..], "needs several ports in device="),
     ] {
         let reason = refused(nodes, changed);
         assert!(reason.cause == Cause::Contradiction && reason.text.contains(text), "{changed:?}: {reason}");

@@ -11,6 +11,7 @@ use seatrial_model::{Cause, Confidence, Finding, Outcome, Severity, Subject, Uni
 
 use super::Rule;
 use super::confidence;
+use super::crossed_rails::is_crossed;
 use super::matrix::{SlowSide, sides};
 use crate::number::quantity;
 
@@ -52,7 +53,7 @@ fn vanished(records: &[CaseRecord]) -> Vec<Finding> {
 
 fn with_several_partners(records: &[CaseRecord]) -> Vec<Finding> {
     let mut questions: BTreeMap<(&str, &str), Vec<&CaseRecord>> = BTreeMap::new();
-    for case in records.iter().filter(|case| case.lost.is_empty()) {
+    for case in records.iter().filter(|case| case.lost.is_empty() && !is_crossed(case)) {
         if matches!(case.nodes.as_slice(), [one, other] if one != other) {
             questions.entry((&case.group, &case.bench)).or_default().push(case);
         }

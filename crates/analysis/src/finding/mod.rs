@@ -8,6 +8,7 @@ mod cause;
 pub(crate) mod confidence;
 mod copy_bound;
 mod cost;
+mod crossed_rails;
 mod culprit;
 mod did_not_converge;
 mod disturbed;
@@ -90,6 +91,7 @@ pub const RULES: &[Rule] = &[
     copy_bound::TARGET,
     copy_bound::TOOL,
     bond_worth::RULE,
+    crossed_rails::RULE,
     factor::RULE,
     setting_gain::RULE,
     impact::RULE,

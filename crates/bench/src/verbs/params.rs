@@ -35,7 +35,7 @@ pub const DEVICES_AT_ONCE: ParamSpec = ParamSpec {
 pub const PEERS: ParamSpec = ParamSpec {
     doc: "The port at the other end, or as many ports as device has, in their order. auto: the port of the same name on \
           the other node; on one node a port of another card, or else the same port. other-card: only a port of a \
-          physically different card.",
+          physically different card. cross: each of several ports to that of the next one.",
     ..PEER
 };
 

@@ -31,6 +31,45 @@ impl Silence {
     }
 }
 
+/// Looks further apart than this say nothing about a queue pair: its thread did not ask for completions between them.
+const LONGEST_GAP: Duration = Duration::from_secs(1);
+
+/// Since when each queue pair of a thread has completed nothing, so that one that stands still is found beside busy ones.
+#[derive(Default)]
+struct Progress {
+    last: Option<Instant>,
+    /// By queue pair: its completed requests, and since when the number is the same.
+    seen: Vec<(u64, Instant)>,
+}
+
+impl Progress {
+    /// The first queue pair with requests under way of which none has completed for `longest`; `counts` are the posted and
+    /// the completed requests of each.
+    fn stalled(
+        &mut self,
+        now: Instant,
+        longest: Duration,
+        counts: impl Iterator<Item = (u64, u64)>,
+    ) -> Option<usize> {
+        if self.last.replace(now).is_none_or(|last| now.duration_since(last) > LONGEST_GAP) {
+            self.seen.clear();
+        }
+        let mut stalled = None;
+        for (number, (posted, completed)) in counts.enumerate() {
+            let Some(seen) = self.seen.get_mut(number) else {
+                self.seen.push((completed, now));
+                continue;
+            };
+            if seen.0 != completed || completed == posted {
+                *seen = (completed, now);
+            } else if now.duration_since(seen.1) > longest {
+                stalled.get_or_insert(number);
+            }
+        }
+        stalled
+    }
+}
+
 /// Requests of one queue pair.
 struct Requests {
     qp: Arc<QueuePair>,
@@ -53,7 +92,8 @@ pub struct SendQueue {
     qps: Vec<Requests>,
     completions: [WorkCompletion; 32],
     misses: u32,
-    silence: Silence,
+    polls: u32,
+    progress: Progress,
 }
 
 impl SendQueue {
@@ -77,7 +117,8 @@ impl SendQueue {
             label,
             completions: [WorkCompletion::default(); 32],
             misses: 0,
-            silence: Silence::default(),
+            polls: 0,
+            progress: Progress::default(),
         }
     }
 
@@ -87,6 +128,7 @@ impl SendQueue {
         for qp in &mut self.qps {
             (qp.posted, qp.completed, qp.unsignalled) = (0, 0, 0);
         }
+        self.progress = Progress::default();
     }
 
     /// Requests that may still be posted on queue pair `qp`, the number of which is that among those of this thread.
@@ -136,7 +178,7 @@ impl SendQueue {
     /// requests, after `each` had every queue pair and number.
     ///
     /// # Errors
-    /// When a request failed, `each` fails, or nothing has completed for a long time.
+    /// When a request failed, `each` fails, or nothing has completed on a queue pair for [`REPLY_TIMEOUT`].
     #[inline]
     pub fn wait(
         &mut self,
@@ -145,11 +187,19 @@ impl SendQueue {
     ) -> Result<u64, Reason> {
         let count = wait(&self.queue, &mut self.completions, &mut self.misses);
         let count = count.map_err(during(&self.label, doing))?;
-        if count == 0 && self.queue.is_check_due(self.misses) && self.silence.is_over(REPLY_TIMEOUT) {
-            let waiting = self.qps.iter().find(|qp| qp.completed < qp.posted);
-            return Err(silent(waiting.map_or(&self.label, |qp| &qp.label), self.awaited));
+        let all = self.take(count, doing, each)?;
+        self.polls = self.polls.wrapping_add(1);
+        if self.queue.is_check_due(self.polls) {
+            self.require_progress()?;
         }
-        self.take(count, doing, each)
+        Ok(all)
+    }
+
+    #[cold]
+    fn require_progress(&mut self) -> Result<(), Reason> {
+        let counts = self.qps.iter().map(|qp| (qp.posted, qp.completed));
+        let stalled = self.progress.stalled(Instant::now(), REPLY_TIMEOUT, counts);
+        stalled.map_or(Ok(()), |number| Err(silent(&self.qps[number].label, self.awaited)))
     }
 
     /// Polls once, without waiting.
@@ -173,9 +223,44 @@ impl SendQueue {
             all += requests;
             each(qp, requests).map_err(during(&self.qps[qp].label, doing))?;
         }
-        if count > 0 {
-            self.silence = Silence::default();
-        }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONGEST: Duration = Duration::from_secs(5);
+
+    /// What is found at each half second of `seconds`, of queue pairs whose counts at that look `counts` tells.
+    fn found(seconds: u32, counts: impl Fn(u32) -> Vec<(u64, u64)>) -> Vec<Option<usize>> {
+        let (start, mut progress) = (Instant::now(), Progress::default());
+        let looks = (0..=2 * seconds).map(|look| (start + look * Duration::from_millis(500), counts(look)));
+        looks.map(|(now, counts)| progress.stalled(now, LONGEST, counts.into_iter())).collect()
+    }
+
+    #[test]
+    fn a_queue_pair_that_stands_still_is_found_while_others_complete() {
+        let busy = |look: u32| (u64::from(look) + 16, u64::from(look));
+        let found = found(6, |look| vec![busy(look), (16, 3), busy(look)]);
+        // Longer than 5 s is the eleventh half second.
+        assert_eq!(found[..11], [None; 11]);
+        assert_eq!(found[11..], [Some(1); 2]);
+    }
+
+    #[test]
+    fn one_that_completes_now_and_then_or_has_nothing_under_way_does_not_stand_still() {
+        let slow = |look: u32| (u64::from(look / 8) + 1, u64::from(look / 8));
+        assert_eq!(found(60, |look| vec![slow(look), (7, 7)]), [None; 121]);
+    }
+
+    #[test]
+    fn time_in_which_a_thread_asked_for_nothing_is_not_the_time_of_its_queue_pairs() {
+        let (start, mut progress) = (Instant::now(), Progress::default());
+        for seconds in [0, 30, 60] {
+            let now = start + Duration::from_secs(seconds);
+            assert_eq!(progress.stalled(now, LONGEST, [(2, 1)].into_iter()), None, "{seconds} s");
+        }
     }
 }

@@ -5,6 +5,7 @@ use seatrial_model::{Cause, Params, Reason, SiteNode};
 use super::end::{End, partner, wanted};
 use super::params::{DEVICE, PEER};
 use super::port_list::{PLUS, joined};
+use crate::interfaces::CROSS;
 
 /// Each port that is asked for together with others, with the port that it talks to; none where no list is asked for.
 ///
@@ -18,6 +19,13 @@ pub fn pairs<'a>(
     let own = params.text(DEVICE.name).unwrap_or("auto");
     let peers = params.text(PEER.name).unwrap_or("auto");
     if !own.contains(PLUS) {
+        if peers == CROSS {
+            let text = format!(
+                "{}={CROSS} needs several ports in {}=, such as mlx5_0/1+mlx5_1/1",
+                PEER.name, DEVICE.name
+            );
+            return Err(Reason::new(Cause::Contradiction, text));
+        }
         if peers.contains(PLUS) {
             let text = format!("{}={peers} needs as many in {}=, such as {peers}", PEER.name, DEVICE.name);
             return Err(Reason::new(Cause::Contradiction, text));
@@ -36,6 +44,13 @@ pub fn pairs<'a>(
     };
     let ours = listed(first, own, DEVICE.name)?;
     let theirs = match peers {
+        CROSS => {
+            let straight = Params::from([(PEER.name, "auto".into())]);
+            let mut theirs =
+                ours.iter().map(|own| partner(*own, second, &straight)).collect::<Result<Vec<_>, _>>()?;
+            theirs.rotate_left(1);
+            theirs
+        }
         "auto" | "other-card" => {
             ours.iter().map(|own| partner(*own, second, params)).collect::<Result<Vec<_>, _>>()?
         }

@@ -10,6 +10,7 @@ mod confined;
 mod copy;
 mod drafts;
 mod evidence;
+mod exchange;
 mod exit_codes;
 mod exports;
 mod fleet;

@@ -37,7 +37,8 @@ pub fn trials() -> Vec<Trial> {
 /// Stand-in for ssh. The node is the last argument but one, the line the last. It records caller, callee and the
 /// process id of the agent. Every node has its own home, where the copy of the binary is stored.
 ///
-/// A node `down...` does not exist, `walled...` not for the controller, and `mad...` prints nonsense after its agent.
+/// A node `down...` does not exist, `walled...` not for the controller, `mad...` prints nonsense after its agent, and agents of
+/// `scripted...` follow a script.
 const SSH: &str = r#"
 for word; do node=$line; line=$word; done
 echo "${ON:-controller} $node $$" >>"$FOLDER/calls"
@@ -48,17 +49,18 @@ export ON="$node" HOME="$FOLDER/$node"
 unset XDG_CACHE_HOME
 mkdir -p "$HOME"
 case "$node" in
+scripted*) export SCRIPTED=1; exec sh -c "$line" ;;
 mad*) sh -c "$line"; echo "and now for something completely different" ;;
 *) exec sh -c "$line" ;;
 esac
 "#;
 
-struct Site {
+pub struct Site {
     folder: TempDir,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub fn new() -> Self {
         // Not on a file system mounted noexec.
         let site = Self { folder: tempfile::tempdir().expect("a folder") };
         fs::write(site.path().join("ssh"), SSH).expect("written");
@@ -69,7 +71,7 @@ impl Site {
         self.folder.path()
     }
 
-    fn launcher(&self, nodes: &[&str], fanout: usize) -> SshLauncher {
+    pub fn launcher(&self, nodes: &[&str], fanout: usize) -> SshLauncher {
         let nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
         SshLauncher::new(BUILD, nodes).client(self.client()).fanout(fanout)
     }
@@ -85,7 +87,7 @@ impl Site {
         words.map(|w| (w[0].to_owned(), w[1].to_owned(), w[2].parse().expect("a pid"))).collect()
     }
 
-    fn called(&self, by: &str, node: &str) -> Option<u32> {
+    pub fn called(&self, by: &str, node: &str) -> Option<u32> {
         self.calls().iter().find(|(who, whom, _)| who == by && whom == node).map(|(.., pid)| *pid)
     }
 
@@ -94,7 +96,7 @@ impl Site {
     }
 }
 
-fn launch(launcher: &SshLauncher) -> Box<dyn Fleet> {
+pub fn launch(launcher: &SshLauncher) -> Box<dyn Fleet> {
     launcher.launch().expect("agents come")
 }
 
@@ -102,7 +104,7 @@ fn names(fleet: &dyn Fleet) -> Vec<&str> {
     fleet.agents().iter().map(|hello| hello.node.as_str()).collect()
 }
 
-fn next(fleet: &mut dyn Fleet) -> FleetEvent {
+pub fn next(fleet: &mut dyn Fleet) -> FleetEvent {
     let deadline = fleet.now().plus(PATIENCE.into());
     match fleet.next(deadline) {
         FleetEvent::Quiet => panic!("nothing came for {PATIENCE:?}"),

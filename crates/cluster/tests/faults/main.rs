@@ -8,6 +8,7 @@ mod cases;
 mod ends;
 mod far;
 mod frozen;
+mod many;
 mod process;
 mod rig;
 mod toys;
@@ -28,6 +29,11 @@ fn main() -> ExitCode {
             let fd = option("--fd").and_then(|fd| fd.parse().ok()).unwrap_or(-1);
             worker_main(&toys::REGISTRY, toys::share_channel(fd))
         }
+        Some("agent")
+            if std::env::var_os(many::SCRIPTED).is_some() && !args.iter().any(|arg| arg == "--relay") =>
+        {
+            many::agent(option("--node"))
+        }
         Some("agent") => agent_main(&AgentOptions {
             node: option("--node"),
             sysroot: option("--sysroot").map(Into::into),
@@ -42,6 +48,7 @@ fn main() -> ExitCode {
             trials.extend(agents::trials());
             trials.extend(far::trials());
             trials.extend(frozen::trials());
+            trials.extend(many::trials());
             run(&Arguments::from_args(), trials).exit_code()
         }
     }

@@ -18,6 +18,7 @@
 //! | `atomics` | what a device can do of them: 0 is nothing | 1 |
 //! | `uc`, `mcast` | 0: no unreliable connections, no groups | 1 |
 //! | `silent` | completions that are told before they stop | no end |
+//! | `stall` | the number of the request from which on its queue pair ends none, while others go on | none |
 //! | `fail` | requests that are done before one of a queue pair fails | no end |
 //! | `status`, `vendor` | what that one ends with, and the vendor's code of it | 21, 0 |
 //! | `short` | the number of the message that is longer than its receive | none |

@@ -48,6 +48,8 @@ pub struct Pair {
     pub peer: u32,
     pub state: c_uint,
     pub qkey: u32,
+    /// Whether its requests end no more.
+    pub is_stalled: bool,
     pub receives: VecDeque<(u64, Sge)>,
 }
 
@@ -353,7 +355,12 @@ impl World {
     /// # Safety
     /// As [`Self::does`].
     pub unsafe fn request(&mut self, number: u32, request: &SendWr, piece: Sge, is_told: bool) {
-        let Some(pair) = self.pairs.get(&number) else { return };
+        if self.count("posts") == self.number("stall", 0)
+            && let Some(pair) = self.pairs.get_mut(&number)
+        {
+            pair.is_stalled = true;
+        }
+        let Some(pair) = self.pairs.get(&number).filter(|pair| !pair.is_stalled) else { return };
         let (queue, peer, has_failed, card) = (pair.send, pair.peer, pair.state == ERROR, pair.card);
         let mut completion = Wc::zeroed();
         (completion.wr_id, completion.qp_num, completion.byte_len) = (request.wr_id, number, piece.length);

@@ -61,6 +61,24 @@ fn rails_cross_over_to_other_interfaces_of_the_second_node() {
 }
 
 #[test]
+fn cross_is_each_rail_to_the_next_one_of_the_second_node() {
+    let equal = |name| node_with_rails(name, 10_000);
+    let site = Site { nodes: vec![equal("n1"), equal("n2")] };
+    let plan = |flows: &str, site: &Site| {
+        Ok::<_, Reason>(BENCHMARK.plan(&params(&[("rails", "cross"), ("flows", flows)]), site)?.remove(0))
+    };
+    let case = plan("2", &site).expect("a plan");
+    let ends = ["interface", "peer_interface"].map(|end| case.planned.text(end).expect("names").to_owned());
+    assert_eq!(ends, ["eth0+eth1", "eth1+eth0"]);
+    let few = plan("1", &site).expect_err("one flow");
+    assert!(few.text.contains("rails=eth0:eth1+eth1:eth0: 1 flows do not use all interfaces"), "{few}");
+    let unlike =
+        plan("2", &Site { nodes: vec![node_with_rails("n1", 25_000), equal("n2")] }).expect_err("one card");
+    assert_eq!(unlike.cause, Cause::Inapplicable);
+    assert!(unlike.text.starts_with("rails=cross: n1 and n2 have at most 1 cards of one speed"), "{unlike}");
+}
+
+#[test]
 fn each_flow_sits_next_to_its_own_rail_and_off_its_interrupts() {
     let case = planned(&[("rails", "eth0+eth1"), ("flows", "2")]).expect("a plan");
     let cpus: Vec<u32> = case.places[0].bindings.iter().map(|binding| binding.cpu).collect();
