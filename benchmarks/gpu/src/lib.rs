@@ -50,6 +50,8 @@ use worker::part;
 
 use seatrial_bench::Benchmark;
 
+pub use collective::ALIASES;
+
 /// The benchmarks of this family, in the order of lists.
 pub const BENCHMARKS: &[Benchmark] = &[
     host_copy::BENCHMARK,

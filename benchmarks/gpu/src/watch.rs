@@ -8,6 +8,7 @@ use seatrial_model::{
     Case, Fact, Finding, GpuProcesses, Hold, Measures, OtherProcesses, PartRecord, Severity, Subject,
 };
 use seatrial_sys::gpu::nvml::{Clock, Errors, Handle, Nvml, Throttle, Xids};
+use seatrial_sys::process::RunProcesses;
 use seatrial_sys::root::SysRoot;
 use serde::{Deserialize, Serialize};
 
@@ -208,12 +209,17 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Other processes that compute on the GPU. `None` if this process is not in the list itself: in a container, process
-/// numbers differ.
+/// Processes that compute on the GPU and do not belong to the run, of which a load beside the measurement is a part. `None`
+/// if this process is not in the list itself: in a container, process numbers differ.
 fn others(handle: &Handle<'_>) -> Option<Vec<u32>> {
     let mut all = handle.processes().ok()?;
     let own = all.iter().position(|process| *process == std::process::id())?;
     all.remove(own);
+    if !all.is_empty()
+        && let Ok(run) = RunProcesses::read(&SysRoot::live())
+    {
+        all.retain(|process| !run.has(*process));
+    }
     Some(all)
 }
 

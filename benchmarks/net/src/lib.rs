@@ -1,5 +1,6 @@
 //! Benchmarks of networks. A folder with a `doc.md` is a benchmark; the rest is shared by several.
 
+mod aliases;
 mod all_to_all;
 mod byte_stream;
 mod connect;
@@ -19,6 +20,8 @@ mod tcp_stream;
 #[cfg(test)]
 mod tests;
 pub mod udp_stream;
+
+pub use aliases::ALIASES;
 
 use seatrial_bench::Benchmark;
 

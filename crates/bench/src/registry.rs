@@ -1,7 +1,7 @@
 //! A set of benchmarks to find one in by name.
 
 use seatrial_model::name::nearest;
-use seatrial_model::{About, Planned};
+use seatrial_model::{About, Alias, Planned};
 
 use crate::Benchmark;
 
@@ -12,6 +12,8 @@ pub struct Registry {
     pub families: &'static [&'static [Benchmark]],
     /// Benchmarks that profiles may name already.
     pub planned: &'static [Planned],
+    /// Names for benchmarks under a pattern or with parameters, by family.
+    pub aliases: &'static [&'static [Alias]],
 }
 
 impl Registry {
@@ -30,9 +32,24 @@ impl Registry {
         self.benchmarks().map(|bench| bench.about)
     }
 
-    /// The id nearest to a typo.
+    /// All aliases, in the order of lists.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static Alias> + Clone {
+        self.aliases.iter().copied().flatten()
+    }
+
+    /// The alias called `id`.
+    pub fn alias(&self, id: &str) -> Option<&'static Alias> {
+        self.aliases().find(|alias| alias.id == id)
+    }
+
+    /// Every name that a benchmark can be run by.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.abouts().map(|about| about.id).chain(self.aliases().map(|alias| alias.id))
+    }
+
+    /// The name nearest to a typo.
     pub fn nearest(&self, typed: &str) -> Option<&'static str> {
-        nearest(typed, self.abouts().map(|about| about.id))
+        nearest(typed, self.names())
     }
 }
 

@@ -58,7 +58,7 @@ fn command_meant(word: &str) -> Option<String> {
     if let Some((_, hint)) = COMMANDS.iter().find(|(words, _)| words.contains(&lower.as_str())) {
         return Some((*hint).to_owned());
     }
-    let ids = || seatrial_registry::REGISTRY.abouts().map(|about| about.id);
+    let ids = || seatrial_registry::REGISTRY.names();
     if ids().any(|id| id == word) {
         return Some(format!("`seatrial run {word}` measures"));
     }

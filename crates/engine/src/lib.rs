@@ -41,7 +41,7 @@ pub use guarded::guarded;
 pub use inputs::{PlanError, PlanInputs};
 pub use load_sweep::{BackOff, LoadSweeps};
 pub use makespan::makespan;
-pub use pattern::{ALIASES, BISECT, Division, Ends, PATTERNS, Partners, Pattern, Step, alias};
+pub use pattern::{BISECT, Division, Ends, PATTERNS, Partners, Pattern, Step};
 pub use plan::Plan;
 pub use recompute::{Recomputation, recompute};
 pub use retest::{Regroup, Retest, Sides, Suspect, Suspects};

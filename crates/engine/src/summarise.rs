@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use seatrial_bench::Benchmark;
-use seatrial_model::record::{Axis, CaseRecord, MetricRecord, SeriesRecord, SeriesRow, Summary};
-use seatrial_model::{Case, Cause, Finding, LimitRecord, Measures, Reason, Site, Values};
+use seatrial_model::record::{
+    Axis, CaseRecord, MetricRecord, SeriesColumn, SeriesRecord, SeriesRow, Summary,
+};
+use seatrial_model::{Case, Cause, Finding, LimitRecord, Limits, Measures, Params, Reason, Site, Values};
 use seatrial_stats::{Sorted, Summary as Statistics};
 
 /// More samples than this are stored in a file of their own, not in the record.
@@ -23,9 +25,9 @@ pub fn has_converged(values: &Values, precision_percent: f64) -> bool {
 /// another unit, are a defect of the benchmark and reported as such.
 pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -> Result<CaseRecord, Reason> {
     let about = bench.about;
-    let mut limits = bench.limits(case, site);
     let mut record = CaseRecord::measured(case);
-    let Measures { mut metrics, series, evidence, findings } = measures;
+    let Measures { mut metrics, series, evidence, findings, found } = measures;
+    let mut limits = limits(bench, case, found, site);
     if let Some(name) = metrics.keys().find(|name| about.metric(name).is_none()) {
         return Err(undeclared("metric", name));
     }
@@ -54,7 +56,8 @@ pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -
         let spec = about.series(&name).ok_or_else(|| undeclared("series", &name))?;
         let axes =
             spec.axes.iter().map(|axis| Axis { name: axis.name.to_owned(), unit: axis.unit }).collect();
-        let mut table = SeriesRecord { unit: spec.unit, better: spec.better, axes, rows: Vec::new() };
+        let column = spec.column.map(|(place, title)| SeriesColumn { place, title: title.to_owned() });
+        let mut table = SeriesRecord { unit: spec.unit, better: spec.better, axes, rows: Vec::new(), column };
         for row in rows {
             table.rows.push(SeriesRow { summary: summary(&name, &row.values)?, at: row.at });
         }
@@ -64,6 +67,16 @@ pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -
     record.evidence = evidence;
     record.findings.extend(findings.into_iter().map(|finding| about_case(finding, case)));
     Ok(record)
+}
+
+/// The limits of a case of which the measurement told more than the plan.
+fn limits(bench: &Benchmark, case: &Case, found: Params, site: &Site) -> Limits {
+    if found.is_empty() {
+        return bench.limits(case, site);
+    }
+    let mut case = case.clone();
+    found.iter().for_each(|(name, value)| case.planned.set(name, value.clone()));
+    bench.limits(&case, site)
 }
 
 fn about_case(mut finding: Finding, case: &Case) -> Finding {

@@ -97,12 +97,15 @@ pub struct SeriesSpec {
     pub better: Better,
     /// The axes of the rows, outermost first.
     pub axes: &'static [AxisSpec],
+    /// Place and title of its column in the table of all such series of a case over the same axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<(u32, &'static str)>,
 }
 
 impl SeriesSpec {
     /// A series without a sentence, which [`Self::doc`] adds.
     pub const fn new(name: &'static str, unit: Unit, better: Better, axes: &'static [AxisSpec]) -> Self {
-        Self { name, doc: "", unit, better, axes }
+        Self { name, doc: "", unit, better, axes, column: None }
     }
 
     /// A series of which more is better, such as a rate.
@@ -118,6 +121,12 @@ impl SeriesSpec {
     /// A series that describes, neither good nor bad.
     pub const fn descriptive(name: &'static str, unit: Unit, axes: &'static [AxisSpec]) -> Self {
         Self::new(name, unit, Better::None, axes)
+    }
+
+    /// Gives it a column in the table of all such series of a case.
+    #[must_use]
+    pub const fn column(self, place: u32, title: &'static str) -> Self {
+        Self { column: Some((place, title)), ..self }
     }
 
     /// Adds the sentence that says what is counted, over which time.

@@ -142,6 +142,9 @@ pub struct Measures {
     pub evidence: Evidence,
     /// Conclusions of this benchmark.
     pub findings: Vec<crate::finding::Finding>,
+    /// What limits depend on and only the measurement tells, such as the algorithm that a library chose.
+    #[serde(default, skip_serializing_if = "Params::is_empty")]
+    pub found: Params,
 }
 
 impl Measures {

@@ -11,7 +11,7 @@ pub struct Catalog<'a> {
     pub planned: &'a [Planned],
     pub settings: &'a [&'static SettingAbout],
     pub patterns: &'a [&'a str],
-    /// Names for a benchmark under a pattern.
+    /// Names for a benchmark under a pattern or with parameters.
     pub aliases: &'a [Alias],
 }
 

@@ -21,4 +21,5 @@ pub const REGISTRY: Registry = Registry {
         seatrial_mpi::BENCHMARKS,
     ],
     planned: planned::PLANNED,
+    aliases: &[seatrial_net::ALIASES, seatrial_gpu::ALIASES],
 };

@@ -53,6 +53,21 @@ fn site_of(bench: &Benchmark) -> Site {
 }
 
 #[test]
+fn an_alias_is_no_benchmark_and_sets_something_that_its_benchmark_takes() {
+    for alias in REGISTRY.aliases() {
+        let bench = REGISTRY.find(alias.bench).unwrap_or_else(|| panic!("{}", alias.id));
+        assert!(alias.pattern.is_some() || !alias.params.is_empty(), "{}", alias.id);
+        for (name, value) in alias.params {
+            let spec = bench.about.param(name).unwrap_or_else(|| panic!("{}: {name}", alias.id));
+            assert!(spec.parse(value).is_ok(), "{}: {name}={value}", alias.id);
+        }
+        assert!(REGISTRY.find(alias.id).is_none(), "{}", alias.id);
+        assert!(REGISTRY.planned.iter().all(|planned| planned.id != alias.id), "{}", alias.id);
+        assert!(alias.doc.ends_with('.') && !alias.title.ends_with('.'), "{}", alias.id);
+    }
+}
+
+#[test]
 fn ids_are_family_dot_test_and_unique() {
     let registry = REGISTRY;
     let mut ids: Vec<&str> = registry.abouts().map(|about| about.id).collect();

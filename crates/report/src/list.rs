@@ -32,7 +32,7 @@ pub struct PatternPage {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Everything<'a> {
     pub benchmarks: &'a [&'a About],
-    /// Names for a benchmark under a pattern.
+    /// Names for a benchmark under a pattern or with parameters.
     pub aliases: &'a [Alias],
     pub planned: &'a [Planned],
     pub patterns: &'a [PatternPage],
@@ -71,22 +71,21 @@ pub fn page(about: &About, factors: &[Factor], style: TextStyle) -> String {
     render_colors(&blocks.join("\n"), style.style)
 }
 
-/// The page of a benchmark under a pattern: description, pairing of nodes, parameters and metrics.
+/// The page of a benchmark under a pattern or with parameters: description, pairing of nodes, parameters and metrics.
 pub fn alias_page(
     alias: &Alias,
-    pattern: &PatternPage,
+    pattern: Option<&PatternPage>,
     about: &About,
     factors: &[Factor],
     style: TextStyle,
 ) -> String {
     let width = style.width();
     let text = format!("# {}: {}\n\n{}\n", alias.id, alias.title, alias.doc);
-    let same = vec![
-        ("benchmark".to_owned(), format!("{}: {}", about.id, about.title)),
-        ("pattern".to_owned(), format!("{}: {}", pattern.id, pattern.doc)),
-    ];
+    let mut same = vec![("benchmark".to_owned(), format!("{}: {}", about.id, about.title))];
+    same.extend(pattern.map(|pattern| ("pattern".to_owned(), format!("{}: {}", pattern.id, pattern.doc))));
+    same.extend(alias.params.iter().map(|(name, value)| ("parameter".to_owned(), format!("{name}={value}"))));
     let mut blocks = vec![markdown::text(&text, width), titled("Stands for", &same, width)];
-    blocks.push(titled(EXAMPLE, &pattern.example, width));
+    blocks.extend(pattern.map(|pattern| titled(EXAMPLE, &pattern.example, width)));
     blocks.extend(definition(about, factors, width));
     blocks.retain(|block| !block.is_empty());
     render_colors(&blocks.join("\n"), style.style)

@@ -182,6 +182,7 @@ mod tests {
                 AxisSpec { name: "size", unit: Unit::Mebibyte },
                 AxisSpec { name: "try", unit: Unit::Count },
             ],
+            column: None,
         }],
         parts: Parts::One("worker"),
         needs: &[Need::Nodes(2)],

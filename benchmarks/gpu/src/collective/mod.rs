@@ -1,8 +1,12 @@
 //! `nccl.collective`: collective operations over GPUs by NCCL, one process a GPU.
 
+mod aliases;
+#[cfg(test)]
+mod faults;
 mod findings;
 mod item;
 mod kernel;
+mod limits;
 mod log;
 mod operation;
 mod part;
@@ -20,12 +24,15 @@ use seatrial_model::{
 
 use seatrial_bench::Benchmark;
 
+pub use aliases::ALIASES;
+
 const BY_SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
+const BY_ITERATION: &[AxisSpec] = &[AxisSpec { name: "iteration", unit: Unit::Count }];
 const BY_RANK: &[AxisSpec] = &[AxisSpec { name: "rank", unit: Unit::Count }];
 
 const ABOUT: About = About {
     id: "nccl.collective",
-    version: 1,
+    version: 2,
     title: "NCCL collective operations over the GPUs of a node or of several",
     doc: include_str!("doc.md"),
     checks: &[
@@ -41,7 +48,8 @@ const ABOUT: About = About {
             .doc("The collective operation; those that reduce add."),
         ParamSpec::new("size", Kind::Size(Bytes(4), Bytes::gib(64)), "auto").word("auto").doc(
             "Bytes as nccl-tests counts them: of all_gather, reduce_scatter and all_to_all those of all ranks together; auto: \
-             8 B to 1 GiB in powers of 8 as a series, as far as a quarter of the memory holds them.",
+             8 B to 8 GiB in powers of 8 as a series, as far as a quarter of the memory holds them and an operation takes no \
+             longer than a trial.",
         ),
         ParamSpec::new("type", Kind::Choice(item::TYPES), "fp32").doc("Type of the elements."),
         ParamSpec::new("in_place", Kind::Flag, "false").doc(
@@ -85,12 +93,28 @@ const ABOUT: About = About {
             .doc("Time until all ranks have joined (ncclCommInitRank), of the slowest rank."),
     ],
     series: &[
-        SeriesSpec::higher_is_better("curve", Unit::GigabytesPerSecond, BY_SIZE).doc("busbw by size."),
+        SeriesSpec::higher_is_better("curve", Unit::GigabytesPerSecond, BY_SIZE)
+            .column(4, "busbw")
+            .doc("busbw by size."),
         SeriesSpec::lower_is_better("time_by_size", Unit::Microsecond, BY_SIZE)
+            .column(2, "time")
             .doc("Time of an operation by size, of the slowest rank."),
+        SeriesSpec::higher_is_better("algbw_by_size", Unit::GigabytesPerSecond, BY_SIZE)
+            .column(3, "algbw")
+            .doc("algbw by size."),
+        SeriesSpec::descriptive("count_by_size", Unit::Count, BY_SIZE)
+            .column(1, "count")
+            .doc("Elements of a rank, or of its part, as nccl-tests counts them."),
+        SeriesSpec::lower_is_better("wrong_by_size", Unit::Count, BY_SIZE)
+            .column(5, "wrong")
+            .doc("Wrong elements on all ranks, of all that were compared."),
         SeriesSpec::lower_is_better("by_rank", Unit::Microsecond, BY_RANK).doc(
             "Time of an operation of the largest size by rank. The others wait for the rank that comes last, whose time is \
              the shortest.",
+        ),
+        SeriesSpec::lower_is_better("by_iteration", Unit::Microsecond, BY_ITERATION).doc(
+            "Time of each of up to 20 operations of the largest size, one after the other, of the slowest rank; as many as \
+             fit in a quarter of a second.",
         ),
     ],
     parts: Parts::AllNodes("rank"),
@@ -104,7 +128,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     about: &ABOUT,
     factors: &[],
     plan: plan::plan,
-    limits: plan::limits,
+    limits: limits::limits,
     part: |case, place| part::part(case, place, None),
     liveness_check: |_, _| None,
     reduce: |case, parts| reduce::reduce(case, parts),

@@ -26,7 +26,8 @@ pub const OPERATIONS: &[&str] =
 const ALL: [Operation; 7] = [AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce, SendReceive];
 
 /// The sweep: powers of 8 from 8 bytes on.
-const SWEEP: [u64; 10] = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 128 << 20, 1 << 30];
+const SWEEP: [u64; 11] =
+    [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
 
 /// Elements of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,12 @@ impl Operation {
     pub fn bytes(self, size: u64, ranks: usize, element: u64) -> u64 {
         let counts = self.counts(size, ranks, element);
         element * counts.out.max(counts.into) as u64
+    }
+
+    /// Elements as nccl-tests counts them in its column `count`: of a rank, or of a rank's part.
+    pub fn elements(self, size: u64, ranks: usize, element: u64) -> usize {
+        let Counts { out, into } = self.counts(size, ranks, element);
+        if self == AllToAll { out / ranks } else { out.min(into) }
     }
 
     /// Whether the sent and the received elements can share memory.
@@ -178,6 +185,10 @@ mod tests {
         assert_eq!(AllGather.counts(size, 8, 4), Counts { out: 1 << 18, into: 2 << 20 });
         assert_eq!(ReduceScatter.counts(size, 8, 4), Counts { out: 2 << 20, into: 1 << 18 });
         assert_eq!(AllToAll.bytes(1000, 3, 4), 960, "rounded down to 16 bytes for each rank");
+        assert_eq!(
+            [AllReduce, AllGather, ReduceScatter, AllToAll].map(|one| one.elements(size, 8, 4)),
+            [2 << 20, 1 << 18, 1 << 18, 1 << 18]
+        );
         assert_eq!(AllGather.counts(size, 8, 2), Counts { out: 1 << 19, into: 4 << 20 });
         assert_eq!(AllGather.in_place(AllGather.counts(size, 8, 4), 3), (3 << 18, 0));
         assert_eq!(ReduceScatter.in_place(ReduceScatter.counts(size, 8, 4), 3), (0, 3 << 18));

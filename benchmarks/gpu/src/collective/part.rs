@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use seatrial_bench::turns::{RunOrder, each_turn, lead, turn_span};
+use seatrial_bench::turns::{RunOrder, each_turn, lead};
 use seatrial_bench::{Offer, Part, Prepared, Running, Sink, Stop, pin};
 use seatrial_model::{
     Case, Cause, Fact, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample,
@@ -13,7 +13,7 @@ use seatrial_model::{
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::gpu::nccl::{self, GpuCommunicator, Nccl, NcclElements, NcclType, RendezvousId};
 use seatrial_sys::gpu::nvml::Nvml;
-use seatrial_sys::gpu::{DeviceMemory, Event, GpuError, Span};
+use seatrial_sys::gpu::{DeviceMemory, Event, GpuError, GpuFault, Span};
 use serde_json::{Value, json};
 
 use super::item::ItemType;
@@ -30,6 +30,20 @@ const MOST: u64 = 2000;
 
 /// Operations of a run of nccl-tests, after one that is not timed (its options -n 20 and -w 1).
 const LIKE_NCCL_TESTS: [u64; 2] = [1, 20];
+
+/// Operations that are timed one by one at most, and the time that they may take.
+const ITERATIONS: u64 = 20;
+const ITERATIONS_SPAN: Nanos = Nanos::millis(250);
+
+/// From this size on the time of an operation tells that of a larger one.
+const LARGE: u64 = 1 << 20;
+
+/// Each size gets about eight turns in the measuring time. A run of several operations of the largest sizes fits in a turn where
+/// few sizes share the time: the ranks do not begin a run at one moment, which takes about 0.2 ms of it.
+fn turn_of(measure: Nanos, sizes: usize) -> Nanos {
+    let share = measure.get() / (8 * sizes.max(1) as u64);
+    Nanos(share.clamp(Nanos::millis(2).get(), Nanos::millis(250).get()))
+}
 
 /// What rank 0 offers: NCCL's id as hexadecimal digits; nothing by the others.
 fn offer_of(id: Option<RendezvousId>) -> String {
@@ -72,6 +86,8 @@ struct Ready {
     is_waited_for: bool,
     is_like_nccl_tests: bool,
     turn: Nanos,
+    /// The measuring time of a trial.
+    trial: Nanos,
     out: Arc<DeviceMemory>,
     /// The same memory as `out` for operations in place.
     into: Arc<DeviceMemory>,
@@ -133,7 +149,8 @@ impl Ready {
             ranks,
             operation,
             is_waited_for: case.params.text("pace")? == "one",
-            turn: turn_span(case.budget.measure, sizes.len()),
+            turn: turn_of(case.budget.measure, sizes.len()),
+            trial: case.budget.measure,
             sizes,
             out,
             into,
@@ -160,7 +177,21 @@ impl Ready {
     fn refused(&self, what: &str) -> impl Fn(GpuError) -> Reason + use<> {
         let at = format!("rank {} ({})", self.rank, self.device.address);
         let what = what.to_owned();
-        move |error| Reason::new(Cause::IoError, format!("{at}: {what}: {error}; NCCL_DEBUG=INFO tells more"))
+        move |error| {
+            let (cause, advice) = match (error.fault(), &error) {
+                (GpuFault::NotSupported, _) => {
+                    (Cause::Missing, "install a newer one, or name its file with -p library=")
+                }
+                (GpuFault::OutOfMemory, _) => {
+                    (Cause::NoSpace, "another process may use the memory; see nvidia-smi")
+                }
+                (_, GpuError::Refused { code: nccl::INVALID_USAGE, .. }) => {
+                    (Cause::Contradiction, "two ranks may have the same GPU: name each host once (-w)")
+                }
+                _ => (Cause::IoError, "NCCL_DEBUG=INFO tells more"),
+            };
+            Reason::new(cause, format!("{at}: {what}: {error}; {advice}"))
+        }
     }
 
     /// What a rank sends at a size, and where it receives.
@@ -181,7 +212,14 @@ impl Ready {
         let joined = self.nccl.join(&self.device.gpu, id, (self.rank, self.ranks));
         let communicator = joined.map_err(self.refused("joining the other ranks"))?;
         let init = begun.elapsed().as_secs_f64();
-        Ok(Rank { communicator, checks: Checks::default(), init, ready: self })
+        Ok(Rank {
+            communicator,
+            checks: Checks::default(),
+            wrong: BTreeMap::new(),
+            took: BTreeMap::new(),
+            init,
+            ready: self,
+        })
     }
 }
 
@@ -199,6 +237,10 @@ struct Rank {
     // Dropped first: before its device.
     communicator: GpuCommunicator,
     checks: Checks,
+    /// Wrong elements by size.
+    wrong: BTreeMap<u64, u64>,
+    /// The shortest time of an operation so far, in nanoseconds, by size.
+    took: BTreeMap<u64, u64>,
     /// Seconds until all had joined.
     init: f64,
     ready: Ready,
@@ -274,18 +316,71 @@ impl Rank {
         run().map_err(self.ready.refused("in a collective operation"))
     }
 
+    /// Whether an operation of this size would take longer than a trial, by the time of a smaller one that is not short.
+    fn is_too_long(&self, size: u64) -> bool {
+        let smaller = self.took.range(LARGE.min(size)..size).next_back();
+        let expected = |(before, ns): (&u64, &u64)| u128::from(*ns) * u128::from(size) / u128::from(*before);
+        smaller.map(expected).is_some_and(|ns| ns > u128::from(self.ready.trial.get()))
+    }
+
+    /// The runs of a turn, as rank 0 orders them; `keep` gets those that are samples. Returns whether there was any.
+    fn runs(&mut self, size: u64, mut keep: impl FnMut(Run)) -> Result<bool, Reason> {
+        let mut last: Option<Run> = None;
+        let mut shortest = u64::MAX;
+        let mut run = |this: &Self, order: RunOrder| {
+            if let Some(run) = last.take().filter(|_| order.keep) {
+                keep(run);
+            }
+            if order.count == 0 {
+                return Ok(0);
+            }
+            let run = this.operations(size, order.count)?;
+            shortest = shortest.min(run.took.get() / order.count);
+            last = Some(run);
+            Ok(run.took.get())
+        };
+        if self.ready.rank > 0 {
+            loop {
+                let order = self.order(RunOrder { count: 0, keep: false })?;
+                run(self, order)?;
+                if order.count == 0 {
+                    break;
+                }
+            }
+        } else {
+            let mut lead_run = |order: RunOrder| run(self, self.order(order)?);
+            let end = if self.is_too_long(size) {
+                RunOrder { count: 0, keep: false }
+            } else if self.ready.is_like_nccl_tests {
+                for count in LIKE_NCCL_TESTS {
+                    lead_run(RunOrder { count, keep: false })?;
+                }
+                RunOrder { count: 0, keep: true }
+            } else {
+                lead(self.ready.turn, MOST, &mut lead_run)?
+            };
+            lead_run(end)?;
+        }
+        if shortest == u64::MAX {
+            return Ok(false);
+        }
+        let took = self.took.entry(size).or_insert(shortest);
+        *took = shortest.min(*took);
+        Ok(true)
+    }
+
+    /// Fills what is sent and poisons what is received.
+    fn prepare(&self, size: u64) -> Result<(), Reason> {
+        let Ready { contents, device, rank, .. } = &self.ready;
+        let (from, to) = self.ready.elements(size);
+        contents.prepare(device, from, to, *rank).map_err(self.ready.refused("preparing an operation"))
+    }
+
     /// A turn of a size: fills, runs, checks.
     fn turn(&mut self, size: u64, slice: u64, samples: &mut Vec<Sample>) -> Result<(), Reason> {
-        let Ready { operation, rank, ranks, element, contents, device, turn, .. } = &self.ready;
-        let (rank, ranks, counts) = (*rank, *ranks, operation.counts(size, *ranks, element.bytes()));
-        let prepare = || {
-            let (from, to) = self.ready.elements(size);
-            contents.prepare(device, from, to, rank).map_err(self.ready.refused("preparing an operation"))
-        };
-        prepare()?;
-        let mut last: Option<Run> = None;
-        let mut keep = |order: RunOrder, last: &mut Option<Run>| {
-            let Some(run) = last.take().filter(|_| order.keep) else { return };
+        let (rank, ranks) = (self.ready.rank, self.ready.ranks);
+        self.prepare(size)?;
+        let has_run = self.runs(size, |run| {
             let at = Params::from([
                 ("rank", (rank as u64).into()),
                 ("size", size.into()),
@@ -293,58 +388,87 @@ impl Rank {
             ]);
             let span = (run.start, run.start.plus(run.took));
             samples.push(Sample::new(RUNS, at, span, Quantity::count(run.count)));
-        };
-        if rank == 0 {
-            let mut run = |order: RunOrder| {
-                let order = self.order(order)?;
-                keep(order, &mut last);
-                let run = self.operations(size, order.count)?;
-                last = Some(run);
-                Ok(run.took.get())
-            };
-            let end = if self.ready.is_like_nccl_tests {
-                for count in LIKE_NCCL_TESTS {
-                    run(RunOrder { count, keep: false })?;
-                }
-                RunOrder { count: 0, keep: true }
-            } else {
-                lead(*turn, MOST, run)?
-            };
-            keep(self.order(end)?, &mut last);
-        } else {
-            loop {
-                let order = self.order(RunOrder { count: 0, keep: false })?;
-                keep(order, &mut last);
-                if order.count == 0 {
-                    break;
-                }
-                last = Some(self.operations(size, order.count)?);
-            }
+        })?;
+        if !has_run {
+            return Ok(());
         }
         if self.ready.is_in_place {
             // Sums of sums: what is checked is one operation of its own.
-            prepare()?;
+            self.prepare(size)?;
             self.operations(size, 1)?;
         }
+        let Ready { operation, element, contents, device, .. } = &self.ready;
+        let counts = operation.counts(size, ranks, element.bytes());
         if let Some(received) = operation.received(counts, rank, ranks) {
             let refused = self.ready.refused("checking what was received");
             let (_, to) = self.ready.elements(size);
             let wrong = contents.wrong(device, to, received, ranks).map_err(refused)?;
             let address = &device.address;
             let bytes = element.bytes() * counts.into as u64;
-            self.checks.note(bytes, wrong.map_or(0, |wrong| wrong.count), || {
+            let count = wrong.map_or(0, |wrong| wrong.count);
+            *self.wrong.entry(size).or_default() += count;
+            self.checks.note(bytes, count, || {
                 let first = wrong.map_or(0, |wrong| wrong.first);
                 format!("rank {rank} (GPU {address}), size {size} B: element {first} is the first wrong one")
             });
         }
         Ok(())
     }
+
+    /// Times each of some operations of the largest size, one after the other; none where one takes long.
+    fn iterations(&self, samples: &mut Vec<Sample>) -> Result<(), Reason> {
+        let Some((size, ns)) = self.took.last_key_value() else { return Ok(()) };
+        let fit = (ITERATIONS_SPAN.get() / (*ns).max(1)).min(ITERATIONS);
+        let RunOrder { count, .. } = self.order(RunOrder { count: fit, keep: false })?;
+        if count == 0 {
+            return Ok(());
+        }
+        self.prepare(*size)?;
+        let times = self.each(*size, count).map_err(self.ready.refused("in a collective operation"))?;
+        let start = Nanos(now_ns());
+        samples.extend(times.into_iter().zip(0_u64..).map(|(took, iteration)| {
+            let at = Params::from([
+                ("rank", (self.ready.rank as u64).into()),
+                ("size", (*size).into()),
+                ("iteration", iteration.into()),
+            ]);
+            Sample::new(EACH, at, (start, start.plus(took)), Quantity::count(1))
+        }));
+        Ok(())
+    }
+
+    /// The time of each operation: on the device's clock, or on the host's where each is waited for.
+    fn each(&self, size: u64, count: u64) -> Result<Vec<Nanos>, GpuError> {
+        let Device { gpu, stream, .. } = &self.ready.device;
+        if self.ready.is_waited_for {
+            let once = |_| {
+                let start = Nanos(now_ns());
+                self.queue(size)?;
+                stream.finish()?;
+                Ok(Nanos(now_ns()).since(start))
+            };
+            return (0..count).map(once).collect();
+        }
+        let mut events = vec![Event::new(gpu)?];
+        events[0].record(stream)?;
+        for _ in 0..count {
+            self.queue(size)?;
+            let event = Event::new(gpu)?;
+            event.record(stream)?;
+            events.push(event);
+        }
+        stream.finish()?;
+        let between = |pair: &[Event]| Ok(Nanos(pair[0].until_ns(&pair[1])?.round() as u64));
+        events.windows(2).map(between).collect()
+    }
 }
 
-/// The channel of samples: operations of a run.
+/// Channels of samples: operations of a run, and one operation.
 pub const RUNS: &str = "operations";
+pub const EACH: &str = "operation";
 
-/// Names of evidence: seconds until all ranks had joined, and the variables that steer the library.
+/// Names of evidence: wrong elements by size, seconds until all ranks had joined, and the variables that steer the library.
+pub const WRONG: &str = "wrong";
 pub const INIT: &str = "init_s";
 pub const VARIABLES: &str = "variables";
 
@@ -361,28 +485,36 @@ impl Running for Rank {
         let mut watches = Watches::begin(&nvml, &addresses);
         let mut samples = Vec::new();
         let sizes = self.ready.sizes.clone();
-        let rank = &mut *self;
-        let this = std::cell::RefCell::new(rank);
-        let ran = each_turn(
-            |word| {
-                let told = this.borrow().agree(*word);
-                *word = told.map_err(this.borrow().ready.refused("telling what comes next"))?;
-                Ok(())
-            },
-            stop,
-            sizes.len(),
-            false,
-            |number, slice| {
-                watches.take_reading();
-                let size = *sizes.get(number).ok_or_else(|| {
-                    Reason::new(
-                        Cause::CorruptData,
-                        format!("rank 0 ordered size {number}, which does not exist"),
-                    )
-                })?;
-                this.borrow_mut().turn(size, slice, &mut samples)
-            },
-        );
+        let this = std::cell::RefCell::new(&mut *self);
+        let mut turns = |once: bool, first: u64| {
+            each_turn(
+                |word| {
+                    let told = this.borrow().agree(*word);
+                    *word = told.map_err(this.borrow().ready.refused("telling what comes next"))?;
+                    Ok(())
+                },
+                stop,
+                sizes.len(),
+                once,
+                |number, slice| {
+                    watches.take_reading();
+                    let size = *sizes.get(number).ok_or_else(|| {
+                        Reason::new(
+                            Cause::CorruptData,
+                            format!("rank 0 ordered size {number}, which does not exist"),
+                        )
+                    })?;
+                    this.borrow_mut().turn(size, first + slice, &mut samples)
+                },
+            )
+        };
+        // Each size has a turn, however slow the machine: the warm-up's log tells what was chosen for it, and the measurement
+        // has a number of it.
+        let ran = turns(true, 0).and_then(|()| turns(false, sizes.len() as u64));
+        let ran = match ran {
+            Ok(()) if phase == Phase::Measure => self.iterations(&mut samples),
+            ran => ran,
+        };
         let readings = watches.end();
         self.ready.nvml = nvml;
         if phase == Phase::Measure {
@@ -390,6 +522,7 @@ impl Running for Rank {
             out.evidence(GpuReadings::NAME, json!(readings));
             out.evidence("gpu", self.ready.about.clone());
             out.evidence(INIT, json!(self.init));
+            out.evidence(WRONG, json!(self.wrong));
             out.evidence(VARIABLES, json!(self.ready.variables));
             if let Some(told) = &self.ready.told {
                 out.evidence(NcclLog::NAME, json!(told));

@@ -1,10 +1,8 @@
-//! One case of all GPUs of all nodes, a process for each, and the limit of its rate.
+//! One case of all GPUs of all nodes, a process for each.
 
-use seatrial_inventory::{gpu_links_limit, hca_rate, nic_rate};
-use seatrial_model::machine::{Gpu, Known, Machine};
+use seatrial_model::machine::{Gpu, Known};
 use seatrial_model::{
-    About, Bound, Bytes, Case, CaseId, Cause, Limit, Limits, Nanos, Params, PartPlacement, Quantity, Reason,
-    Site, SiteNode, Subject, Unit, Value,
+    About, Bytes, Case, CaseId, Cause, Nanos, Params, PartPlacement, Reason, Site, SiteNode, Subject, Value,
 };
 
 use super::item::ItemType;
@@ -15,6 +13,9 @@ use seatrial_bench::core_bindings;
 /// Under what names the plan keeps the number of ranks, and the GPU of each rank.
 pub const RANKS: &str = "ranks";
 pub const LARGEST: &str = "largest";
+
+/// Bytes that a rank may send and receive.
+const ROOM: &str = "room";
 
 /// Whether all nodes have an active port of InfiniBand or RoCE hardware.
 pub const ACTIVE_HCA: &str = "active_hca";
@@ -77,11 +78,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     let all = sizes(operation, params, ranks)?;
     element.modulus(ranks)?;
     let is_shared = params.flag("in_place")?;
-    let needed = |size: u64| {
-        let counts = operation.counts(size, ranks, element.bytes());
-        let count = if is_shared { counts.out.max(counts.into) } else { counts.out + counts.into };
-        element.bytes() * count as u64
-    };
+    let needed = |size: u64| needed(operation, (size, ranks, element), is_shared);
     let largest = all.iter().copied().filter(|size| needed(*size) <= room).max().ok_or_else(|| {
         let text = format!(
             "size={}: a rank needs {}, more than a quarter of its GPU's memory",
@@ -92,6 +89,7 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
     })?;
     case.planned.set(RANKS, ranks as u64);
     case.planned.set(LARGEST, Bytes(largest));
+    case.planned.set(ROOM, Bytes(room));
     case.planned.set("gpus", addresses.join(" ").as_str());
     let has_port = |node: &SiteNode| {
         let hcas = node.machine.hcas.known().into_iter().flatten().filter(|hca| !hca.is_software);
@@ -121,90 +119,31 @@ fn has_switch_sums(gpus: &[&Gpu]) -> bool {
     gpus.iter().filter(is_of).count() == gpus.len()
 }
 
+/// Bytes that a rank sends and receives.
+fn needed(operation: Operation, (size, ranks, element): (u64, usize, ItemType), is_shared: bool) -> u64 {
+    let counts = operation.counts(size, ranks, element.bytes());
+    let count = if is_shared { counts.out.max(counts.into) } else { counts.out + counts.into };
+    element.bytes() * count as u64
+}
+
+/// The sizes of a series that the case leaves out since a rank has no room for them, with what it would need.
+pub fn without_room(case: &Case) -> Result<Vec<(u64, String)>, Reason> {
+    let (operation, element) = (Operation::of(&case.params)?, ItemType::of(&case.params)?);
+    let (ranks, room) = (case.planned.count(RANKS)? as usize, case.planned.bytes(ROOM)?.unwrap_or_default());
+    let is_shared = case.params.flag("in_place")?;
+    let text = |size: u64| {
+        let needed = Bytes(needed(operation, (size, ranks, element), is_shared)).rounded();
+        format!("a rank needs {needed}, and may take {}, a quarter of its GPU's memory", room.rounded())
+    };
+    let largest = case.planned.bytes(LARGEST)?.map_or(u64::MAX, Bytes::get);
+    let all = sizes(operation, &case.params, ranks)?;
+    Ok(all.into_iter().filter(|size| *size > largest).map(|size| (size, text(size))).collect())
+}
+
 /// The sizes that a case measures.
 pub fn sizes_of(case: &Case) -> Result<Vec<u64>, Reason> {
     let ranks = case.planned.count(RANKS)? as usize;
     let largest = case.planned.bytes(LARGEST)?.map_or(u64::MAX, Bytes::get);
     let all = sizes(Operation::of(&case.params)?, &case.params, ranks)?;
     Ok(all.into_iter().filter(|size| *size <= largest).collect())
-}
-
-pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
-    about.limits(|metric| match metric {
-        "busbw" if case.nodes.len() > 1 => between_nodes(case, site),
-        "busbw" => of_node(case, site),
-        "algbw" => Limit::unknown("that of busbw, divided by the factor of the operation"),
-        _ => Limit::unknown("no hardware fact bounds it; compare with other nodes"),
-    })
-}
-
-/// Of several: what each node has to send or receive, by the ports of the node that has the least.
-fn between_nodes(case: &Case, site: &Site) -> Limit {
-    let (Ok(operation), Ok(ranks)) = (Operation::of(&case.params), case.planned.count(RANKS)) else {
-        return Limit::unknown("the case names no operation");
-    };
-    let mut least: Option<(f64, String)> = None;
-    for node in &case.nodes {
-        match site.machine(node).map(ports) {
-            Some(Known::Known((rate, _))) if least.as_ref().is_some_and(|(before, _)| *before <= rate) => {}
-            Some(Known::Known((rate, formula))) => least = Some((rate, format!("{node}: {formula}"))),
-            Some(Known::Unknown(why)) => return Limit::unknown(format!("{node}: {why}")),
-            None => return Limit::unknown(format!("{node} is not in the inventory")),
-        }
-    }
-    let Some((rate, formula)) = least else { return Limit::unknown("the case names no node") };
-    let times = operation.of_ports(ranks as usize, case.nodes.len());
-    match Quantity::new(rate * times / 1e9, Unit::GigabytesPerSecond) {
-        Ok(value) => Limit::Chain(vec![Bound {
-            value,
-            formula: format!("{times:.3} x ({formula})"),
-            provenance: "ports, without sums in switches".to_owned(),
-            nominal: None,
-        }]),
-        Err(error) => Limit::unknown(error.to_string()),
-    }
-}
-
-/// Bytes a second that all ports of a node send: of its HCAs, and of its network cards where no HCA has an active port.
-fn ports(machine: &Machine) -> Known<(f64, String)> {
-    let hcas = machine.hcas.known().into_iter().flatten();
-    let mut rates: Vec<(String, f64)> = hcas
-        .flat_map(|hca| hca.ports.iter().map(move |port| (hca, port)))
-        .filter_map(|(hca, port)| Some((hca.name.clone(), hca_rate(hca, port).known()?.value.base())))
-        .collect();
-    if rates.is_empty() {
-        let cards = machine.nics.known().into_iter().flatten();
-        for nic in cards.filter(|nic| nic.kind.is_device() && nic.up == Known::Known(true)) {
-            match nic_rate(nic) {
-                Known::Known(bound) => rates.push((nic.name.clone(), bound.value.base())),
-                Known::Unknown(why) => return Known::unknown(format!("{}: {why}", nic.name)),
-            }
-        }
-    }
-    if rates.is_empty() {
-        return Known::unknown("no rate of a port is known");
-    }
-    let terms: Vec<String> = rates.iter().map(|(name, rate)| format!("{name} {:.2}", rate / 1e9)).collect();
-    Known::Known((rates.iter().map(|(_, rate)| rate).sum(), format!("{} GB/s", terms.join(" + "))))
-}
-
-/// Of one node: the links of the GPU that has the least.
-fn of_node(case: &Case, site: &Site) -> Limit {
-    let ([node], Ok(addresses)) = (case.nodes.as_slice(), crate::address_of(case)) else {
-        return Limit::unknown("the case names no node");
-    };
-    let gpus = site.machine(node).and_then(|machine| machine.gpus.known());
-    let ours = gpus.into_iter().flatten().filter(|gpu| addresses.contains(&gpu.pci.address));
-    let least = |limit: &Limit| match limit {
-        Limit::Chain(bounds) => bounds.iter().map(|bound| bound.value.base()).min_by(f64::total_cmp),
-        _ => None,
-    };
-    let mut found: Option<Limit> = None;
-    for limit in ours.map(gpu_links_limit) {
-        let Some(value) = least(&limit) else { return limit };
-        if found.as_ref().and_then(least).is_none_or(|before| value < before) {
-            found = Some(limit);
-        }
-    }
-    found.unwrap_or_else(|| Limit::unknown("the GPUs are not in the inventory"))
 }

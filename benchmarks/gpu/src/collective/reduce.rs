@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::{Trials, median};
 use seatrial_model::{
-    Bytes, Case, Cause, Fact, Measures, Params, PartRecord, Reason, Row, Unit, Value, Values,
+    Bytes, Case, Cause, Fact, Finding, Measures, Params, PartRecord, Reason, Row, Sample, Severity, Subject,
+    Unit, Value, Values,
 };
 
 use super::findings::{self, Facts};
 use super::item::ItemType;
+use super::limits::ALGORITHM;
 use super::log::NcclLog;
 use super::operation::Operation;
-use super::part::{INIT, RUNS, VARIABLES};
-use super::plan::{ACTIVE_HCA, COULD_NVLS, RANKS};
+use super::part::{EACH, INIT, RUNS, VARIABLES, WRONG};
+use super::plan::{ACTIVE_HCA, COULD_NVLS, RANKS, sizes_of, without_room};
 use super::steer;
 
 /// Nanoseconds of an operation, by rank.
@@ -60,15 +62,23 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         inits
     });
     metric("init", Unit::Second, inits.into_values().map(|seconds| vec![seconds]).collect());
-    let row = |size: u64, unit, trials| Row {
-        at: Params::from([("size", Bytes(size).into())]),
-        values: Values { unit, trials },
+    let mut series = |name: &str, unit, trials: &dyn Fn(u64, &[Vec<Times>]) -> Trials| {
+        let row = |(size, all): (&u64, &Vec<Vec<Times>>)| Row {
+            at: Params::from([("size", Bytes(*size).into())]),
+            values: Values { unit, trials: trials(*size, all) },
+        };
+        measures.series.insert(name.to_owned(), found.iter().map(row).collect());
     };
-    let curve = found.iter().map(|(size, all)| row(*size, Unit::GigabytesPerSecond, of(all, &bus(*size))));
-    let times = found.iter().map(|(size, all)| row(*size, Unit::Microsecond, of(all, &micros)));
-    let (curve, times) = (curve.collect(), times.collect());
-    measures.series.insert("curve".to_owned(), curve);
-    measures.series.insert("time_by_size".to_owned(), times);
+    series("curve", Unit::GigabytesPerSecond, &|size, all| of(all, &bus(size)));
+    series("algbw_by_size", Unit::GigabytesPerSecond, &|size, all| of(all, &algorithm(size)));
+    series("time_by_size", Unit::Microsecond, &|_, all| of(all, &micros));
+    series("count_by_size", Unit::Count, &|size, _| {
+        vec![vec![operation.elements(size, ranks_here, element) as f64]]
+    });
+    let wrong = wrong(parts);
+    series("wrong_by_size", Unit::Count, &|size, _| {
+        wrong.values().map(|of| vec![of.get(&size).copied().unwrap_or(0) as f64]).collect()
+    });
     let of_rank = |rank: u64| {
         let trials = large
             .iter()
@@ -79,6 +89,10 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         }
     };
     measures.series.insert("by_rank".to_owned(), (0..ranks).map(of_rank).collect());
+    let each = by_iteration(parts, *largest, ranks);
+    if !each.is_empty() {
+        measures.series.insert("by_iteration".to_owned(), each);
+    }
     measures.evidence.insert("smallest".to_owned(), (*smallest).into());
     measures.evidence.insert("largest".to_owned(), (*largest).into());
     let variables: BTreeMap<String, String> = parts
@@ -97,7 +111,12 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let choice = log.choice(operation.in_log()?, [bytes, bytes / ranks])?;
         Some(choice.algorithm.clone())
     };
-    let algorithm = log.as_ref().and_then(chosen);
+    let asked = case.params.text("algorithm").ok().filter(|word| *word != "auto").map(str::to_uppercase);
+    let algorithm = log.as_ref().and_then(chosen).or(asked);
+    if let Some(name) = &algorithm {
+        measures.found.set(ALGORITHM, name.as_str());
+    }
+    measures.findings.extend(left_out(case, &found)?);
     measures.findings.extend(findings::found(&Facts {
         log: log.as_ref().unwrap_or(&NcclLog::default()),
         active_hca: case.planned.flag(ACTIVE_HCA).unwrap_or(false),
@@ -111,6 +130,54 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         log.put(&mut measures.evidence);
     }
     Ok(measures)
+}
+
+/// Wrong elements of all ranks by trial and size.
+fn wrong(parts: &[PartRecord]) -> BTreeMap<u32, BTreeMap<u64, u64>> {
+    let mut found: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
+    for part in parts {
+        let of_trial = found.entry(part.trial).or_default();
+        let told = part.evidence.get(WRONG).and_then(serde_json::Value::as_object).into_iter().flatten();
+        for (size, count) in told.filter_map(|(size, count)| Some((size.parse().ok()?, count.as_u64()?))) {
+            *of_trial.entry(size).or_default() += count;
+        }
+    }
+    found
+}
+
+/// The time of each operation of the largest size that was timed by itself, of its slowest rank.
+fn by_iteration(parts: &[PartRecord], largest: u64, ranks: u64) -> Vec<Row> {
+    let mut found: BTreeMap<u64, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    for part in parts {
+        let count = |sample: &Sample, name| sample.at.count(name).unwrap_or(0);
+        let of_size = |sample: &&Sample| sample.channel == EACH && count(sample, "size") == largest;
+        for sample in part.samples.iter().filter(of_size) {
+            let of_iteration = found.entry(count(sample, "iteration")).or_default();
+            of_iteration.entry(part.trial).or_default().push(sample.span().get() as f64 / 1e3);
+        }
+    }
+    let slowest = |times: &Vec<f64>| {
+        (times.len() as u64 == ranks).then(|| vec![times.iter().copied().fold(0.0, f64::max)])
+    };
+    let row = |(iteration, trials): (u64, BTreeMap<u32, Vec<f64>>)| Row {
+        at: Params::from([("iteration", iteration.into())]),
+        values: Values { unit: Unit::Microsecond, trials: trials.values().filter_map(slowest).collect() },
+    };
+    found.into_iter().map(row).filter(|row| !row.values.trials.is_empty()).collect()
+}
+
+/// Sizes of the series that were not measured, with the reason.
+fn left_out(case: &Case, found: &BTreeMap<u64, Vec<Vec<Times>>>) -> Result<Option<Finding>, Reason> {
+    let too_long = "an operation would take longer than a trial (-p time=), by the time of a smaller size";
+    let slow = sizes_of(case)?.into_iter().filter(|size| found.keys().all(|done| done < size));
+    let mut all: Vec<(u64, String)> = slow.map(|size| (size, too_long.to_owned())).collect();
+    all.extend(without_room(case)?);
+    let told: Vec<String> =
+        all.iter().map(|(size, why)| format!("{}: {why}", Bytes(*size).rounded())).collect();
+    Ok((!told.is_empty()).then(|| {
+        let text = format!("sizes that were not measured: {}", told.join("; "));
+        Finding::new("sizes-left-out", Severity::Info, Subject::node(), text)
+    }))
 }
 
 /// The times of each size, trial and turn. A turn of which a rank is missing says nothing of all.

@@ -13,7 +13,7 @@ use seatrial_model::{
 use super::{BENCHMARK, operation::OPERATIONS, part};
 use crate::rig::{Fake, machine, median, plan, site};
 
-const SMALL: (&str, &str) = ("size", "64 KiB");
+pub(super) const SMALL: (&str, &str) = ("size", "64 KiB");
 
 /// Few operations fill a turn, on a busy machine too.
 const SLOW: &str = "busbw=0.1";
@@ -23,7 +23,7 @@ fn parts(case: &Case, library: &Path) -> Vec<Part> {
 }
 
 /// A trial of all ranks.
-fn trial(case: &Case, library: &Path) -> Result<Vec<PartRecord>, Reason> {
+pub(super) fn trial(case: &Case, library: &Path) -> Result<Vec<PartRecord>, Reason> {
     let ranks = connect_all(parts(case, library), &[])?;
     let all = ranks.into_iter().zip(&case.places);
     let records = at_once(all, &[], |(mut rank, place)| {
@@ -120,7 +120,8 @@ fn parameters_that_exclude_each_other_are_refused() {
 #[test]
 fn like_nccl_tests_makes_runs_of_twenty_by_the_host_s_clock() {
     let records = checked(&[SMALL, ("like", "nccl-tests")], "");
-    let runs: Vec<_> = records[0].samples.iter().map(|sample| sample.amount.value()).collect();
+    let samples = records[0].samples.iter().filter(|sample| sample.channel == part::RUNS);
+    let runs: Vec<_> = samples.map(|sample| sample.amount.value()).collect();
     assert!(!runs.is_empty() && runs.iter().all(|count| *count == 20.0), "{runs:?}");
     assert!(matches!(records[0].integrity, Integrity::Verified { .. }));
 }
@@ -231,9 +232,9 @@ fn a_wrong_element_is_corrupt_data_of_its_rank() {
 #[test]
 fn a_library_that_refuses_is_told_with_its_words() {
     let refused = |words: &str| measured(&[SMALL], words).expect_err("refused");
-    let joining = refused("fail=ncclCommInitRank:5");
+    let joining = refused("fail=ncclCommInitRank:3");
     assert!(
-        joining.text.contains("joining the other ranks: ncclCommInitRank: invalid usage (5)"),
+        joining.text.contains("joining the other ranks: ncclCommInitRank: internal error (3)"),
         "{joining}"
     );
     assert!(joining.text.contains("as planned by the test; NCCL_DEBUG=INFO tells more"), "{joining}");
@@ -289,7 +290,8 @@ fn between_nodes_the_ports_are_the_limit() {
     };
     // Eight ports of 400 Gbit/s are 400 GB/s; the second node has one port less.
     let both = || [with(&[400.0; 8], &[]), with(&[400.0; 7], &[])];
-    assert_eq!(limit("all_reduce", both()), Some(656.25));
+    // The links of a GPU bind first: 500 GB/s, of 8 GPUs one sends over the ports instead.
+    assert_eq!(limit("all_reduce", both()), Some(571.429));
     assert_eq!(limit("all_to_all", both()), Some(82.031));
     assert_eq!(limit("broadcast", both()), Some(350.0));
     let cards =
@@ -307,4 +309,42 @@ fn the_limit_is_the_links_of_a_gpu() {
     let (_, limit) = limits.iter().find(|(metric, _)| *metric == "busbw").expect("a limit");
     let spec = BENCHMARK.about.metric("busbw").expect("a metric");
     assert_eq!(limit.record(spec.better, spec.unit).expect("a rate").value, Some(500.0));
+}
+
+#[test]
+fn each_size_has_its_row_in_every_column_and_operations_are_timed_one_by_one() {
+    let (_, measures) = measured(&[SMALL, ("operation", "all_gather")], SLOW).expect("measured");
+    let only = |name: &str| {
+        let rows = &measures.series[name];
+        assert_eq!(rows.len(), 1, "{name}");
+        rows[0].values.trials.concat()[0]
+    };
+    // A third of the size for each of three ranks, in whole multiples of 16 bytes.
+    assert_eq!(only("count_by_size"), 65536.0 / 16.0 / 3.0 * 4.0 - 4.0 / 3.0);
+    assert_eq!(only("wrong_by_size"), 0.0);
+    assert!((only("algbw_by_size") * 2.0 / 3.0 / only("curve") - 1.0).abs() < 1e-9);
+    let each = &measures.series["by_iteration"];
+    assert_eq!(each.len(), 20);
+    for row in each {
+        assert!((row.values.trials[0][0] / only("time_by_size") - 1.0).abs() < 1e-3, "{row:?}");
+    }
+}
+
+#[test]
+fn sizes_without_room_and_those_that_take_too_long_are_left_out_with_the_reason() {
+    let told = |words: &str| {
+        let fake = Fake::new(&format!("devices=3 apart=1 {words}"));
+        let case = plan(&BENCHMARK, &[], machine(3)).expect("a plan").remove(0);
+        let records = trial(&case, &fake.library()).expect("a trial");
+        let measures = BENCHMARK.reduce(&case, &records).expect("figures");
+        let finding = measures.findings.iter().find(|one| one.kind == "sizes-left-out").expect("told");
+        (measures.evidence["largest"].as_u64(), finding.text.clone())
+    };
+    let (largest, text) = told(SLOW);
+    assert_eq!(largest, Some(16 << 20));
+    assert!(text.contains("8 GiB: a rank needs 16 GiB, and may take 64 MiB, a quarter"), "{text}");
+    // 2 MiB take 2 s, 16 MiB would take 16: longer than a trial of 1 s.
+    let (largest, text) = told("busbw=0.001");
+    assert_eq!(largest, Some(2 << 20));
+    assert!(text.contains("16 MiB: an operation would take longer than a trial"), "{text}");
 }

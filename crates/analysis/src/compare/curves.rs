@@ -143,6 +143,7 @@ fn pieces(series: &SeriesRecord) -> Vec<(Option<(String, Value)>, SeriesRecord)>
                 better: series.better,
                 axes: vec![inner.clone()],
                 rows: rows(value),
+                column: None,
             };
             values
                 .into_iter()
@@ -186,6 +187,7 @@ fn over_params<'a>(asked: &[Asked<'a>]) -> Vec<(&'a CaseRecord, Curves)> {
                 better: metric.better,
                 axes: vec![Axis { name: axis.clone(), unit: Unit::Count }],
                 rows: vec![row],
+                column: None,
             };
             let mut curve = curve(case, name, None, series);
             curve.params.remove(&axis);
@@ -228,6 +230,7 @@ mod tests {
             better: seatrial_model::Better::Higher,
             axes: vec![Axis { name: "size".to_owned(), unit: Unit::Byte }],
             rows: ["1 KiB", "2 KiB", "4 KiB"].into_iter().zip(medians).map(row).collect(),
+            column: None,
         };
         case.series.insert("by_size".to_owned(), series);
         case

@@ -96,7 +96,7 @@ fn benchmarks_of(source: &Source) -> Option<Vec<&str>> {
     if SHIPPED.iter().any(|shipped| shipped.name == typed) || is_file() {
         return None;
     }
-    let ids = || seatrial_registry::REGISTRY.abouts().map(|about| about.id);
+    let ids = || seatrial_registry::REGISTRY.names();
     let benchmarks: Vec<&str> =
         ids().filter(|id| *id == typed.as_str()).chain(family(typed, ids())).collect();
     (!benchmarks.is_empty()).then_some(benchmarks)
@@ -108,12 +108,13 @@ pub fn load(source: &Source, today: Date) -> Result<Loaded, Diagnostics> {
     let abouts: Vec<_> = registry.abouts().collect();
     let settings: Vec<_> = seatrial_settings::registry().abouts().collect();
     let patterns: Vec<_> = seatrial_engine::PATTERNS.iter().map(|pattern| pattern.id).collect();
+    let aliases: Vec<_> = registry.aliases().copied().collect();
     let catalog = Catalog {
         abouts: &abouts,
         planned: registry.planned,
         settings: &settings,
         patterns: &patterns,
-        aliases: seatrial_engine::ALIASES,
+        aliases: &aliases,
     };
     seatrial_profile::load(source, SHIPPED, &catalog, today)
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use seatrial_analysis::{Trend, TrendRun, trends};
-use seatrial_engine::{PlanError, alias};
+use seatrial_engine::PlanError;
 use seatrial_model::record::CaseRecord;
 use seatrial_report::history::{HistoryRow, render};
 use seatrial_report::trend;
@@ -64,10 +64,9 @@ fn require_known(bench: &str, runs: &[RunRow]) -> Result<(), CliError> {
     if known.any(|id| id == bench) {
         return Ok(());
     }
-    if let Some(alias) = alias(bench) {
-        let (of, pattern) = (alias.bench, alias.pattern);
+    if let Some(alias) = registry.alias(bench) {
         let text =
-            format!("{bench} is {of} with the pattern {pattern}: `seatrial history {of}` shows its runs");
+            format!("{bench} is {}: `seatrial history {}` shows its runs", alias.meaning(), alias.bench);
         return Err(CliError::Usage(text));
     }
     let nearest = registry.nearest(bench).map(str::to_owned);

@@ -1,7 +1,7 @@
 //! `seatrial list`.
 
 use seatrial_bench::Registry;
-use seatrial_engine::{ALIASES, BISECT, Division, Ends, PATTERNS, Pattern, Step, alias};
+use seatrial_engine::{BISECT, Division, Ends, PATTERNS, Pattern, Step};
 use seatrial_model::Alias;
 use seatrial_model::name::benchmark_meant;
 use seatrial_profile::{SHIPPED, Shipped};
@@ -60,7 +60,7 @@ fn everything<T>(using: impl FnOnce(&Everything<'_>) -> T) -> T {
     let known_settings = seatrial_settings::registry();
     using(&Everything {
         benchmarks: &registry.abouts().collect::<Vec<_>>(),
-        aliases: ALIASES,
+        aliases: &registry.aliases().copied().collect::<Vec<_>>(),
         planned: registry.planned,
         patterns: &PATTERNS.iter().map(pattern).collect::<Vec<_>>(),
         settings: &known_settings.abouts().collect::<Vec<_>>(),
@@ -73,7 +73,7 @@ fn page(name: &str, style: TextStyle) -> Option<String> {
     let registry = seatrial_registry::REGISTRY;
     let bench = registry.find(name).map(|bench| list::page(bench.about, bench.factors, style));
     bench
-        .or_else(|| alias(name).and_then(|alias| alias_page(alias, &registry, style)))
+        .or_else(|| registry.alias(name).and_then(|alias| alias_page(alias, &registry, style)))
         .or_else(|| Pattern::find(name).map(|known| list::pattern_page(&pattern(known), style)))
         .or_else(|| {
             let setting = seatrial_settings::registry().find(name);
@@ -86,17 +86,16 @@ fn page(name: &str, style: TextStyle) -> Option<String> {
 }
 
 fn alias_page(alias: &Alias, registry: &Registry, style: TextStyle) -> Option<String> {
-    let (bench, under) = (registry.find(alias.bench)?, Pattern::find(alias.pattern)?);
-    Some(list::alias_page(alias, &pattern(under), bench.about, bench.factors, style))
+    let bench = registry.find(alias.bench)?;
+    let under = alias.pattern.and_then(Pattern::find).map(pattern);
+    Some(list::alias_page(alias, under.as_ref(), bench.about, bench.factors, style))
 }
 
 fn unknown(name: &str) -> CliError {
     let registry = seatrial_registry::REGISTRY;
     let known_settings = seatrial_settings::registry();
     let known = registry
-        .abouts()
-        .map(|about| about.id)
-        .chain(ALIASES.iter().map(|alias| alias.id))
+        .names()
         .chain(PATTERNS.iter().map(|pattern| pattern.id))
         .chain(known_settings.abouts().map(|about| about.id))
         .chain(SHIPPED.iter().map(|shipped| shipped.name));
@@ -163,9 +162,9 @@ fn pattern(pattern: &Pattern) -> PatternPage {
         doc: pattern.doc.to_owned(),
         notes: notes.into_iter().map(str::to_owned).collect(),
         example: steps.iter().map(named).collect(),
-        names: ALIASES
-            .iter()
-            .filter(|alias| alias.pattern == pattern.id)
+        names: seatrial_registry::REGISTRY
+            .aliases()
+            .filter(|alias| alias.pattern == Some(pattern.id))
             .map(|it| it.id.to_owned())
             .collect(),
     }

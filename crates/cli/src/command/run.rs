@@ -1,7 +1,9 @@
 //! `seatrial run`.
 
+use std::collections::BTreeMap;
+
 use seatrial_bench::Benchmark;
-use seatrial_engine::{ALIASES, Factors, alias};
+use seatrial_engine::Factors;
 use seatrial_model::name::benchmark_meant;
 use seatrial_model::profile::Test;
 use seatrial_model::record::BenchmarkOptions;
@@ -47,6 +49,7 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
         return Err(CliError::Usage(text));
     }
     let factors = factors(options, &named)?;
+    refuse_set(&options.params, &named)?;
     let mut shares = params::share_out(&options.params, &abouts)?;
     if let (Some(_), Some((of_load, measured))) = (&load, shares.split_last_mut()) {
         of_load.retain(|name, _| !measured.iter().any(|of| of.contains_key(name)));
@@ -55,8 +58,12 @@ pub fn job(options: &BenchmarkOptions) -> Result<Job, CliError> {
     let tests = named.iter().chain(&load).zip(shares).enumerate().map(|(at, (named, params))| Test {
         id: named.group.clone(),
         bench: named.bench.about.id.to_owned(),
-        pattern: named.alias.map(|alias| alias.pattern.to_owned()).or_else(|| options.pattern.clone()),
-        params,
+        pattern: named
+            .alias
+            .and_then(|alias| alias.pattern)
+            .map(str::to_owned)
+            .or_else(|| options.pattern.clone()),
+        params: named.with_own(params),
         rounds: options.rounds,
         links: options.links,
         beside: load.as_ref().filter(|_| at < count).map(|load| load.group.clone()),
@@ -87,7 +94,7 @@ fn pairing_option(options: &BenchmarkOptions) -> Option<&'static str> {
 fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     let nodes: Vec<&str> =
         benchmarks.iter().skip(1).map(String::as_str).filter(|name| !name.contains(['.', '='])).collect();
-    if nodes.contains(&id) && alias(id).is_none() && !id.contains('=') {
+    if nodes.contains(&id) && seatrial_registry::REGISTRY.alias(id).is_none() && !id.contains('=') {
         return CliError::Usage(format!("{error}; nodes go to -w {}", nodes.join(",")));
     }
     if id.contains('=') {
@@ -96,7 +103,7 @@ fn with_nodes(error: CliError, id: &str, benchmarks: &[String]) -> CliError {
     error
 }
 
-/// A benchmark as typed, perhaps by an alias that implies its pattern.
+/// A benchmark as typed, perhaps by an alias that implies its pattern or parameters.
 struct Named {
     group: String,
     bench: &'static Benchmark,
@@ -106,14 +113,10 @@ struct Named {
 impl Named {
     fn find(id: &str, pattern: Option<&str>) -> Result<Self, CliError> {
         let registry = seatrial_registry::REGISTRY;
-        let alias = alias(id);
-        if let (Some(alias), Some(pattern)) =
-            (alias, pattern.filter(|it| alias.is_some_and(|a| a.pattern != *it)))
-        {
-            return Err(CliError::Usage(format!(
-                "{id} is {} with the pattern {}: leave out --pattern {pattern}, or run {} with it",
-                alias.bench, alias.pattern, alias.bench
-            )));
+        let alias = registry.alias(id);
+        let other = pattern.filter(|it| alias.and_then(|alias| alias.pattern).is_some_and(|own| own != *it));
+        if let (Some(alias), Some(pattern)) = (alias, other) {
+            return Err(contradiction(alias, &format!("--pattern {pattern}")));
         }
         let bench = registry.find(alias.map_or(id, |alias| alias.bench)).ok_or_else(|| {
             if SHIPPED.iter().any(|shipped| shipped.name == id) {
@@ -121,12 +124,42 @@ impl Named {
                     "{id} is a profile: `seatrial check {id}` measures and judges"
                 ));
             }
-            let known = registry.abouts().map(|about| about.id).chain(ALIASES.iter().map(|alias| alias.id));
-            let meant = benchmark_meant(id, &known.collect::<Vec<_>>());
+            let meant = benchmark_meant(id, &registry.names().collect::<Vec<_>>());
             CliError::Usage(format!("there is no benchmark '{id}' (`seatrial list` shows all){meant}"))
         })?;
         Ok(Self { group: id.to_owned(), bench, alias })
     }
+
+    /// The parameters of its test: those given, and those that its name sets.
+    fn with_own(&self, mut params: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String>> {
+        params.extend(self.alias.into_iter().flat_map(Alias::values));
+        params
+    }
+}
+
+/// An option says something else than the name of the benchmark.
+fn contradiction(alias: &Alias, option: &str) -> CliError {
+    CliError::Usage(format!(
+        "{} is {}: leave out {option}, or run {} with it",
+        alias.id,
+        alias.meaning(),
+        alias.bench
+    ))
+}
+
+/// Refuses a parameter that the name of its benchmark sets, unless another benchmark takes it.
+fn refuse_set(params: &BTreeMap<String, Vec<String>>, named: &[Named]) -> Result<(), CliError> {
+    let sets = |named: &Named, param: &str| {
+        named.alias.is_some_and(|alias| alias.params.iter().any(|(own, _)| *own == param))
+    };
+    for name in params.keys() {
+        let takes = |named: &&Named| named.bench.about.param(name).is_some() && !sets(named, name);
+        let by = named.iter().find(|named| sets(named, name)).and_then(|named| named.alias);
+        if let Some(alias) = by.filter(|_| !named.iter().any(|named| takes(&named))) {
+            return Err(contradiction(alias, &format!("-p {name}=")));
+        }
+    }
+    Ok(())
 }
 
 /// What a study varies.

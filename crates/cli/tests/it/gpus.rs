@@ -2,7 +2,9 @@
 
 use seatrial_model::Outcome;
 
-use crate::rig::Home;
+use rustix::process::Pid;
+
+use crate::rig::{Home, kill, wait_until};
 
 #[path = "../../../sys/tests/fake_gpu/compile.rs"]
 mod fake;
@@ -56,4 +58,88 @@ fn a_gpu_that_somebody_has_to_himself_is_not_measured_and_the_other_is() {
     assert_eq!(found, [("gpu:0", Outcome::Unmeasured), ("gpu:1", Outcome::Measured)]);
     let why = document.results[0].reason.as_deref().expect("a reason");
     assert!(why.contains("another process uses the GPU in exclusive mode"), "{why}");
+}
+
+#[test]
+fn a_load_of_the_run_on_the_same_gpu_is_no_other_process_and_a_stranger_is() {
+    let fake = Fake::new("devices=1 memory=8000000 tflops=0.00001 others=1");
+    let folder = folder(&fake);
+    let home = Home::new();
+    let text = r#"
+title = "copies beside products"
+
+[[test]]
+id = "burn"
+use = "gpu.burn"
+params = { shape = 128, memory = 20, time = "200 ms" }
+
+[[test]]
+id = "copy"
+use = "gpu.host_copy"
+params = { size = "64 KiB", direction = "h2d", time = "200 ms", trials = 1, max_trials = 1 }
+beside = "burn"
+"#;
+    let profile = home.file("beside.toml", text);
+    let call = home.seatrial("check -o json").word(profile).env("LD_LIBRARY_PATH", Some(&folder));
+    let results = call.run().document().results;
+    let found = results.into_iter().filter(|case| case.group == "copy").map(|case| {
+        assert_eq!(case.outcome, Outcome::Measured, "{:?}", case.reason);
+        let others = case.evidence["watch"]["0000:10:00.0"]["others"].clone();
+        let shared = case.findings.iter().find(|one| one.kind == "gpu-shared").map(|one| one.text.clone());
+        assert!(shared.expect("the stranger is told").starts_with("1 other processes compute"));
+        (case.origin.beside.expect("a load").percent, others)
+    });
+    let stranger = serde_json::json!([4_000_001]);
+    assert_eq!(found.collect::<Vec<_>>(), [(0, stranger.clone()), (100, stranger)]);
+}
+
+#[test]
+fn an_operation_of_nccl_is_run_by_its_own_name() {
+    let fake = Fake::new("devices=2");
+    let folder = folder(&fake);
+    let home = Home::new();
+    let call = |line: &str| home.seatrial(line).env("LD_LIBRARY_PATH", Some(&folder)).run();
+    let plan = call("run nccl.all_gather nccl.broadcast --plan").exits(0);
+    plan.shows("nccl.all_gather").shows("operation=all_gather").shows("operation=broadcast");
+    let said = "nccl.all_gather is nccl.collective with operation=all_gather: leave out -p operation=";
+    call("run nccl.all_gather -p operation=reduce --plan").exits(2).says(said);
+    call("run nccl.all_gahter --plan").exits(2).says("did you mean 'nccl.all_gather'?");
+    call("list nccl.send_receive").exits(0).shows("operation=send_receive");
+    call("list nccl.send_recieve").exits(2).says("nccl.send_receive");
+    call("history nccl.reduce").exits(2).says("`seatrial history nccl.collective` shows its runs");
+    let text = "title = \"t\"\n[[test]]\nid = \"sums\"\nuse = \"nccl.reduce_scatter\"\n";
+    let profile = home.file("sums.toml", text);
+    let planned = home.seatrial("check --plan").word(profile).env("LD_LIBRARY_PATH", Some(&folder)).run();
+    planned.exits(0).shows("operation=reduce_scatter");
+}
+
+/// A rank is killed when every rank has left its mark in the folder `at`.
+fn killed(at: &str) -> (Outcome, String) {
+    let fake = Fake::new("devices=2");
+    for end in ["", ".conf"] {
+        let name = |name: &str| fake.library().with_file_name(name.to_owned() + end);
+        std::fs::hard_link(name("libcuda.so.1"), name("libnccl.so.2")).expect("linked");
+    }
+    let folder = folder(&fake);
+    let home = Home::new();
+    let call = home.seatrial("run nccl.all_reduce -p size=64KiB -p trials=1 -p max_trials=1 -o json");
+    let run = call.env("LD_LIBRARY_PATH", Some(&folder)).start();
+    let marks = fake.library().with_file_name(at);
+    let pids = || -> Vec<i32> {
+        let entries = std::fs::read_dir(&marks).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    };
+    wait_until("both ranks to get there", || pids().len() == 2);
+    kill(Pid::from_raw(pids()[1]).expect("a process"));
+    let case = run.ended().case();
+    (case.outcome, case.reason.unwrap_or_default())
+}
+
+#[test]
+fn a_rank_that_is_killed_before_all_have_joined_ends_the_case_with_its_name() {
+    for at in ["contexts", "joining"] {
+        let (outcome, reason) = killed(at);
+        assert_eq!(outcome, Outcome::Failed, "{at}: {reason}");
+        assert!(reason.contains("signal 9"), "{at}: {reason}");
+    }
 }

@@ -149,7 +149,7 @@ fn every_benchmark_and_every_file_that_is_named_exists() {
         let Some((family, _)) = name.split_once('.').filter(|(family, _)| families.contains(family)) else {
             continue;
         };
-        let is_known = registry.find(name).is_some() || seatrial_engine::alias(name).is_some();
+        let is_known = registry.find(name).is_some() || registry.alias(name).is_some();
         assert!(is_known, "there is no benchmark {name} ({family})");
         found += 1;
     }

@@ -22,7 +22,7 @@ use seatrial_sys::process::adopt;
 use seatrial_sys::storage::{FdStore, Purpose};
 use serde_json::json;
 
-pub static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
+pub static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[], aliases: &[] };
 
 pub static ABOUT: About = About {
     id: "toy.part",

@@ -75,8 +75,11 @@ const BENCHMARK: Benchmark = Benchmark {
 
 static WITHOUT_SLOWEST: About = About { id: "toy.sum", metrics: &[SUM], ..ABOUT };
 
-static REGISTRY: Registry =
-    Registry { families: &[&[BENCHMARK, Benchmark { about: &WITHOUT_SLOWEST, ..BENCHMARK }]], planned: &[] };
+static REGISTRY: Registry = Registry {
+    families: &[&[BENCHMARK, Benchmark { about: &WITHOUT_SLOWEST, ..BENCHMARK }]],
+    planned: &[],
+    aliases: &[],
+};
 
 fn site(count: usize) -> Site {
     Site { nodes: (1..=count).map(|at| SiteNode::new(format!("n{at}"), Machine::default())).collect() }

@@ -71,7 +71,7 @@ const BENCHMARK: Benchmark = Benchmark {
     },
 };
 
-static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[] };
+static REGISTRY: Registry = Registry { families: &[&[BENCHMARK]], planned: &[], aliases: &[] };
 
 fn site() -> Site {
     Site { nodes: vec![SiteNode::new("n1", Machine::default())] }

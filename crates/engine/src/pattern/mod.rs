@@ -2,7 +2,6 @@
 
 mod at_once;
 mod division;
-mod names;
 mod partner;
 mod turns;
 
@@ -10,7 +9,6 @@ mod turns;
 mod tests;
 
 pub use division::Division;
-pub use names::{ALIASES, alias};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {

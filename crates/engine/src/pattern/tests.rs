@@ -175,3 +175,21 @@ proptest! {
         prop_assert!(most - least <= 2, "{:?}", used);
     }
 }
+
+#[test]
+fn every_alias_with_a_pattern_names_one_that_exists_for_a_benchmark_of_two_parts() {
+    let registry = seatrial_registry::REGISTRY;
+    let mut found = 0;
+    for alias in registry.aliases() {
+        let Some(pattern) = alias.pattern else { continue };
+        assert!(Pattern::find(pattern).is_some(), "{}", alias.id);
+        let bench = registry.find(alias.bench).unwrap_or_else(|| panic!("{}", alias.id));
+        assert!(
+            matches!(bench.about.parts, seatrial_model::Parts::Two(_) | seatrial_model::Parts::OneWay(_)),
+            "{}",
+            alias.id
+        );
+        found += 1;
+    }
+    assert_eq!(found, 2);
+}

@@ -8,7 +8,8 @@ use seatrial_model::{
 
 use crate::{pair, ring};
 
-pub static REGISTRY: Registry = Registry { families: &[&[pair::BENCHMARK, ring::BENCHMARK]], planned: &[] };
+pub static REGISTRY: Registry =
+    Registry { families: &[&[pair::BENCHMARK, ring::BENCHMARK]], planned: &[], aliases: &[] };
 
 const METRICS: &[MetricSpec] = &[
     MetricSpec::higher_is_better("throughput", Unit::MegabytesPerSecond)

@@ -14,4 +14,4 @@ pub use options::{
     BenchmarkOptions, CheckOptions, LauncherChoice, NodeOptions, RunOptions, SlurmOptions, option_words,
 };
 pub use run::{AddedTime, DelayCause, ProfileRef, RunEnd, RunInfo, RunTime};
-pub use summary::{Axis, MetricRecord, SeriesRecord, SeriesRow, Summary};
+pub use summary::{Axis, MetricRecord, SeriesColumn, SeriesRecord, SeriesRow, Summary};

@@ -79,6 +79,18 @@ pub struct SeriesRecord {
     pub axes: Vec<Axis>,
     /// One row per position on the axes.
     pub rows: Vec<SeriesRow>,
+    /// Its column in the table of all such series of a case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<SeriesColumn>,
+}
+
+/// The column of a series in a table that it shares with other series of one case over the same axis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SeriesColumn {
+    /// The place among the columns, from the left.
+    pub place: u32,
+    /// The title.
+    pub title: String,
 }
 
 /// One axis of a series.

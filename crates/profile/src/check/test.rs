@@ -62,10 +62,11 @@ fn test<'a>(
         let title = format!("there is no benchmark '{}'", entry.bench.value);
         found.error(entry.bench.at, title).suggest(&entry.bench.value, catalog.benchmarks());
     }
-    let params = match known {
+    let mut params = match known {
         Some(Known::Here(about)) => params(entry, about, found),
         _ => as_written(entry),
     };
+    params.extend(alias.into_iter().flat_map(Alias::values));
     pattern(entry, known, catalog, found);
     under_alias(entry, alias, found);
     if let Some(partner) = entry.partner.as_ref().filter(|partner| partner.value != "any") {
@@ -75,8 +76,8 @@ fn test<'a>(
         id: entry.id.value.clone(),
         bench: bench.to_owned(),
         planned: matches!(known, Some(Known::Planned(_))),
-        pattern: match (alias, &entry.pattern) {
-            (Some(alias), _) => Some(alias.pattern.to_owned()),
+        pattern: match (alias.and_then(|alias| alias.pattern), &entry.pattern) {
+            (Some(pattern), _) => Some(pattern.to_owned()),
             (None, pattern) => pattern.as_ref().map(|pattern| pattern.value.clone()),
         },
         roles: names.roles(&entry.roles, found),
@@ -139,11 +140,14 @@ fn pattern(entry: &TestEntry, known: Option<Known<'_>>, catalog: &Catalog<'_>, f
     }
 }
 
-/// A name stands for a benchmark under one pattern; another pattern contradicts it.
+/// A name stands for a benchmark with one pattern, or with one value of a parameter; others contradict it.
 fn under_alias(entry: &TestEntry, alias: Option<&Alias>, found: &mut Diagnostics) {
-    let (Some(alias), Some(pattern)) = (alias, &entry.pattern) else { return };
-    if pattern.value != alias.pattern {
-        let title = format!("{} is {} with the pattern {}", alias.id, alias.bench, alias.pattern);
-        found.error(pattern.at, title).label(format!("leave this out, or use {}", alias.bench));
+    let Some(alias) = alias else { return };
+    let pattern = entry.pattern.as_ref().filter(|it| alias.pattern.is_some_and(|own| it.value != own));
+    let is_set = |name: &str| alias.params.iter().any(|(own, _)| *own == name);
+    let param = entry.params.iter().map(|(name, _)| name).find(|name| is_set(&name.value));
+    for at in pattern.map(|it| it.at).into_iter().chain(param.map(|it| it.at)) {
+        let title = format!("{} is {}", alias.id, alias.meaning());
+        found.error(at, title).label(format!("leave this out, or use {}", alias.bench));
     }
 }

@@ -112,12 +112,25 @@ pub const SHIPPED: &[Shipped] = &[Shipped {
            [[criterion]]\ntest = \"memory\"\nmetric = \"bandwidth\"\nat_least = { percent_of = \"limit\", value = 55 }\n",
 }];
 
+const CIRCLE: Alias = Alias {
+    id: "net.circle",
+    bench: "net.echo",
+    pattern: Some("ring"),
+    params: &[],
+    title: "invented",
+    doc: "",
+};
+const SHORT: &[(&str, &str)] = &[("trials", "1")];
+
 pub const CATALOG: Catalog<'static> = Catalog {
     abouts: &[&MEMORY, &ECHO],
     planned: PLANNED,
     settings: &[&GOVERNOR, &MTU, &MEMORY_SHARES],
     patterns: &["pair", "ring"],
-    aliases: &[Alias { id: "net.circle", bench: "net.echo", pattern: "ring", title: "invented", doc: "" }],
+    aliases: &[
+        CIRCLE,
+        Alias { id: "mem.short", bench: "mem.bandwidth", pattern: None, params: SHORT, ..CIRCLE },
+    ],
 };
 
 /// Reads `text` as the profile `p.toml`.

@@ -248,6 +248,21 @@ fn a_name_stands_for_its_benchmark_and_pattern() {
 }
 
 #[test]
+fn a_name_stands_for_its_benchmark_and_parameters() {
+    let text = |more: &str| {
+        format!(
+            "title = \"t\"\n[[test]]\nid = \"a\"\nuse = \"mem.short\"\n{more}\
+             [[criterion]]\ntest = \"a\"\nmetric = \"bandwidth\"\nat_least = \"1 GB/s\"\n"
+        )
+    };
+    let test = read(&text("")).expect("a profile").profile.tests.remove(0);
+    assert_eq!((test.bench.as_str(), test.pattern), ("mem.bandwidth", None));
+    assert_eq!(test.params["trials"], ["1"]);
+    let refused = read(&text("params = { trials = 2 }\n")).expect_err("two values").render(false);
+    assert!(refused.contains("mem.short is mem.bandwidth with trials=1"), "{refused}");
+}
+
+#[test]
 fn the_time_of_a_profile_is_its_own_and_not_inherited() {
     let test = "[[test]]\nid = \"e\"\nuse = \"net.echo\"\n";
     let own = read(&format!("time_budget = \"90 s\"\n{test}")).expect("it loads").profile;

@@ -2,7 +2,8 @@
 
 use seatrial_model::record::{CaseRecord, Document};
 
-use super::{series, table};
+use super::series::{self, Series};
+use super::table;
 use crate::ink::Ink;
 use crate::notes::Notes;
 use crate::view::nodes::is_fleet;
@@ -18,7 +19,13 @@ const MOST_WATERFALLS: usize = 4;
 const MOST_STUDIES: usize = 12;
 
 /// One block per group of `shown` cases: title, numbers, notes, series.
-pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, width: u16) -> Vec<String> {
+pub fn blocks(
+    document: &Document,
+    shown: &[&CaseRecord],
+    which: Series,
+    notes: &mut Notes,
+    width: u16,
+) -> Vec<String> {
     let verdicts = cases::verdicts(document);
     let mut block = |(_, group): &(&str, Vec<&_>)| {
         let over_all = group.len() > MOST_CASES && is_fleet(document);
@@ -32,7 +39,7 @@ pub fn blocks(document: &Document, shown: &[&CaseRecord], notes: &mut Notes, wid
                 table.pieces = 1;
             }
             let lost = if group.len() > MOST_WATERFALLS { String::new() } else { waterfalls(group, width) };
-            (table::text(table, usize::MAX, notes, width), lost + &series::text(group, width))
+            (table::text(table, usize::MAX, notes, width), lost + &series::text(group, which, width))
         };
         for limit in cases::limits(group) {
             // A verdict may have given the reason already.

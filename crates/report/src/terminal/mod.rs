@@ -16,6 +16,7 @@ mod verdicts;
 use std::collections::HashSet;
 use std::path::Path;
 
+use self::series::Series;
 use seatrial_model::About;
 use seatrial_model::profile::Profile;
 use seatrial_model::record::{CaseRecord, Document};
@@ -65,13 +66,13 @@ pub fn render(document: &Document, context: &TerminalContext<'_>, style: TextSty
 }
 
 /// The numbers, benchmark by benchmark.
-fn tables(document: &Document, notes: &mut Notes, width: u16) -> Vec<String> {
+fn tables(document: &Document, series: Series, notes: &mut Notes, width: u16) -> Vec<String> {
     let (mut blocks, in_sweeps) = sweep::blocks(document, notes, width);
     let in_sweeps: HashSet<&str> = in_sweeps.iter().map(String::as_str).collect();
     let others = without_added(&document.results);
     let rows: Vec<&CaseRecord> =
         others.iter().filter(|case| !in_sweeps.contains(case.case.as_str())).collect();
-    blocks.extend(measured::blocks(document, &rows, notes, width));
+    blocks.extend(measured::blocks(document, &rows, series, notes, width));
     blocks.extend(measured::of_factors(document, notes, width));
     blocks.extend(measured::of_settings(document, notes, width));
     blocks.extend(pairs::blocks(&others, width));
@@ -106,7 +107,7 @@ fn details(document: &Document, context: &TerminalContext<'_>, width: u16) -> St
     );
     blocks.push(nodes::block(document, nodes::MOST_ROWS, &mut notes, width));
     blocks.push(verdicts::block(document, &mut notes, width));
-    blocks.extend(tables(document, &mut notes, width));
+    blocks.extend(tables(document, Series::All, &mut notes, width));
     blocks.push(findings::block(document, width));
     blocks.push(next::block(document, context));
     blocks.retain(|block| !block.is_empty());

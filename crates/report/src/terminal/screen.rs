@@ -3,6 +3,7 @@
 use seatrial_model::Verdict;
 use seatrial_model::record::Document;
 
+use super::series::Series;
 use super::verdicts::shortened;
 use super::{TerminalContext, actions, findings, headline, next, nodes, pairs, table, tables};
 use crate::ink::is_mark;
@@ -52,17 +53,22 @@ pub fn text(document: &Document, context: &TerminalContext<'_>, width: u16) -> S
     let most = LINES[usize::from(is_fleet(document))];
     let fits = |text: &String| text.lines().count() <= most;
     // Who runs a benchmark wants its numbers; who checks a machine wants its parts.
-    let bodies = [Body::Tables, Body::PartsAndPairs, Body::Parts];
-    let has_tables = document.verdicts.is_empty()
-        && tables(document, &mut Notes::default(), width).iter().all(|text| is_within(text, width));
-    let bodies = &bodies[usize::from(!has_tables)..];
+    let bodies = [Body::Tables(Series::All), Body::Tables(Series::Shared), Body::PartsAndPairs, Body::Parts];
+    let is_shown = |body: &&Body| match body {
+        Body::Tables(series) => {
+            let blocks = tables(document, *series, &mut Notes::default(), width);
+            document.verdicts.is_empty() && blocks.iter().all(|text| is_within(text, width))
+        }
+        _ => true,
+    };
+    let bodies: Vec<&Body> = bodies.iter().filter(is_shown).collect();
     let head = headline::block(document, width);
     let actions = with_warnings(document, context.abouts);
     let in_room = |room: &Room, body: Body| {
         let rest = in_room(document, context, &actions, *room, body, width);
         if rest.is_empty() { head.clone() } else { format!("{head}\n{rest}") }
     };
-    let mut all = bodies.iter().flat_map(|body| ROOMS.iter().map(|room| in_room(room, *body)));
+    let mut all = bodies.iter().flat_map(|body| ROOMS.iter().map(|room| in_room(room, **body)));
     all.find(fits).unwrap_or_else(|| in_room(&ROOMS[ROOMS.len() - 1], Body::Parts))
 }
 
@@ -75,8 +81,8 @@ fn is_within(text: &str, width: u16) -> bool {
 /// What stands between what to act on and the criteria.
 #[derive(Clone, Copy, PartialEq)]
 enum Body {
-    /// All numbers, benchmark by benchmark.
-    Tables,
+    /// The numbers, benchmark by benchmark.
+    Tables(Series),
     /// The parts, and the numbers of each pair of nodes.
     PartsAndPairs,
     Parts,
@@ -96,8 +102,8 @@ fn in_room(
             + &next::repeats(document, actions),
         nodes::block(document, room.nodes, &mut notes, width),
     ];
-    if body == Body::Tables {
-        blocks.extend(tables(document, &mut notes, width));
+    if let Body::Tables(series) = body {
+        blocks.extend(tables(document, series, &mut notes, width));
         blocks.push(findings::good_to_know(document, width));
     } else {
         let laid = [Extent::Bar, Extent::Limit].map(|extent| parts::table(document, room.parts, extent));

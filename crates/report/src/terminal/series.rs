@@ -7,17 +7,41 @@ use seatrial_model::record::{CaseRecord, SeriesRecord, SeriesRow};
 use super::table;
 use crate::ink::Ink;
 use crate::notes::Notes;
-use crate::view::series::{list, matrix, over_one_axis, title};
+use crate::view::series::{list, matrix, over_one_axis, shared, title};
 use crate::view::table::Table;
 use crate::words::{clean, count};
 
 /// Series of more cases are left out: they would bury the table above.
 const MOST_CASES: usize = 24;
 
-pub fn text(cases: &[&CaseRecord], width: u16) -> String {
-    let names: BTreeSet<&String> = cases.iter().flat_map(|case| case.series.keys()).collect();
+/// Which series are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    All,
+    /// Of cases that have a table of several series, only this table.
+    Shared,
+}
+
+pub fn text(cases: &[&CaseRecord], which: Series, width: u16) -> String {
     let mut text = String::new();
-    for name in names {
+    let is_few = cases.len() <= MOST_CASES;
+    let mut with_table: BTreeSet<&str> = BTreeSet::new();
+    for (case, table) in cases.iter().filter(|_| is_few).filter_map(|case| Some((*case, shared(case)?))) {
+        with_table.insert(case.case.as_str());
+        text += &format!("\n{}\n", Ink::Strong.on(&clean(&table.title)));
+        text += &named(case, cases.len() == 1);
+        let untitled = Table { title: String::new(), ..table };
+        text += &table::text(untitled, usize::MAX, &mut Notes::default(), width);
+    }
+    let is_alone = |case: &CaseRecord, series: &SeriesRecord| {
+        !with_table.contains(case.case.as_str()) || (which == Series::All && series.column.is_none())
+    };
+    let alone = |case: &&CaseRecord| {
+        let of = case.series.iter().filter(|(_, series)| is_alone(case, series));
+        of.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    let names: BTreeSet<String> = cases.iter().flat_map(alone).collect();
+    for name in &names {
         let with: Vec<_> = cases.iter().filter_map(|case| Some((*case, case.series.get(name)?))).collect();
         let Some((_, first)) = with.first() else { continue };
         text += &format!("\n{}\n", Ink::Strong.on(&clean(&title(name, first, &first.axes))));

@@ -1,12 +1,12 @@
 //! The series of cases: over one axis a row per case, over two a matrix, over more a list.
 
-use seatrial_model::record::{Axis, CaseRecord, SeriesRecord, SeriesRow};
+use seatrial_model::record::{Axis, CaseRecord, SeriesColumn, SeriesRecord, SeriesRow};
 use seatrial_model::{Unit, Value};
 
 use super::matrix::{Matrix, MatrixValue};
 use super::table::{Builder, Cell, Column, Table};
 use crate::labels::Label;
-use crate::number::{decimals, plus_minus};
+use crate::number::{decimals, percentage, plus_minus};
 
 /// Rows of a series by the values of one axis, in the order in which the values first appear.
 pub fn split<'a>(
@@ -82,6 +82,52 @@ pub fn matrix(title: String, series: &SeriesRecord, axes: (&Axis, &Axis), rows: 
         better: series.better,
         note: format!("{} by {}.", down.name, across.name),
     }
+}
+
+/// The columns of the table that series of one case share over their only axis, by place.
+fn shared_columns(case: &CaseRecord) -> Vec<(&SeriesColumn, &SeriesRecord)> {
+    let mut columns: Vec<_> =
+        case.series.values().filter_map(|series| Some((series.column.as_ref()?, series))).collect();
+    columns.sort_by_key(|(column, _)| column.place);
+    let Some((_, first)) = columns.first().copied().filter(|(_, first)| first.axes.len() == 1) else {
+        return Vec::new();
+    };
+    columns.retain(|(_, series)| series.axes == first.axes);
+    columns
+}
+
+/// One table of all series of a case that have a column: a row per value of their axis. A rate that has the name of a metric
+/// with a limit is told with its interval and its share of the limit.
+pub fn shared(case: &CaseRecord) -> Option<Table> {
+    /// As nccl-tests prints times and rates.
+    const DECIMALS: usize = 2;
+    let columns = shared_columns(case);
+    let (_, first) = columns.first()?;
+    let axis = &first.axes[0];
+    let at = |series: &'_ SeriesRecord, row: &SeriesRow| {
+        let is_it = |other: &&SeriesRow| other.at == row.at;
+        series.rows.iter().find(is_it).map(|row| (row.summary.median, row.summary.ci95))
+    };
+    let size = Column::quantities(&axis.name, None);
+    let mut table = Builder::new(format!("over {}", axis.name), &first.rows)
+        .column(size, |row| row.at.get(&axis.name).map(Value::to_string))
+        .words("type", |_| case.params.text("type").ok().map(str::to_owned));
+    for (column, series) in &columns {
+        let decimals = if series.unit == Unit::Count { 0 } else { DECIMALS };
+        let unit = (series.unit != Unit::Count).then_some(series.unit);
+        table = table.column(Column::quantities(&column.title, unit), |row| {
+            Cell::number(at(series, row).map(|(median, _)| median), decimals)
+        });
+        let limit = case.metrics.get(&column.title).and_then(|metric| metric.limit.value);
+        if let Some(limit) = limit.filter(|limit| *limit > 0.0) {
+            table = table
+                .numbers("95 %", |row| at(series, row).map(|(median, interval)| plus_minus(median, interval)))
+                .numbers("of limit", |row| {
+                    at(series, row).map(|(median, _)| percentage(100.0 * median / limit))
+                });
+        }
+    }
+    Some(table.finish())
 }
 
 /// A row per row of the series.

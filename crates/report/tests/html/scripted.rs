@@ -71,7 +71,7 @@ pub fn ladder() -> Document {
     };
     let axes = vec![Axis { name: "size".to_owned(), unit: Unit::Byte }];
     let rows = (12..26).map(row).collect();
-    let series = SeriesRecord { unit: Unit::Nanosecond, better: Better::Lower, axes, rows };
+    let series = SeriesRecord { unit: Unit::Nanosecond, better: Better::Lower, axes, rows, column: None };
     record.series.insert("ladder".to_owned(), series);
     fixture::document(&["n1"], vec![record])
 }
@@ -89,7 +89,7 @@ pub fn loaded() -> Document {
             SeriesRow { at, summary: fixture::summary(value(load as f64), 0.5) }
         };
         let axes = vec![Axis { name: "load".to_owned(), unit: Unit::Percent }];
-        SeriesRecord { unit, better, axes, rows: (0..=100).step_by(20).map(row).collect() }
+        SeriesRecord { unit, better, axes, rows: (0..=100).step_by(20).map(row).collect(), column: None }
     };
     let curve = series(Unit::Nanosecond, Better::Lower, |load| 94.0 + (load / 43.0).exp2() * 30.0);
     let delivered = series(Unit::GigabytesPerSecond, Better::Higher, |load| 2.3 * load);
@@ -108,7 +108,7 @@ pub fn pingpong() -> Document {
             SeriesRow { at, summary: fixture::summary(value(f64::from(power).exp2()), 0.5) }
         };
         let axes = vec![Axis { name: "size".to_owned(), unit: Unit::Byte }];
-        SeriesRecord { unit, better, axes, rows: (0..=24).step_by(4).map(row).collect() }
+        SeriesRecord { unit, better, axes, rows: (0..=24).step_by(4).map(row).collect(), column: None }
     };
     let time = |size: f64| 20.0 + size * 8e-3 / 9.4;
     let rates =

@@ -122,7 +122,7 @@ fn by_threads(median: f64, shares: &[(u64, f64)]) -> SeriesRecord {
 
 pub fn series(axes: Vec<(&str, Unit)>, rows: Vec<SeriesRow>) -> SeriesRecord {
     let axes = axes.into_iter().map(|(name, unit)| Axis { name: name.to_owned(), unit }).collect();
-    SeriesRecord { unit: Unit::GigabytesPerSecond, better: Better::Higher, axes, rows }
+    SeriesRecord { unit: Unit::GigabytesPerSecond, better: Better::Higher, axes, rows, column: None }
 }
 
 pub fn without_numbers(node: &str, kernel: &str, cause: Cause, reason: &str) -> CaseRecord {

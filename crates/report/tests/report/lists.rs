@@ -72,7 +72,8 @@ fn the_list_of_benchmarks() {
 const ALIAS: Alias = Alias {
     id: "toy.trunk",
     bench: "toy.echo",
-    pattern: "trunk",
+    pattern: Some("trunk"),
+    params: &[],
     title: "round trips between two groups",
     doc: "Measures `toy.echo` between two groups.",
 };
@@ -94,7 +95,12 @@ fn trunk() -> PatternPage {
 #[test]
 fn the_page_of_a_pattern_and_of_a_name() {
     golden!("the_page_of_a_pattern", pattern_page(&trunk(), TextStyle::default()));
-    golden!("the_page_of_a_name", alias_page(&ALIAS, &trunk(), &ECHO, &[FACTOR], TextStyle::default()));
+    golden!("the_page_of_a_name", alias_page(&ALIAS, Some(&trunk()), &ECHO, &[FACTOR], TextStyle::default()));
+    let preset = Alias { id: "toy.large", pattern: None, params: &[("size", "1 MiB")], ..ALIAS };
+    golden!(
+        "the_page_of_a_name_with_parameters",
+        alias_page(&preset, None, &ECHO, &[], TextStyle::default())
+    );
 }
 
 #[test]

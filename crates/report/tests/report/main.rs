@@ -7,6 +7,7 @@ mod inventory;
 mod lists;
 mod screen;
 mod settings;
+mod shared_series;
 mod terminal;
 mod ticket;
 

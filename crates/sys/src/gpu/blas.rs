@@ -88,7 +88,7 @@ macro_rules! call {
     ($blas:expr, $field:ident($($arg:expr),* $(,)?)) => {{
         let blas: &Blas = $blas;
         let entry = blas.table.$field;
-        let function = entry.function.ok_or(GpuError::TooOld { symbol: entry.symbol })?;
+        let function = entry.function.ok_or(GpuError::TooOld { what: "cuBLAS", symbol: entry.symbol })?;
         // SAFETY: the arguments are of the types that the function takes; pointers among them lead to variables that live
         // through the call, or to device memory that the stream keeps until its work is done.
         let code = unsafe { function($($arg),*) };

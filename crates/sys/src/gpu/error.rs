@@ -21,8 +21,9 @@ pub enum GpuFault {
 pub enum GpuError {
     #[error(transparent)]
     Library(#[from] LibraryError),
-    #[error("driver too old for {symbol}")]
-    TooOld { symbol: &'static str },
+    /// What was loaded, such as `driver` or `NCCL`, lacks a function.
+    #[error("{what} too old for {symbol}")]
+    TooOld { what: &'static str, symbol: &'static str },
     #[error("{name} has version {version}; {least} and later can be used")]
     OldLibrary { name: String, version: String, least: String },
     #[error("{call}: {name} ({code}){}{text}", if .text.is_empty() { "" } else { ": " })]

@@ -71,6 +71,9 @@ impl NcclType {
     }
 }
 
+/// `ncclInvalidUsage`: when joining, two ranks have the same GPU.
+pub const INVALID_USAGE: i32 = 5;
+
 /// `ncclRemoteError`: a peer died.
 const REMOTE: c_int = 6;
 
@@ -109,7 +112,7 @@ macro_rules! call {
     ($nccl:expr, $field:ident($($arg:expr),* $(,)?)) => {{
         let nccl: &Nccl = $nccl;
         let entry = nccl.table.$field;
-        let function = entry.function.ok_or(GpuError::TooOld { symbol: entry.symbol })?;
+        let function = entry.function.ok_or(GpuError::TooOld { what: "NCCL", symbol: entry.symbol })?;
         // SAFETY: the arguments are of the types that the function takes; pointers among them lead to variables that live
         // through the call, or to device memory that the stream keeps until its work is done.
         let code = unsafe { function($($arg),*) };
@@ -152,7 +155,7 @@ impl Nccl {
             2 => "system error",
             3 => "internal error",
             4 => "invalid argument",
-            5 => "invalid usage",
+            INVALID_USAGE => "invalid usage",
             REMOTE => "a peer failed",
             7 => "in progress",
             8 => "timeout",

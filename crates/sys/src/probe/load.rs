@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{Counters, Counting, Difference};
 use crate::clock::now_ns;
-use crate::libc_info::ticks_per_second;
 use crate::net::{HostTime, host_time};
+use crate::process::{ProcessStat, RunProcesses};
 use crate::root::{ReadError, SysRoot};
 
 /// Counters: `busy_ns` (CPU time of all processes and CPUs); `own_ns` (of this process, its threads and reaped
-/// children); `ours_ns` (of all processes of its name: parts of the same case, also of other nodes on this kernel);
+/// children); `ours_ns` (of the processes of the own run, [`RunProcesses`], and of their reaped children);
 /// `kernel_ns` (interrupts and the visible kernel threads, without those that ended meanwhile); `elapsed_ns`;
 /// `process:NAME` (of the busiest process name other than ours). Levels: `running` (runnable threads), `blocked`
 /// (threads waiting for a device), `load_1min_percent` (load average times 100), `kernel` (the first 48 bits of the boot id, which nodes
@@ -98,68 +98,43 @@ fn kernel(root: &SysRoot) -> Result<u64, ReadError> {
 fn own_ns(root: &SysRoot) -> Result<u64, ReadError> {
     const PATH: &str = "/proc/self/stat";
     let text = root.text(PATH)?;
-    let stat =
-        Stat::of(&text).ok_or_else(|| ReadError::garbage(PATH, &text, "the fields of proc_pid_stat(5)"))?;
-    Ok(nanoseconds(stat.ticks.iter().copied().fold(0, u64::saturating_add)))
+    let stat = ProcessStat::of(&text);
+    let stat = stat.ok_or_else(|| ReadError::garbage(PATH, &text, "the fields of proc_pid_stat(5)"))?;
+    Ok(stat.with_children_ns())
 }
 
 struct Tasks {
     kernel_ns: u64,
-    /// CPU time of the processes with our name, and of their reaped children.
+    /// CPU time of the processes of the own run, and of their reaped children.
     ours_ns: u64,
     processes: BTreeMap<String, u64>,
 }
 
 fn tasks(root: &SysRoot) -> Result<Tasks, ReadError> {
-    let own = root.text("/proc/self/stat").ok().and_then(|text| Stat::of(&text));
-    let reaped = own.as_ref().map_or(0, |stat| nanoseconds(stat.ticks[2].saturating_add(stat.ticks[3])));
-    let mut tasks = Tasks { kernel_ns: 0, ours_ns: reaped, processes: BTreeMap::new() };
-    let pids = root.numbered("/proc", "")?;
-    let stats = pids.iter().filter_map(|pid| Stat::of(&root.text(format!("/proc/{pid}/stat")).ok()?));
-    for stat in stats {
-        let ns = nanoseconds(stat.ticks[0].saturating_add(stat.ticks[1]));
-        let sum = if stat.flags & PF_KTHREAD != 0 {
+    let mut tasks = Tasks { kernel_ns: 0, ours_ns: 0, processes: BTreeMap::new() };
+    for (stat, is_ours) in RunProcesses::read(root)?.all() {
+        let sum = if stat.is_kernel_thread() {
             &mut tasks.kernel_ns
-        } else if own.as_ref().is_some_and(|own| own.name == stat.name) {
+        } else if is_ours {
             &mut tasks.ours_ns
         } else {
-            tasks.processes.entry(stat.name).or_default()
+            tasks.processes.entry(stat.name.clone()).or_default()
         };
-        *sum = sum.saturating_add(ns);
+        // A worker that ended between two readings counts with the agent that reaped it.
+        let took = if is_ours { stat.with_children_ns() } else { stat.alone_ns() };
+        *sum = sum.saturating_add(took);
     }
     Ok(tasks)
 }
 
-const PF_KTHREAD: u64 = 0x0020_0000;
-
 const PROCESS_PREFIX: &str = "process:";
-
-struct Stat {
-    /// Field 2 of proc_pid_stat(5).
-    name: String,
-    flags: u64,
-    /// Fields 14 to 17: user and system time, and those of reaped children.
-    ticks: [u64; 4],
-}
-
-impl Stat {
-    fn of(text: &str) -> Option<Self> {
-        // The second field is a name that may hold spaces and brackets.
-        let (start, fields) = text.rsplit_once(')')?;
-        let name = start.split_once('(')?.1.to_owned();
-        let fields: Vec<&str> = fields.split_whitespace().collect();
-        let number = |at: usize| fields.get(at - 3)?.parse::<u64>().ok();
-        Some(Self { name, flags: number(9)?, ticks: [number(14)?, number(15)?, number(16)?, number(17)?] })
-    }
-}
-
-fn nanoseconds(ticks: u64) -> u64 {
-    ticks.saturating_mul(1_000_000_000 / ticks_per_second())
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::libc_info::ticks_per_second;
+
+    const PF_KTHREAD: u64 = 0x0020_0000;
 
     #[test]
     fn separates_own_time_from_everybody_s() {
@@ -184,7 +159,7 @@ mod tests {
         assert_eq!(counters.counts["own_ns"], (11 + 12 + 13 + 14) * tick);
         assert_eq!(counters.counts["kernel_ns"], (2 * (3 + 4) + 6 + 7) * tick);
         assert_eq!(counters.counts["process:k/0:1"], (3 + 4) * tick);
-        assert_eq!(counters.counts["ours_ns"], (3 + 4 + 13 + 14) * tick);
+        assert_eq!(counters.counts["ours_ns"], (3 + 4 + 100 + 100) * tick);
         assert!(!counters.counts.contains_key("process:x y"), "parts of the same case are no others");
         assert_eq!((counters.levels["running"], counters.levels["blocked"]), (3, 1));
         assert_eq!((counters.levels["load_1min_percent"], counters.levels["kernel"]), (126, 255));

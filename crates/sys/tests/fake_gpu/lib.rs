@@ -22,12 +22,13 @@
 //! | `apart` | streams have times of their own, as those of several processes | |
 //! | `busbw` | GB/s of a collective operation, besides 10 us | 100 |
 //! | `nccl_flip` | the rank of this number receives a wrong first element | none |
+//! | `patience` | seconds that a rank waits for the others at most | 20 |
 //! | `fail` | `SYMBOL[@DEVICE]:CODE[:AFTER]`: answers CODE from the call AFTER (0) on; may stand several times | |
 //! | `corrupt` | `N:BYTE`: the copy N, counted from 0, has a bit wrong at BYTE of its target; all from N on | |
 //! | `pin` | bytes of the host that can be pinned | no limit |
 //! | `no_peers` | devices do not reach each other | |
 //! | `mig`, `mode`, `gen_now`, `width_now`, `throttle`, `replays` | what the management library tells | 0, 0, 5, 16, 0, 0 |
-//! | `others` | other processes that compute on each device | 0 |
+//! | `others` | processes that compute on each device, besides those that have a context of this copy | 0 |
 //! | `capability` | the compute capability before the point | 9 |
 //! | `xid` | an error of this number is reported once | |
 //! | `rising` | looks at the processors' clock until it is at 1000 MHz, from 300 on | 0 |
@@ -156,7 +157,10 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, which: c_int, _
 pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) -> c_int {
     with(|world| match world.planned("cuDevicePrimaryCtxRetain", device as usize) {
         Some(code) => code,
-        None => ok(unsafe { *context = (device as usize + 1) as *mut c_void }),
+        None => {
+            world::note("contexts");
+            ok(unsafe { *context = (device as usize + 1) as *mut c_void })
+        }
     })
 }
 

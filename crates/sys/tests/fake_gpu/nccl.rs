@@ -36,6 +36,8 @@ struct Job {
     /// Calls by rank, of the operation that is under way.
     calls: HashMap<usize, Vec<Call>>,
     done: u64,
+    /// A rank failed: nobody waits for it.
+    is_broken: bool,
 }
 
 struct Comm {
@@ -82,10 +84,15 @@ pub extern "C" fn ncclGetLastError(_: *mut c_void) -> *const c_char {
 
 /// Waits until `is_so` of the job; the lock is held again.
 fn until(id: u64, is_so: impl Fn(&Job) -> bool) -> bool {
+    let patience = with(|world| world.config.number("patience", 20.0));
     let mut jobs = JOBS.lock().expect("no function of the fake panics");
-    for _ in 0..2000 {
-        if jobs.as_ref().and_then(|jobs| jobs.get(&id)).is_some_and(&is_so) {
+    for _ in 0..(100.0 * patience) as u32 {
+        let job = jobs.as_ref().and_then(|jobs| jobs.get(&id));
+        if job.is_some_and(&is_so) {
             return true;
+        }
+        if job.is_some_and(|job| job.is_broken) {
+            return false;
         }
         jobs = CHANGED.wait_timeout(jobs, Duration::from_millis(10)).expect("no poison").0;
     }
@@ -102,12 +109,14 @@ fn change<R>(id: u64, act: impl FnOnce(&mut Job) -> R) -> R {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, id: Id, rank: c_int) -> c_int {
     let device = crate::current();
-    if let Some(code) = with(|world| world.planned("ncclCommInitRank", device)) {
-        return code;
-    }
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(id.0).for_each(|(to, byte)| *to = byte as u8);
     let (id, ranks, rank) = (u64::from_le_bytes(bytes), ranks as usize, rank as usize);
+    if let Some(code) = with(|world| world.planned("ncclCommInitRank", device)) {
+        change(id, |job| job.is_broken = true);
+        return code;
+    }
+    crate::world::note("joining");
     change(id, |job| job.devices.insert(rank, device));
     if !until(id, |job| job.devices.len() == ranks) {
         return 2;
@@ -233,12 +242,14 @@ fn log(line: &str) {
     }
 }
 
+#[cfg(not(without = "ncclResetDebugInit"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclResetDebugInit() {}
 
 fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     let Comm { id, rank, ranks } = *unsafe { &*comm.cast::<Comm>() };
     if let Some(code) = with(|world| world.planned("ncclOperation", rank)) {
+        change(id, |job| job.is_broken = true);
         return code;
     }
     // What is queued before is done before.
@@ -326,6 +337,7 @@ operations! {
     ncclReduceScatter(op) What::ReduceScatter;
 }
 
+#[cfg(not(without = "ncclSend"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclSend(
     from: *const c_void,

@@ -307,18 +307,21 @@ pub extern "C" fn nvmlEventSetFree(_: Device) -> c_int {
     0
 }
 
-/// `nvmlProcessInfo_t`: 24 bytes, the process first. This one, and as many others as are configured.
+/// `nvmlProcessInfo_t`: 24 bytes, the process first. This one, others that have a context of the same devices, and as many
+/// more as are configured.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
     _: Device,
     count: *mut c_uint,
     list: *mut [u32; 6],
 ) -> c_int {
-    let others = number("others", 0.0) as usize;
+    let own = std::process::id();
+    let strangers = (1..=number("others", 0.0) as u32).map(|at| 4_000_000 + at);
+    let with_context = crate::world::with_context().into_iter().filter(|pid| *pid != own);
+    let all: Vec<u32> = std::iter::once(own).chain(with_context).chain(strangers).collect();
     unsafe {
-        (*list)[0] = std::process::id();
-        (1..=others).for_each(|at| (*list.add(at))[0] = 4_000_000 + at as u32);
-        *count = others as c_uint + 1;
+        all.iter().enumerate().for_each(|(at, pid)| (*list.add(at))[0] = *pid);
+        *count = all.len() as c_uint;
     }
     0
 }

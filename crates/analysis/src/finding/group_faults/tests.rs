@@ -145,6 +145,7 @@ fn the_nodes_that_the_whole_names_are_confirmed_first() {
         better: Better::Higher,
         axes: vec![axis],
         rows: rows.collect(),
+        column: None,
     };
     records[0].series.insert("by_node".to_owned(), series);
     let halves = bisections(&records)[0].steps();

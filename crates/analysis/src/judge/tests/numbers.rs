@@ -200,7 +200,8 @@ fn of_a_series_the_heaviest_row_speaks() {
     let mut case = case("n1", "node");
     let axes = vec![Axis { name: "size".to_owned(), unit: Unit::Byte }];
     let rows = vec![row("64 KiB", 90.0), row("1 MiB", 60.0), row("4 MiB", 50.0)];
-    let series = SeriesRecord { unit: Unit::GigabytesPerSecond, better: Better::Higher, axes, rows };
+    let series =
+        SeriesRecord { unit: Unit::GigabytesPerSecond, better: Better::Higher, axes, rows, column: None };
     case.series.insert("bandwidth".to_owned(), series);
     let judged = |at: &[(&str, &str)]| {
         let mut profile = profile(at_least("80 GB/s"));

@@ -29,7 +29,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         ..*real()
     };
     let family: &[Benchmark] = vec![benchmark].leak();
-    Registry { families: vec![family].leak(), planned: &[] }
+    Registry { families: vec![family].leak(), planned: &[], aliases: &[] }
 });
 
 fn run_on(registry: Registry, site: &Site, fleet: &mut dyn Fleet, cases: Vec<Case>) -> Finished {

@@ -23,7 +23,7 @@ pub struct Cuda {
 macro_rules! call {
     ($self:ident.$field:ident($($arg:expr),* $(,)?)) => {{
         let entry = $self.table.$field;
-        let function = entry.function.ok_or(GpuError::TooOld { symbol: entry.symbol })?;
+        let function = entry.function.ok_or(GpuError::TooOld { what: "driver", symbol: entry.symbol })?;
         // SAFETY: the arguments are of the types that the function takes; pointers among them lead to variables that
         // live through the call, or are what the caller's caller promised.
         let code = unsafe { function($($arg),*) };
