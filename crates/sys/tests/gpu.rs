@@ -161,7 +161,7 @@ fn values_are_set_and_read_back_as_text() {
         assert_eq!(value.set(&device, "much"), Err(Errno::INVAL), "{value:?}");
     }
     assert_eq!(device.application_clocks(), Ok((1200, 1980)));
-    assert_eq!((device.retired_pages(), device.nvlink_errors()), (Ok(4), Ok(2 * 4 * 3)));
+    assert_eq!((device.retired_pages(), device.nvlink_errors()), (Ok(4), Ok(2 * 3 * 3)));
     let denied = Fake::new("fail=nvmlDeviceSetPersistenceMode:4");
     let library = Nvml::open_at(&denied.library()).expect("a library");
     let device = library.at("0000:10:00.0").expect("a device");

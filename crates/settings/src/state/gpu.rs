@@ -112,7 +112,7 @@ pub static GPU_NVLINK_ERRORS: OfGpu = OfGpu {
     about: &SettingAbout {
         id: "state.gpu_nvlink_errors",
         title: "errors of the NVLinks of a GPU",
-        doc: "Replays, recoveries and wrong checksums of all links together. Each costs time, and a link with many is lost in \
+        doc: "Replays, recoveries and wrong checksums of flits of all links together, as `nvidia-smi nvlink -e` shows them. Each costs time, and a link with many is lost in \
               the end: collectives then wait for this GPU.",
         source: "libnvidia-ml (nvmlDeviceGetNvLinkErrorCounter)",
         remedy: "run `nvidia-smi nvlink -e -i N` to see the link, then reseat or replace the card or the cable",

@@ -18,11 +18,12 @@ pub struct NvLinks {
 }
 
 impl Handle<'_> {
-    /// Errors of all active links since the driver was loaded: replays, recoveries, and wrong checksums of flits and data.
+    /// Errors of all active links since the driver was loaded: replays, recoveries, and wrong checksums of flits. The counters
+    /// of data behind them (3 and 4) are of lanes before the correction: they grow on sound links.
     pub fn nvlink_errors(&self) -> Result<u64, NvmlError> {
         let count = u32::try_from(self.field(NVLINK_COUNT, 0)?).unwrap_or(0);
         let (mut all, mut refused, mut told) = (0_u64, None, 0);
-        for (link, counter) in (0..count).flat_map(|link| (0..4).map(move |counter| (link, counter))) {
+        for (link, counter) in (0..count).flat_map(|link| (0..3).map(move |counter| (link, counter))) {
             let mut errors = 0;
             match ask!(self.nvml, nvlink_errors(self.device, link, counter, &raw mut errors)) {
                 Ok(()) => (all, told) = (all.saturating_add(errors), told + 1),
