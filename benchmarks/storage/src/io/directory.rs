@@ -3,7 +3,7 @@
 use seatrial_model::machine::{Disk, FileSystem, Machine};
 use seatrial_model::{Cause, Params, Reason, Subject, Value};
 
-use seatrial_bench::directory::{disk_fill_percent, file_system_of, on_disk};
+use seatrial_bench::directory::{disk_fill_percent, file_system_of, mounted_read_only, on_disk};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Directory<'a> {
@@ -21,12 +21,8 @@ impl<'a> Directory<'a> {
             path if path.starts_with('/') => {
                 let file_system = file_system_of(machine, path);
                 if let Some(found) = file_system.filter(|found| found.read_only) {
-                    let mount = found.mount_of(path).unwrap_or(&found.mount);
-                    let text = format!(
-                        "cannot {writes} in {path}: {} is mounted read-only at {mount}; name another directory",
-                        found.source
-                    );
-                    return Err(Reason::new(Cause::Denied, text));
+                    let why = mounted_read_only(found, path);
+                    return Err(Reason::new(Cause::Denied, format!("cannot {writes} in {path}: {why}")));
                 }
                 Ok(vec![Self { path: path.to_owned(), file_system, disk: None }])
             }

@@ -38,10 +38,18 @@ pub fn require_usable(machine: &Machine, name: &str, path: &str) -> Result<(), R
     }
     match file_system_of(machine, path).filter(|found| found.read_only) {
         Some(found) => {
-            let mount = found.mount_of(path).unwrap_or(&found.mount);
-            let text = format!("{name}={path}: {} is mounted read-only at {mount}", found.source);
-            Err(Reason::new(Cause::Denied, text))
+            Err(Reason::new(Cause::Denied, format!("{name}={path}: {}", mounted_read_only(found, path))))
         }
         None => Ok(()),
     }
+}
+
+/// That the file system of `path` is mounted read-only, and what to do.
+pub fn mounted_read_only(found: &FileSystem, path: &str) -> String {
+    let mount = found.mount_of(path).unwrap_or(&found.mount);
+    format!(
+        "{} is mounted read-only at {mount}; look for its error in `dmesg`, then `mount -o remount,rw {mount}`, or name \
+         another directory",
+        found.source
+    )
 }

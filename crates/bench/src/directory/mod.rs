@@ -11,7 +11,7 @@ mod planned;
 mod room;
 
 pub use error::{When, error, failed, refused};
-pub use file_system::{disk_fill_percent, file_system_of, on_disk, require_usable};
+pub use file_system::{disk_fill_percent, file_system_of, mounted_read_only, on_disk, require_usable};
 pub use folder::{Folder, Leftovers, leftovers};
 pub use limit::limit_of_directory;
 pub use liveness::{check, check_directories};
