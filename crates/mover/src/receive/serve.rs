@@ -133,8 +133,7 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
     let listener = Listener::open(&endpoint).map_err(|reason| reason.text)?;
     let address = listener.address().map_err(|reason| reason.text)?;
     let (address, receive_buffer) = (first_reached(address, reach), buffer.load(Ordering::Relaxed));
-    let secret = start.cipher.map(|cipher| Some(Secret { cipher, key: address.key()? }));
-    let secret = secret.map(|found| found.ok_or("the port has no key")).transpose()?;
+    let secret = Secret::of(start.cipher, &address)?;
     Ok(Prepared { listener, folders, secret, ready: Ready::Listening { address, renamed, receive_buffer } })
 }
 

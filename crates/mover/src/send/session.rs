@@ -95,13 +95,7 @@ pub fn send<R: Read, W: Write>(
     let (endpoint, buffer) = endpoint(false, options.window, |socket| socket.send_buffer_size());
     let streams = address.connect_all(&endpoint, streams).map_err(CopyError::Connect)?;
     progress.send_buffer.store(buffer.load(Ordering::Relaxed), Ordering::Relaxed);
-    let secret = match options.cipher {
-        Some(cipher) => {
-            let missing = || CopyError::Refused("the target sent no key to encrypt with".to_owned());
-            Some(Secret { cipher, key: address.key().ok_or_else(missing)? })
-        }
-        None => None,
-    };
+    let secret = Secret::of(options.cipher, &address).map_err(CopyError::Refused)?;
     let directories = transfer(&roots, &streams, secret.as_ref(), options, progress)?;
     drop(streams);
     if progress.is_stopped() {

@@ -4,6 +4,7 @@ use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use seatrial_bench::PeerAddress;
 use seatrial_sys::proof::Key;
 
 use super::cipher::{Cipher, Seal, Way};
@@ -17,6 +18,12 @@ pub struct Secret {
 }
 
 impl Secret {
+    /// Of the copy whose receiver offers this; none without a cipher.
+    pub fn of(cipher: Option<Cipher>, offered: &PeerAddress) -> Result<Option<Self>, String> {
+        let malformed = || "the key of the data connections is malformed".to_owned();
+        cipher.map(|cipher| Ok(Self { cipher, key: offered.key().ok_or_else(malformed)? })).transpose()
+    }
+
     fn seal(secret: Option<&Self>, connection: usize, way: Way) -> Option<Seal> {
         secret.map(|secret| Seal::new(secret.cipher, &secret.key, connection, way))
     }
