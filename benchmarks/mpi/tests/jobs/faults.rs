@@ -16,6 +16,7 @@ use crate::installed::{Installed, installed, mpich, open_mpi, skipped};
 pub const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_never_comes_out_of_mpi_init_ends_at_the_deadline", never_joins),
     ("a_rank_that_is_killed_in_any_phase_is_named", killed),
+    ("a_job_that_hangs_in_mpi_finalize_has_its_result_and_is_told", never_leaves),
     ("a_rank_that_calls_mpi_abort_is_told_with_its_code_or_the_words_of_the_library", aborts),
     ("a_launcher_of_another_library_is_told", wrong_launcher),
     ("a_launcher_that_starts_nothing_is_told", no_launcher),
@@ -42,7 +43,9 @@ pub fn inflict(moment: Moment<'_>) {
     };
     match (fault.as_str(), moment) {
         ("late", Moment::Joining(Some(VICTIM))) => std::thread::sleep(LATE),
-        ("hang", Moment::Joining(Some(VICTIM))) => std::thread::sleep(Duration::from_secs(600)),
+        ("hang", Moment::Joining(Some(VICTIM))) | ("hang leaving", Moment::Leaving(VICTIM)) => {
+            std::thread::sleep(Duration::from_secs(600));
+        }
         ("kill joining", Moment::Joining(Some(VICTIM)))
         | ("kill warming up", Moment::Running(VICTIM, Phase::WarmUp, _))
         | ("kill measuring", Moment::Running(VICTIM, Phase::Measure, _))
@@ -130,6 +133,22 @@ fn never_joins() {
         assert_eq!(reason.cause, Cause::Hang, "{reason}");
         assert!(reason.text.contains("rank 1") && reason.text.contains("MPI_Init"), "{reason}");
         assert!(start.elapsed() < Duration::from_secs(120), "the deadline was kept");
+    }
+}
+
+fn never_leaves() {
+    for of in installed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let disturbed = disturbed(&of, "hang leaving", folder.path());
+        let trial = measured(&case(&[("size", "8B")], Some(&disturbed)).expect("a case"));
+        assert!(trial.is_verified());
+        let told = trial.measures.findings.iter().find(|finding| finding.kind == "finalize-hung");
+        let text = &told.expect("the finding").text;
+        assert!(
+            text.contains("1 of 1 jobs") && text.contains("rank 1") && text.contains("MPI_Finalize"),
+            "{text}"
+        );
+        assert_nothing_left("hang leaving", folder.path());
     }
 }
 
