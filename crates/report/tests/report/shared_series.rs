@@ -125,6 +125,6 @@ fn a_series_over_a_long_time_is_shown_at_a_few_times_and_one_over_ranks_is_whole
     let details = render(&document, &context, TextStyle::new(Style::Plain, Some(100)));
     let of_time = &details[details.find("by_time").expect("the series")..];
     assert!(of_time.contains("one in 10 of 190 times; all are in the CSV and JSON forms"), "{details}");
-    assert!(of_time.contains(" 54 "), "{details}");
+    assert!(of_time.contains("   54\n"), "{details}");
     assert!(of_time.lines().count() < 20, "{details}");
 }
