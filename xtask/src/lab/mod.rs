@@ -6,6 +6,7 @@
 mod call;
 mod config;
 mod daemons;
+mod delay;
 mod disk;
 mod down;
 mod enter;
@@ -52,7 +53,7 @@ enum Action {
     Status,
     /// End the lab and remove everything of it, in whatever state it is.
     Down,
-    /// Give a node faults: rate=200mbit, drop=1%, down, mtu=1500, cpu-hog[=CPU], freeze-fs; -to and -from of one direction.
+    /// Give a node faults: rate=200mbit, drop=1%, delay=10ms, down, mtu=1500, cpu-hog[=CPU], freeze-fs; -to and -from of one direction.
     Fault {
         /// The node.
         node: String,
@@ -60,6 +61,9 @@ enum Action {
         #[arg(required = true, value_name = "FAULT")]
         faults: Vec<Fault>,
     },
+    /// Carry the frames of a long link; `fault NODE delay=10ms` starts it.
+    #[command(hide = true)]
+    Carry(delay::Args),
     /// Take the faults of a node away and start its dead daemons again; of all nodes without a name.
     Heal {
         /// The node.
@@ -88,6 +92,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let folder = folder(args.state.as_deref(), &args.name)?;
     match &args.action {
+        Action::Carry(args) => delay::run(args),
         Action::Up(args_of_up) => up::run(&args.name, &folder, args_of_up),
         Action::Run(args) => enter::run(&folder, args),
         Action::Status => status::run(&folder),

@@ -14,7 +14,7 @@ use seatrial_stats::Better;
 
 use super::{Area, Figure, Row, ours};
 use crate::nodes::Nodes;
-use crate::packages::{self, Package, search_path};
+use crate::packages::{self, Package};
 
 pub const TRANSFER: Area = Area {
     name: "transfer",
@@ -25,11 +25,13 @@ pub const TRANSFER: Area = Area {
     alone: None,
 };
 
-const PEERS: &[Package] =
-    &[Package { name: "rsync", program: "rsync", reason: "what most people copy directories with" }];
+const PEERS: &[Package] = &[
+    Package { name: "rsync", program: "rsync", reason: "what most people copy directories with" },
+    Package { name: "rclone", program: "rclone", reason: "several files at once, over sftp" },
+];
 
 /// Room for one set, in MiB.
-const SCRATCH_MIB: u32 = 1024;
+const SCRATCH_MIB: u32 = 1536;
 
 /// Files of a set, and how its sizes follow from the number of a file, in awk(1).
 struct Set {
@@ -41,15 +43,17 @@ struct Set {
     goal: Option<f64>,
 }
 
-static SETS: [Set; 4] = [
+static SETS: [Set; 5] = [
     Set { name: "an empty file", folder: "empty", files: 1, size: "0", goal: None },
     Set {
         name: "1024 files of 64 KiB to 1 MiB",
         folder: "small",
         files: 1024,
         size: "65536 * 16 ^ (i / 1023)",
-        goal: Some(3.0),
+        goal: None,
     },
+    // `set=losf` of `transfer.move`, of which the goal speaks.
+    Set { name: "1024 files of 1 MiB", folder: "losf", files: 1024, size: "1048576", goal: Some(3.0) },
     Set { name: "16 files of 16 MiB", folder: "medium", files: 16, size: "16777216", goal: Some(1.0) },
     Set { name: "one file of 512 MiB", folder: "large", files: 1, size: "536870912", goal: Some(1.0) },
 ];
@@ -62,14 +66,12 @@ const ALL_PEERS: [Peer; 4] = [
     ("rsync -a", "rsync -a /scratch/SET n2:/scratch/target", true),
     ("tar over ssh", "tar -C /scratch -cf - SET | ssh n2 tar -C /scratch/target -xf -", false),
     (
-        RCLONE,
+        "rclone copy",
         "rclone --config /dev/null copy /scratch/SET :sftp:/scratch/target/SET --sftp-host n2 --sftp-user \"$(id -un)\" \
          --sftp-key-file \"$(ssh -G n2 | sed -n 's/^identityfile //p' | head -n 1)\" --sftp-disable-hashcheck",
         false,
     ),
 ];
-
-const RCLONE: &str = "rclone";
 
 fn prepare() -> Result<()> {
     packages::require(packages::LAB)?;
@@ -79,31 +81,32 @@ fn prepare() -> Result<()> {
 
 fn rows() -> Vec<Row> {
     let nodes = Rc::new(Nodes::named("transfer", 2).with_scratch(SCRATCH_MIB));
-    let seatrial = format!("{} copy /scratch/SET n2:/scratch/target", ours::binary().display());
+    let copy =
+        |options: &str| format!("{} copy{options} /scratch/SET n2:/scratch/target", ours::binary().display());
+    let (plain, encrypted) = (copy(""), copy(" --encrypt"));
     let mut rows = Vec::new();
     for set in &SETS {
         // The first of both sides that comes makes the set.
         let is_made = Rc::new(Cell::new(false));
-        for (name, line, is_judged) in ALL_PEERS {
-            let figure = Figure {
-                name: format!("{} vs {name}", set.name),
-                unit: Unit::Second,
-                better: Better::Lower,
-                goal: set.goal.filter(|_| is_judged),
-            };
-            let [ours, peer] = [seatrial.as_str(), line].map(|line| {
+        let mut add = |name: String, seatrial: &str, peer: &str, goal| {
+            let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal };
+            let [ours, peer] = [seatrial, peer].map(|line| {
                 let (nodes, is_made) = (Rc::clone(&nodes), Rc::clone(&is_made));
-                let (line, seatrial) = (line.replace("SET", set.folder), seatrial.replace("SET", set.folder));
+                let (line, plain) = (line.replace("SET", set.folder), plain.replace("SET", set.folder));
                 move || {
                     if !is_made.replace(true) {
-                        make(&nodes, set, &seatrial)?;
+                        make(&nodes, set, &plain)?;
                     }
                     turn(&nodes, set, &line)
                 }
             });
-            let row = Row::one(figure, ours, peer);
-            rows.push(if name == RCLONE { row.unless(no_rclone) } else { row });
+            rows.push(Row::one(figure, ours, peer));
+        };
+        for (name, line, is_judged) in ALL_PEERS {
+            add(format!("{} vs {name}", set.name), &plain, line, set.goal.filter(|_| is_judged));
         }
+        let (name, scp, _) = ALL_PEERS[0];
+        add(format!("{}, --encrypt vs {name}", set.name), &encrypted, scp, None);
     }
     rows.push(large_in_memory(&nodes));
     rows
@@ -152,16 +155,11 @@ const MOVE: &[&str] = &[
 
 const STREAM: &[&str] = &["flows=4", "time=1s"];
 
-fn no_rclone() -> Option<String> {
-    let is_there = search_path().iter().any(|folder| folder.join(RCLONE).is_file());
-    (!is_there).then(|| "rclone is not installed".to_owned())
-}
-
 /// Makes the set in eight directories on the first node, in the place of the one before, and lets our binary find its copy on the second.
 fn make(nodes: &Nodes, set: &Set, seatrial: &str) -> Result<()> {
     let Set { folder, files, size, .. } = set;
     let line = format!(
-        "cd /scratch && rm -rf empty small medium large && mkdir {folder} && cd {folder} && mkdir 0 1 2 3 4 5 6 7 && \
+        "cd /scratch && rm -rf empty small losf medium large && mkdir {folder} && cd {folder} && mkdir 0 1 2 3 4 5 6 7 && \
          awk 'BEGIN {{ for (i = 0; i < {files}; i++) printf \"%d %d\\n\", i, {size} }}' | \
          while read -r number bytes; do head -c $bytes /dev/urandom >$((number % 8))/file$number || exit 1; done; sync"
     );

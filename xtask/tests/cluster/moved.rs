@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a_data_set_is_copied_between_nodes_by_every_tool_and_nothing_is_left", copied),
         trial("cipher_direction_and_window_are_what_the_record_says", options),
         trial("copies_at_once_share_what_the_shaper_lets_through", at_once),
+        trial("over_a_long_path_the_mover_fills_the_link_and_a_small_window_does_not", long_path),
         trial("a_tool_that_cannot_log_in_to_the_other_node_is_no_failure", no_login),
     ]
 }
@@ -234,5 +235,51 @@ fn at_once() {
                 rig.lab.lab(&["heal", node]);
             }
         }
+    });
+}
+
+/// One file in memory, over a path of 1 Gbit/s and 20 ms there and back.
+const LONG: &[&str] = &[
+    "run",
+    "transfer.move",
+    "-p",
+    "source=/dev/shm",
+    "-p",
+    "target=/dev/shm",
+    "-p",
+    "files=1",
+    "-p",
+    "cache=warm",
+    "-p",
+    "time=50ms",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-o",
+    "json",
+];
+
+fn long_path() {
+    const MBIT: f64 = 1000.0;
+    shared(|rig| {
+        rig.lab.lab(&["fault", "n2", &format!("rate={MBIT}mbit"), "delay=10ms"]);
+        let moved = |params: &[&str]| {
+            let document = rig.run(&[LONG, params, BOTH]).document(0);
+            let result = document["results"][0].clone();
+            let rate = result["metrics"]["goodput"]["median"].as_f64().expect("a rate");
+            (rate / (MBIT / 8.0 * PAYLOAD), result)
+        };
+        // 256 KiB, of which TCP may use half again or all, in each 20 ms: 26 MB/s at most.
+        let (share, result) = moved(&["-p", "size=40MB", "-p", "streams=1", "-p", "window=256KiB"]);
+        assert!(share < 0.3, "{share}: {result}");
+        let held = &result["evidence"]["held_back"];
+        assert!(held.to_string().contains("window of the connections"), "{held}");
+
+        let mut seen = Vec::new();
+        while seen.len() < TRIES && seen.last().is_none_or(|share| *share < 0.9) {
+            seen.push(moved(&["-p", "size=800MB", "-p", "window=auto"]).0);
+        }
+        assert!((0.9..1.02).contains(seen.last().expect("a try")), "shares of the link {seen:?}");
     });
 }

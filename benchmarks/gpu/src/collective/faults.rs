@@ -104,8 +104,8 @@ fn the_limit_is_that_of_the_algorithm_that_the_log_names() {
         gpus.iter_mut()
             .for_each(|gpu| gpu.capability = seatrial_model::machine::Known::Known("9.0".to_owned()));
     }
-    let limit = |algorithm: Option<&str>| {
-        let mut case = plan(&BENCHMARK, &[], machine.clone()).expect("a plan").remove(0);
+    let limit_of = |params: &[(&str, &str)], algorithm: Option<&str>| {
+        let mut case = plan(&BENCHMARK, params, machine.clone()).expect("a plan").remove(0);
         if let Some(name) = algorithm {
             case.planned.set(super::limits::ALGORITHM, name);
         }
@@ -113,8 +113,14 @@ fn the_limit_is_that_of_the_algorithm_that_the_log_names() {
         let bound = limits["busbw"].tightest(Better::Higher).expect("a bound").clone();
         (bound.value.base() / 1e9, bound.provenance)
     };
+    let limit = |algorithm| limit_of(&[], algorithm);
     assert_eq!(limit(Some("RING")), (500.0, "nvml; RING, which NCCL chose for the largest size".to_owned()));
     assert_eq!(limit(Some("NVLS")).0, 875.0);
+    let forced = limit_of(&[("algorithm", "ring")], Some("RING"));
+    assert_eq!(forced, (500.0, "nvml; RING, which algorithm=ring makes NCCL use".to_owned()));
+    // A library that does otherwise has chosen.
+    let other = limit_of(&[("algorithm", "ring")], Some("TREE"));
+    assert_eq!(other.1, "nvml; TREE, which NCCL chose for the largest size");
     let unknown = limit(None);
     assert_eq!(unknown.0, 875.0);
     assert!(unknown.1.contains("NCCL's log tells none"), "{}", unknown.1);

@@ -6,6 +6,7 @@ use seatrial_model::{About, Bound, Case, Limit, Limits, Quantity, Site, Unit};
 
 use super::operation::Operation;
 use super::plan::{COULD_NVLS, RANKS};
+use super::steer;
 
 /// Under what name the measurement tells the algorithm of the largest size.
 pub const ALGORITHM: &str = "nccl_algorithm";
@@ -73,6 +74,11 @@ fn of_busbw(case: &Case, site: &Site) -> Limit {
     let nodes = case.nodes.len().max(1);
     let shares = shares(operation, algorithm, (ranks as usize, nodes), could_nvls);
     let why = match algorithm {
+        Some(name)
+            if steer::algorithm(&case.params).is_some_and(|asked| name.eq_ignore_ascii_case(asked)) =>
+        {
+            format!("{name}, which algorithm={} makes NCCL use", name.to_lowercase())
+        }
         Some(name) => format!("{name}, which NCCL chose for the largest size"),
         None if operation.in_log().is_none() => "sends and receives".to_owned(),
         None => "the algorithm with the highest limit: NCCL's log tells none".to_owned(),

@@ -4,12 +4,12 @@
 //! `src/init.cc`, `src/transport/`.
 
 use std::collections::BTreeSet;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use seatrial_model::Fact;
-use seatrial_sys::clock::now_ns;
 use serde::{Deserialize, Serialize};
 
 /// What was chosen for operations of a size.
@@ -134,45 +134,40 @@ fn transport(way: &str) -> String {
     format!("NET/{network}{direct}")
 }
 
-/// The file of a rank's log. Its folder, which only this user can read, ends with it.
+/// The file of a rank's log.
 #[derive(Debug)]
-pub struct LogFile {
-    file: PathBuf,
-    folder: Option<PathBuf>,
+pub enum LogFile {
+    /// A file in memory, which goes with the process however that ends.
+    InMemory(File),
+    /// Beside a library that imitates NCCL for tests.
+    OfImitation(PathBuf),
 }
 
 impl LogFile {
-    /// A file of this process in the folder for temporary files; none where no folder can be made there.
+    /// A file of this process; none where the system makes none.
     pub fn of_process() -> Option<Self> {
-        let name = format!("seatrial-nccl-{}-{}", std::process::id(), now_ns());
-        let folder = std::env::temp_dir().join(name);
-        DirBuilder::new().mode(0o700).create(&folder).ok()?;
-        Some(Self { file: folder.join("log"), folder: Some(folder) })
+        Some(Self::InMemory(memfd_create("nccl-log", MemfdFlags::CLOEXEC).ok()?.into()))
     }
 
     /// The file of a library that imitates NCCL for tests.
     pub fn of_imitation(library: &Path) -> Self {
         let mut name = library.as_os_str().to_owned();
         name.push(".log");
-        Self { file: name.into(), folder: None }
+        Self::OfImitation(name.into())
     }
 
-    pub fn path(&self) -> &Path {
-        &self.file
+    /// Under what name this process opens it.
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Self::InMemory(file) => format!("/proc/self/fd/{}", file.as_raw_fd()).into(),
+            Self::OfImitation(path) => path.clone(),
+        }
     }
 
     /// What it tells so far; none where there is no log.
     pub fn read(&self) -> Option<NcclLog> {
-        let bytes = std::fs::read(&self.file).ok()?;
+        let bytes = std::fs::read(self.path()).ok()?;
         Some(NcclLog::parse(&String::from_utf8_lossy(&bytes)))
-    }
-}
-
-impl Drop for LogFile {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            let _ = std::fs::remove_dir_all(folder);
-        }
     }
 }
 
@@ -228,5 +223,14 @@ n1:71:71 [0] NCCL INFO AllReduce: 8 Bytes -> Algo TREE proto LL channel{Lo..Hi}=
         let mut log = NcclLog::parse("0 -> 1 via SHM/direct/direct\n");
         log.join(NcclLog::parse(LOG));
         assert_eq!((log.transports.len(), log.choices.len(), log.channels), (4, 2, Some(24)));
+    }
+    #[test]
+    fn what_is_written_under_the_name_of_the_log_is_read_and_is_in_no_folder() {
+        let file = LogFile::of_process().expect("a log");
+        // As the library opens it.
+        std::fs::write(file.path(), LOG).expect("written");
+        assert_eq!(file.read(), Some(NcclLog::parse(LOG)));
+        let target = std::fs::read_link(file.path()).expect("a link");
+        assert!(target.to_string_lossy().starts_with("/memfd:"), "{}", target.display());
     }
 }

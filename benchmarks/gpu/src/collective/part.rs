@@ -125,7 +125,7 @@ impl Ready {
             Some(imitation) => Some(LogFile::of_imitation(imitation)),
             None => {
                 steering.iter().for_each(|(name, value)| nccl::set(name, value.as_ref()));
-                LogFile::of_process().filter(|file| nccl.log_to(file.path()))
+                LogFile::of_process().filter(|file| nccl.log_to(&file.path()))
             }
         };
         let element = ItemType::of(&case.params)?;

@@ -111,7 +111,7 @@ pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
         let choice = log.choice(operation.in_log()?, [bytes, bytes / ranks])?;
         Some(choice.algorithm.clone())
     };
-    let asked = case.params.text("algorithm").ok().filter(|word| *word != "auto").map(str::to_uppercase);
+    let asked = steer::algorithm(&case.params).map(str::to_uppercase);
     let algorithm = log.as_ref().and_then(chosen).or(asked);
     if let Some(name) = &algorithm {
         measures.found.set(ALGORITHM, name.as_str());

@@ -1,7 +1,8 @@
 //! Folders that tests made with names and that somebody who was killed left behind: whose they are, and removing them.
 //!
-//! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, and
-//! those of `storage.peer_read` must be found by another node; they stand in a folder of their own with a manifest.
+//! Most files of tests have no name and vanish with their process. Those of `storage.metadata` are about names, those of
+//! `storage.peer_read` must be found by another node, and those of `transfer.*` by the tools that copy them; they stand in a
+//! folder of their own with a manifest.
 //! Before a worker makes one it announces it to its agent, which removes it when the worker is gone and has not. Where
 //! the agent was killed too, the next trial in the same directory removes it, or `seatrial clean`.
 

@@ -6,12 +6,13 @@
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::{MANIFEST, SHARED};
+use super::{MANIFEST, SHARED, prefix};
 use crate::Stop;
 
 /// What is in a folder of a test.
@@ -75,6 +76,7 @@ impl Walk<'_> {
         let Some(folder) = there(folder, &shown, "opening")? else { return Ok(found) };
         let about = fstat(&folder).map_err(|errno| failed(&shown, "looking at", errno))?;
         let mut manifest = None;
+        let holds_sets = WITH_SETS.iter().any(|bench| name.as_bytes().starts_with(prefix(bench).as_bytes()));
         for name in there(names(&folder), &shown, "listing")?.unwrap_or_default() {
             let text = name.to_string_lossy().into_owned();
             let Some(inner) = inspect(folder.as_fd(), &name, &about)? else { continue };
@@ -91,6 +93,9 @@ impl Walk<'_> {
                         let removed = unlinkat(&folder, name.as_c_str(), AtFlags::REMOVEDIR);
                         gone(removed, &text, "removing")?;
                     }
+                }
+                FileType::Directory if holds_sets && is_set(&text) => {
+                    self.tree(folder.as_fd(), &name, (&text, MOST_LEVELS), &about, &mut found)?;
                 }
                 _ => return Err(unexpected(&text)),
             }
@@ -116,6 +121,37 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// A data set or a copy of one: files, links and directories of any name, since tools give theirs to what is unfinished. Files
+    /// may have a second name, as sets hold hard links.
+    fn tree(
+        self,
+        above: BorrowedFd<'_>,
+        name: &CStr,
+        (shown, levels): (&str, u32),
+        owner: &Stat,
+        found: &mut Inside,
+    ) -> Result<(), String> {
+        let folder = openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+        let Some(folder) = there(folder, &shown, "opening")? else { return Ok(()) };
+        for name in there(names(&folder), &shown, "listing")?.unwrap_or_default() {
+            let inner = format!("{shown}/{}", name.to_string_lossy());
+            let Some(about) = owned(folder.as_fd(), &name, owner)? else { continue };
+            match FileType::from_raw_mode(about.st_mode) {
+                FileType::Directory if levels > 0 => {
+                    self.tree(folder.as_fd(), &name, (&inner, levels - 1), owner, found)?;
+                }
+                FileType::RegularFile | FileType::Symlink => {
+                    self.take(folder.as_fd(), &name, &about, found)?;
+                }
+                _ => return Err(unexpected(&inner)),
+            }
+        }
+        if self.removes {
+            gone(unlinkat(above, name, AtFlags::REMOVEDIR), &shown, "removing")?;
+        }
+        Ok(())
+    }
+
     fn take(
         self,
         folder: BorrowedFd<'_>,
@@ -135,8 +171,31 @@ impl Walk<'_> {
     }
 }
 
-/// The file type of `name`, if it still exists; an error when it has another owner or file system.
+/// The benchmarks whose folders hold data sets and copies of them.
+const WITH_SETS: [&str; 2] = ["transfer.move", "transfer.dataset"];
+
+/// Levels of directories below a set: more than it has (`depth`).
+const MOST_LEVELS: u32 = 32;
+
+/// Whether `text` is the name of a data set, `set` and perhaps a number, or of a copy of one, `copy0`.
+fn is_set(text: &str) -> bool {
+    let number = ["set", "copy"].iter().find_map(|word| text.strip_prefix(word));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What `name` is, if it still exists; an error when it has another owner or file system, or is a file with a second name.
 fn inspect(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
+    let about = owned(folder, name, above)?;
+    if about.is_some_and(|about| {
+        FileType::from_raw_mode(about.st_mode) == FileType::RegularFile && about.st_nlink != 1
+    }) {
+        return Err(format!("{} has another name elsewhere", name.to_string_lossy().escape_default()));
+    }
+    Ok(about)
+}
+
+/// The same for files that may have a second name.
+fn owned(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<Stat>, String> {
     let text = name.to_string_lossy();
     let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     let Some(about) = there(about, &text, "looking at")? else { return Ok(None) };
@@ -145,9 +204,6 @@ fn inspect(folder: BorrowedFd<'_>, name: &CStr, above: &Stat) -> Result<Option<S
     }
     if about.st_uid != above.st_uid {
         return Err(format!("{} belongs to another user than the folder", text.escape_default()));
-    }
-    if FileType::from_raw_mode(about.st_mode) == FileType::RegularFile && about.st_nlink != 1 {
-        return Err(format!("{} has another name elsewhere", text.escape_default()));
     }
     Ok(Some(about))
 }

@@ -187,6 +187,40 @@ fn what_no_test_makes_keeps_the_whole_folder() {
 }
 
 #[test]
+fn a_data_set_and_its_copies_are_removed_whatever_their_names_are_and_what_lies_beside_them_is_not() {
+    let parent = tempfile::tempdir().unwrap();
+    let made = |bench: &str, number: u64| {
+        let path = parent.path().join(name(bench, number));
+        for place in ["set", "copy0/set/d 1"] {
+            fs::create_dir_all(path.join(place)).unwrap();
+            fs::write(path.join(place).join("two\nlines"), "abc").unwrap();
+        }
+        fs::write(path.join("copy0/set/.file0000001.Xy12"), "ab").unwrap();
+        fs::hard_link(path.join("set/two\nlines"), path.join("set/hard")).unwrap();
+        symlink(parent.path(), path.join("copy0/set/link")).unwrap();
+        write(&path, &Manifest { process: 999_999_999, ..Manifest::of_this_process(bench) });
+        path
+    };
+    for bench in ["transfer.move", "transfer.dataset"] {
+        let path = made(bench, 1);
+        let foreign = path.join("copies");
+        fs::create_dir(&foreign).unwrap();
+        assert!(remove(&path, None).expect_err(bench).contains("copies, which no test makes"));
+        assert!(path.join("set/hard").exists(), "{bench}");
+        fs::remove_dir(&foreign).unwrap();
+        let pipe = path.join("set/pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(inside(&path).expect_err(bench).contains("set/pipe, which no test makes"));
+        fs::remove_file(&pipe).unwrap();
+        let removed = remove(&path, None).expect(bench);
+        assert_eq!((removed.files, path.exists()), (6, false), "{bench}");
+        assert!(parent.path().exists());
+    }
+    let other = made(BENCH, 2);
+    assert!(remove(&other, None).expect_err("strange").contains("which no test makes"));
+}
+
+#[test]
 fn what_only_has_a_name_of_ours_is_strange_and_other_names_are_not_looked_at() {
     let parent = tempfile::tempdir().unwrap();
     let target = left(&parent.path().join("below"), 5);

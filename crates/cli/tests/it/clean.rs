@@ -28,13 +28,16 @@ fn files_that_lost_their_names_over_nfs_are_told_and_left() {
 #[test]
 fn what_a_kill_left_is_shown_then_removed_and_what_still_runs_is_not_touched() {
     for (bench, rest) in [
-        ("storage.metadata", "-p threads=2 -p files=200 -p size=100B -p time=3600s"),
-        ("storage.peer_read", "--pattern alone -p size=4MiB -p block=64KiB -p time=3600s"),
+        ("storage.metadata", "-p directory=PLACE -p threads=2 -p files=200 -p size=100B -p time=3600s"),
+        ("storage.peer_read", "-p directory=PLACE --pattern alone -p size=4MiB -p block=64KiB -p time=3600s"),
+        ("transfer.move", "-p source=PLACE -p target=PLACE/target -p files=20 -p size=64KiB -p time=3600s"),
+        ("transfer.dataset", "-p directory=PLACE -p files=20 -p size=64KiB -p names=hard -p time=3600s"),
     ] {
         let (home, place) = (Home::new(), tempfile::tempdir().expect("a folder"));
         let at = place.path().display().to_string();
         fs::write(place.path().join("precious"), "mine").expect("written");
-        let mut run = home.seatrial(&format!("run {bench} -p directory={at} {rest}")).start();
+        fs::create_dir(place.path().join("target")).expect("made");
+        let mut run = home.seatrial(&format!("run {bench} {}", rest.replace("PLACE", &at))).start();
         run.wait_for_event("measuring", |event| event["phase"] == "measure");
         assert_eq!(ours(place.path()).len(), 1, "{bench}");
         // While the run goes on.

@@ -1,10 +1,10 @@
 //! Nodes with GPUs, with the real binary on imitated driver libraries.
 
-use seatrial_model::Outcome;
+use seatrial_model::{Cause, Outcome};
 
 use rustix::process::Pid;
 
-use crate::rig::{Home, kill, wait_until};
+use crate::rig::{Home, Started, assert_nothing_runs, kill, wait_until};
 
 #[path = "../../../sys/tests/fake_gpu/compile.rs"]
 mod fake;
@@ -113,33 +113,87 @@ fn an_operation_of_nccl_is_run_by_its_own_name() {
     planned.exits(0).shows("operation=reduce_scatter");
 }
 
-/// A rank is killed when every rank has left its mark in the folder `at`.
-fn killed(at: &str) -> (Outcome, String) {
-    let fake = Fake::new("devices=2");
-    for end in ["", ".conf"] {
-        let name = |name: &str| fake.library().with_file_name(name.to_owned() + end);
-        std::fs::hard_link(name("libcuda.so.1"), name("libnccl.so.2")).expect("linked");
+/// A run of two ranks on an imitated NCCL, each a process.
+struct Ranks {
+    fake: Fake,
+    home: Home,
+    run: Started,
+}
+
+impl Ranks {
+    fn start(words: &str) -> Self {
+        let fake = Fake::new(&format!("devices=2 processes=1 busbw=0.1 {words}"));
+        for end in ["", ".conf"] {
+            let name = |name: &str| fake.library().with_file_name(name.to_owned() + end);
+            std::fs::hard_link(name("libcuda.so.1"), name("libnccl.so.2")).expect("linked");
+        }
+        let home = Home::new();
+        let call = home.seatrial("run nccl.all_reduce -p size=64KiB -p trials=1 -p max_trials=1 -o json");
+        let run = call.env("LD_LIBRARY_PATH", Some(&folder(&fake))).start();
+        Self { fake, home, run }
     }
-    let folder = folder(&fake);
-    let home = Home::new();
-    let call = home.seatrial("run nccl.all_reduce -p size=64KiB -p trials=1 -p max_trials=1 -o json");
-    let run = call.env("LD_LIBRARY_PATH", Some(&folder)).start();
-    let marks = fake.library().with_file_name(at);
-    let pids = || -> Vec<i32> {
-        let entries = std::fs::read_dir(&marks).into_iter().flatten().flatten();
+
+    /// The ranks that have left their mark in the folder `at`.
+    fn pids(&self, at: &str) -> Vec<i32> {
+        let entries =
+            std::fs::read_dir(self.fake.library().with_file_name(at)).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-    };
-    wait_until("both ranks to get there", || pids().len() == 2);
-    kill(Pid::from_raw(pids()[1]).expect("a process"));
-    let case = run.ended().case();
-    (case.outcome, case.reason.unwrap_or_default())
+    }
+
+    /// Kills a rank once every rank has left its mark.
+    fn kill_at(&self, at: &str) {
+        wait_until("both ranks to get there", || self.pids(at).len() == 2);
+        kill(Pid::from_raw(self.pids(at)[1]).expect("a process"));
+    }
+
+    /// How the case ended; nothing of it runs then.
+    fn ended(self) -> (Outcome, Option<Cause>, String) {
+        let case = self.run.ended().case();
+        assert_nothing_runs(self.home.path());
+        (case.outcome, case.cause, case.reason.unwrap_or_default())
+    }
 }
 
 #[test]
-fn a_rank_that_is_killed_before_all_have_joined_ends_the_case_with_its_name() {
-    for at in ["contexts", "joining"] {
-        let (outcome, reason) = killed(at);
-        assert_eq!(outcome, Outcome::Failed, "{at}: {reason}");
-        assert!(reason.contains("signal 9"), "{at}: {reason}");
+fn ranks_that_are_processes_measure_and_their_log_is_read() {
+    let ranks = Ranks::start("");
+    let case = ranks.run.ended().exits(0).case();
+    assert_eq!(case.outcome, Outcome::Measured, "{:?}", case.reason);
+    assert_eq!(case.evidence["nccl_log"]["network"], "Socket", "{}", case.evidence["nccl_log"]);
+    assert_nothing_runs(ranks.home.path());
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_case_with_its_name_in_each_phase() {
+    for at in ["contexts", "joining", "operating"] {
+        // The others wait for it.
+        let mut ranks = Ranks::start("patience=600");
+        if at == "operating" {
+            ranks.run.wait_for_event("measuring", |event| event["phase"] == "measure");
+        }
+        ranks.kill_at(at);
+        let (outcome, cause, reason) = ranks.ended();
+        assert_eq!((outcome, cause), (Outcome::Failed, Some(Cause::Crash)), "{at}: {reason}");
+        let is_named = reason.starts_with("rank 0 on ") || reason.starts_with("rank 1 on ");
+        assert!(is_named && reason.contains("SIGKILL (signal 9)"), "{at}: {reason}");
+        let phase = if at == "operating" { "during measure" } else { "during " };
+        assert!(reason.contains(phase), "{at}: {reason}");
     }
+}
+
+#[test]
+fn ranks_that_hang_end_the_case_in_bounded_time_with_their_names() {
+    let ended = |words: &str| Ranks::start(&format!("patience=600 {words}")).ended();
+    std::thread::scope(|scope| {
+        let joining = scope.spawn(|| ended("fail=ncclCommInitRank@1:hang"));
+        // The first operations are those of the warm-up.
+        let operating = scope.spawn(|| ended("fail=ncclOperation@1:hang:5"));
+        for (found, within) in [(joining, "connect within 75 s"), (operating, "warm-up within 11 s")] {
+            let (outcome, cause, reason) = found.join().expect("it ended");
+            assert_eq!((outcome, cause), (Outcome::Failed, Some(Cause::Hang)), "{reason}");
+            let words = format!(" did not finish to {within}; they may wait for one of them");
+            assert!(reason.starts_with("rank 0 on ") && reason.contains(", rank 1 on "), "{reason}");
+            assert!(reason.ends_with(&words), "{reason}");
+        }
+    });
 }

@@ -10,6 +10,9 @@ use super::Deadlines;
 use super::worker::Worker;
 use crate::together::Together;
 
+/// Workers that hang in the same way and are named.
+const NAMED: usize = 8;
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Send(NodeIndex, Command),
@@ -199,11 +202,35 @@ impl Trial {
             Cause::PartnerLost => 4,
             _ => 3,
         });
+        let reason = reason.map(|reason| self.of_all_that_hang(reason));
         let gone = |worker: &&Worker| worker.reason.as_ref().is_some_and(|why| why.cause == Cause::Vanished);
         let mut lost: Vec<String> =
             self.workers.iter().filter(gone).map(|worker| worker.place.node.clone()).collect();
         lost.dedup();
         TrialEnd { lost, reason, parts: self.workers.drain(..).map(|worker| worker.record(number)).collect() }
+    }
+
+    /// The reason of a worker that hangs, with the names of those that hang in the same way: which of them the others wait for
+    /// is not known.
+    fn of_all_that_hang(&self, reason: Reason) -> Reason {
+        let words = |worker: &Worker| -> Option<String> {
+            let own = worker.reason.as_ref().filter(|own| own.cause == Cause::Hang)?;
+            own.text.strip_prefix(&worker.to_string()).map(str::to_owned)
+        };
+        let first = self.workers.iter().find(|worker| worker.reason.as_ref() == Some(&reason));
+        let Some(said) = first.and_then(words) else { return reason };
+        let all: Vec<&Worker> =
+            self.workers.iter().filter(|worker| words(worker).as_ref() == Some(&said)).collect();
+        if all.len() < 2 {
+            return reason;
+        }
+        let names: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = match all.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let text = format!("{}{more}{said}; they may wait for one of them", names.join(", "));
+        Reason { text, ..reason }
     }
 
     /// Changes the worker `id`, if it is one of this trial: their ids are consecutive.

@@ -226,6 +226,23 @@ fn a_phase_past_its_deadline_is_a_hang_and_the_worker_is_killed() {
 }
 
 #[test]
+fn all_that_hang_in_one_phase_are_named_and_one_that_answered_is_not() {
+    let hangs = |parts: u32| {
+        let mut played = Played::start(parts);
+        played.offers(1);
+        played.waits(Nanos::secs(5));
+        for worker in 0..u64::from(parts) {
+            played.ends(worker, EndKind::Signalled { signal: 15, name: "SIGTERM".to_owned() });
+        }
+        played.reason().text
+    };
+    let text = "did not finish to prepare within 5 s; they may wait for one of them";
+    assert_eq!(hangs(3), format!("worker 0 on n0, worker 2 on n2 {text}"));
+    let many = hangs(12);
+    assert!(many.ends_with(&format!("worker 8 on n8 and 3 more {text}")), "{many}");
+}
+
+#[test]
 fn the_one_that_crashed_is_named_even_when_its_partner_complained_first() {
     let mut played = Played::start(2);
     let complaint = Reason::new(Cause::PartnerLost, "connection reset");

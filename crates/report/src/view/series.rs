@@ -1,5 +1,7 @@
 //! The series of cases: over one axis a row per case, over two a matrix, over more a list.
 
+use std::cmp::Ordering;
+
 use seatrial_model::record::{Axis, CaseRecord, SeriesColumn, SeriesRecord, SeriesRow};
 use seatrial_model::{Unit, Value};
 
@@ -38,21 +40,48 @@ pub fn title(name: &str, series: &SeriesRecord, axes: &[Axis]) -> String {
     format!("{name} · {} over {}", series.unit, axes.join(" and "))
 }
 
+/// Columns of a series over time.
+const MOST_TIMES: usize = 20;
+
+/// Values of an axis of time at equal distances, of the series that lasts longest; all values of other axes. Also a remark on what
+/// is left out.
+fn places(axis: &Axis, with: &[(&CaseRecord, &SeriesRecord)]) -> (Vec<String>, Option<String>) {
+    let values = |series: &SeriesRecord| -> Vec<String> {
+        split(&series.rows, &axis.name).into_iter().map(|(place, _)| place).collect()
+    };
+    let last = |series: &SeriesRecord| match series.rows.last()?.at.get(&axis.name)? {
+        Value::Number(time) => Some(*time),
+        Value::Count(time) => Some(*time as f64),
+        _ => None,
+    };
+    let all = with.iter().map(|(_, series)| *series);
+    let longest = all.max_by(|one, other| last(one).partial_cmp(&last(other)).unwrap_or(Ordering::Equal));
+    let times = longest.filter(|_| axis.unit == Unit::Second).map(values).unwrap_or_default();
+    if times.len() <= MOST_TIMES {
+        let rows = with.iter().flat_map(|(_, series)| &series.rows);
+        return (split(rows, &axis.name).into_iter().map(|(place, _)| place).collect(), None);
+    }
+    let every = times.len().div_ceil(MOST_TIMES);
+    let remark = format!("one in {every} of {} times; all are in the CSV and JSON forms", times.len());
+    (times.into_iter().step_by(every).collect(), Some(remark))
+}
+
 /// A series over one axis of several cases: a row per case, a column per value of the axis.
 pub fn over_one_axis(name: &str, with: &[(&CaseRecord, &SeriesRecord)]) -> Table {
     let Some((_, first)) = with.first() else { return Table::default() };
     let axis = &first.axes[0].name;
     let rows = || with.iter().flat_map(|(_, series)| &series.rows);
+    let (places, left_out) = places(&first.axes[0], with);
     let decimals = decimals(rows().map(|row| row.summary.median));
     let labels: Vec<Label> = with.iter().map(|(case, _)| Label::of_case(case)).collect();
     let mut table = Builder::new(title(name, first, &first.axes), with).labels(&labels);
-    for (place, _) in split(rows(), axis) {
+    for place in places {
         let is_there = |row: &&SeriesRow| row.at.get(axis).is_some_and(|value| value.to_string() == place);
         table = table.column(Column::numbers(&place), |(_, series)| {
             Cell::number(series.rows.iter().find(is_there).map(|row| row.summary.median), decimals)
         });
     }
-    Table { pieces: usize::MAX, ..table.finish() }
+    Table { pieces: usize::MAX, remarks: left_out.into_iter().collect(), ..table.finish() }
 }
 
 /// A series over two axes: the outer axis in rows, the inner axis in columns.

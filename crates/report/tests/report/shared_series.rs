@@ -105,3 +105,26 @@ fn the_screen_has_a_row_for_each_size_with_its_interval_and_its_share_of_the_lim
     assert!(details.contains("by_iteration") && details.contains("by_rank"), "{details}");
     assert!(!details.contains("curve ·"), "its column has it: {details}");
 }
+
+#[test]
+fn a_series_over_a_long_time_is_shown_at_a_few_times_and_one_over_ranks_is_whole() {
+    let over_time = |count: u64, step: f64| {
+        let row = |at: u64| SeriesRow {
+            at: [("time".to_owned(), Value::Number(at as f64 * step))].into_iter().collect(),
+            summary: fixture::summary(10.0, 0.4),
+        };
+        fixture::series(vec![("time", Unit::Second)], (0..count).map(row).collect())
+    };
+    let mut document =
+        fixture::document(&["n1", "n2"], ["n1", "n2"].map(|node| fixture::case(node, "copy", "nt")).into());
+    // Of copies that took 20 s and 57 s.
+    for (case, series) in document.results.iter_mut().zip([over_time(200, 0.1), over_time(190, 0.3)]) {
+        case.series = [("by_time".to_owned(), series)].into();
+    }
+    let context = TerminalContext { content: Content::Details, ..TerminalContext::default() };
+    let details = render(&document, &context, TextStyle::new(Style::Plain, Some(100)));
+    let of_time = &details[details.find("by_time").expect("the series")..];
+    assert!(of_time.contains("one in 10 of 190 times; all are in the CSV and JSON forms"), "{details}");
+    assert!(of_time.contains("   54\n"), "{details}");
+    assert!(of_time.lines().count() < 20, "{details}");
+}

@@ -23,7 +23,8 @@
 //! | `busbw` | GB/s of a collective operation, besides 10 us | 100 |
 //! | `nccl_flip` | the rank of this number receives a wrong first element | none |
 //! | `patience` | seconds that a rank waits for the others at most | 20 |
-//! | `fail` | `SYMBOL[@DEVICE]:CODE[:AFTER]`: answers CODE from the call AFTER (0) on; may stand several times | |
+//! | `processes` | ranks are processes, which exchange what they send through files; operations of one call only | |
+//! | `fail` | `SYMBOL[@DEVICE]:CODE[:AFTER]`: answers CODE from the call AFTER (0) on; may stand several times. CODE `hang`: a function of NCCL never answers | |
 //! | `corrupt` | `N:BYTE`: the copy N, counted from 0, has a bit wrong at BYTE of its target; all from N on | |
 //! | `pin` | bytes of the host that can be pinned | no limit |
 //! | `no_peers` | devices do not reach each other | |
@@ -36,6 +37,7 @@
 //! `--cfg without="SYMBOL"` compiles a driver that is too old for the function.
 #![expect(non_snake_case, reason = "the functions have the names of the driver's")]
 
+mod between;
 mod blas;
 mod kernels;
 mod nccl;

@@ -1,5 +1,5 @@
 //! `libnccl.so.2` of the same devices, for the ranks of one process: an operation is done when the last rank has called it,
-//! and takes 10 us and what `busbw` says in its stream.
+//! and takes 10 us and what `busbw` says in its stream. With `processes` each rank is a process (`between.rs`).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,10 +8,11 @@ use std::io::Write;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use crate::world::{Op, with};
+use crate::between;
+use crate::world::{Op, answer, with};
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub enum What {
     AllReduce,
     Reduce,
     Broadcast,
@@ -22,12 +23,20 @@ enum What {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Call {
-    what: What,
-    from: usize,
-    to: usize,
-    count: usize,
-    kind: c_int,
+pub struct Call {
+    pub what: What,
+    pub from: usize,
+    pub to: usize,
+    pub count: usize,
+    pub kind: c_int,
+}
+
+impl Call {
+    /// Bytes that it sends.
+    pub fn sent(&self, ranks: usize) -> usize {
+        let parts = if matches!(self.what, What::ReduceScatter) { ranks } else { 1 };
+        form(self.kind).0 * self.count * parts
+    }
 }
 
 #[derive(Default)]
@@ -66,11 +75,11 @@ pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetUniqueId(id: *mut Id) -> c_int {
-    if let Some(code) = with(|world| world.planned("ncclGetUniqueId", 0)) {
+    if let Some(code) = answer("ncclGetUniqueId", 0) {
         return code;
     }
     unsafe { *id = Id([0; 128]) };
-    let number = id as u64;
+    let number = if between::are_processes() { between::new_id() } else { id as u64 };
     let bytes = unsafe { &mut (*id).0 };
     bytes.iter_mut().zip(number.to_le_bytes()).for_each(|(to, byte)| *to = byte as c_char);
     0
@@ -106,24 +115,39 @@ fn change<R>(id: u64, act: impl FnOnce(&mut Job) -> R) -> R {
     done
 }
 
+/// Waits for ranks that are threads of this process; a code where that fails.
+fn join(id: u64, (rank, ranks): (usize, usize), device: usize) -> Option<c_int> {
+    change(id, |job| job.devices.insert(rank, device));
+    if !until(id, |job| job.devices.len() == ranks) {
+        return Some(2);
+    }
+    let is_shared = change(id, |job| job.devices.iter().any(|(other, at)| *other != rank && *at == device));
+    is_shared.then_some(5)
+}
+
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, id: Id, rank: c_int) -> c_int {
+pub unsafe extern "C" fn ncclCommInitRank(
+    comm: *mut *mut c_void,
+    ranks: c_int,
+    id: Id,
+    rank: c_int,
+) -> c_int {
     let device = crate::current();
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(id.0).for_each(|(to, byte)| *to = byte as u8);
     let (id, ranks, rank) = (u64::from_le_bytes(bytes), ranks as usize, rank as usize);
-    if let Some(code) = with(|world| world.planned("ncclCommInitRank", device)) {
+    if let Some(code) = answer("ncclCommInitRank", device) {
         change(id, |job| job.is_broken = true);
         return code;
     }
     crate::world::note("joining");
-    change(id, |job| job.devices.insert(rank, device));
-    if !until(id, |job| job.devices.len() == ranks) {
-        return 2;
-    }
-    let is_shared = change(id, |job| job.devices.iter().any(|(other, at)| *other != rank && *at == device));
-    if is_shared {
-        return 5;
+    let refusal = if between::are_processes() {
+        (!between::join(id, (rank, ranks))).then_some(2)
+    } else {
+        join(id, (rank, ranks), device)
+    };
+    if let Some(code) = refusal {
+        return code;
     }
     log("Using network Socket");
     log(&format!("Channel 00/0 : {rank}[{device}] -> {}[0] via P2P/CUMEM", (rank + 1) % ranks));
@@ -166,7 +190,10 @@ pub fn load(kind: c_int, at: usize, count: usize) -> Vec<f64> {
             2 => items::<i32>(at, count).iter().map(|value| f64::from(*value)).collect(),
             6 => (0..count as u64).map(|index| crate::product::element("fp16", at as u64, index)).collect(),
             8 => items::<f64>(at, count).to_vec(),
-            9 => items::<u16>(at, count).iter().map(|bits| f64::from(f32::from_bits(u32::from(*bits) << 16))).collect(),
+            9 => items::<u16>(at, count)
+                .iter()
+                .map(|bits| f64::from(f32::from_bits(u32::from(*bits) << 16)))
+                .collect(),
             _ => items::<f32>(at, count).iter().map(|value| f64::from(*value)).collect(),
         }
     }
@@ -187,7 +214,7 @@ pub fn store(kind: c_int, at: usize, values: &[f64]) {
 }
 
 /// Moves the data of all ranks.
-fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
+pub fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
     let of = |rank: usize| calls[&rank][0];
     let first = of(0);
     let kind = first.kind;
@@ -198,7 +225,8 @@ fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
             all
         })
     };
-    let put = |rank: usize, offset: usize, what: &[f64]| store(kind, of(rank).to + form(kind).0 * offset, what);
+    let put =
+        |rank: usize, offset: usize, what: &[f64]| store(kind, of(rank).to + form(kind).0 * offset, what);
     match first.what {
         What::AllReduce => {
             let sums = sums(first.count).unwrap_or_default();
@@ -224,7 +252,9 @@ fn work(calls: &HashMap<usize, Vec<Call>>, ranks: usize) {
             for (source, sent) in calls {
                 for call in sent {
                     let What::Send(peer) = call.what else { continue };
-                    let taken = calls[&peer].iter().find(|other| matches!(other.what, What::Receive(from) if from == *source));
+                    let taken = calls[&peer]
+                        .iter()
+                        .find(|other| matches!(other.what, What::Receive(from) if from == *source));
                     let taken = taken.expect("a receive for each send");
                     store(kind, taken.to, &load(kind, call.from, call.count));
                 }
@@ -246,9 +276,24 @@ fn log(line: &str) {
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclResetDebugInit() {}
 
+/// An operation of ranks that are threads of this process.
+fn operate(id: u64, (rank, ranks): (usize, usize), calls: Vec<Call>) -> bool {
+    let before = change(id, |job| {
+        job.calls.insert(rank, calls);
+        if job.calls.len() == ranks {
+            work(&job.calls, ranks);
+            job.calls.clear();
+            job.done += 1;
+            return job.done - 1;
+        }
+        job.done
+    });
+    until(id, |job| job.done > before)
+}
+
 fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     let Comm { id, rank, ranks } = *unsafe { &*comm.cast::<Comm>() };
-    if let Some(code) = with(|world| world.planned("ncclOperation", rank)) {
+    if let Some(code) = answer("ncclOperation", rank) {
         change(id, |job| job.is_broken = true);
         return code;
     }
@@ -260,17 +305,12 @@ fn operation(comm: *mut c_void, stream: usize, calls: Vec<Call>) -> c_int {
     }
     let flips = with(|world| world.config.numbers.get("nccl_flip") == Some(&(rank as f64))) && bytes > 8;
     let target = calls.iter().find(|call| call.to != 0).map(|call| (call.kind, call.to));
-    let before = change(id, |job| {
-        job.calls.insert(rank, calls);
-        if job.calls.len() == ranks {
-            work(&job.calls, ranks);
-            job.calls.clear();
-            job.done += 1;
-            return job.done - 1;
-        }
-        job.done
-    });
-    if !until(id, |job| job.done > before) {
+    let is_done = if between::are_processes() {
+        between::operate(id, (rank, ranks), &calls)
+    } else {
+        operate(id, (rank, ranks), calls)
+    };
+    if !is_done {
         return 6;
     }
     if let Some((kind, target)) = target.filter(|_| flips) {

@@ -18,6 +18,18 @@ pub enum Op {
     Kernel { name: String, blocks: u32, threads: u32, arguments: Vec<u64> },
 }
 
+/// The code of a call that is never answered.
+const HANG: c_int = c_int::MIN;
+
+/// The planned failure of a call; does not return from one that is to hang.
+pub fn answer(symbol: &str, device: usize) -> Option<c_int> {
+    let code = with(|world| world.planned(symbol, device));
+    while code == Some(HANG) {
+        std::thread::park();
+    }
+    code
+}
+
 #[derive(Clone, Debug)]
 pub struct Failure {
     symbol: String,
@@ -86,7 +98,10 @@ impl Failure {
         Self {
             symbol: symbol.to_owned(),
             device: device.map(|device| device.parse().expect("DEVICE")),
-            code: parts.next().expect("CODE").parse().expect("CODE"),
+            code: match parts.next().expect("CODE") {
+                "hang" => HANG,
+                code => code.parse().expect("CODE"),
+            },
             after: parts.next().map_or(0, |after| after.parse().expect("AFTER")),
             calls: 0,
         }
@@ -106,11 +121,12 @@ fn own_path() -> Option<String> {
 }
 
 /// The folder beside this copy that names processes, such as those that have a context.
-fn folder_of(what: &str) -> Option<std::path::PathBuf> {
+pub fn folder_of(what: &str) -> Option<std::path::PathBuf> {
     Some(std::path::Path::new(&own_path()?).parent()?.join(what))
 }
 
-/// Notes in the folder `what` that this process got there: it has a context (`contexts`), it joins other ranks (`joining`).
+/// Notes in the folder `what` that this process got there: it has a context (`contexts`), it joins other ranks
+/// (`joining`), it has made an operation with other processes (`operating`).
 pub fn note(what: &str) {
     if let Some(folder) = folder_of(what) {
         let _ = std::fs::create_dir_all(&folder);
@@ -120,7 +136,11 @@ pub fn note(what: &str) {
 
 /// Processes that have a context and still run.
 pub fn with_context() -> Vec<u32> {
-    let entries = folder_of("contexts").and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let entries = folder_of("contexts")
+        .and_then(|folder| std::fs::read_dir(folder).ok())
+        .into_iter()
+        .flatten()
+        .flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect()
 }

@@ -43,6 +43,7 @@ fn begin(lab: &Lab, name: &str, fault: Fault) -> Result<Option<Process>> {
             let hog = space::start_process(lab, name, "cpu-hog", &line.map(AsRef::as_ref))?;
             return Ok(Some(hog));
         }
+        Fault::Delay(micros) => return link::lengthen(lab, node, micros).map(Some),
         Fault::FreezeFs => disk::freeze(node, node.scratch.as_ref().context("it has no file system")?)?,
         _ => link::apply(lab, node, fault)?,
     }

@@ -1,11 +1,14 @@
 //! Faults of a node's link, on both of its ends: `eth0` in the node, and the bridge's port that leads to the node.
 
-use anyhow::{Context, Result};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::super::call::{fed, output};
 use super::super::net::{INTERFACE, MTU, ip};
-use super::super::space::in_network;
+use super::super::process::Process;
+use super::super::space::{in_network, start_process};
 use super::super::state::{Host, Lab};
 use super::Fault;
 
@@ -58,9 +61,62 @@ pub fn apply(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
         // The bridge's end: the node's loses its carrier and is still "up", as with a real cable.
         Fault::Down => ip(&lab.head, &format!("link set dev {} down\n", node.name))?,
         Fault::Mtu(bytes) => ip(node, &format!("link set dev {INTERFACE} mtu {bytes}\n"))?,
-        Fault::CpuHog(_) | Fault::FreezeFs => {}
+        Fault::Delay(_) | Fault::CpuHog(_) | Fault::FreezeFs => {}
     }
     Ok(())
+}
+
+/// How long the program of a long link may take to make its devices.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// Makes the link of a node a long one: between the bridge's port and the bridge stand a bridge of their own and a process that
+/// carries frames from one to the other, `micros` later.
+///
+/// # Errors
+/// When the process does not start, or the kernel refuses.
+pub fn lengthen(lab: &Lab, node: &Host, micros: u32) -> Result<Process> {
+    let (port, [middle, near, far]) = (&node.name, long_link(node));
+    let program = std::env::current_exe().context("this program has no path")?;
+    let micros = format!("--micros={micros}");
+    let line =
+        [program.as_os_str(), "lab".as_ref(), "carry".as_ref(), micros.as_ref(), near.as_ref(), far.as_ref()];
+    let process = start_process(lab, &lab.head.name, &format!("delay-{port}"), &line)?;
+    let joined = || -> Result<()> {
+        let started = Instant::now();
+        while !(exists(&lab.head, &near) && exists(&lab.head, &far)) {
+            ensure!(process.is_alive() && started.elapsed() < START_LIMIT, "its process makes no devices");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let join = |device: &str, bridge: &str| {
+            format!("link set dev {device} mtu {MTU} txqueuelen {QUEUED} master {bridge} up\n")
+        };
+        let lines = [
+            format!("link add {middle} mtu {MTU} type bridge\n"),
+            join(&near, &middle),
+            join(&far, BRIDGE),
+            format!("link set dev {middle} up\nlink set dev {port} master {middle}\n"),
+        ];
+        ip(&lab.head, &lines.concat())
+    };
+    // One that is not written down would stay.
+    joined().inspect_err(|_| drop(process.kill()))?;
+    Ok(process)
+}
+
+/// The bridge of the first rail, which has the faults.
+const BRIDGE: &str = "br0";
+
+/// Frames that wait for the process: as many as it holds bytes of.
+const QUEUED: u32 = 10_000;
+
+/// The devices of a long link: a bridge, and the two ends of the process, that on this bridge first.
+fn long_link(node: &Host) -> [String; 3] {
+    ["m", "a", "b"].map(|end| format!("{}-{end}", node.name))
+}
+
+fn exists(host: &Host, interface: &str) -> bool {
+    let show = in_network(host, "ip").and_then(|mut ip| output(ip.args(["link", "show", "dev", interface])));
+    show.is_ok()
 }
 
 /// Takes a fault of the link away. One that is not there, or only at one end, is no error.
@@ -89,6 +145,14 @@ pub fn heal(lab: &Lab, node: &Host, fault: Fault) -> Result<()> {
         }
         Fault::Down => ip(&lab.head, &format!("link set dev {} up\n", node.name))?,
         Fault::Mtu(_) => ip(node, &format!("link set dev {INTERFACE} mtu {MTU}\n"))?,
+        Fault::Delay(_) => {
+            // Its process is gone, and the devices with it.
+            let [middle, ..] = long_link(node);
+            ip(&lab.head, &format!("link set dev {} master {BRIDGE}\n", node.name))?;
+            if exists(&lab.head, &middle) {
+                ip(&lab.head, &format!("link delete dev {middle}\n"))?;
+            }
+        }
         Fault::CpuHog(_) | Fault::FreezeFs => {}
     }
     Ok(())

@@ -13,6 +13,8 @@ pub enum Fault {
     Rate(u64, Way),
     /// Of the frames, exactly the first of every so many is lost.
     Drop(u32, Way),
+    /// Every frame of the link arrives so many microseconds later, each way.
+    Delay(u32),
     /// The link is down, as with the cable pulled.
     Down,
     /// The node's interface takes only frames up to this many bytes; its peers do not know.
@@ -58,7 +60,10 @@ const RATE: [&str; 3] = ["rate", "rate-to", "rate-from"];
 const DROP: [&str; 3] = ["drop", "drop-to", "drop-from"];
 
 /// What can be written, for messages.
-const FORMS: &str = "rate=200mbit, rate-to=, rate-from=, drop=1%, drop-to=, drop-from=, down, mtu=1500, cpu-hog[=CPU], freeze-fs";
+const FORMS: &str = "rate=200mbit, rate-to=, rate-from=, drop=1%, drop-to=, drop-from=, delay=10ms, down, mtu=1500, cpu-hog[=CPU], freeze-fs";
+
+/// The longest delay: the frames of 1 Gbit/s that a long link can hold are those of this time.
+const MOST_MICROS: u32 = 500_000;
 
 /// Units of a rate, as tc(8) writes them: bits a second, decimal.
 const UNITS: &[(&str, u64)] = &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
@@ -69,6 +74,7 @@ impl Fault {
         match self {
             Fault::Rate(_, way) => way.of(RATE),
             Fault::Drop(_, way) => way.of(DROP),
+            Fault::Delay(_) => "delay",
             Fault::Down => "down",
             Fault::Mtu(_) => "mtu",
             Fault::CpuHog(_) => "cpu-hog",
@@ -93,6 +99,7 @@ impl FromStr for Fault {
         match kind {
             // The least is what IPv4 needs (RFC 791), the most what the links of the lab have.
             "mtu" => number(value_of()?, 68, super::super::net::MTU).map(Fault::Mtu),
+            "delay" => delay(value_of()?).map(Fault::Delay),
             "cpu-hog" => number(value.unwrap_or("0"), 0, u32::MAX).map(Fault::CpuHog),
             "down" | "freeze-fs" if value.is_some() => Err(format!("'{kind}' takes no value")),
             "down" => Ok(Fault::Down),
@@ -111,6 +118,14 @@ fn rate(text: &str) -> Result<u64, String> {
     let unit = UNITS.iter().find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)));
     let rate = unit.and_then(|(number, bits)| number.parse::<u64>().ok()?.checked_mul(*bits));
     rate.filter(|rate| *rate > 0).ok_or_else(|| format!("'{text}' is no rate; write 200mbit, 1gbit, 500kbit"))
+}
+
+fn delay(text: &str) -> Result<u32, String> {
+    let unit =
+        [("us", 1), ("ms", 1000)].into_iter().find_map(|(unit, us)| Some((text.strip_suffix(unit)?, us)));
+    let micros = unit.and_then(|(number, us)| number.parse::<u32>().ok()?.checked_mul(us));
+    let in_range = micros.filter(|micros| (1..=MOST_MICROS).contains(micros));
+    in_range.ok_or_else(|| format!("'{text}' is not a delay up to 500ms; write 10ms or 250us"))
 }
 
 /// Percent to one in so many. Only what is a whole number there can be dropped exactly.
@@ -139,6 +154,8 @@ impl fmt::Display for Fault {
                 write!(f, "{}={}{unit}", self.kind(), bits / size)
             }
             Fault::Drop(one_in, _) => write!(f, "{}={}%", self.kind(), 100.0 / f64::from(*one_in)),
+            Fault::Delay(micros) if micros % 1000 == 0 => write!(f, "delay={}ms", micros / 1000),
+            Fault::Delay(micros) => write!(f, "delay={micros}us"),
             Fault::Mtu(bytes) => write!(f, "mtu={bytes}"),
             Fault::CpuHog(cpu) => write!(f, "cpu-hog={cpu}"),
             Fault::Down | Fault::FreezeFs => f.write_str(self.kind()),
@@ -175,6 +192,8 @@ mod tests {
             ("rate-to=80mbit", Fault::Rate(80_000_000, Way::To)),
             ("drop-from=1%", Fault::Drop(100, Way::From)),
             ("drop=100%", Fault::Drop(1, Way::Both)),
+            ("delay=10ms", Fault::Delay(10_000)),
+            ("delay=250us", Fault::Delay(250)),
             ("down", Fault::Down),
             ("mtu=1500", Fault::Mtu(1500)),
             ("cpu-hog=1", Fault::CpuHog(1)),
@@ -200,6 +219,9 @@ mod tests {
             ("drop=1", "not one in"),
             ("drop=0.00001%", "not one in"),
             ("drop=-1%", "not one in"),
+            ("delay=10", "'10' is not a delay"),
+            ("delay=0ms", "not a delay"),
+            ("delay=2000ms", "up to 500ms"),
             ("mtu=90000", "from 68 to 9000"),
             ("down=yes", "'down' takes no value"),
         ] {
