@@ -60,7 +60,7 @@ pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").wor
 pub const LAUNCHER: ParamSpec = ParamSpec::new("launcher", Kind::Text, "auto")
     .word("auto")
     .doc(
-        "Path of the launcher (mpiexec); own: Seatrial starts the ranks of one node itself (MPICH and its relatives, by PMI-1); \
+        "Path of the launcher (mpiexec); own: Seatrial starts the ranks itself (MPICH and its relatives, by PMI-1); \
          auto: the one of the library's installation.",
     );
 

@@ -7,6 +7,7 @@ mod collective;
 mod comparison;
 mod copies;
 mod declare;
+mod hung;
 mod job;
 mod measures;
 mod memory;
@@ -42,9 +43,9 @@ pub fn rank_main(hook: Hook) -> ExitCode {
     job::serve_worker(PROGRAMS, hook)
 }
 
-/// Runs this process as the launcher of so many ranks on this node.
-pub fn launch_main(ranks: usize) -> ExitCode {
-    job::launch(ranks)
+/// Runs this process as the launcher of ranks, or as a part of it: `words` are what the worker or the launcher told.
+pub fn launch_main(words: &[String]) -> ExitCode {
+    job::launch(words)
 }
 
 /// Runs this process as the remote shell of a launcher that a part of a job started: `arguments` are a host and a command.

@@ -11,7 +11,6 @@ use seatrial_model::{
     Subject,
 };
 
-use crate::job::OWN;
 use crate::network::note_network;
 
 /// Time to find and load the library and to start the ranks, and again to check the data and end them; that of each rank.
@@ -109,10 +108,6 @@ pub fn used_cpus(node: &SiteNode, ranks: u64) -> Result<Vec<u32>, Reason> {
 /// A case of so many ranks on the nodes of `site`, each on a core of its own; where there are too few cores, none is pinned.
 pub fn case_of_ranks(about: &About, params: &Params, site: &Site, ranks: u64) -> Result<Case, Reason> {
     let crowded = crowded(site, ranks)?;
-    if site.nodes.len() > 1 && params.text("launcher") == Ok(OWN) {
-        let text = "launcher=own starts ranks on one node only; leave it out, or set the path of an mpiexec";
-        return Err(Reason::new(Cause::Contradiction, text));
-    }
     let mut case = match site.nodes.as_slice() {
         [] => return Err(Reason::new(Cause::Inapplicable, "there is no node to measure on")),
         [_] if params.text(INTERFACE.name).is_ok_and(|name| name != "auto") => {

@@ -4,19 +4,26 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
 use seatrial_bench::group::PARTS;
 use seatrial_bench::{Endpoint, Listener, Offer, Part, PeerAddress, Prepared, Running, Sink, Stop, ends};
-use seatrial_model::{Case, Cause, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason};
+use seatrial_model::{
+    Case, Cause, Evidence, Integrity, Measures, Params, PartPlacement, PartRecord, Phase, Reason,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::between_nodes::hosts;
+use crate::hung;
 use crate::job::{CONNECTIONS, HostLink, Job, JobHosts, JobSpec, Launcher, LibraryFacts, NodeEnd, kept};
 use crate::ranks::{PER_NODE, RANKS, patience};
 
 /// Evidence of the part that the case keeps.
 const KEPT: [&str; 5] = ["library", "launcher", "ranks", "environment", "printed"];
+
+/// Time of all ranks in MPI_Finalize when everything is measured and checked.
+const LEAVING: Duration = Duration::from_secs(10);
 
 /// A path that a parameter names; `None` where it is `auto`.
 fn path<'a>(params: &'a Params, name: &str) -> Result<Option<&'a Path>, Reason> {
@@ -193,11 +200,13 @@ pub fn tell_job(spec: &JobSpec, job: &Job, out: &mut dyn Sink) {
 struct Worker {
     job: Job,
     spec: JobSpec,
+    /// Why ranks did not return from MPI_Finalize.
+    hung: Option<String>,
 }
 
 impl Worker {
     fn start(spec: JobSpec, links: Vec<HostLink>) -> Result<Self, Reason> {
-        Ok(Self { job: Job::start(&spec, links)?, spec })
+        Ok(Self { job: Job::start(&spec, links)?, spec, hung: None })
     }
 }
 
@@ -213,7 +222,18 @@ impl Running for Worker {
     }
 
     fn verify(&mut self) -> Result<Integrity, Reason> {
-        Ok(self.job.verify()?.integrity)
+        let integrity = self.job.verify()?;
+        match self.job.finish(self.spec.patience.min(LEAVING)) {
+            Ok(_) => {}
+            // What was measured is complete and checked.
+            Err(reason) if reason.cause == Cause::Hang => self.hung = Some(reason.text),
+            Err(reason) => return Err(reason),
+        }
+        Ok(integrity)
+    }
+
+    fn late_evidence(&self) -> Evidence {
+        self.hung.iter().map(|text| (hung::EVIDENCE.to_owned(), json!(text))).collect()
     }
 }
 
@@ -236,6 +256,7 @@ impl Running for Follower {
 
 /// Keeps what the first part recorded of the job.
 pub fn keep_job(measures: &mut Measures, parts: &[PartRecord]) {
+    measures.findings.extend(hung::finding(parts));
     measures.keep_evidence(parts, &KEPT);
     measures.keep_integrity(parts.first());
 }

@@ -28,10 +28,10 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
         return seatrial_mpi::rank_main(faults::inflict);
     }
-    if let [_, command, ranks] = &std::env::args().collect::<Vec<_>>()[..]
+    if let [_, command, words @ ..] = &std::env::args().collect::<Vec<_>>()[..]
         && command == seatrial_mpi::LAUNCH
     {
-        return seatrial_mpi::launch_main(ranks.parse().expect("a number"));
+        return seatrial_mpi::launch_main(words);
     }
     let mut arguments = Arguments::from_args();
     // Each job takes all cores of a small machine.

@@ -3,7 +3,7 @@
 //!
 //! [`Part`] → prepare → [`Prepared`] → connect → [`Running`] → run (warm-up, measure) → verify.
 
-use seatrial_model::{Case, Cause, Integrity, PartPlacement, Phase, Reason};
+use seatrial_model::{Case, Cause, Evidence, Integrity, PartPlacement, Phase, Reason};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,6 +105,11 @@ pub trait Running: Send {
     /// # Errors
     /// When the check itself is impossible; corrupt data is a result, not an error.
     fn verify(&mut self) -> Result<Integrity, Reason>;
+
+    /// What became known while the data was checked.
+    fn late_evidence(&self) -> Evidence {
+        Evidence::new()
+    }
 }
 
 /// What a part tells the others before they connect.

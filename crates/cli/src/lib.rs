@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
         Command::MpiRank => Ok(seatrial_registry::mpi_rank_main(|_| ())),
-        Command::MpiLaunch { ranks } => Ok(seatrial_registry::mpi_launch_main(*ranks)),
+        Command::MpiLaunch { words } => Ok(seatrial_registry::mpi_launch_main(words)),
         Command::MpiRemoteShell { words } => Ok(seatrial_registry::mpi_remote_shell_main(words)),
     };
     match ended {

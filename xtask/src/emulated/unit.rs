@@ -19,10 +19,13 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("/proc/cpuinfo is that of the machine that emulates", &["sys::isa::tests::agrees_with_the_kernel"]),
     ("the emulator's madvise populates nothing", &["sys::memory::populate::tests::both_ways_make"]),
     (
-        "the emulator does not pass on ethtool requests and the answers of netlink",
+        "the emulator does not pass on requests to drivers and the answers of netlink",
         &[
             "sys::ethtool::tests::",
             "sys::net::datagram::qdisc::tests::",
+            "sys::nvme::tests::what_is_no_controller",
+            "sys::optics::tests::what_has_no_transceiver",
+            "sys::queueing::tests::the_kernel_takes",
             "sys::shaping::tests::a_stand_in_has_no_classes",
         ],
     ),

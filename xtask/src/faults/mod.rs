@@ -51,7 +51,7 @@ pub struct Args {
     /// Plant nothing, and measure so many times beside a program that takes up to 40 % of each CPU.
     #[arg(long, value_name = "N", conflicts_with_all = ["list", "healed"])]
     healthy: Option<u32>,
-    /// Measure again when the fault is healed, and compare the gain with the predicted one.
+    /// Measure again when the fault is healed, and compare the gain with the predicted one; all links have 1 Gbit/s.
     #[arg(long)]
     healed: bool,
 }
@@ -85,10 +85,14 @@ pub fn run(args: &Args) -> Result<()> {
     let nodes = Nodes::named("faults", args.nodes);
     let mut judged = Vec::new();
     for fault in &all {
+        if args.healed {
+            shape(&nodes, args.nodes)?;
+        }
         let (document, seconds) = measured(&nodes, &binary, fault, args.nodes)
             .with_context(|| format!("{}, {}", fault.name, fault.strength))?;
         let mut one = Judged::of(fault, &document, seconds);
         if args.healed && one.gain.is_some() {
+            shape(&nodes, args.nodes)?;
             let (healed, _) = output(&nodes, &binary, fault, args.nodes)?;
             one.compare(&document, &healed);
         }
@@ -130,6 +134,14 @@ fn chosen(args: &Args, seed: u64) -> Vec<Planted> {
     let named: Vec<Planted> = all().into_iter().filter(is_named).collect();
     let first = seed % args.one_in;
     named.into_iter().zip(0..).filter(|(_, at)| at % args.one_in == first).map(|(fault, _)| fault).collect()
+}
+
+/// The rate of all links where gains are compared. The nodes share the CPUs, so that without it the other nodes are faster while
+/// one is slow than they are when it is healed.
+const PORTS: &str = "rate=1gbit";
+
+fn shape(nodes: &Nodes, count: u32) -> Result<()> {
+    (1..=count).try_for_each(|number| nodes.fault(&format!("n{number}"), &[PORTS.to_owned()]))
 }
 
 /// Takes the fault away; the first error, after every line was tried.

@@ -41,6 +41,15 @@ fn libraries(rig: &Rig) -> Vec<String> {
     listed.lines().map(|path| format!("library={path}")).collect()
 }
 
+/// The libraries with the launchers of their installations, and those that need none with our own.
+fn ways(rig: &Rig) -> Vec<[String; 2]> {
+    let libraries = libraries(rig);
+    let own = libraries.iter().filter(|library| library.contains("mpich")).cloned();
+    let own: Vec<_> = own.map(|library| [library, "launcher=own".to_owned()]).collect();
+    let installed = libraries.into_iter().map(|library| [library, "launcher=auto".to_owned()]);
+    installed.chain(own).collect()
+}
+
 /// A measurement that comes to its end, of a few: ranks that poll hinder each other on a busy machine.
 fn measured(rig: &Rig, words: &[&[&str]]) -> Value {
     for _ in 1..TRIES {
@@ -54,15 +63,17 @@ fn measured(rig: &Rig, words: &[&[&str]]) -> Value {
 
 /// No process of a job is left on a node.
 fn assert_nothing_runs(rig: &Rig, nodes: &[&str]) {
-    let left = |node: &&str| rig.lab.node(node, "pgrep -a 'orted|hydra|mpiexec|mpirun|prted' || true");
+    let left = |node: &&str| {
+        rig.lab.node(node, "pgrep -a 'orted|hydra|mpiexec|mpirun|prted'; pgrep -fa 'mpi-launc[h]' || true")
+    };
     wait_until("the processes of the job to end", || nodes.iter().all(|node| left(node).is_empty()));
 }
 
 fn messages() {
     shared(|rig| {
-        for library in libraries(rig) {
+        for [library, launcher] in ways(rig) {
             for nodes in [SSH, SLURM] {
-                let size = ["run", "mpi.point_to_point", "-p", "size=64KiB", "-p", &library];
+                let size = ["run", "mpi.point_to_point", "-p", "size=64KiB", "-p", &library, "-p", &launcher];
                 let result = measured(rig, &[&size, ONE_TRIAL, SHORT, nodes]);
                 assert!(result["metrics"]["latency"]["median"].as_f64() > Some(0.0), "{result}");
                 let ranks = result["evidence"]["ranks"].as_array().expect("ranks");
@@ -91,7 +102,7 @@ fn messages() {
 
 fn sums() {
     wide(|rig| {
-        for library in libraries(rig) {
+        for [library, launcher] in ways(rig) {
             let words = [
                 "run",
                 "mpi.collective",
@@ -103,6 +114,8 @@ fn sums() {
                 "size=1KiB",
                 "-p",
                 &library,
+                "-p",
+                &launcher,
             ];
             let result = measured(rig, &[&words, ONE_TRIAL, SHORT]);
             assert_eq!(result["evidence"]["ranks"].as_array().map(Vec::len), Some(4), "{library}: {result}");
@@ -232,8 +245,8 @@ fn shaped() {
 const CASE: &str = "mpi.point_to_point@n1+n2";
 
 /// The document of a run of which `command` ends a process on n2 while it measures.
-fn disturbed(rig: &Rig, library: &str, command: &str) -> Value {
-    let words = ["run", "mpi.point_to_point", "-p", "size=1KiB", "-p", library];
+fn disturbed(rig: &Rig, [library, launcher]: &[String; 2], command: &str) -> Value {
+    let words = ["run", "mpi.point_to_point", "-p", "size=1KiB", "-p", library, "-p", launcher];
     let mut run = rig.start(&[&words, ONE_TRIAL, &["-p", "time=60s"], SSH]);
     run.wait_for_phase(CASE, "measure");
     rig.lab.node("n2", command);
@@ -242,11 +255,11 @@ fn disturbed(rig: &Rig, library: &str, command: &str) -> Value {
 
 fn killed_rank() {
     shared(|rig| {
-        for library in libraries(rig) {
-            let document = disturbed(rig, &library, "pkill -KILL -f 'mpi-[r]ank$'");
+        for way in ways(rig) {
+            let document = disturbed(rig, &way, "pkill -KILL -f 'mpi-[r]ank$'");
             assert_eq!(outcome(&document, CASE), ("failed", "crash"));
             let why = reason(&document, CASE);
-            assert!(why.contains("rank 1 of 2 on n2 ended while measuring"), "{library}: {why}");
+            assert!(why.contains("rank 1 of 2 on n2 ended while measuring"), "{way:?}: {why}");
             assert_nothing_runs(rig, &["n1", "n2"]);
         }
     });
@@ -254,10 +267,10 @@ fn killed_rank() {
 
 fn killed_part() {
     shared(|rig| {
-        for library in libraries(rig) {
-            let document = disturbed(rig, &library, "pkill -KILL -f 'worker [-]-fd'");
+        for way in ways(rig) {
+            let document = disturbed(rig, &way, "pkill -KILL -f 'worker [-]-fd'");
             assert_eq!(outcome(&document, CASE), ("failed", "crash"));
-            assert!(reason(&document, CASE).contains("on n2"), "{library}: {document}");
+            assert!(reason(&document, CASE).contains("on n2"), "{way:?}: {document}");
             assert_nothing_runs(rig, &["n1", "n2"]);
         }
     });

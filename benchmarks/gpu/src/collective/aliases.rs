@@ -11,7 +11,7 @@ const fn of(
     Alias { id, bench: "nccl.collective", pattern: None, params, title, doc }
 }
 
-/// In the order of [`super::operation::OPERATIONS`].
+/// In the order of the table of operations.
 pub const ALIASES: &[Alias] = &[
     of(
         "nccl.all_reduce",

@@ -19,30 +19,27 @@ pub struct CollectiveRank<'a> {
     pub computation: Computation,
     pub out: Vec<f32>,
     pub into: Vec<f32>,
-    /// When each call of the run began and ended, in nanoseconds since the run's base.
-    pub starts: Vec<f64>,
-    pub stops: Vec<f64>,
+    /// When each call of the run began and ended. A rank that is late at the barrier makes the call of the others longer, so
+    /// that as little as possible happens between the end of a call and the next barrier.
+    pub times: Vec<[u64; 2]>,
 }
 
 impl CollectiveRank<'_> {
     /// Calls the operation `count` times; the nanoseconds that all calls took, without the barriers between them. A barrier
     /// is called without another before it, as in osu_barrier.
-    pub fn run(&mut self, buffers: Buffers, count: u64, base_ns: u64) -> Result<u64, MpiError> {
-        self.starts.clear();
-        self.stops.clear();
-        let mut took = 0;
-        for _ in 0..count {
+    pub fn run(&mut self, buffers: Buffers, count: u64) -> Result<u64, MpiError> {
+        let mut times = std::mem::take(&mut self.times);
+        times.resize(count as usize, [0; 2]);
+        for time in &mut times {
             if self.op != Collective::Barrier {
                 self.world.barrier()?;
             }
             let start = now_ns();
             self.call(buffers)?;
-            let stop = now_ns();
-            took += stop - start;
-            self.starts.push(start.saturating_sub(base_ns) as f64);
-            self.stops.push(stop.saturating_sub(base_ns) as f64);
+            *time = [start, now_ns()];
         }
-        Ok(took)
+        self.times = times;
+        Ok(self.times.iter().map(|[start, stop]| stop - start).sum())
     }
 
     /// Calls the non-blocking operation `count` times, with so many rounds of computation between start and wait. `within` takes

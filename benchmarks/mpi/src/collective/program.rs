@@ -46,7 +46,6 @@ impl<'a> CollectiveProgram<'a> {
         let largest = config.sizes.iter().copied().max().unwrap_or(0);
         let most = config.op.buffers((largest / ELEMENT) as usize, world.size(), world.rank());
         let memory = |elements: usize| allocate(elements, POISON, "lower -p size= or -p ranks=");
-        let times = || Vec::with_capacity(MOST_CALLS as usize);
         let caller = CollectiveRank {
             world,
             op: config.op,
@@ -54,8 +53,7 @@ impl<'a> CollectiveProgram<'a> {
             computation: Computation::calibrated(),
             out: memory(most.out)?,
             into: memory(most.into)?,
-            starts: times(),
-            stops: times(),
+            times: Vec::new(),
         };
         Ok(Self { config, caller, found: Comparison::default(), several_nodes, hook })
     }
@@ -149,18 +147,21 @@ impl<'a> CollectiveProgram<'a> {
 
     fn calls(&mut self, turn: Turn, count: u64, base_ns: u64) -> Result<CallRun, Reason> {
         let start = now_ns();
-        let time_ns = self.caller.run(turn.buffers, count, base_ns).map_err(refused)?;
+        let time_ns = self.caller.run(turn.buffers, count).map_err(refused)?;
         let end = now_ns();
         // From here on the clock of these calls does not run.
         let (world, rank) = (self.caller.world, self.caller.world.rank());
-        let starts = &mut self.caller.starts;
-        world.all_reduce_in_place(starts, Reduction::Max).map_err(refused)?;
+        let since_base = |at: usize| {
+            let times = self.caller.times.iter();
+            times.map(|time| time[at].saturating_sub(base_ns) as f64).collect::<Vec<_>>()
+        };
+        let (mut starts, mut stops) = (since_base(0), since_base(1));
+        world.all_reduce_in_place(&mut starts, Reduction::Max).map_err(refused)?;
         if self.config.op == Collective::Barrier && !self.several_nodes {
-            check_barriers(rank, &self.caller.stops, starts, &mut self.found);
+            check_barriers(rank, &stops, &starts, &mut self.found);
         }
-        let stops = &mut self.caller.stops;
-        world.all_reduce_in_place(stops, Reduction::Max).map_err(refused)?;
-        let completion_ns = stops.iter().zip(&*starts).map(|(stop, start)| stop - start).sum();
+        world.all_reduce_in_place(&mut stops, Reduction::Max).map_err(refused)?;
+        let completion_ns = stops.iter().zip(&starts).map(|(stop, start)| stop - start).sum();
         let mut run =
             CallRun { start: Nanos(start), end: Nanos(end), count, time_ns, completion_ns, overlap: None };
         if self.config.non_blocking {

@@ -32,7 +32,7 @@ pub enum Family {
 }
 
 /// The launcher that is Seatrial itself, as the parameter names it.
-pub const OWN: &str = "own";
+const OWN: &str = "own";
 
 impl Family {
     fn of(library: &LibraryFacts) -> Self {
@@ -112,7 +112,9 @@ impl Launcher {
         if self.family == Family::Seatrial {
             let mut command = Command::new(own_program());
             let scrubbed = environment::scrub(&mut command);
-            command.args([LAUNCH, &ranks.to_string()]);
+            let of_node = ranks / hosts.names.len().max(1);
+            command.args([LAUNCH, "0", &of_node.to_string(), &ranks.to_string()]);
+            command.args(hosts.addresses.iter().skip(1));
             return (command, scrubbed);
         }
         let mut command = Command::new(&self.path);

@@ -128,7 +128,8 @@ mod tests {
     fn asked(host: &str, free: &mut [(String, Option<Socket>)]) -> Vec<RemoteAnswer> {
         let (shell, ours) = UnixStream::pair().expect("a pair");
         let (line, program, host) = ("true".to_owned(), "/p".to_owned(), host.to_owned());
-        send(&shell, &RemoteCommand { host, line, program, environment: BTreeMap::new() }).expect("sent");
+        send(&shell, &RemoteCommand { host, line, program, environment: BTreeMap::new(), talks: false })
+            .expect("sent");
         pass_on(ours.into(), free).expect("answered");
         messages(shell).collect()
     }
@@ -155,12 +156,12 @@ mod tests {
         let line = "test -x /elsewhere/seatrial && echo \"$WORD\"; exit 7".to_owned();
         let environment = BTreeMap::from([("WORD".to_owned(), "one word".to_owned())]);
         let (host, program) = ("10.0.0.2".to_owned(), "/elsewhere/seatrial".to_owned());
-        send(&shell, &RemoteCommand { host, line, program, environment }).expect("sent");
+        send(&shell, &RemoteCommand { host, line, program, environment, talks: false }).expect("sent");
         pass_on(worker.into(), &mut [("10.0.0.2".to_owned(), Some(ours.into()))]).expect("passed on");
         let (mut printed, mut codes) = (String::new(), Vec::new());
         for answer in messages(shell) {
             match answer {
-                RemoteAnswer::Printed { text } => printed.push_str(&text),
+                RemoteAnswer::Printed { text } | RemoteAnswer::Line { text } => printed.push_str(&text),
                 RemoteAnswer::Ended { code } => {
                     codes.push(code);
                     break;

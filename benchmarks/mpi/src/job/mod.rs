@@ -29,7 +29,7 @@ mod wire;
 pub use environment::kept;
 pub use hosts::JobHosts;
 pub use launch::launch;
-pub use launcher::{Launcher, OWN};
+pub use launcher::Launcher;
 pub use library::LibraryFacts;
 pub use links::HostLink;
 pub use node::{CONNECTIONS, NodeEnd};
@@ -42,7 +42,7 @@ pub use start::{Job, JobSpec};
 /// The subcommand of this program that is a rank.
 pub const SUBCOMMAND: &str = "mpi-rank";
 
-/// The subcommand of this program that starts ranks without a launcher of the library; behind it their number.
+/// The subcommand of this program that starts ranks without a launcher of the library.
 pub const LAUNCH: &str = "mpi-launch";
 
 /// The subcommand of this program that is the remote shell of a launcher.

@@ -1,12 +1,12 @@
 //! What the part of a node does for a job that another part started: runs the launcher's command, and passes on what its
 //! ranks and that part say to each other.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use seatrial_model::{Cause, Reason};
@@ -15,7 +15,7 @@ use socket2::Socket;
 
 use super::environment;
 use super::process::{CallListener, Caller, own_program};
-use super::wire::{RemoteAnswer, RemoteCommand, messages, send};
+use super::wire::{RemoteAnswer, RemoteCommand, send};
 
 /// Connections of a node to the part that starts the job, beside one for each rank: for the launcher's command, and for the
 /// ends of phases.
@@ -99,16 +99,28 @@ fn join(rank: Socket, process: Caller, stream: Socket) -> io::Result<()> {
 /// Starts the commands that come, one at a time. They end with this thread, which ends with the connection.
 pub fn serve_commands(stream: Socket, calls: &CallListener) {
     let Ok(incoming) = stream.try_clone() else { return };
-    for command in messages::<RemoteCommand>(incoming) {
-        if let Err(error) = start(&command, &stream, calls) {
-            let text = format!("cannot start the launcher's command: {error}\n");
-            let _ = send(&stream, &RemoteAnswer::Printed { text });
-            let _ = send(&stream, &RemoteAnswer::Ended { code: NO_EXIT_CODE });
+    let mut lines = BufReader::new(incoming).lines().map_while(Result::ok);
+    while let Some(command) = lines.next().and_then(|line| serde_json::from_str(&line).ok()) {
+        match start(&command, &stream, calls) {
+            Ok(None) => {}
+            Ok(Some(mut input)) => {
+                // All other lines are for this command.
+                for line in lines.by_ref() {
+                    // Its end is told by its exit code.
+                    let _ = writeln!(input, "{line}");
+                }
+            }
+            Err(error) => {
+                let text = format!("cannot start the launcher's command: {error}\n");
+                let _ = send(&stream, &RemoteAnswer::Printed { text });
+                let _ = send(&stream, &RemoteAnswer::Ended { code: NO_EXIT_CODE });
+            }
         }
     }
 }
 
-fn start(command: &RemoteCommand, stream: &Socket, calls: &CallListener) -> io::Result<()> {
+/// Starts a command; what goes to the standard input of one that talks.
+fn start(command: &RemoteCommand, stream: &Socket, calls: &CallListener) -> io::Result<Option<ChildStdin>> {
     // As ssh does: the line is for a shell. The launcher names this program by its path on the launcher's node.
     let program = own_program();
     let here = |text: &String| text.replace(&command.program, &program);
@@ -118,19 +130,41 @@ fn start(command: &RemoteCommand, stream: &Socket, calls: &CallListener) -> io::
     shell.envs(command.environment.iter().map(|(name, value)| (name, here(value))));
     calls.tell(&mut shell);
     let (mut printed, writer) = io::pipe()?;
-    shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    if command.talks {
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer);
+    } else {
+        shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    }
     let mut child = leave_with_parent(&mut shell).spawn()?;
     // The command holds the pipe's other end.
     drop(shell);
-    let answers = stream.try_clone()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let answers = Arc::new(Mutex::new(stream.try_clone()?));
+    let said = output.map(|output| tell_lines(output, Arc::clone(&answers))).transpose()?;
     spawn("command", move || {
         let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = printed.read(&mut bytes) {
             let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
-            let _ = send(&answers, &RemoteAnswer::Printed { text });
+            tell(&answers, &RemoteAnswer::Printed { text });
         }
+        // The last line comes before the end.
+        let _ = said.map(JoinHandle::join);
         let code = child.wait().ok().as_ref().and_then(ExitStatus::code);
         let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(NO_EXIT_CODE);
-        let _ = send(&answers, &RemoteAnswer::Ended { code });
+        tell(&answers, &RemoteAnswer::Ended { code });
+    })?;
+    Ok(input)
+}
+
+fn tell(answers: &Mutex<Socket>, answer: &RemoteAnswer) {
+    let _ = send(&*answers.lock().unwrap_or_else(PoisonError::into_inner), answer);
+}
+
+/// Tells the lines of a command that talks.
+fn tell_lines(output: ChildStdout, answers: Arc<Mutex<Socket>>) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        for text in BufReader::new(output).lines().map_while(Result::ok) {
+            tell(&answers, &RemoteAnswer::Line { text });
+        }
     })
 }

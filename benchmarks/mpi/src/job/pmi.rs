@@ -34,11 +34,11 @@ pub struct PmiServer {
 }
 
 impl PmiServer {
-    /// Of so many ranks, all on this node.
-    pub fn new(ranks: usize) -> Self {
-        // One block of one node with all ranks, as in flux-core and Hydra.
-        let mapping = ("PMI_process_mapping".to_owned(), format!("(vector,(0,1,{ranks}))"));
-        Self { ranks, values: BTreeMap::from([mapping]), waiting: 0 }
+    /// Of so many nodes with as many ranks each, block by block.
+    pub fn new(nodes: usize, of_node: usize) -> Self {
+        // From node 0 on, as in flux-core and Hydra.
+        let mapping = ("PMI_process_mapping".to_owned(), format!("(vector,(0,{nodes},{of_node}))"));
+        Self { ranks: nodes * of_node, values: BTreeMap::from([mapping]), waiting: 0 }
     }
 
     /// The answer to a line.
@@ -91,12 +91,12 @@ mod tests {
 
     #[test]
     fn a_rank_learns_its_job_and_what_others_put() {
-        let mut server = PmiServer::new(2);
+        let mut server = PmiServer::new(2, 1);
         let init = line(&mut server, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(init, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
         assert_eq!(line(&mut server, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
         let mapping = line(&mut server, "cmd=get kvsname=seatrial key=PMI_process_mapping");
-        assert!(mapping.ends_with("value=(vector,(0,1,2))"), "{mapping}");
+        assert!(mapping.ends_with("value=(vector,(0,2,1))"), "{mapping}");
         assert!(line(&mut server, "cmd=get kvsname=seatrial key=card-1").contains("rc=-1"));
         // A value may contain an equals sign.
         line(&mut server, "cmd=put kvsname=seatrial key=card-1 value=host#port=4711$");
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_barrier_ends_when_all_have_come_and_begins_again() {
-        let mut server = PmiServer::new(2);
+        let mut server = PmiServer::new(2, 1);
         for _ in 0..2 {
             assert_eq!(server.answer("cmd=barrier_in"), PmiAnswer::Wait);
             assert_eq!(server.answer("cmd=barrier_in"), PmiAnswer::ToAll("cmd=barrier_out rc=0".to_owned()));

@@ -2,6 +2,8 @@
 //! on to the part on that node. No ssh between the nodes is needed, and nothing outlives the parts.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use super::SHELL_SOCKET;
@@ -20,18 +22,11 @@ pub fn remote_shell(arguments: &[String]) -> ExitCode {
     let mut words = arguments.iter().skip_while(|word| word.starts_with('-'));
     let host = words.next().cloned().unwrap_or_default();
     let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-    let paths = PATHS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
-    let environment: BTreeMap<String, String> = kept().into_iter().chain(paths).collect();
-    let command = RemoteCommand { host: host.clone(), line, program: launcher_program(), environment };
-    let asked = call_worker(SHELL_SOCKET).and_then(|stream| {
-        send(&stream, &command)?;
-        Ok(stream)
-    });
-    match asked {
+    match ask(&host, line, false) {
         Ok(stream) => {
             for answer in messages::<RemoteAnswer>(stream) {
                 match answer {
-                    RemoteAnswer::Printed { text } => eprint!("{text}"),
+                    RemoteAnswer::Printed { text } | RemoteAnswer::Line { text } => eprint!("{text}"),
                     RemoteAnswer::Ended { code } => return ExitCode::from(code),
                 }
             }
@@ -40,4 +35,15 @@ pub fn remote_shell(arguments: &[String]) -> ExitCode {
         Err(error) => eprintln!("seatrial: cannot reach the worker of the benchmark: {error}"),
     }
     ExitCode::from(NO_EXIT_CODE)
+}
+
+/// Asks the worker that started the launcher for a command on a node; what becomes of it comes from the connection.
+pub fn ask(host: &str, line: String, talks: bool) -> io::Result<UnixStream> {
+    let paths = PATHS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+    let environment: BTreeMap<String, String> = kept().into_iter().chain(paths).collect();
+    let command =
+        RemoteCommand { host: host.to_owned(), line, program: launcher_program(), environment, talks };
+    let stream = call_worker(SHELL_SOCKET)?;
+    send(&stream, &command)?;
+    Ok(stream)
 }

@@ -88,7 +88,6 @@ pub struct Job {
 /// How a job ended.
 #[derive(Clone, Debug)]
 pub struct JobEnd {
-    pub integrity: Integrity,
     /// Of each rank the sample of its time in MPI_Finalize.
     pub left: Vec<Sample>,
     /// From the start of the launcher to its end.
@@ -306,14 +305,20 @@ impl Job {
         Ok(samples.into_iter().flatten().collect())
     }
 
-    /// Lets all ranks check their data and leave the job.
-    pub fn verify(&mut self) -> Result<JobEnd, Reason> {
+    /// Lets all ranks check their data.
+    pub fn verify(&mut self) -> Result<Integrity, Reason> {
         let until = Instant::now() + self.patience;
         self.tell(&ToRank::Verify);
         let found = self.answers("checking data", until, |message| match message {
             FromRank::Verified { integrity } => Some(integrity),
             _ => None,
         })?;
+        Ok(Integrity::of_all(found))
+    }
+
+    /// Lets all ranks leave the job, within `patience`.
+    pub fn finish(&mut self, patience: Duration) -> Result<JobEnd, Reason> {
+        let until = Instant::now() + patience;
         self.tell(&ToRank::Finish);
         let left = self.answers("in MPI_Finalize", until, |message| match message {
             FromRank::Finished { left } => Some(left),
@@ -324,7 +329,7 @@ impl Job {
             return Err(self.with_words(Reason::new(Cause::Hang, text)));
         }
         let end = self.started.over_since.unwrap_or_else(|| Nanos(now_ns()));
-        Ok(JobEnd { integrity: Integrity::of_all(found), left, launcher: (self.begun, end) })
+        Ok(JobEnd { left, launcher: (self.begun, end) })
     }
 
     /// What launcher and ranks printed.

@@ -85,6 +85,8 @@ pub struct RemoteCommand {
     pub program: String,
     /// Variables that steer the library, and where programs and libraries are looked for.
     pub environment: BTreeMap<String, String>,
+    /// Whether lines follow for its standard input, and its standard output is told line by line.
+    pub talks: bool,
 }
 
 /// What becomes of a [`RemoteCommand`].
@@ -93,6 +95,10 @@ pub struct RemoteCommand {
 pub enum RemoteAnswer {
     /// The command printed this; the last answers.
     Printed {
+        text: String,
+    },
+    /// A line of a command that talks.
+    Line {
         text: String,
     },
     Ended {

@@ -94,8 +94,8 @@ impl Starter {
     ) -> Result<(), Reason> {
         let mut job = Job::start(spec, links)?;
         let mut samples = job.run(Phase::Measure, &Stop::after(spec.patience))?;
-        let end = job.verify()?;
-        self.found.push(end.integrity);
+        self.found.push(job.verify()?);
+        let end = job.finish(spec.patience)?;
         let Some(round) = round else { return Ok(()) };
         samples.extend(end.left);
         samples.push(Sample::new(LAUNCHER, Params::default(), end.launcher, Quantity::count(1)));

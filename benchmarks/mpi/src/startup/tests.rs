@@ -41,8 +41,6 @@ fn jobs_have_powers_of_two_up_to_a_rank_for_each_core_or_the_number_that_is_aske
     assert_eq!((counts(&of_node), of_node.planned.count("ranks")), (vec![3], Ok(6)));
     let odd = case_on(&["n1", "n2"], &[("ranks", "3")]).expect_err("refused");
     assert_eq!(odd.cause, Cause::Contradiction, "{odd}");
-    let own = case_on(&["n1", "n2"], &[("launcher", "own")]).expect_err("refused");
-    assert!(own.cause == Cause::Contradiction && own.text.contains("one node only"), "{own}");
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub fn trial(case: &Case) -> Result<Trial, Reason> {
     let span = if case.params.text("like") == Ok("osu") { Duration::from_secs(60) } else { SPAN };
     running.run(Phase::Measure, &Stop::after(span), &mut kept)?;
     let integrity = running.verify()?;
+    kept.evidence.extend(running.late_evidence());
     drop(running);
     let copy = Kept { samples: kept.samples.clone(), evidence: kept.evidence.clone() };
     let record = copy.record(place, integrity.clone());

@@ -16,6 +16,7 @@ use crate::installed::{Installed, installed, mpich, open_mpi, skipped};
 pub const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_never_comes_out_of_mpi_init_ends_at_the_deadline", never_joins),
     ("a_rank_that_is_killed_in_any_phase_is_named", killed),
+    ("a_job_that_hangs_in_mpi_finalize_has_its_result_and_is_told", never_leaves),
     ("a_rank_that_calls_mpi_abort_is_told_with_its_code_or_the_words_of_the_library", aborts),
     ("a_launcher_of_another_library_is_told", wrong_launcher),
     ("a_launcher_that_starts_nothing_is_told", no_launcher),
@@ -42,7 +43,9 @@ pub fn inflict(moment: Moment<'_>) {
     };
     match (fault.as_str(), moment) {
         ("late", Moment::Joining(Some(VICTIM))) => std::thread::sleep(LATE),
-        ("hang", Moment::Joining(Some(VICTIM))) => std::thread::sleep(Duration::from_secs(600)),
+        ("hang", Moment::Joining(Some(VICTIM))) | ("hang leaving", Moment::Leaving(VICTIM)) => {
+            std::thread::sleep(Duration::from_secs(600));
+        }
         ("kill joining", Moment::Joining(Some(VICTIM)))
         | ("kill warming up", Moment::Running(VICTIM, Phase::WarmUp, _))
         | ("kill measuring", Moment::Running(VICTIM, Phase::Measure, _))
@@ -133,6 +136,29 @@ fn never_joins() {
     }
 }
 
+fn never_leaves() {
+    for of in installed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let disturbed = disturbed(&of, "hang leaving", folder.path());
+        let trial = measured(&case(&[("size", "8B")], Some(&disturbed)).expect("a case"));
+        assert!(trial.is_verified());
+        let told = trial.measures.findings.iter().find(|finding| finding.kind == "finalize-hung");
+        let text = &told.expect("the finding").text;
+        assert!(
+            text.contains("1 of 1 jobs") && text.contains("rank 1") && text.contains("MPI_Finalize"),
+            "{text}"
+        );
+        assert_nothing_left("hang leaving", folder.path());
+    }
+}
+
+/// Whether what launcher and library said is told. Launchers lose it now and then; their exit code stays.
+fn has_words(reason: &Reason) -> bool {
+    ["launcher and library printed: ", "the launcher ended with exit code "]
+        .iter()
+        .any(|told| reason.text.contains(told))
+}
+
 fn killed() {
     for of in installed() {
         for (phase, doing) in [
@@ -148,8 +174,7 @@ fn killed() {
                 reason.text.starts_with(&format!("rank 1 of 2 ended while {doing}")),
                 "{of:?} {phase}: {reason}"
             );
-            let told = ["launcher and library printed: ", "the launcher ended with exit code "];
-            assert!(told.iter().any(|told| reason.text.contains(told)), "{of:?} {phase}: {reason}");
+            assert!(has_words(&reason), "{of:?} {phase}: {reason}");
         }
     }
 }
@@ -239,7 +264,7 @@ fn full_shared_memory() {
             Ok(trial) => assert!(trial.is_verified(), "{of:?}: {:?}", trial.integrity),
             Err(reason) => {
                 assert!(matches!(reason.cause, Cause::Crash | Cause::IoError), "{of:?}: {reason}");
-                assert!(reason.text.contains("launcher and library printed: "), "{of:?}: {reason}");
+                assert!(has_words(&reason), "{of:?}: {reason}");
             }
         }
         assert_nothing_left("/dev/shm full", folder.path());

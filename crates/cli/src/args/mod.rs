@@ -86,9 +86,9 @@ pub enum Command {
     /// Run as a rank of an MPI job, which the launcher of an MPI library started
     #[command(hide = true)]
     MpiRank,
-    /// Start so many ranks of an MPI job on this node
+    /// Start ranks of an MPI job on this node: FIRST COUNT ALL [ADDRESS...]
     #[command(hide = true)]
-    MpiLaunch { ranks: usize },
+    MpiLaunch { words: Vec<String> },
     /// Run as the remote shell of the launcher of an MPI library: HOST COMMAND...
     #[command(hide = true)]
     MpiRemoteShell {

@@ -129,6 +129,7 @@ impl Served<'_> {
 
     fn verify(&mut self, part: &mut dyn Running) -> Result<(), Reason> {
         let integrity = part.verify()?;
+        self.evidence.extend(part.late_evidence());
         self.outbox.send(&FromWorker::Verified { integrity, evidence: self.evidence.clone() })
     }
 }

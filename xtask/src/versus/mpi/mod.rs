@@ -2,7 +2,7 @@
 //!
 //! Both sides have the same library, launcher, ranks, CPUs and sizes. Each work has two rows: in one both sides measure for
 //! about a second, ours by time and OSU's by a count that takes as long; in the other ours repeats the counts that OSU's
-//! has without options. OSU tells means, so ours is the mean of its turns. Built without options OSU prints two digits behind
+//! has without options. `osu_init` has no counts. OSU tells means, so ours is the mean of its turns. Built without options OSU prints two digits behind
 //! the point, 3 % of a short latency; the message that asks for OSU names the options.
 
 mod osu;
@@ -42,13 +42,15 @@ struct MpiWork {
     better: Better,
     program: &'static str,
     options: &'static [&'static str],
-    /// Iterations of OSU's that take about a second.
-    iterations: &'static str,
+    /// Iterations of OSU's that take about a second; none where the program has no counts.
+    iterations: Option<&'static str>,
     /// The column of OSU's table that holds the figure, and how many of our unit one of it is.
     column: usize,
     scale: f64,
     /// Whether all cores have a rank; else two have.
     all_cores: bool,
+    /// Whether ours may cost nothing beside OSU's; else the row only compares.
+    has_goal: bool,
 }
 
 const POINT_TO_POINT: MpiWork = MpiWork {
@@ -60,10 +62,11 @@ const POINT_TO_POINT: MpiWork = MpiWork {
     better: Better::Lower,
     program: "osu_latency",
     options: &["-m", "8:8"],
-    iterations: "1000000",
+    iterations: Some("1000000"),
     column: 1,
     scale: 1.0,
     all_cores: false,
+    has_goal: true,
 };
 
 const COLLECTIVE: MpiWork = MpiWork {
@@ -72,7 +75,7 @@ const COLLECTIVE: MpiWork = MpiWork {
     params: &["op=allreduce", "size=8 B"],
     program: "osu_allreduce",
     options: &["-m", "8:8", "-T", "mpi_float"],
-    iterations: "500000",
+    iterations: Some("500000"),
     all_cores: true,
     ..POINT_TO_POINT
 };
@@ -82,11 +85,21 @@ const ONE_SIDED: MpiWork = MpiWork {
     bench: "mpi.one_sided",
     params: &["op=put", "size=8 B"],
     program: "osu_put_latency",
-    iterations: "5000000",
+    iterations: Some("5000000"),
     ..POINT_TO_POINT
 };
 
-const WORKS: [MpiWork; 7] = [
+/// OSU's columns are the whole, the computation, the operation alone and the overlap.
+const NON_BLOCKING: MpiWork = MpiWork {
+    name: "iallreduce, 8 B, alone",
+    params: &["op=iallreduce", "size=8 B"],
+    program: "osu_iallreduce",
+    iterations: Some("200000"),
+    column: 3,
+    ..COLLECTIVE
+};
+
+const WORKS: [MpiWork; 9] = [
     POINT_TO_POINT,
     MpiWork {
         name: "bandwidth, 4 MiB, window 64",
@@ -96,7 +109,7 @@ const WORKS: [MpiWork; 7] = [
         better: Better::Higher,
         program: "osu_bw",
         options: &["-m", "4194304:4194304"],
-        iterations: "40",
+        iterations: Some("40"),
         scale: 1e-3,
         ..POINT_TO_POINT
     },
@@ -107,7 +120,7 @@ const WORKS: [MpiWork; 7] = [
         unit: Unit::MegaPerSecond,
         better: Better::Higher,
         program: "osu_mbw_mr",
-        iterations: "50000",
+        iterations: Some("50000"),
         column: 2,
         scale: 1e-6,
         ..POINT_TO_POINT
@@ -117,7 +130,7 @@ const WORKS: [MpiWork; 7] = [
         name: "allreduce, 1 MiB",
         params: &["op=allreduce", "size=1 MiB"],
         options: &["-m", "1048576:1048576", "-T", "mpi_float"],
-        iterations: "1000",
+        iterations: Some("1000"),
         ..COLLECTIVE
     },
     ONE_SIDED,
@@ -129,28 +142,76 @@ const WORKS: [MpiWork; 7] = [
         better: Better::Higher,
         program: "osu_put_bw",
         options: &["-m", "4194304:4194304"],
-        iterations: "40",
+        iterations: Some("40"),
         scale: 1e-3,
         ..ONE_SIDED
+    },
+    NON_BLOCKING,
+    MpiWork {
+        name: "MPI_Init, the rank that takes longest",
+        bench: "mpi.startup",
+        params: &[],
+        metric: "init",
+        unit: Unit::Second,
+        program: "osu_init",
+        options: &[],
+        iterations: None,
+        column: 6,
+        scale: 1e-3,
+        has_goal: false,
+        ..POINT_TO_POINT
     },
 ];
 
 fn rows() -> Vec<Row> {
-    WORKS.into_iter().flat_map(|work| [row(work, false), row(work, true)]).collect()
+    let ways = |work: MpiWork| match work.iterations {
+        Some(count) => vec![Way::Second(count), Way::LikeOsu],
+        None => vec![Way::Once],
+    };
+    WORKS.into_iter().flat_map(|work| ways(work).into_iter().map(move |way| row(work, way))).collect()
 }
 
-fn row(work: MpiWork, like_osu: bool) -> Row {
-    let how = if like_osu { "like=osu" } else { "1 s" };
+/// How long both sides measure.
+#[derive(Clone, Copy)]
+enum Way {
+    /// About a second, for which OSU's needs so many iterations.
+    Second(&'static str),
+    /// The counts that OSU's has without options.
+    LikeOsu,
+    /// What is there once a job.
+    Once,
+}
+
+impl Way {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Second(_) => ", 1 s",
+            Self::LikeOsu => ", like=osu",
+            Self::Once => "",
+        }
+    }
+
+    fn param(self) -> Option<&'static str> {
+        match self {
+            Self::Second(_) => Some("time=1 s"),
+            Self::LikeOsu => Some("like=osu"),
+            Self::Once => None,
+        }
+    }
+}
+
+fn row(work: MpiWork, way: Way) -> Row {
+    let goal = if matches!(way, Way::LikeOsu) { GOAL_LIKE_OSU } else { GOAL };
     let figure = Figure {
-        name: format!("{}, {how} vs {}", work.name, work.program),
+        name: format!("{}{} vs {}", work.name, way.words(), work.program),
         unit: work.unit,
         better: work.better,
-        goal: Some(if like_osu { GOAL_LIKE_OSU } else { GOAL }),
+        goal: work.has_goal.then_some(goal),
     };
     let ours = move || {
         let setup = setup()?;
-        let mut params: Vec<String> = work.params.iter().map(|param| (*param).to_owned()).collect();
-        params.push(if like_osu { "like=osu".to_owned() } else { "time=1 s".to_owned() });
+        let fixed = work.params.iter().copied().chain(way.param());
+        let mut params: Vec<String> = fixed.map(str::to_owned).collect();
         params.push(format!("ranks={}", setup.cpus(work.all_cores).len()));
         params.push(format!("library={}", setup.library.display()));
         params.push(format!("launcher={}", setup.launcher.display()));
@@ -158,8 +219,8 @@ fn row(work: MpiWork, like_osu: bool) -> Row {
     };
     let peer = move || {
         let mut options = work.options.to_vec();
-        if !like_osu {
-            options.extend(["-i", work.iterations]);
+        if let Way::Second(iterations) = way {
+            options.extend(["-i", iterations]);
         }
         let setup = setup()?;
         let value = setup.run(work.program, &options, setup.cpus(work.all_cores), work.column)?;

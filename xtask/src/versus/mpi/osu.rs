@@ -124,9 +124,10 @@ fn library_of(linked: &str) -> Option<PathBuf> {
     })
 }
 
-/// The number in a column of the last line that is no comment.
+/// The number in a column of the last line of a table, or in a word of what `osu_init` prints.
 fn figure(text: &str, column: usize) -> Option<f64> {
-    let is_row = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
+    let is_row =
+        |line: &&str| line.starts_with(|first: char| first.is_ascii_digit()) || line.starts_with("nprocs:");
     let row = text.lines().map(str::trim).rfind(is_row)?;
     row.split_whitespace().nth(column)?.parse().ok()
 }
@@ -139,6 +140,8 @@ mod tests {
     fn figures_are_read_from_what_osu_printed() {
         assert_eq!(figure(include_str!("captured/osu_latency.txt"), 1), Some(0.28));
         assert_eq!(figure(include_str!("captured/osu_mbw_mr.txt"), 2), Some(9_628_722.48));
+        assert_eq!(figure(include_str!("captured/osu_iallreduce.txt"), 3), Some(1092.14));
+        assert_eq!(figure(include_str!("captured/osu_init.txt"), 6), Some(266.0));
         assert_eq!(figure("# Size  Latency\n", 1), None);
     }
 
