@@ -22,6 +22,9 @@ const FLOWS: usize = 6;
 const FILES: &str = "-p directory=/srv/shared -p size=4MiB -p block=256KiB -p threads=2 -p time=500ms \
                      -p trials=1 -p max_trials=1";
 
+/// The same, for longer than the server stands still.
+const LONG: &str = "-p directory=/srv/shared -p size=4MiB -p block=256KiB -p threads=2 -p time=6s -p trials=1 -p max_trials=1";
+
 /// The cards: one for ssh, then four with a rate.
 const CARDS: &str = "virtio:1,e1000e:4";
 
@@ -41,6 +44,12 @@ before=$(came)
 told run storage.peer_read -w g1,g2 {FILES}
 echo "{{\"came\": $(($(came) - before))}}"
 told run storage.file -p operation=write {FILES}
+# The file system of the server stands still, again and again, while the network is as it was.
+touch /run/guest/slow
+ssh g2 'while [ -e /run/guest/slow ]; do fsfreeze -f /srv/shared; sleep 1.9; fsfreeze -u /srv/shared; sleep 0.05; done' &
+told run storage.file -p operation=write {LONG}
+rm /run/guest/slow
+wait
 umount /srv/shared
 
 modprobe sch_fq
@@ -88,11 +97,12 @@ fn bonds_file_servers_and_shapers_between_two_guests_are_what_their_kernels_coun
     let options = ["--guests", "2", "--bare", "--nics", CARDS, "--disks", "scsi:1", "--limit", "1200"];
     let Some(output) = guest(&options, &job()) else { return };
     let documents = documents(&output);
-    let [read, came, written, shaped, inventory, bonded, failed_over] = documents.as_slice() else {
+    let [read, came, written, stalled, shaped, inventory, bonded, failed_over] = documents.as_slice() else {
         panic!("{} documents: {}", documents.len(), String::from_utf8_lossy(&output.stderr));
     };
     another_guests_files(read, came["came"].as_f64().expect("a count"));
     to_a_server(written);
+    to_a_server_that_stands_still(stalled);
     each_flow_held(measured(shaped, 0));
     held_by_its_class(measured(shaped, 1));
     bonds_and_their_members(inventory);
@@ -152,6 +162,20 @@ fn to_a_server(document: &Value) {
     assert!(result["evidence"]["integrity"].to_string().contains("verified"), "{}", result["evidence"]);
     let (value, _) = limit(result, "nic nic speed");
     close(value, 125.0 * PAYLOAD);
+}
+
+/// What the client counted of its requests says whose time it was: the server's.
+fn to_a_server_that_stands_still(document: &Value) {
+    let nfs = &measured(document, 0)["evidence"]["probes"]["g1"]["nfs"];
+    let count = |name: &str| {
+        let found = nfs["counts"][format!("{name} WRITE 10.78.1.2:/ /srv/shared")].as_u64();
+        found.unwrap_or_else(|| panic!("no {name}: {nfs:#}"))
+    };
+    assert!(count("operations") > 0 && count("retransmissions") == 0, "{nfs:#}");
+    // It stands still for 1.9 s of 2 s.
+    assert!(2 * count("rtt_ms") > count("execute_ms"), "{nfs:#}");
+    assert!(2 * count("execute_ms") > nfs["counts"]["elapsed_ms"].as_u64().expect("a time"), "{nfs:#}");
+    assert_eq!(findings(document, "nfs-retransmissions"), [""; 0]);
 }
 
 /// Two flows of 8 Mbit/s each, of frames with 14 B of header.

@@ -12,6 +12,7 @@ mod draft;
 mod finding;
 mod fleet;
 mod judge;
+mod nfs;
 mod number;
 mod same;
 mod source_tables;

@@ -1,6 +1,7 @@
 //! Where a rate or time is lost: from the loosest bound of the hardware over what held it back to what was measured.
 
 mod host;
+mod nfs;
 
 use seatrial_model::record::{CaseRecord, MetricRecord};
 use seatrial_model::{Better, Fact, HeldBack, Hold};
@@ -94,10 +95,12 @@ fn bounds(metric: &MetricRecord) -> Option<Vec<Fall>> {
     Some(bounds)
 }
 
-/// What held the headline of `case` back: what its benchmark counted, and what took CPU time from it.
+/// What held the headline of `case` back: what its benchmark counted, what took CPU time from it, and where its requests to a
+/// file server waited.
 pub fn holds_of(case: &CaseRecord) -> Vec<Hold> {
     let mut holds = HeldBack::of(&case.evidence).unwrap_or_default().0;
     holds.extend(host::holds(case));
+    holds.extend(nfs::holds(case));
     holds
 }
 

@@ -247,6 +247,25 @@ impl Fact for LastFlows {
 pub struct FlowLoss {
     /// Shares of the flow's time and segments.
     pub shares: LossShare,
+    /// The end that sends.
+    #[serde(default)]
+    pub sender: FlowEnd,
+}
+
+/// An end of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowEnd {
+    /// Its socket.
+    #[serde(default)]
+    pub socket: FlowSocket,
+}
+
+/// The socket of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSocket {
+    /// Address and port of the other end; null where nobody knows them.
+    #[serde(default)]
+    pub peer: Option<String>,
 }
 
 /// The shares of a flow's segments and acknowledgements that were lost, duplicated or late.

@@ -34,9 +34,9 @@ pub use alias::Alias;
 pub use case::{Budget, Case, CaseId, Writes, node_names};
 pub use event::{Event, Phase};
 pub use fact::{
-    AgreedStart, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowLoss, GpuProcesses, HeldBack,
-    Hold, LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings, OtherProcesses, PathEnd,
-    ProbeReading, ProbeReadings, RepeatedTrials,
+    AgreedStart, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowEnd, FlowLoss, FlowSocket,
+    GpuProcesses, HeldBack, Hold, LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings,
+    OtherProcesses, PathEnd, ProbeReading, ProbeReadings, RepeatedTrials,
 };
 pub use finding::{Confidence, Finding, Gain, Price, Severity};
 pub use limit::{Bound, Limit, LimitRecord, Limits};

@@ -174,6 +174,25 @@ pub fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// A clause that is longer is cut: it is no sentence that anybody reads.
+const LONGEST_CLAUSE: usize = 400;
+
+/// The clauses of `text` that have room in `most` characters, with an ellipsis for the others; the first one whatever `most`
+/// is.
+pub fn cut_clauses(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let length = |end: &usize| text[..*end].chars().count() + 3;
+    let ends = || text.match_indices("; ").map(|(at, _)| at).chain([text.len()]);
+    let last = ends().take_while(|end| length(end) <= most).last();
+    match last.or_else(|| ends().next()).filter(|end| length(end) <= most.max(LONGEST_CLAUSE)) {
+        Some(end) if end == text.len() => text.to_owned(),
+        Some(end) => format!("{}; …", &text[..end]),
+        None => cut(text, most),
+    }
+}
+
 /// A span of time in at most two units: `840 ms`, `41 s`, `1 min 4 s`, `2 h 5 min`.
 pub fn span(span: Duration) -> String {
     let seconds = span.as_secs();
@@ -193,6 +212,16 @@ pub fn time(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_is_cut_between_clauses_and_never_within_one() {
+        let text = "n2: the path is full; n2 receives slowly; 97 % below the others";
+        assert_eq!(cut_clauses(text, 80), text);
+        assert_eq!(cut_clauses(text, 50), "n2: the path is full; n2 receives slowly; …");
+        assert_eq!(cut_clauses(text, 30), "n2: the path is full; …");
+        assert_eq!(cut_clauses(text, 10), "n2: the path is full; …");
+        assert_eq!(cut_clauses("one clause of some length", 10), "one clause of some length");
+    }
 
     #[test]
     fn text_of_a_record_cannot_steer_the_terminal() {

@@ -26,7 +26,12 @@ pub(crate) struct Message {
 /// All answers to the dump request `kind` with this `body`, in the calling thread's network namespace. `EBADMSG` for
 /// a malformed answer.
 pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
-    let socket = sent(&request(kind, NLM_F_REQUEST_DUMP, body))?;
+    dump_of(libc::NETLINK_ROUTE, kind, body)
+}
+
+/// The same of another family of netlink.
+pub(crate) fn dump_of(family: i32, kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
+    let socket = sent(family, &request(kind, NLM_F_REQUEST_DUMP, body))?;
     let mut found = Vec::new();
     loop {
         let answer = received(&socket)?;
@@ -39,7 +44,7 @@ pub(crate) fn dump(kind: u16, body: &[u8]) -> Result<Vec<Message>, Errno> {
 
 /// Asks for the change `kind` with these `flags` and this `body`, in the calling thread's network namespace.
 pub(crate) fn change(kind: u16, flags: u16, body: &[u8]) -> Result<(), Errno> {
-    let socket = sent(&request(kind, NLM_F_REQUEST_ACK | flags, body))?;
+    let socket = sent(libc::NETLINK_ROUTE, &request(kind, NLM_F_REQUEST_ACK | flags, body))?;
     acknowledged(&received(&socket)?)
 }
 
@@ -53,10 +58,9 @@ fn acknowledged(answer: &[u8]) -> Result<(), Errno> {
 }
 
 /// A socket through which `request` was sent.
-fn sent(request: &[u8]) -> Result<OwnedFd, Errno> {
+fn sent(family: i32, request: &[u8]) -> Result<OwnedFd, Errno> {
     // SAFETY: no pointer is passed.
-    let fd =
-        unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) };
+    let fd = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, family) };
     if fd < 0 {
         return Err(last_errno());
     }

@@ -6,10 +6,10 @@ use super::planted::Strength::{Just, Plain, Weak};
 use super::planted::{Planted, Strength, Who};
 
 /// The number of simulated nodes, of which n3 has the fault.
-const NODES: u32 = 8;
+pub const NODES: u32 = 8;
 
 /// How much the slices of all nodes differ by chance, up and down.
-const NOISE_PERCENT: f64 = 2.0;
+pub const NOISE_PERCENT: f64 = 2.0;
 
 const MEMORY: &[&str] = &["run", "mem.bandwidth", "-p", "kernel=triad"];
 
@@ -178,7 +178,7 @@ fn load() -> Value {
 }
 
 /// What differs between nodes.
-struct Simulated {
+pub struct Simulated {
     /// What it measures of what a sound node measures.
     share: f64,
     modules: u32,
@@ -198,7 +198,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn sound(share: f64) -> Self {
+    pub fn sound(share: f64) -> Self {
         Self {
             share,
             modules: 16,
@@ -249,7 +249,10 @@ impl Simulated {
             reading("nic.irq_local", json!(self.is_near)),
             reading("net.ipv4.tcp_congestion_control", json!(self.congestion)),
         ];
+        let shared = json!({ "mount": "/srv/shared", "source": "10.78.1.1:/srv", "kind": "nfs4", "medium": "network",
+                             "available_bytes": { "known": 1_u64 << 40 } });
         let machine = json!({
+            "file_systems": { "known": [shared] },
             "cpu": { "isa": { "known": ["sse2", "avx2"] }, "threads": [thread(0), thread(1)] },
             "caches": { "instances": [{ "level": 3, "size_bytes": 32 << 20, "cpus": [0, 1] }] },
             "numa": [{ "id": 0, "cpus": [0, 1], "total_bytes": { "known": 64_u64 << 30 }, "available_bytes": available }],
@@ -292,7 +295,8 @@ impl Simulated {
     }
 }
 
-fn of(
+/// A fault that n3 of the simulated nodes has.
+pub fn of(
     name: &'static str,
     strength: Strength,
     what: &str,

@@ -2,8 +2,10 @@
 
 mod gain;
 mod hardware;
+mod healthy;
 mod judge;
 mod network;
+mod nfs;
 mod order;
 mod planted;
 mod storage;
@@ -46,6 +48,9 @@ pub struct Args {
     /// Show what the report says of each fault.
     #[arg(long)]
     said: bool,
+    /// Plant nothing, and measure so many times beside a program that takes up to 40 % of each CPU.
+    #[arg(long, value_name = "N", conflicts_with_all = ["list", "healed"])]
+    healthy: Option<u32>,
     /// Measure again when the fault is healed, and compare the gain with the predicted one; all links have 1 Gbit/s.
     #[arg(long)]
     healed: bool,
@@ -74,6 +79,9 @@ pub fn run(args: &Args) -> Result<()> {
             ours::binary()
         }
     };
+    if let Some(times) = args.healthy {
+        return healthy::run(args, &binary, times);
+    }
     let nodes = Nodes::named("faults", args.nodes);
     let mut judged = Vec::new();
     for fault in &all {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{hardware, network, order, storage};
+use super::{hardware, network, nfs, order, storage};
 
 /// A fault in a lab of nodes, of which n3 has it unless its name says otherwise.
 pub struct Planted {
@@ -117,6 +117,7 @@ pub fn all() -> Vec<Planted> {
     all.extend(order::duplicates());
     all.extend(order::reordering());
     all.extend(storage::faults());
+    all.extend(nfs::faults());
     all.extend(hardware::faults());
     all
 }

@@ -25,7 +25,9 @@ scatter and their intervals explain, or if it has no result with two partners or
 
 The first rule that holds for the families of benchmarks in question is the cause. A rule holds if one of its signs is seen on the side on which the node is slow, and
 nothing that refutes it. Signs of a slow node do not explain cases without a number: only their reasons do. Where the cause stays
-open, the finding lists the signs that were looked for and are not there.
+open, what to do ends with the causes whose signs were all looked for and are not there. `uniformity` names a setting or a part
+that is not as on the other nodes; if a rule below knows it, the finding has its cause, says what it can slow, and names in
+`evidence` the cases whose flows it limits: their `limited-by-...` is then no warning of its own.
 
 | cause | benchmarks | seen | refuted by | in words | who | what to do |
 |---|---|---|---|---|---|---|
@@ -56,7 +58,8 @@ pub fn page(rules: &[CauseRule]) -> File {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         writeln!(text, "| {} |", cells.join(" | ")).expect("a String takes all");
     }
-    text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found.\n\n";
+    text += "\n`{node}` is the node; `{seen}`, `{device}` and `{command}` are what the sign found; `{route}` is `ip route get` \
+             with the address of the other node.\n\n";
     text += TRIALS;
     File::new("docs/diagnosis.md", &text)
 }

@@ -173,16 +173,27 @@ impl Silence {
 /// Share of the time with data to send from which on the window of the peer is what delays it.
 const HELD: f64 = 0.5;
 
+/// Segments that a window has room for at least, where its size is not what delays sending.
+const SEGMENTS: u32 = 2;
+
 /// Why the data on the way take long, if the peer takes them and its window is what they wait for. A peer that does not read
 /// has a window too, but takes nothing.
 fn small_window(first: &TcpInfo, last: &TcpInfo) -> Option<String> {
     let taken = last.bytes_acked?.saturating_sub(first.bytes_acked?);
     let share = last.rwnd_limited_us? as f64 / last.busy_us?.max(1) as f64;
     let (window, mss) = (last.snd_wnd?, last.snd_mss?);
+    // A receiver announces its window in acknowledgements (RFC 9293, 3.8.6).
+    let why = match window < mss.saturating_mul(SEGMENTS) {
+        true => "raise the third value of net.ipv4.tcp_rmem on the receiving node",
+        false => {
+            "the window has room for several segments, so acknowledgements are lost or late: look for what drops small packets \
+             on the way back (`nft list ruleset`, `tc filter show dev DEVICE ingress`, switch port)"
+        }
+    };
     (taken > 0 && share >= HELD).then(|| {
         format!(
             "the receive window of {window} B, with segments of {mss} B, delayed sending for {:.0} % of the time, and {taken} \
-             B were taken meanwhile: raise the third value of net.ipv4.tcp_rmem on the receiving node",
+             B were taken meanwhile: {why}",
             100.0 * share
         )
     })
@@ -307,7 +318,10 @@ mod tests {
         };
         let why = small_window(&info(1000), &info(90_000)).expect("the window");
         let says = "the receive window of 2304 B, with segments of 8948 B, delayed sending for 98 % of the time, and 89000 B";
-        assert!(why.starts_with(says), "{why}");
+        assert!(why.starts_with(says) && why.contains("net.ipv4.tcp_rmem"), "{why}");
+        let large = |arrived| TcpInfo { snd_wnd: Some(3 << 20), ..info(arrived) };
+        let why = small_window(&large(1000), &large(90_000)).expect("a full window");
+        assert!(why.contains("acknowledgements are lost or late") && !why.contains("tcp_rmem"), "{why}");
         assert_eq!(small_window(&info(1000), &info(1000)), None, "the peer does not read");
         let busy = TcpInfo { rwnd_limited_us: Some(100_000), ..info(90_000) };
         assert_eq!(small_window(&info(1000), &busy), None, "something else delays it");

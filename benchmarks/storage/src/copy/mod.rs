@@ -75,7 +75,7 @@ const ABOUT: About = About {
     series: &[],
     parts: Parts::One("worker"),
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "kernel_log"],
+    probes: &["diskstats", "nfs", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 12, written: 4 << 30 },
     interaction: Interaction::Loads("the file systems of both directories and the devices below them"),
 };

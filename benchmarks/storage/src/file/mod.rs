@@ -43,7 +43,7 @@ pub(crate) const ABOUT: About = About {
     series: specs::SERIES_OF_NODES,
     parts: Parts::OneOrMore("worker"),
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
+    probes: &["diskstats", "nfs", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 12, written: 3 << 30 },
     interaction: Interaction::Loads("the file system of the directory and the devices below it"),
 };

@@ -81,7 +81,7 @@ const ABOUT: About = About {
     ],
     parts: Parts::OneOrMore("worker"),
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "clock", "kernel_log"],
+    probes: &["diskstats", "nfs", "steal", "load", "clock", "kernel_log"],
     cost: Cost { seconds: 8, written: 16 << 20 },
     interaction: Interaction::Loads(
         "the file system of the directory, and the servers of a network file system",

@@ -64,7 +64,7 @@ const ABOUT: About = About {
     series: specs::SERIES,
     parts: Parts::Two([READER, "writer"]),
     needs: &[Need::Directory],
-    probes: &["diskstats", "steal", "load", "kernel_log"],
+    probes: &["diskstats", "nfs", "steal", "load", "kernel_log"],
     cost: Cost { seconds: 20, written: 3 << 30 },
     interaction: Interaction::Loads(
         "the file system of the directory, and the servers and networks behind it",

@@ -34,8 +34,9 @@ fn of_case(case: &CaseRecord) -> Option<Finding> {
     };
     // Without the widths, which are shown with the medians, so that cases with the same trouble share the sentence.
     let text = format!(
-        "after {} the 95 % interval of {} is missing or wider than requested: {remedy}, or look for what disturbs the \
-         machine",
+        "after {} the 95 % interval of {} is missing or wider than requested: the numbers are medians of what was \
+         measured, and another run may find any others in their intervals, so no small difference counts; {remedy}, or \
+         look for what disturbs the machine",
         if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") },
         names.join(", ")
     );
@@ -131,8 +132,9 @@ mod tests {
         assert_eq!(finding.value.map(seatrial_model::Quantity::value), Some(10.0));
         assert_eq!(
             finding.text,
-            "after 3 trials the 95 % interval of all, best, few is missing or wider than requested: raise the parameter \
-             max_trials, or look for what disturbs the machine"
+            "after 3 trials the 95 % interval of all, best, few is missing or wider than requested: the numbers are \
+             medians of what was measured, and another run may find any others in their intervals, so no small difference \
+             counts; raise the parameter max_trials, or look for what disturbs the machine"
         );
     }
 }

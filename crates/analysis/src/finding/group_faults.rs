@@ -5,6 +5,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Actor, Better, Finding, Remedy, Severity, Subject, Unit};
 
 use super::Rule;
+use super::address;
 use super::bisection::{Bisection, bisections};
 use super::confidence;
 use crate::bisect::{FEWEST_NODES, Fault, Group, Isolation, Next, Place};
@@ -29,11 +30,6 @@ const COMPARE: Remedy = Remedy::new(
     "keep it out of jobs, and run the benchmarks of one node and `seatrial settings` on it and on a sound node",
 );
 
-const CHECK_PATH: Remedy = Remedy::new(
-    Actor::NetworkTeam,
-    "check the routes, cables and switch ports that only these two nodes use: `ip route get ADDRESS`, `ethtool -S DEVICE`",
-);
-
 const CHECK_UPLINKS: Remedy = Remedy::new(
     Actor::NetworkTeam,
     "check number, speed and errors of the links between the switches of the two sides, and the way: `tracepath ADDRESS`",
@@ -46,7 +42,7 @@ pub(super) fn nodes(records: &[CaseRecord], kind: &str) -> Vec<Finding> {
 
 /// Pairs of nodes, as findings of `kind`.
 pub(super) fn links(records: &[CaseRecord], kind: &str) -> Vec<Finding> {
-    of_places(records, kind, is_link, CHECK_PATH)
+    of_places(records, kind, is_link, address::check_path(&[]))
 }
 
 fn is_node(place: &Place) -> bool {

@@ -247,7 +247,7 @@ mod tests {
             case.metrics.insert("throughput".to_owned(), metric(value, (value, value), no_limit()));
             if loses(one, other) {
                 let shares = LossShare { lost: Some(0.0102), ..LossShare::default() };
-                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+                LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
                 let text = "0: 1.02 % of the segments were lost";
                 case.findings.push(Finding::new(OF_CASE, Severity::Warning, case.subject.clone(), text));
             }
@@ -298,7 +298,7 @@ mod tests {
                     true => LossShare { lost: Some(lost), lost_segments, ..LossShare::default() },
                     false => LossShare { lost: Some(0.0), ..LossShare::default() },
                 };
-                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+                LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
             }
             find(&records)
         };
@@ -320,7 +320,7 @@ mod tests {
             for case in &mut records {
                 let shares =
                     if case.nodes.iter().any(|node| node == "n3") { shares } else { LossShare::default() };
-                LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+                LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
             }
             let found = find(&records);
             let [finding] = found.as_slice() else { panic!("{found:?}") };

@@ -1,5 +1,6 @@
 //! Conclusions that follow from records alone: one file a rule, one line in [`RULES`].
 
+mod address;
 mod at_once;
 mod backlog;
 mod bisection;
@@ -29,6 +30,7 @@ pub(crate) mod matrix;
 mod mpi_over_tcp;
 #[cfg(test)]
 mod ncsa;
+mod nfs;
 mod not_made;
 mod not_reached;
 mod one_file_system;
@@ -51,7 +53,7 @@ mod uneven_flows;
 pub use at_once::{AtOnce, Classes, Flow, Line, Repeat, Step, at_once};
 pub use bisection::{Bisection, bisections};
 pub use cause::{CAUSES, CauseRule, Sign, explain};
-pub(crate) use cause::{explain_outliers, remedy_of_attribute};
+pub(crate) use cause::{cause_of_difference, explain_outliers};
 pub use cost::cost_findings;
 pub use factor::{FactorInteraction, Factors, Worth, factors, is_of_factors};
 pub use impact::{Impact, ImpactRow, impacts};
@@ -98,6 +100,8 @@ pub const RULES: &[Rule] = &[
     limit_exceeded::RULE,
     path::RULE,
     mpi_over_tcp::RULE,
+    nfs::SLOW,
+    nfs::RETRANSMISSIONS,
     link_lost::RULE,
     throttled::RULE,
     slow_clock::RULE,

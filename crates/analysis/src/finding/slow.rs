@@ -1,9 +1,10 @@
 //! `slow-node` and `slow-link`: findings from a matrix of pairs.
 
 use seatrial_model::record::CaseRecord;
-use seatrial_model::{Actor, CaseId, Finding, Remedy, Severity, Subject, Unit};
+use seatrial_model::{CaseId, Finding, Severity, Subject, Unit};
 
 use super::Rule;
+use super::address;
 use super::confidence;
 use super::group_faults;
 use super::matrix::{Matrix, Slow, SlowSide};
@@ -51,11 +52,6 @@ pub fn suspects(records: &[CaseRecord]) -> Vec<Suspect> {
     found
 }
 
-const CHECK_PATH: Remedy = Remedy::new(
-    Actor::NetworkTeam,
-    "check the routes, cables and switch ports that only these two nodes use: `ip route get ADDRESS`, `ethtool -S DEVICE`",
-);
-
 /// Without their causes, which `cause::explain` adds.
 fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
     let of_matrix = |matrix: &Matrix| -> Vec<Finding> {
@@ -93,10 +89,10 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
 }
 
 fn of_links(records: &[CaseRecord]) -> Vec<Finding> {
-    speeds(records).iter().flat_map(links).collect()
+    speeds(records).iter().flat_map(|matrix| links(matrix, records)).collect()
 }
 
-fn links(matrix: &Matrix) -> Vec<Finding> {
+fn links(matrix: &Matrix, records: &[CaseRecord]) -> Vec<Finding> {
     let finding = |slow: &Slow| {
         let [one, other] = [slow.nodes[0], slow.nodes[1]].map(|at| matrix.nodes[at].as_str());
         let (what, but) = if matrix.has_both_ways() {
@@ -116,7 +112,9 @@ fn links(matrix: &Matrix) -> Vec<Finding> {
             against(slow, "all pairs"),
         );
         let subject = format!("{one}->{other}").parse().unwrap_or_else(|_| Subject::node());
-        let finding = Finding::new(LINK.kind, Severity::Problem, subject, text).with_remedy(CHECK_PATH);
+        let finding = Finding::new(LINK.kind, Severity::Problem, subject, text);
+        let own = records.iter().filter(|case| is_of(case, matrix) && case.nodes == [one, other]);
+        let finding = finding.with_remedy(address::check_path(&own.collect::<Vec<_>>()));
         with_number(finding, matrix, slow)
     };
     matrix.slow_links().iter().map(finding).collect()

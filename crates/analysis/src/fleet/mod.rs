@@ -33,7 +33,7 @@ pub fn fleet_findings(
     found.extend(errors_grew::find(site, settings));
     for class in classes(site, roles) {
         found.extend(outlier::find(&class, records));
-        found.extend(uniformity::find(&class, settings));
+        found.extend(uniformity::find(&class, records, settings));
     }
     let is_outlier = |finding: &Finding| finding.kind == outlier::KIND;
     explain_outliers(found.iter_mut().filter(|finding| is_outlier(finding)), records, site, settings);

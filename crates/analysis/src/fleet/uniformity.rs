@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Actor, Finding, Remedy, Severity, Subject};
 
 use super::attributes::{attributes, command};
 use super::class::Class;
-use crate::finding::remedy_of_attribute;
+use crate::finding::matrix::SlowSide;
+use crate::finding::{CauseRule, cause_of_difference};
 
 const KIND: &str = "uniformity";
 
@@ -15,7 +17,11 @@ const KIND: &str = "uniformity";
 const MOST_NAMED: usize = 6;
 
 /// One finding per node that differs from the majority, and one per attribute without a majority.
-pub(super) fn find(class: &Class<'_>, settings: &[&'static SettingAbout]) -> Vec<Finding> {
+pub(super) fn find(
+    class: &Class<'_>,
+    records: &[CaseRecord],
+    settings: &[&'static SettingAbout],
+) -> Vec<Finding> {
     if class.nodes.len() < 2 {
         return Vec::new();
     }
@@ -49,41 +55,71 @@ pub(super) fn find(class: &Class<'_>, settings: &[&'static SettingAbout]) -> Vec
                         let host = class.nodes.iter().find(|host| host.name == *node);
                         let command = host.and_then(|host| command(host, name, usual, settings));
                         let text = format!("{name} is {value}, on {others} {usual}");
-                        odd.entry(*node).or_default().push(Odd { name: name.clone(), text, command });
+                        let cause = cause_of_difference(name, value, usual);
+                        odd.entry(*node).or_default().push(Odd { text, command, cause });
                     }
                 }
             }
             None => found.push(split(name, &by_value)),
         }
     }
-    found.extend(odd.into_iter().map(|(node, what)| of_node(node, &what)));
+    found.extend(odd.into_iter().map(|(node, what)| of_node(node, &what, records)));
     found
 }
 
-/// A difference, and the command that takes it away, if one is known.
+/// A difference; the command that takes it away, and the cause of low numbers that it can be, if they are known.
 struct Odd {
-    name: String,
     text: String,
     command: Option<String>,
+    cause: Option<&'static CauseRule>,
 }
 
-fn of_node(node: &str, odd: &[Odd]) -> Finding {
+fn of_node(node: &str, odd: &[Odd], records: &[CaseRecord]) -> Finding {
     let what: Vec<&str> = odd.iter().map(|odd| odd.text.as_str()).collect();
     let mut text = what.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("; ");
     if what.len() > MOST_NAMED {
         text += &format!("; and {} more", what.len() - MOST_NAMED);
     }
+    let causes = || odd.iter().filter_map(|odd| odd.cause);
+    let followed = causes().map(|rule| (rule, followers(rule, node, records)));
+    let told = followed.max_by_key(|(_, cases)| cases.len()).filter(|(_, cases)| !cases.is_empty());
+    let cause = told.as_ref().map(|(rule, _)| *rule).or_else(|| causes().next());
+    text += &cause.map_or(String::new(), |rule| format!("; this can slow {}", slowed(rule, node)));
+    let evidence = told.map_or(Vec::new(), |(_, cases)| cases);
+    if !evidence.is_empty() {
+        let cases =
+            if evidence.len() == 1 { "1 case".to_owned() } else { format!("{} cases", evidence.len()) };
+        text += &format!("; what limits the flows of {cases} of this run follows from it");
+    }
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), format!("{node}: {text}"));
     let remedy = match odd.iter().find_map(|odd| odd.command.as_ref()) {
         Some(command) => Remedy::of(Actor::Root, format!("make {node} like its peers: `{command}`")),
         None => {
-            let of_cause = odd.iter().find_map(|odd| remedy_of_attribute(&odd.name, node));
+            let of_cause = causes().find_map(|rule| rule.general_remedy(node));
             let first = what.first().copied().unwrap_or_default();
             let text = || format!("find out why {node} is not like its peers: {first}");
             of_cause.unwrap_or_else(|| Remedy::of(Actor::Administrator, text()))
         }
     };
-    Finding { node: Some(node.to_owned()), ..finding }.with_remedy(remedy)
+    let cause = cause.map(|rule| rule.id.to_owned());
+    Finding { node: Some(node.to_owned()), cause, evidence, ..finding }.with_remedy(remedy)
+}
+
+/// What the cause can make slow.
+fn slowed(rule: &CauseRule, node: &str) -> String {
+    match (rule.side, rule.families) {
+        (SlowSide::Sends, _) => format!("what {node} sends"),
+        (SlowSide::Receives, _) => format!("what {node} receives"),
+        (SlowSide::Both, []) => format!("all benchmarks of {node}"),
+        (SlowSide::Both, families) => format!("benchmarks of {} on {node}", families.join(", ")),
+    }
+}
+
+/// The cases of the node with a finding about a limit that follows from the cause.
+fn followers(rule: &CauseRule, node: &str, records: &[CaseRecord]) -> Vec<String> {
+    let own = records.iter().filter(|case| rule.side.has_node(node, &case.nodes));
+    let follows = |case: &&CaseRecord| case.findings.iter().any(|finding| rule.explains(&finding.kind));
+    own.filter(follows).map(|case| case.case.to_string()).collect()
 }
 
 fn split(name: &str, by_value: &BTreeMap<&str, Vec<&str>>) -> Finding {
@@ -123,7 +159,10 @@ mod tests {
     }
 
     fn texts(nodes: &[SiteNode]) -> Vec<String> {
-        find(&Class { nodes: nodes.iter().collect() }, &[]).into_iter().map(|finding| finding.text).collect()
+        find(&Class { nodes: nodes.iter().collect() }, &[], &[])
+            .into_iter()
+            .map(|finding| finding.text)
+            .collect()
     }
 
     #[test]
@@ -133,7 +172,8 @@ mod tests {
         assert_eq!(
             texts(&nodes),
             [
-                "n7: cpu.governor is powersave, on 15 others performance; memory modules is 15, on 15 others 16"
+                "n7: cpu.governor is powersave, on 15 others performance; memory modules is 15, on 15 others 16; this \
+                 can slow benchmarks of mem, cpu, net, rdma, mpi on n7"
             ]
         );
     }
@@ -160,7 +200,7 @@ mod tests {
             let sound = |name: &str| node(name, 8, "performance");
             let nodes = [sound("n1"), sound("n2"), node("n3", modules, "powersave")];
             let class = Class { nodes: nodes.iter().collect() };
-            find(&class, settings)[0].remedy.as_ref().expect("there is something to do").action.clone()
+            find(&class, &[], settings)[0].remedy.as_ref().expect("there is something to do").action.clone()
         };
         assert_eq!(
             action(7, &[&GOVERNOR]),
@@ -171,6 +211,43 @@ mod tests {
             "find out why n3 is not like its peers: cpu.governor is powersave, on 2 others performance"
         );
         assert!(action(7, &[]).contains("dmidecode -t memory"), "as the rule of missing memory says");
+    }
+
+    #[test]
+    fn what_a_difference_can_slow_is_told_with_the_cases_that_it_limits() {
+        let buffer = |name: &str, value: &str| {
+            let mut node = node(name, 8, "performance");
+            node.settings[0].setting = "net.ipv4.tcp_wmem".to_owned();
+            node.settings[0].present = Present::Value(Value::from(value));
+            node
+        };
+        let case = |from: &str, to: &str, kind: &str| {
+            let mut case = crate::judge::fixture::case(from, &format!("{from}->{to}"));
+            let Ok(id) = format!("{from}+{to}").parse();
+            case.case = id;
+            case.nodes.push(to.to_owned());
+            case.findings.push(Finding::new(kind, Severity::Warning, case.subject.clone(), "slow"));
+            case
+        };
+        let records = [
+            case("n3", "n1", "limited-by-application"),
+            case("n3", "n2", "limited-by-sender-starved"),
+            case("n1", "n3", "limited-by-application"),
+        ];
+        let told = |own: &str| {
+            let usual = "4 KiB, 16 KiB, 4 MiB";
+            let nodes = [buffer("n1", usual), buffer("n2", usual), buffer("n3", own)];
+            let class = Class { nodes: nodes.iter().collect() };
+            find(&class, &records, &[]).remove(0)
+        };
+        let small = told("4 KiB, 8 KiB, 8 KiB");
+        assert_eq!(small.cause.as_deref(), Some("small-send-buffer"));
+        assert_eq!(small.evidence, ["n3+n1"]);
+        let says =
+            "; this can slow what n3 sends; what limits the flows of 1 case of this run follows from it";
+        assert!(small.text.ends_with(says), "{}", small.text);
+        let large = told("4 KiB, 16 KiB, 8 MiB");
+        assert_eq!((large.cause, large.evidence.len()), (None, 0), "a larger buffer slows nothing");
     }
 
     #[test]

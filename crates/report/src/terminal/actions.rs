@@ -7,7 +7,7 @@ use crate::grid;
 use crate::ink::Ink;
 use crate::view::actions::{Action, counted};
 use crate::view::nodes::is_fleet;
-use crate::words::{clean, clean_lines, cut, set_of};
+use crate::words::{clean, clean_lines, cut_clauses, set_of};
 
 /// Lines of a thing to act on whose text ends with what to do.
 const UNCUT: usize = 6;
@@ -27,9 +27,13 @@ pub fn block(document: &Document, all: &[Action<'_>], most: usize, lines: usize,
         // What to do is never cut.
         let text = match &action.remedy {
             Some(remedy) => {
-                format!("{}\n{}", cut(&what, lines.saturating_mul(line)), clean_lines(&remedy.to_string()))
+                format!(
+                    "{}\n{}",
+                    cut_clauses(&what, lines.saturating_mul(line)),
+                    clean_lines(&remedy.to_string())
+                )
             }
-            None => cut(&what, lines.max(UNCUT).saturating_mul(line)),
+            None => cut_clauses(&what, lines.max(UNCUT).saturating_mul(line)),
         };
         (action.badge.marked(), text)
     };

@@ -3,19 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use seatrial_analysis::disturbances;
+use seatrial_analysis::{CAUSES, disturbances};
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{About, Cause, Outcome, Remedy, Severity, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::findings::{Found, OF_RUN, found};
-use super::nodes::{shortfall, spoken_of};
+use super::nodes::{culprits, is_of_culprit, shortfall, spoken_of};
 use super::remedies::{Remedies, remedy_of_cause};
 use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
 use crate::number::whole_percent;
 use crate::repeat_command::{Repeat, judge_again, repeats};
-use crate::words::{Badge, count, cut};
+use crate::words::{Badge, count, cut, cut_clauses};
 
 const LONGEST_REASON: usize = 1000;
 
@@ -111,8 +111,25 @@ pub fn actions<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Act
 fn is_explained(document: &Document, action: &Action<'_>) -> bool {
     let mut causes = document.findings.iter().filter(|finding| finding.cause.is_some());
     causes.any(|finding| {
-        action.repeats.iter().all(|case| finding.evidence.iter().any(|id| *id == case.case.as_str()))
+        let own: BTreeSet<&str> =
+            culprits(document).into_iter().filter(|node| finding.node.as_deref() == Some(*node)).collect();
+        let is_told = |case: &&CaseRecord| {
+            is_of_culprit(case, &own) || finding.evidence.iter().any(|id| *id == case.case.as_str())
+        };
+        action.repeats.iter().all(is_told)
     })
+}
+
+/// Whether what limits flows follows, in all of its cases, from the cause that another finding tells.
+fn follows(document: &Document, found: &Found<'_>) -> bool {
+    let is_told = |case: &str| {
+        document.findings.iter().any(|finding| {
+            let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
+            rule.is_some_and(|rule| rule.explains(&found.finding.kind))
+                && finding.evidence.iter().any(|id| id == case)
+        })
+    };
+    !found.cases.is_empty() && found.cases.iter().all(|case| is_told(case))
 }
 
 /// As [`actions`], followed by the warnings, one for each kind: first those that name a node, then how quiet the machine was, then
@@ -120,7 +137,9 @@ fn is_explained(document: &Document, action: &Action<'_>) -> bool {
 pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> Vec<Action<'a>> {
     let mut all = actions(document, abouts);
     let is_other = |found: &Found<'_>| {
-        found.finding.severity == Severity::Warning && !OF_RUN.contains(&found.finding.kind.as_str())
+        found.finding.severity == Severity::Warning
+            && !OF_RUN.contains(&found.finding.kind.as_str())
+            && !follows(document, found)
     };
     let warnings: Vec<Found<'_>> = found(document).into_iter().filter(is_other).collect();
     let kinds = groups(warnings, |found| found.finding.kind.clone());
@@ -372,13 +391,15 @@ fn of_cases(document: &Document) -> Vec<Action<'_>> {
     cases.sort_by_key(|case| case.outcome);
     // A file system that hangs does so in every case after the first.
     let said = |case: &&CaseRecord| (case.outcome, case.bench.clone(), case.reason.clone());
-    groups(cases, said).iter().map(|group| of_same_end(group)).collect()
+    let culprits = culprits(document);
+    groups(cases, said).iter().map(|group| of_same_end(group, &culprits)).collect()
 }
 
 /// Cases of one benchmark that ended in the same way.
-fn of_same_end<'a>(group: &[&'a CaseRecord]) -> Action<'a> {
+fn of_same_end<'a>(group: &[&'a CaseRecord], culprits: &BTreeSet<&str>) -> Action<'a> {
     let first = group[0];
-    let nodes: BTreeSet<&str> = group.iter().flat_map(|case| spoken_of(case)).map(String::as_str).collect();
+    let nodes: BTreeSet<&str> =
+        group.iter().flat_map(|case| spoken_of(case, culprits)).map(String::as_str).collect();
     let nodes: Vec<&str> = nodes.into_iter().collect();
     let which = match group {
         [only] => only.case.to_string(),
@@ -416,7 +437,7 @@ fn of_finding<'a>(found: &Found<'a>) -> Action<'a> {
         badge: found.badge(),
         nodes: found.finding.node.as_deref().into_iter().collect(),
         name: &found.finding.kind,
-        what: format!("{}: {}", found.finding.kind, cut(&found.finding.text, LONGEST_REASON)),
+        what: format!("{}: {}", found.finding.kind, cut_clauses(&found.finding.text, LONGEST_REASON)),
         case: found.cases.first().copied(),
         repeats: Vec::new(),
         remedy: found.finding.remedy.clone(),

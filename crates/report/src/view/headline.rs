@@ -1,10 +1,12 @@
 //! The result of a run in one line, the nodes that may be used, duration and nodes.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use seatrial_analysis::CAUSES;
 use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
-use seatrial_model::{Finding, Outcome, Severity, Verdict, VerdictRecord};
+use seatrial_model::{Finding, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
 use super::cases::by_id;
 use super::criteria::{Criterion, Places, criteria};
@@ -19,8 +21,7 @@ const MOST_CHARACTERS: usize = 68;
 /// Characters of the nodes that are held back for one reason.
 const LONGEST_SET: usize = 28;
 
-/// The result in one line: whether the machine is accepted or what was measured, and the problems that no verdict tells
-/// of.
+/// The result in one line: who is at fault and why, whether the machine is accepted, what was measured.
 pub fn said(document: &Document) -> String {
     let text = match document.verdict {
         Some(verdict) => judged(document, verdict),
@@ -30,17 +31,49 @@ pub fn said(document: &Document) -> String {
         return text;
     }
     let found = findings::found(document);
-    let problems: Vec<&Found<'_>> =
-        found.iter().filter(|found| found.finding.severity == Severity::Problem).collect();
-    let name = |finding: &Finding| match &finding.node {
-        Some(node) => format!("{node} {}", finding.kind),
-        None => finding.kind.clone(),
+    let Some(first) = at_fault(document, &found) else { return text };
+    let why = why(document, first);
+    let problems = found.iter().filter(|found| found.finding.severity == Severity::Problem).count();
+    let more = if problems > 1 { format!("; {}", count(problems, "problem")) } else { String::new() };
+    let whole = match document.verdict {
+        Some(_) => format!("{text}{more}; {why}"),
+        None => format!("{why}; {text}{more}"),
     };
-    let Some(first) = problems.first().map(|found| found.finding) else { return text };
-    let short = format!("{text}; {}", count(problems.len(), "problem"));
-    let names = if problems.len() == 1 { name(first) } else { format!("{} and others", name(first)) };
-    let long = format!("{short}: {names}");
-    if long.chars().count() > MOST_CHARACTERS { short } else { long }
+    match document.verdict {
+        Some(_) if whole.chars().count() > MOST_CHARACTERS => {
+            format!("{text}; {}", count(problems.max(1), if problems > 0 { "problem" } else { "warning" }))
+        }
+        _ => whole,
+    }
+}
+
+/// The finding that says who is at fault or why, the worst first; of several alike one about the run, then one with a cause.
+fn at_fault<'a>(document: &Document, found: &[Found<'a>]) -> Option<&'a Finding> {
+    let is_it = |finding: &&Finding| match finding.severity {
+        Severity::Problem => true,
+        Severity::Warning if findings::OF_RUN.contains(&finding.kind.as_str()) => false,
+        Severity::Warning => finding.cause.is_some() || (is_fleet(document) && finding.node.is_some()),
+        Severity::Info => false,
+    };
+    let rank =
+        |finding: &&Finding| (Reverse(finding.severity), finding.case.is_some(), finding.cause.is_none());
+    found.iter().map(|found| found.finding).filter(is_it).min_by_key(rank)
+}
+
+/// `n3: small send buffer`: the node, else what it is about, and the cause, else the kind.
+fn why(document: &Document, finding: &Finding) -> String {
+    let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id) && !rule.seen.is_empty());
+    let why = match (rule, finding.kind.as_str()) {
+        (Some(rule), _) => rule.words(),
+        (None, "culprit") => "at fault".to_owned(),
+        (None, "uniformity") => "not like its peers".to_owned(),
+        (None, kind) => kind.replace('-', " "),
+    };
+    match &finding.node {
+        Some(node) if is_fleet(document) => format!("{node}: {why}"),
+        None if finding.subject != Subject::node() => format!("{}: {why}", finding.subject),
+        _ => why,
+    }
 }
 
 /// The decision, and what it rests on: the nodes that are held back, else the criteria by verdict.

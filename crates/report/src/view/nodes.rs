@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use seatrial_analysis::Assignment;
+use seatrial_model::profile::fold;
 use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Cause, Outcome, Severity, Subject, Verdict, VerdictRecord};
 
@@ -33,6 +34,8 @@ pub struct NodeSummary<'a> {
     unreached: usize,
     /// Kinds of findings about the node, without those of severity info.
     found: Vec<&'a str>,
+    /// The nodes at fault for the cases with it that have no result.
+    failed_with: BTreeSet<&'a str>,
     pub has_problem: bool,
 }
 
@@ -70,6 +73,7 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
         });
     }
     let mut all: Vec<NodeSummary<'_>> = order.iter().map(|node| NodeSummary::new(node)).collect();
+    let culprits = culprits(document);
     let mut add = |node: &str, verdict: Verdict, what, case: Option<&CaseRecord>| {
         if let Some(summary) = places.get(node).and_then(|at| all.get_mut(*at)) {
             summary.take(verdict, what);
@@ -78,7 +82,7 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
     };
     if document.verdicts.is_empty() {
         for case in &document.results {
-            for node in spoken_of(case) {
+            for node in spoken_of(case, &culprits) {
                 add(node, tone(case.outcome), Worst::Case(case), Some(case));
             }
         }
@@ -89,10 +93,18 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
             match (&record.node, record.case.as_deref().and_then(|case| cases.get(case))) {
                 (Some(node), case) => add(node, record.verdict, what, case.copied()),
                 (None, Some(case)) => {
-                    spoken_of(case).for_each(|node| add(node, record.verdict, what, Some(case)));
+                    spoken_of(case, &culprits).for_each(|node| add(node, record.verdict, what, Some(case)));
                 }
                 // About the whole run.
                 (None, None) => {}
+            }
+        }
+    }
+    for case in document.results.iter().filter(|case| is_of_culprit(case, &culprits)) {
+        for node in case.nodes.iter().filter(|node| !culprits.contains(node.as_str())) {
+            if let Some(summary) = places.get(node.as_str()).and_then(|at| all.get_mut(*at)) {
+                let its = case.nodes.iter().map(String::as_str).filter(|node| culprits.contains(node));
+                summary.failed_with.extend(its);
             }
         }
     }
@@ -112,11 +124,33 @@ pub fn summaries(document: &Document) -> Vec<NodeSummary<'_>> {
     all
 }
 
-/// The nodes that a case is about: the lost ones, or all. When a job ends every node is lost, whichever was first to
-/// go in this case.
-pub(super) fn spoken_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
+/// The kind of the finding on a node that cases without a result point to.
+const CULPRIT: &str = "culprit";
+
+/// The nodes that cases without a result point to.
+pub(super) fn culprits(document: &Document) -> BTreeSet<&str> {
+    let named = document.findings.iter().filter(|finding| finding.kind == CULPRIT);
+    named.filter_map(|finding| finding.node.as_deref()).collect()
+}
+
+/// Whether a case of several nodes has no result because of one that is at fault.
+pub(super) fn is_of_culprit(case: &CaseRecord, culprits: &BTreeSet<&str>) -> bool {
+    let has_result = matches!(case.outcome, Outcome::Measured | Outcome::Skipped);
+    !has_result && case.nodes.len() > 1 && case.nodes.iter().any(|node| culprits.contains(node.as_str()))
+}
+
+/// The nodes that a case is about: the lost ones, those at fault, or all. When a job ends every node is lost, whichever was
+/// first to go in this case.
+pub(super) fn spoken_of<'c>(
+    case: &'c CaseRecord,
+    culprits: &BTreeSet<&str>,
+) -> impl Iterator<Item = &'c String> {
     let is_about_all = case.lost.is_empty() || case.cause == Some(Cause::Interrupted);
-    case.nodes.iter().filter(move |node| is_about_all || case.lost.contains(node))
+    let is_of_culprit = is_of_culprit(case, culprits);
+    case.nodes.iter().filter(move |node| match is_about_all {
+        true => !is_of_culprit || culprits.contains(node.as_str()),
+        false => case.lost.contains(node),
+    })
 }
 
 impl<'a> NodeSummary<'a> {
@@ -129,6 +163,7 @@ impl<'a> NodeSummary<'a> {
             worst: None,
             unreached: 0,
             found: Vec::new(),
+            failed_with: BTreeSet::new(),
             has_problem: false,
         }
     }
@@ -145,6 +180,13 @@ impl<'a> NodeSummary<'a> {
 
     fn met(&self) -> String {
         if self.is_unreached() { "not reached".to_owned() } else { format!("{} of {}", self.met, self.all) }
+    }
+
+    /// Kinds of findings, and with whom a sound node failed.
+    fn found(&self) -> String {
+        let with: Vec<&str> = self.failed_with.iter().copied().collect();
+        let with = (!with.is_empty()).then(|| format!("failed only with {}", fold(&with)));
+        self.found.iter().map(|kind| (*kind).to_owned()).chain(with).collect::<Vec<_>>().join(", ")
     }
 
     fn take(&mut self, verdict: Verdict, what: Worst<'a>) {
@@ -262,7 +304,7 @@ pub fn table(document: &Document, nodes: &[NodeSummary<'_>], roles: Option<&Assi
         .numbers("value", value)
         .numbers(MARGIN, margin)
         .words("why", |node| Cell::default().notes(why(node)))
-        .words("found", |node| node.found.join(", "))
+        .words("found", NodeSummary::found)
         .about(|node, row| {
             row.nodes = vec![node.node.to_owned()];
             row.tone = Some(node.badge(is_judged).tone);

@@ -7,7 +7,7 @@ use seatrial_model::record::{CaseRecord, Document};
 use seatrial_model::{Outcome, Verdict, node_names};
 use seatrial_stats::Sorted;
 
-use super::nodes::{is_fleet, spoken_of};
+use super::nodes::{culprits, is_fleet, spoken_of};
 use super::numbers::{Judged, JudgedNumber};
 use super::table::{Builder, Cell, CellPlot, Column, Table};
 use super::values::percent_beside_bound;
@@ -174,9 +174,10 @@ pub fn ends(case: &CaseRecord, nodes: &BTreeSet<&str>) -> BTreeSet<String> {
 pub fn of_each_node(document: &Document) -> Vec<Part<'_>> {
     let judged = Judged::new(document);
     let there = document.results.iter().filter(|case| !is_absent(case));
+    let culprits = culprits(document);
     let of_case = |case| {
         let number = judged.worst(case);
-        spoken_of(case).flat_map(move |node| {
+        spoken_of(case, &culprits).flat_map(move |node| {
             let own = ends(case, &BTreeSet::from([node.as_str()]));
             own.into_iter().map(move |name| (name, node.clone(), number))
         })
@@ -288,7 +289,9 @@ impl Part<'_> {
 
     fn measured(&self) -> Cell {
         let Some(metric) = self.worst.metric() else { return Cell::default() };
-        let width = metric.ci95.map(|interval| half_width(metric.median, interval));
+        // No rate or time is below zero: an interval that would reach there says nothing.
+        let interval = metric.ci95.filter(|(low, high)| high - low < 2.0 * metric.median.abs());
+        let width = interval.map(|interval| half_width(metric.median, interval));
         Cell::from(quantity(metric.median, metric.unit)).remark(width.unwrap_or_default())
     }
 

@@ -1,5 +1,6 @@
 //! Golden views of made-up records, and the contract of the machine-readable formats.
 
+mod causes;
 mod comparing;
 mod fixture;
 mod formats;

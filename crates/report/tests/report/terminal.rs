@@ -203,7 +203,7 @@ fn what_is_met_has_a_line_a_criterion_with_bound_place_value_and_margin() {
 #[test]
 fn a_node_with_a_problem_comes_first_and_the_first_line_says_so() {
     let text = plain(&fixture::with_slow_node());
-    assert!(text.starts_with("4 cases measured; 1 problem: n3 slow-node\n"), "{text}");
+    assert!(text.starts_with("n3: slow node; 4 cases measured\n"), "{text}");
     let nodes: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with(" outcome")).skip(2).take(2).collect();
     assert!(nodes[0].starts_with(" ✗ problem   n3") && nodes[1].starts_with(" – measured  n1"), "{text}");

@@ -2,6 +2,7 @@
 //!
 //! The caller owns the socket: blocking, with `SO_SNDTIMEO` and `SO_RCVTIMEO`, so that no call waits longer.
 
+pub(crate) mod connections;
 pub mod datagram;
 mod effort;
 mod option;

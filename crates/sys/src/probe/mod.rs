@@ -11,6 +11,7 @@ mod ib_port;
 pub(crate) mod kernel_log;
 mod line;
 mod load;
+mod nfs;
 mod nic;
 mod pcie_aer;
 mod qdisc;
@@ -49,6 +50,7 @@ pub static PROBES: &[&dyn Probe] = &[
     &ib_port::IbPort,
     &kernel_log::KernelLog,
     &load::Load,
+    &nfs::Nfs,
     &nic::Nic,
     &pcie_aer::PcieAer,
     &qdisc::QdiscProbe,

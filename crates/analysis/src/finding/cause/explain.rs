@@ -28,7 +28,12 @@ pub fn explain(
 ) {
     let fleet = Fleet::new(site, settings);
     for finding in findings.iter_mut() {
-        let Some(node) = finding.node.clone() else { continue };
+        // The rule of the finding told the cause.
+        let told = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
+        let Some(node) = finding.node.clone() else {
+            finding.remedy = finding.remedy.take().or_else(|| told?.general_remedy(""));
+            continue;
+        };
         let empty = Scene {
             node: &node,
             side: SlowSide::Both,
@@ -46,9 +51,7 @@ pub fn explain(
                 of_failed(finding, &Scene { cases, ..empty });
             }
             _ => {
-                // The rule of the finding told the cause.
-                let rule = CAUSES.iter().find(|rule| finding.cause.as_deref() == Some(rule.id));
-                let remedy = rule.map(|rule| rule.remedy(&empty, &Observation::default()));
+                let remedy = told.map(|rule| rule.remedy(&empty, &Observation::default()));
                 finding.remedy = finding.remedy.take().or(remedy);
             }
         }
@@ -79,14 +82,9 @@ pub fn explain_outliers<'a>(
     }
 }
 
-/// What to do about a node whose attribute is not that of the others, if it is a sign of a cause and no value has to be known.
-pub fn remedy_of_attribute(name: &str, node: &str) -> Option<Remedy> {
-    let is_general = |rule: &&CauseRule| {
-        !["{command}", "{device}", "{seen}"].iter().any(|place| rule.action.contains(place))
-    };
-    let mut rules = CAUSES.iter().filter(is_general);
-    let rule = rules.find(|rule| rule.seen.iter().any(|sign| sign.is_about(name)))?;
-    Some(Remedy::of(rule.actor, rule.action.replace("{node}", node)))
+/// The cause that an attribute or setting of a node is, with this value where the others have another.
+pub fn cause_of_difference(name: &str, own: &str, usual: &str) -> Option<&'static CauseRule> {
+    CAUSES.iter().find(|rule| rule.seen.iter().any(|sign| sign.is_difference(name, own, usual)))
 }
 
 /// The first rule that holds.
@@ -94,10 +92,14 @@ fn cause(scene: &Scene<'_>) -> Option<(&'static CauseRule, Observation)> {
     CAUSES.iter().find_map(|rule| Some((rule, rule.holds(scene)?)))
 }
 
-/// What was looked for and is not there.
-fn excluded(scene: &Scene<'_>) -> String {
-    let words: Vec<String> = CAUSES.iter().flat_map(|rule| rule.excluded(scene)).collect();
-    if words.is_empty() { String::new() } else { format!("; excluded: {}", words.join(", ")) }
+/// What to do; where the cause stays open, with the causes that were looked for and are not there.
+fn remedy(rule: &CauseRule, scene: &Scene<'_>, seen: &Observation) -> Remedy {
+    let remedy = rule.remedy(scene, seen);
+    let excluded = CAUSES.iter().filter(|other| rule.is_open() && other.is_excluded(scene));
+    match excluded.map(CauseRule::words).collect::<Vec<_>>().as_slice() {
+        [] => remedy,
+        words => Remedy::of(remedy.actor, format!("{}; excluded: {}", remedy.action, words.join(", "))),
+    }
 }
 
 fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
@@ -118,12 +120,8 @@ fn of_slow(finding: &mut Finding, scene: Scene<'_>) {
     let (rule, seen) =
         cause(&scene).unwrap_or((CAUSES.last().expect("there are rules"), Observation::default()));
     say_first(finding, scene.node, &rule.text(&scene, &seen));
-    // What sends a person to the cable names what was looked for before.
-    if rule.is_open() {
-        finding.text += &excluded(&scene);
-    }
     finding.cause = Some(rule.id.to_owned());
-    finding.remedy = Some(rule.remedy(&scene, &seen));
+    finding.remedy = Some(remedy(rule, &scene, &seen));
     if let (Some(gain), Some((matrix, _))) = (gain(&scene), &scene.slow) {
         let to = in_unit(gain.to.value(), gain.to.unit());
         finding.text += &format!(

@@ -7,7 +7,7 @@ mod scene;
 mod sign;
 
 pub use explain::explain;
-pub(crate) use explain::{explain_outliers, remedy_of_attribute};
+pub(crate) use explain::{cause_of_difference, explain_outliers};
 pub use rule::CauseRule;
 pub use rules::CAUSES;
 pub use sign::Sign;

@@ -4,10 +4,11 @@ use seatrial_model::{Actor, Remedy};
 
 use super::scene::Scene;
 use super::sign::{Observation, Observed, Sign};
+use crate::finding::address;
 use crate::finding::matrix::SlowSide;
 
 /// Why a node is at fault, as data. Texts have the places `{node}`; `{seen}`, which is what the sign saw; `{device}` and
-/// `{command}`, which it found.
+/// `{command}`, which it found; `{route}`, the command that shows the way between two nodes of a case.
 #[derive(Debug)]
 pub struct CauseRule {
     /// Id of the cause, as the field `cause` of a finding has it.
@@ -20,6 +21,8 @@ pub struct CauseRule {
     pub seen: &'static [Sign],
     /// None of these is seen.
     pub refuted_by: &'static [Sign],
+    /// What limits flows because of the cause, in the words of their benchmark.
+    pub limits: &'static [&'static str],
     /// The cause, as the end of a sentence.
     pub cause: &'static str,
     /// Who can mend it.
@@ -36,6 +39,7 @@ impl CauseRule {
         families: &[],
         seen: &[],
         refuted_by: &[],
+        limits: &[],
         cause: "",
         actor: Actor::Root,
         action: "",
@@ -56,10 +60,35 @@ impl CauseRule {
         })
     }
 
-    /// The signs that were looked for and are not there.
-    pub(super) fn excluded(&self, scene: &Scene<'_>) -> impl Iterator<Item = String> {
-        let signs = self.seen.iter().filter(|_| self.is_about(scene));
-        signs.filter(|sign| matches!(sign.sight(scene), Observed::Absent)).map(Sign::short)
+    /// Whether all its signs were looked for, and none is there. Reasons are those of cases without numbers.
+    pub(super) fn is_excluded(&self, scene: &Scene<'_>) -> bool {
+        let mut signs = self.seen.iter().filter(|sign| !matches!(sign, Sign::Reason(_))).peekable();
+        self.is_about(scene)
+            && signs.peek().is_some()
+            && signs.all(|sign| matches!(sign.sight(scene), Observed::Absent))
+    }
+
+    /// Whether a finding of this kind, about what limits flows, follows from the cause.
+    pub fn explains(&self, kind: &str) -> bool {
+        kind.strip_prefix("limited-by-").is_some_and(|word| self.limits.contains(&word))
+    }
+
+    /// The cause in short: `small send buffer`, `smaller MTU`.
+    pub fn words(&self) -> String {
+        let word = |word: &str| match word {
+            "mtu" | "cpu" | "gpu" | "nfs" => word.to_uppercase(),
+            "cpus" => "CPUs".to_owned(),
+            "pcie" => "PCIe".to_owned(),
+            "nvlink" => "NVLink".to_owned(),
+            word => word.to_owned(),
+        };
+        self.id.split('-').map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What to do where a value, a device or an address need not be known.
+    pub fn general_remedy(&self, node: &str) -> Option<Remedy> {
+        let action = self.action.replace("{node}", node);
+        (!action.contains('{')).then(|| Remedy::of(self.actor, action))
     }
 
     /// Where the node is slow, in words; none where that says nothing.
@@ -91,6 +120,7 @@ fn filled(text: &str, scene: &Scene<'_>, seen: &Observation) -> String {
         ("{seen}", &seen.text),
         ("{device}", &seen.device),
         ("{command}", &seen.command),
+        ("{route}", &address::route(&scene.cases)),
     ];
     places.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value))
 }

@@ -8,6 +8,7 @@ use seatrial_model::{Bytes, NodeReadings, SiteNode};
 
 use super::scene::Scene;
 use crate::finding::lossy::{self, Lost};
+use crate::finding::nfs;
 use crate::finding::probes::seen;
 use crate::finding::shaped;
 use crate::fleet::{attributes, command, setting_name};
@@ -44,6 +45,10 @@ pub enum Sign {
     Heat,
     /// A cgroup limits the CPU time of the node, and of no other.
     CpuQuota,
+    /// The node waits for its NFS server, and most others do not.
+    SlowNfsServer,
+    /// The node sends requests to its NFS server again, and most others do not.
+    NfsRetransmissions,
     /// This limits the flows of the node, as their benchmark derives it from TCP_INFO and CPU times.
     LimitedBy(&'static str),
     /// The same limits the flows of the other nodes.
@@ -96,29 +101,21 @@ impl Sign {
             Self::Finding(kinds) => format!("the finding {} of the node alone", kinds.join(" or ")),
             Self::Heat => "a clock lowered by heat, of the node alone".to_owned(),
             Self::CpuQuota => "a CPU quota".to_owned(),
+            Self::SlowNfsServer => "an NFS server that answers late, of the node alone".to_owned(),
+            Self::NfsRetransmissions => "NFS requests sent again, of the node alone".to_owned(),
             Self::LimitedBy(word) => format!("flows limited by {word}"),
             Self::OthersLimitedBy(word) => format!("flows of other nodes limited by {word}"),
         }
     }
 
-    /// Whether the sign looks at an attribute of this name.
-    pub(super) fn is_about(&self, attribute: &str) -> bool {
+    /// Whether an attribute of this name that is `own`, and usually `usual`, is the sign.
+    pub(super) fn is_difference(&self, name: &str, own: &str, usual: &str) -> bool {
+        let is_of = |names: &[&str]| names.iter().any(|known| is_named(name, known));
         match self {
-            Self::Lower(names) | Self::Differs(names) => names.iter().any(|name| is_named(attribute, name)),
-            Self::CpuQuota => attribute == "CPU quota",
+            Self::Lower(names) => is_of(names) && is_less(own, usual),
+            Self::Differs(names) => is_of(names) && own != usual,
+            Self::CpuQuota => name == "CPU quota",
             _ => false,
-        }
-    }
-
-    /// The sign in a list of what a finding excludes.
-    pub(super) fn short(&self) -> String {
-        match self {
-            Self::KernelLog(texts) => format!("\"{}\" and the like in the kernel log", texts[0]),
-            Self::Lower(names) => format!("lower {}", names[0]),
-            Self::Differs(names) => format!("another {}", names[0]),
-            Self::Counted(states) => format!("{} above 0", states[0]),
-            Self::Finding(kinds) => format!("the finding {}", kinds[0]),
-            other => other.words(),
         }
     }
 
@@ -127,7 +124,7 @@ impl Sign {
             let reasons: Vec<&String> = scene.cases.iter().filter_map(|case| case.reason.as_ref()).collect();
             return match reasons.is_empty() {
                 true => Observed::Unknown,
-                false => told(reasons.iter().any(|reason| reason.contains(text)), String::new()),
+                false => told(reasons.iter().any(|reason| reason.contains(text)), (*text).to_owned()),
             };
         }
         match self {
@@ -144,12 +141,13 @@ impl Sign {
             Self::Duplicates => lost(scene, Lost::Duplicates),
             Self::Reordering => lost(scene, Lost::Order),
             Self::Shaper => shaper(scene),
-            Self::Lower(names) => odd(scene, names, true),
-            Self::Differs(names) => odd(scene, names, false),
+            Self::Lower(names) | Self::Differs(names) => odd(scene, self, names),
             Self::Counted(states) => counted(scene, states),
             Self::Finding(kinds) => has_finding(scene, kinds),
             Self::Heat => heat(scene),
             Self::CpuQuota => quota(scene),
+            Self::SlowNfsServer => of_nfs(scene, nfs::slow_server),
+            Self::NfsRetransmissions => of_nfs(scene, nfs::retransmissions),
             Self::LimitedBy(word) => limited_by(scene.cases.iter().copied(), word, MOST),
             Self::OthersLimitedBy(word) => limited_by(scene.others(), word, OTHERS),
         }
@@ -242,8 +240,12 @@ fn last_number(value: &str) -> Option<f64> {
     last.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64).or_else(|| first.parse::<f64>().ok())
 }
 
-/// An attribute with one of `names`, of the node or of a device, that most nodes have otherwise; less of it where `is_lower`.
-fn odd(scene: &Scene<'_>, names: &[&str], is_lower: bool) -> Observed {
+fn is_less(own: &str, usual: &str) -> bool {
+    last_number(own).zip(last_number(usual)).is_some_and(|(own, usual)| own < usual)
+}
+
+/// An attribute with one of `names`, of the node or of a device, whose difference from that of most nodes is `sign`.
+fn odd(scene: &Scene<'_>, sign: &Sign, names: &[&str]) -> Observed {
     let Some(node) = scene.site().node(scene.node) else { return Observed::Unknown };
     let mut is_known = false;
     let all = attributes(node);
@@ -251,13 +253,7 @@ fn odd(scene: &Scene<'_>, names: &[&str], is_lower: bool) -> Observed {
     for (name, value) in own.filter(|(name, _)| scene.concerns(name)) {
         let Some(usual) = scene.fleet.usual(name) else { continue };
         is_known = true;
-        let is_odd = match is_lower {
-            true => {
-                last_number(value).zip(last_number(&usual.value)).is_some_and(|(own, others)| own < others)
-            }
-            false => *value != usual.value,
-        };
-        if is_odd {
+        if sign.is_difference(name, value, &usual.value) {
             let command = command(node, name, &usual.value, scene.fleet.settings);
             return Observed::Seen(Observation {
                 text: format!("{name} is {value}, on {} others {}", usual.nodes, usual.value),
@@ -322,6 +318,18 @@ fn heat(scene: &Scene<'_>) -> Observed {
     let Some(own) = own else { return Observed::Unknown };
     let own = (own > 0).then(|| format!("{own} times during the trials"));
     alone(own, scene.others().filter_map(|case| times(case, false)).map(|times| times > 0))
+}
+
+/// What the NFS counters of a node tell in each of these cases that has some.
+type OfNfs = fn(&[&CaseRecord], &str) -> Vec<Option<String>>;
+
+fn of_nfs(scene: &Scene<'_>, told: OfNfs) -> Observed {
+    let own = told(&scene.cases, scene.node);
+    if own.is_empty() {
+        return Observed::Unknown;
+    }
+    let others = scene.others().flat_map(|case| case.nodes.iter().flat_map(move |node| told(&[case], node)));
+    alone(own.into_iter().flatten().next(), others.map(|one| one.is_some()))
 }
 
 fn quota(scene: &Scene<'_>) -> Observed {

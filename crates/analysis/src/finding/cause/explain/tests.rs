@@ -29,7 +29,7 @@ fn pairs(rate: impl Fn(u32, u32) -> f64) -> Vec<CaseRecord> {
         };
         case.metrics.insert("throughput".to_owned(), metric);
         let shares = LossShare { acknowledgements_lost: Some(0.01), lost: Some(0.0), ..LossShare::default() };
-        LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+        LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
         case
     };
     all.map(pair).collect()
@@ -81,9 +81,9 @@ fn a_shaper_that_explains_the_rate_is_the_cause_and_any_other_is_not() {
     assert!(text.starts_with("n3: tbf on eth0 of n3 shapes to 200 Mbit/s; n3 receives slowly"), "{text}");
     assert!(action.contains("tc qdisc del dev eth0 root"), "{action}");
     for other in [100, 1_000, 40_000] {
-        let (cause, text, _) = of_n3(&slow_to_n3(), &site(shaped(other)));
+        let (cause, _, action) = of_n3(&slow_to_n3(), &site(shaped(other)));
         assert_eq!(cause, "unexplained", "{other}");
-        assert!(text.contains("excluded: a shaper on the node, packet loss"), "{text}");
+        assert!(action.contains("; excluded: shaper, loss, lost acknowledgements"), "{action}");
     }
 }
 
@@ -160,11 +160,12 @@ fn what_limits_the_flows_of_the_node_and_not_those_of_the_others_is_the_cause() 
     assert_eq!(limited("receiver-starved", "receiver-starved").0, "unexplained");
     // The CPUs of those that send to n3 are not its own.
     assert_eq!(limited("sender-starved", "path").0, "unexplained");
-    let (cause, text, _) = limited("path", "path");
+    let (cause, text, action) = limited("path", "path");
     assert_eq!(cause, "full-path");
+    assert!(text.contains("the path is full"), "{text}");
     assert!(
-        text.contains("the path is full") && text.contains("excluded: a shaper on the node, packet loss"),
-        "{text}"
+        action.contains("the switch port of n3") && action.contains("excluded: shaper, loss"),
+        "{action}"
     );
 }
 
@@ -173,7 +174,7 @@ fn acknowledgements_that_are_lost_are_told_of_a_node_that_is_not_slow() {
     let mut records = pairs(|_, _| 4.8);
     for case in records.iter_mut().filter(|case| case.nodes[0] == "n3") {
         let shares = LossShare { acknowledgements_lost: Some(0.66), lost: Some(0.0), ..LossShare::default() };
-        LastFlows(vec![FlowLoss { shares }]).put(&mut case.evidence);
+        LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
     }
     let (cause, text, action) = of_n3(&records, &site(|_| {}));
     assert_eq!(cause, "lost-acknowledgements");
@@ -247,6 +248,12 @@ fn cases_without_numbers_are_told_by_what_their_reasons_say() {
     let answer = "the peer cannot be reached: 10.77.0.3:50257: No route to host (os error 113)";
     records.iter_mut().for_each(|case| case.reason = case.reason.take().map(|_| answer.to_owned()));
     assert_eq!(of_n3(&records, &site(|_| {})).0, "rejected");
+    let full = "the window has room for several segments, so acknowledgements are lost or late";
+    records.iter_mut().for_each(|case| case.reason = case.reason.take().map(|_| full.to_owned()));
+    let (cause, text, action) = of_n3(&records, &site(|_| {}));
+    assert_eq!(cause, "lost-acknowledgements");
+    assert!(text.starts_with("n3: acknowledgements are lost or late; n3 failed"), "{text}");
+    assert!(action.contains("small packets") && !action.contains("tcp_rmem"), "{action}");
     // Settings that differ explain no case without a number.
     let values = ["4 KiB, 128 KiB, 32 MiB", "4 KiB, 4 KiB, 32 KiB"];
     records.iter_mut().for_each(|case| case.reason = case.reason.take().map(|_| "broken pipe".to_owned()));
@@ -311,6 +318,48 @@ fn a_slow_node_with_a_cause_tells_what_healing_brings() {
     let says = "without the cause throughput of 4.75 Gbit/s is expected, 25 times as much";
     assert!(finding.text.contains(says), "{}", finding.text);
     assert_eq!(finding.confidence, Some(Confidence::High));
+}
+
+#[test]
+fn an_nfs_server_is_the_cause_of_the_node_that_waits_for_it_alone_and_of_no_node_where_all_do() {
+    let of = |own: (u64, u64), others: u64| {
+        let one = |node: u32| {
+            let (rtt_ms, again) = if node == 3 { own } else { (others, 0) };
+            let mut case = crate::nfs::fixture::written(&format!("n{node}"), rtt_ms, again);
+            let rate = if node == 3 { 20.0 } else { 500.0 + f64::from(node) };
+            case.metrics
+                .insert("throughput".to_owned(), metric(rate, (0.99 * rate, 1.01 * rate), no_limit()));
+            case
+        };
+        let records: Vec<CaseRecord> = (1..=8).map(one).collect();
+        let mut found = told(&records, &Site::default());
+        let outlier = Finding {
+            node: Some("n3".to_owned()),
+            case: Some(records[2].case.to_string()),
+            ..Finding::new("outlier", Severity::Warning, Subject::node(), "n3 is slow")
+        };
+        let mut outliers = [outlier];
+        explain_outliers(outliers.iter_mut(), &records, &Site::default(), &[]);
+        found.extend(outliers);
+        found
+    };
+    let found = of((84, 0), 1);
+    let [outlier] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(outlier.cause.as_deref(), Some("slow-nfs-server"));
+    assert!(
+        outlier.text.starts_with("n3: the NFS server answers slowly: WRITE takes 84 ms"),
+        "{}",
+        outlier.text
+    );
+    assert_eq!(of((84, 5), 1)[0].cause.as_deref(), Some("nfs-retransmissions"));
+    let found = of((84, 0), 80);
+    let [server, outlier] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        (server.kind.as_str(), server.node.as_deref(), outlier.cause.as_deref()),
+        ("slow-nfs-server", None, None)
+    );
+    let remedy = server.remedy.as_ref().expect("what to do");
+    assert!(remedy.action.contains("/proc/fs/nfsd/threads"), "{remedy}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub const RULE: CauseRule = CauseRule {
     id: "cpu-clock-settings",
     families: &["mem", "cpu", "net", "rdma", "mpi"],
     seen: &[Sign::Differs(&["cpu.governor", "cpu.boost", "cpu.energy_performance_preference"])],
+    limits: &["sender-cpu", "receiver-cpu"],
     cause: "the CPUs are set to another clock than those of the others: {seen}",
     action: "`{command}`, and where the other nodes have it from (tuned, cpupower, firmware setup)",
     ..CauseRule::NEW

@@ -7,6 +7,6 @@ pub const RULE: CauseRule = CauseRule {
     id: "firewall",
     seen: &[Sign::Reason("the request for a connection was not answered")],
     cause: "a firewall drops requests for connections to {node}, or a route to it is wrong",
-    action: "look for rules that drop TCP on {node} and its partners: `nft list ruleset`, `iptables-save`; then `ip route get ADDRESS`",
+    action: "look for rules that drop TCP on {node} and its partners: `nft list ruleset`, `iptables-save`; then at the way: {route}",
     ..CauseRule::NEW
 };

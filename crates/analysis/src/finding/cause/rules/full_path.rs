@@ -10,6 +10,6 @@ pub const RULE: CauseRule = CauseRule {
     seen: &[Sign::LimitedBy("path")],
     cause: "{seen} the path is full: a slower link, a shaper or other traffic on the way",
     actor: Actor::NetworkTeam,
-    action: "look for shapers, policers and the speed of its port: `tc qdisc show`, `tc filter show dev DEVICE ingress`, `ethtool DEVICE`; then the same of its switch",
+    action: "look at the switch port of {node}: speed, shaper, policer, other traffic, then at those behind it; on {node}: `tc filter show dev DEVICE ingress`",
     ..CauseRule::NEW
 };

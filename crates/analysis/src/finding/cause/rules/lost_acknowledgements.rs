@@ -7,7 +7,7 @@ use super::super::sign::Sign;
 
 pub const RULE: CauseRule = CauseRule {
     id: "lost-acknowledgements",
-    seen: &[Sign::LostAcknowledgements],
+    seen: &[Sign::LostAcknowledgements, Sign::Reason("acknowledgements are lost or late")],
     refuted_by: &[Sign::Loss],
     cause: "{seen}",
     actor: Actor::NetworkTeam,

@@ -24,6 +24,7 @@ mod machine_check;
 mod missing_bond_member;
 mod missing_memory;
 mod narrow_link;
+mod nfs_retransmissions;
 mod pcie_errors;
 mod receive_window;
 mod receiver_cpu;
@@ -35,6 +36,7 @@ mod sender_cpu;
 mod sender_starved;
 mod shaper;
 mod slow_memory;
+mod slow_nfs_server;
 mod slow_port;
 mod small_receive_buffer;
 mod small_send_buffer;
@@ -56,6 +58,8 @@ pub const CAUSES: &[CauseRule] = &[
     window_below_segment::RULE,
     frozen_file_system::RULE,
     throttled_device::RULE,
+    nfs_retransmissions::RULE,
+    slow_nfs_server::RULE,
     link_lost::RULE,
     disk_errors::RULE,
     machine_check::RULE,

@@ -10,6 +10,7 @@ pub const RULE: CauseRule = CauseRule {
     side: SlowSide::Receives,
     families: NETWORK,
     seen: &[Sign::Lower(&["net.ipv4.tcp_rmem"])],
+    limits: &["receive-window"],
     cause: "the receive buffer is small: {seen}",
     action: "`{command}`, and in a file in /etc/sysctl.d",
     ..CauseRule::NEW

@@ -10,6 +10,7 @@ pub const RULE: CauseRule = CauseRule {
     side: SlowSide::Sends,
     families: NETWORK,
     seen: &[Sign::Lower(&["net.ipv4.tcp_wmem"])],
+    limits: &["application", "send-buffer"],
     cause: "the send buffer is small: {seen}",
     action: "`{command}`, and in a file in /etc/sysctl.d",
     ..CauseRule::NEW

@@ -1,0 +1,142 @@
+//! What the first lines say of who is at fault, of sound nodes beside one at fault, and of what follows from a cause.
+
+use seatrial_model::record::{CaseRecord, Document};
+use seatrial_model::{Actor, Cause, Finding, Outcome, Remedy, Severity, Subject, Verdict};
+use seatrial_report::TextStyle;
+use seatrial_report::terminal::{TerminalContext, render};
+
+use super::fixture;
+
+fn screen(document: &Document) -> String {
+    render(document, &TerminalContext::default(), TextStyle::default())
+}
+
+/// Pairs of all of four nodes in both directions, as one of two nodes makes them.
+fn pairs() -> Document {
+    let mut document = fixture::lost_partner();
+    let sound = document.results[1].clone();
+    let pair = |one: u32, other: u32| {
+        let mut case = CaseRecord { nodes: vec![format!("n{one}"), format!("n{other}")], ..sound.clone() };
+        case.subject = format!("n{one}->n{other}").parse().expect("a subject");
+        let Ok(id) = format!("net.rr@n{one}+n{other}/n{one}->n{other}").parse();
+        case.case = id;
+        case
+    };
+    let all = (1..=4).flat_map(|one| (1..=4).map(move |other| (one, other)));
+    document.results = all.filter(|(one, other)| one != other).map(|(one, other)| pair(one, other)).collect();
+    document.findings.clear();
+    document
+}
+
+fn finding(kind: &str, severity: Severity, node: &str, cause: Option<&str>) -> Finding {
+    Finding {
+        node: Some(node.to_owned()),
+        cause: cause.map(str::to_owned),
+        ..Finding::new(kind, severity, Subject::node(), format!("{node} has it"))
+    }
+}
+
+#[test]
+fn the_first_line_says_who_and_why_of_warnings_too_and_of_the_worst_first() {
+    let first = |findings: Vec<Finding>| {
+        let document = Document { findings, ..pairs() };
+        screen(&document).lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(first(Vec::new()), "12 cases measured");
+    let wide = || finding("did-not-converge", Severity::Warning, "n1", None);
+    assert_eq!(first(vec![wide()]), "12 cases measured", "noise blames nobody");
+    let small = || finding("uniformity", Severity::Warning, "n1", Some("small-send-buffer"));
+    assert_eq!(first(vec![wide(), small()]), "n1: small send buffer; 12 cases measured");
+    let other = finding("uniformity", Severity::Warning, "n2", None);
+    assert_eq!(first(vec![other.clone()]), "n2: not like its peers; 12 cases measured");
+    assert_eq!(first(vec![other, small()]), "n1: small send buffer; 12 cases measured");
+    let slow = || finding("slow-node", Severity::Problem, "n3", Some("smaller-mtu"));
+    assert_eq!(first(vec![small(), slow()]), "n3: smaller MTU; 12 cases measured");
+    let open = finding("slow-node", Severity::Problem, "n4", Some("unexplained"));
+    assert_eq!(first(vec![open, slow()]), "n4: slow node; 12 cases measured; 2 problems");
+}
+
+#[test]
+fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
+    let mut document = pairs();
+    let with_n4 = |case: &&mut CaseRecord| case.nodes.iter().any(|node| node == "n4");
+    for case in document.results.iter_mut().filter(with_n4) {
+        case.metrics.clear();
+        (case.outcome, case.cause) = (Outcome::Failed, Some(Cause::IoError));
+        // Each with its own port.
+        case.reason = Some(format!("10.77.0.4: the request from {} was not answered", case.nodes[0]));
+    }
+    let evidence = document.results.iter().filter(|case| case.outcome == Outcome::Failed).take(3);
+    document.findings = vec![Finding {
+        evidence: evidence.map(|case| case.case.to_string()).collect(),
+        ..finding("culprit", Severity::Problem, "n4", Some("firewall"))
+    }];
+    let text = screen(&document);
+    assert!(text.starts_with("n4: firewall; 6 of 12 cases measured, 6 failed\n"), "{text}");
+    let row = |node: &str| {
+        text.lines().find(|line| line.contains(node) && line.contains(" of ")).map(str::to_owned)
+    };
+    for node in ["n1", "n2", "n3"] {
+        let row = row(&format!("measured  {node}")).unwrap_or_else(|| panic!("{node} is sound: {text}"));
+        assert!(row.contains("4 of 4") && row.ends_with("failed only with n4"), "{row}");
+    }
+    assert!(row("failed    n4").is_some_and(|row| row.contains("culprit")), "{text}");
+    let acts = text.lines().filter(|line| line.starts_with(" ✗")).count();
+    assert_eq!(acts, 2, "the culprit, and its row: {text}");
+    document.findings.clear();
+    assert!(!screen(&document).contains("failed only"), "without a culprit nobody is sound");
+}
+
+#[test]
+fn what_follows_from_a_cause_is_no_warning_of_its_own() {
+    let mut document = pairs();
+    let [first, second] = [0, 1].map(|at: usize| document.results[at].case.to_string());
+    for case in &mut document.results[..2] {
+        let text = format!("{}: the sending program had nothing to send", case.subject);
+        let limited = Finding::new("limited-by-application", Severity::Warning, case.subject.clone(), text);
+        case.findings.push(limited);
+    }
+    let small = |evidence: Vec<String>| Finding {
+        evidence,
+        ..finding("uniformity", Severity::Warning, "n1", Some("small-send-buffer"))
+    };
+    document.findings = vec![small(vec![first.clone(), second])];
+    assert!(!screen(&document).contains("limited-by-application"), "{}", screen(&document));
+    document.findings = vec![small(vec![first])];
+    let text = screen(&document);
+    assert!(text.contains("limited-by-application: n1->n3"), "one does not follow: {text}");
+}
+
+#[test]
+fn an_interval_as_wide_as_its_number_stands_in_no_table_of_parts() {
+    let parts = |half: f64| {
+        let mut document = fixture::fleet_of(4, |_| Verdict::Pass);
+        for metric in document.results.iter_mut().flat_map(|case| case.metrics.values_mut()) {
+            metric.ci95 = Some((metric.median * (1.0 - half), metric.median * (1.0 + half)));
+        }
+        let text = screen(&document);
+        let rows: Vec<String> =
+            text.lines().filter(|line| line.contains("mem.bandwidth")).map(str::to_owned).collect();
+        assert!(!rows.is_empty(), "{text}");
+        rows.join("\n")
+    };
+    assert!(parts(0.4).contains("±40%"), "{}", parts(0.4));
+    assert!(!parts(2.14).contains('±'), "{}", parts(2.14));
+}
+
+#[test]
+fn what_to_do_is_whole_and_sentences_end_where_a_clause_does() {
+    let mut document = pairs();
+    let long =
+        format!("n3: the path is full; {}; the end", "n3 receives slowly from its partners, ".repeat(30));
+    let action = format!("look at its switch port; excluded: {}", ["shaper"; 40].join(", "));
+    document.findings = vec![Finding {
+        text: long,
+        ..finding("slow-node", Severity::Problem, "n3", Some("full-path"))
+            .with_remedy(Remedy::of(Actor::NetworkTeam, action.clone()))
+    }];
+    let text = screen(&document);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&action), "{text}");
+    assert!(words.contains("slow-node: n3: the path is full; … do (network team)"), "{text}");
+}
