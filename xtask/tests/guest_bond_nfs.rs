@@ -67,6 +67,15 @@ here bond bond1 balance-rr none 1 eth3 eth4
 here bonded bond0 2
 here bonded bond1 2
 told inventory
+ip link add bond9 type bond mode balance-rr
+shown() {{ echo "\"$(cat /sys/class/net/bond9/bonding/mode /sys/class/net/bond9/bonding/xmit_hash_policy | tr '\n' ' ')\""; }}
+told settings apply nic.bond_mode@bond9=802.3ad nic.bond_hash_policy@bond9=layer3+4 --yes
+shown
+told settings restore
+shown
+told settings apply nic.bond_mode@bond0=balance-xor --yes
+told settings restore
+ip link delete bond9
 # Each flow is held to one rate, so that what a member sent tells how many flows it had.
 for card in eth1 eth2 eth3 eth4; do tc qdisc replace dev $card root fq maxrate 8mbit; done
 told run {STREAM} -p interface=bond0,bond1 -p flows={FLOWS} -p time=1500ms
@@ -97,7 +106,23 @@ fn bonds_file_servers_and_shapers_between_two_guests_are_what_their_kernels_coun
     let options = ["--guests", "2", "--bare", "--nics", CARDS, "--disks", "scsi:1", "--limit", "1200"];
     let Some(output) = guest(&options, &job()) else { return };
     let documents = documents(&output);
-    let [read, came, written, stalled, shaped, inventory, bonded, failed_over] = documents.as_slice() else {
+    let [
+        read,
+        came,
+        written,
+        stalled,
+        shaped,
+        inventory,
+        applied,
+        set,
+        restored,
+        as_before,
+        refused,
+        _,
+        bonded,
+        failed_over,
+    ] = documents.as_slice()
+    else {
         panic!("{} documents: {}", documents.len(), String::from_utf8_lossy(&output.stderr));
     };
     another_guests_files(read, came["came"].as_f64().expect("a count"));
@@ -106,9 +131,21 @@ fn bonds_file_servers_and_shapers_between_two_guests_are_what_their_kernels_coun
     each_flow_held(measured(shaped, 0));
     held_by_its_class(measured(shaped, 1));
     bonds_and_their_members(inventory);
+    assert_eq!(states(applied), ["done", "done"], "{applied:#}");
+    assert_eq!(set, "802.3ad 4 layer3+4 1 ");
+    assert_eq!(states(restored), ["done", "done"], "{restored:#}");
+    assert_eq!(as_before, "balance-rr 0 layer2 0 ");
+    // A bond with members keeps its mode.
+    assert_eq!(states(refused), ["failed"], "{refused:#}");
     by_hash(bonded);
     in_turn(bonded);
     one_member_down(failed_over);
+}
+
+/// What became of each value that was set on the guest.
+fn states(document: &Value) -> Vec<&str> {
+    let outcomes = document["nodes"][0]["answer"]["outcomes"].as_array().into_iter().flatten();
+    outcomes.map(|outcome| outcome["state"].as_str().unwrap_or_default()).collect()
 }
 
 /// The texts of findings of a kind, those of the run and those of its cases.

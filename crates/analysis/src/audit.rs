@@ -126,6 +126,7 @@ mod tests {
             note: None,
             counted: None,
             counted_before: None,
+            counted_after: None,
         }
     }
 

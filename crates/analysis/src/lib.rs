@@ -35,7 +35,7 @@ pub use finding::{
     Step, Suspect, Table, WRONG_EFFECTS, Worth, at_once, bisections, cause_word, cost_findings, explain,
     factors, findings, impacts, is_of_factors, load_findings, matrices, setting_studies, suspects, tables,
 };
-pub use fleet::{fleet_findings, note_counters};
+pub use fleet::{fleet_findings, note_counters, note_counters_after};
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};
 pub use source_tables::{Basis, ComparedCell, ComparedTable, Counterpart, source_tables};
 pub use stated::state_limits;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use seatrial_analysis::{Assignment, Bisection};
 use seatrial_bench::Registry;
-use seatrial_cluster::Fleet;
+use seatrial_cluster::{Fleet, Hello, NodeIndex, read_counters};
 use seatrial_engine::{
     BackOff, Bisect, Demand, Factors, Finished, LoadSweeps, NothingJudged, Plan, PlanInputs, Regroup, Retest,
     Runner, Sides, Standing, Suspect, Suspects, Sweep, TimeBudget, WantedGroups, makespan,
@@ -286,7 +286,19 @@ fn absent(fleet: &dyn Fleet) -> Vec<(String, String)> {
 }
 
 pub fn site_of(fleet: &dyn Fleet) -> Site {
-    Site { nodes: fleet.agents().iter().map(SiteNode::from).collect() }
+    let node = |(at, hello): (usize, &Hello)| {
+        let mut node = SiteNode::from(hello);
+        if let Some(offset) = fleet.time_of_day_offset(NodeIndex(at)) {
+            let reading = seatrial_settings::clock_offset(offset.nanos, offset.error);
+            // The node itself could only say that it does not know.
+            node.settings
+                .iter_mut()
+                .filter(|own| own.setting == reading.setting)
+                .for_each(|own| *own = reading.clone());
+        }
+        node
+    };
+    Site { nodes: fleet.agents().iter().enumerate().map(node).collect() }
 }
 
 /// What a run still has to do.
@@ -374,6 +386,16 @@ impl Work {
         if is_stopped && ending.shown != Shown::Gate {
             return interrupted(journal, &signals, &progress);
         }
+        let mut site = self.site;
+        if ending.shown != Shown::Gate {
+            let mut has_grown = false;
+            for (node, readings) in read_counters(fleet) {
+                has_grown |= seatrial_analysis::note_counters_after(&mut site, &node, &readings);
+            }
+            if has_grown {
+                journal.keep_site(&site)?;
+            }
+        }
         let planned: HashSet<&CaseId> = self.plan.iter().map(|case| &case.id).collect();
         let rest = still_open(&finished.records, &planned, journal.info());
         let against = Against {
@@ -384,7 +406,7 @@ impl Work {
         // Of a resumed run only the last part is known.
         let is_whole = journal.info().paused_seconds == 0.0;
         let time = is_whole.then(|| account.close(started.elapsed().into()));
-        let exit = conclude(finished, against, time, &self.site, journal, args, ending)?;
+        let exit = conclude(finished, against, time, &site, journal, args, ending)?;
         if let Some(text) = rest.filter(|_| ending.shown != Shown::Gate) {
             output::warn(&text);
         }

@@ -39,6 +39,11 @@ pub trait Fleet {
         None
     }
 
+    /// Offset of a node's time of day from this machine's; `None` where it was not measured.
+    fn time_of_day_offset(&self, _: NodeIndex) -> Option<Offset> {
+        None
+    }
+
     /// Sends a command. A lost agent ignores it; the loss arrives as an event.
     fn send(&mut self, node: NodeIndex, command: Command);
 

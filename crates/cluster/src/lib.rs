@@ -17,6 +17,7 @@
 mod agent;
 mod build_id;
 mod clock_offset;
+mod counters;
 mod fleet;
 pub mod frame;
 mod launch;
@@ -32,6 +33,7 @@ pub use agent::vitals;
 pub use agent::{AgentOptions, agent_main};
 pub use build_id::build_id;
 pub use clock_offset::Offset;
+pub use counters::read_counters;
 pub use fleet::{Fleet, FleetEvent, LaunchError, Launcher, Missing, NodeIndex, Nudge};
 #[doc(hidden)]
 pub use launch::envelopes;

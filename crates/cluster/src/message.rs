@@ -63,7 +63,9 @@ pub enum Command {
     Settings {
         order: SettingsOrder,
     },
-    /// Read the clock. Answered by [`Report::Pong`].
+    /// Read the counters of errors again. Answered by [`Report::Counters`].
+    ReadCounters,
+    /// Read both clocks. Answered by [`Report::Pong`].
     Ping {
         round: u32,
     },
@@ -85,6 +87,8 @@ pub enum Report {
         round: u32,
         /// Monotonic clock of the node.
         clock: Nanos,
+        /// Time of day of the node, since 1970.
+        time_of_day: Nanos,
     },
     Ended {
         worker: WorkerId,
@@ -92,6 +96,9 @@ pub enum Report {
     },
     Settings {
         answer: Box<SettingsAnswer>,
+    },
+    Counters {
+        readings: Vec<SettingReading>,
     },
 }
 

@@ -41,6 +41,15 @@ impl GridColumn {
         Self { is_unbroken: true, ..self }
     }
 
+    /// The same with words of `most` columns, as far as they can be broken.
+    fn with_words(&self, most: u16) -> Self {
+        let words =
+            |text: &String| text.split(' ').map(|word| broken(word, most)).collect::<Vec<_>>().join(" ");
+        let cells =
+            if self.is_unbroken { self.cells.clone() } else { self.cells.iter().map(words).collect() };
+        Self { cells, ..self.clone() }
+    }
+
     pub fn head(&self) -> &str {
         &self.head
     }
@@ -67,25 +76,47 @@ pub fn fitted(columns: &[GridColumn], width: u16) -> String {
 }
 
 fn wrap_words(columns: &[GridColumn], width: u16) -> String {
-    let mut table = lay_out(columns);
+    let most = if least(columns, u16::MAX) <= width { u16::MAX } else { LONGEST_WORD };
+    let columns: Vec<GridColumn> = columns.iter().map(|column| column.with_words(most)).collect();
+    let mut table = lay_out(&columns);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     for (position, column) in columns.iter().enumerate() {
         if let Some(laid) = table.column_mut(position) {
             laid.set_constraint(match column.is_unbroken {
                 true => ColumnConstraint::ContentWidth,
-                false => ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(column) + PADDING)),
+                false => ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(column, most) + PADDING)),
             });
         }
     }
     lines(&table)
 }
 
-/// Width of the longest word of a column, which is never broken; paths and the like are.
-fn longest_word(column: &GridColumn) -> u16 {
-    const LONGEST: u16 = 20;
+/// Longer words, such as paths, are broken where a table is too wide.
+const LONGEST_WORD: u16 = 20;
+
+/// Width of the longest word of a column, `most` at most.
+fn longest_word(column: &GridColumn, most: u16) -> u16 {
     let words = column.cells.iter().chain([&column.head]).flat_map(|text| text.split_whitespace());
     let longest = words.map(|word| word.chars().filter(|sign| !is_mark(*sign)).count()).max();
-    longest.and_then(|longest| u16::try_from(longest).ok()).map_or(LONGEST, |longest| longest.min(LONGEST))
+    longest.and_then(|longest| u16::try_from(longest).ok()).map_or(0, |longest| longest.min(most))
+}
+
+/// `word` in pieces of `most` columns, which end with a sign between the parts of a name or path, as far as it has any.
+fn broken(word: &str, most: u16) -> String {
+    let length = |text: &str| text.chars().count();
+    if length(word) <= usize::from(most) || word.contains(is_mark) {
+        return word.to_owned();
+    }
+    let mut lines = vec![String::new()];
+    for piece in word.split_inclusive(['=', ',', '.', '_', '/', '-', ':', '@']) {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || length(line) + length(piece) <= usize::from(most) => {
+                *line += piece;
+            }
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// The width of the table in terminal columns.
@@ -97,10 +128,14 @@ pub fn width(columns: &[GridColumn]) -> u16 {
 
 /// The width of the table where its words are wrapped as far as may be.
 pub fn least_width(columns: &[GridColumn]) -> u16 {
+    least(columns, LONGEST_WORD)
+}
+
+fn least(columns: &[GridColumn], most: u16) -> u16 {
     let between = u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX);
     let widths = lay_out(columns).column_max_content_widths();
     let least = columns.iter().zip(widths).map(|(column, whole)| {
-        let words = if column.is_unbroken { whole } else { longest_word(column) + PADDING };
+        let words = if column.is_unbroken { whole } else { longest_word(column, most) + PADDING };
         words + PADDING
     });
     least.sum::<u16>().saturating_add(between)

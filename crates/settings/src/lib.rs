@@ -6,7 +6,6 @@
 mod change;
 mod counted;
 mod devices;
-mod edac;
 mod found;
 mod gpus;
 mod group;
@@ -17,6 +16,9 @@ mod sysctl;
 pub use change::{KernelFiles, boot_folder, carry_out, journal_exists, keep_program};
 pub use registry::Registry;
 pub use setting::Setting;
+pub use state::clock_offset::clock_offset;
+
+use std::collections::HashSet;
 
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::SettingReading;
@@ -80,6 +82,7 @@ settings! {
         errors: MEMORY_CORRECTED, MEMORY_UNCORRECTED, PCIE_CORRECTABLE, PCIE_NONFATAL, PCIE_FATAL, THERMAL_THROTTLING;
         kernel: MACHINE_CHECK, KERNEL_OOPS, BAD_PAGE, KERNEL_WARNING, SOFT_LOCKUP;
         clock: SYNCHRONISED, LARGEST_ERROR;
+        clock_offset: ClockOffset;
         file_system: SPACE_USED, INODES_USED, READ_ONLY, ERRORS;
         fstab: FstabMounted;
         nvme: NVME_WARNING, NVME_SPARE, NVME_USED, NVME_MEDIA_ERRORS;
@@ -111,4 +114,14 @@ pub fn registry() -> Registry {
 /// Reads every setting of the host `machine` below `root`, in the order of lists. An unreadable setting has a reason.
 pub fn read_all(root: &SysRoot, machine: &Machine) -> Vec<SettingReading> {
     SETTINGS.iter().flat_map(|setting| setting.read(root, machine)).collect()
+}
+
+/// Reads again what counted errors in the readings `before`. Those of GPUs are in the inventory, and are watched by the
+/// benchmarks that use them.
+pub fn read_counters(root: &SysRoot, machine: &Machine, before: &[SettingReading]) -> Vec<SettingReading> {
+    let counts = |reading: &SettingReading| reading.counted.is_some() && reading.subject.kind() != "gpu";
+    let counted: HashSet<&str> =
+        before.iter().filter(|reading| counts(reading)).map(|reading| reading.setting.as_str()).collect();
+    let again = SETTINGS.iter().filter(|setting| counted.contains(setting.about().id));
+    again.flat_map(|setting| setting.read(root, machine)).filter(counts).collect()
 }

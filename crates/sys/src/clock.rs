@@ -5,6 +5,8 @@
 //! kernel reads it without a system call, the raw clock only since Linux 5.3. [`std::time::Instant`] is the same
 //! clock.
 
+use std::time::SystemTime;
+
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
@@ -17,6 +19,12 @@ const NANOS: u64 = 1_000_000_000;
 /// Nanoseconds since some moment in the past, the same for all processes of this boot.
 pub fn now_ns() -> u64 {
     nanos(clock_gettime(CLOCK))
+}
+
+/// Nanoseconds since 1970 by the time of day of this machine, which can be set and jump: for comparisons of it alone.
+pub fn time_of_day_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Sleeps until [`now_ns`] reaches `deadline_ns`, also across signals.

@@ -6,6 +6,8 @@
 
 use std::mem;
 use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use libc::{c_char, c_ulong, c_void};
 use rustix::io::Errno;
@@ -15,6 +17,13 @@ use crate::root::{ReadError, SysRoot};
 
 /// `SIOCETHTOOL` of linux/sockios.h.
 const SIOCETHTOOL: c_ulong = 0x8946;
+
+/// Encodings by the bits of ETHTOOL_GFECPARAM (`enum ethtool_fec_config_bits`). The first two are no encodings.
+const FEC_WORDS: [&str; 6] = ["none", "auto", "off", "rs", "baser", "llrs"];
+const FEC_AUTO: u32 = 1 << 1;
+
+/// Longer than links of 400 Gbit/s take to come up after a change.
+const NEW_LINK: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Ethtool<'a> {
@@ -116,6 +125,8 @@ impl Field {
             "tx_usecs" => of("coalescing", 0x0e, 4, 22),
             "adaptive_rx" => of("coalescing", 0x0e, 9, 22),
             "channels" => of("channels", 0x3c, 7, 8),
+            // The encodings that are wanted; those in use come before them.
+            "fec" => of("fec", 0x50, 1, 3),
             "rx_pause" => of("pause", 0x12, 1, 3),
             "tx_pause" => of("pause", 0x12, 2, 3),
             "rx_checksum" => alone(Offload::ReceiveChecksum),
@@ -163,7 +174,20 @@ impl<'a> Ethtool<'a> {
                 .write(format!("/ethtool/{}/{}", self.interface, field.question), &(words.join(" ") + "\n"));
         }
         numbers.insert(0, field.write);
-        call(self.interface, &mut numbers)
+        call(self.interface, &mut numbers)?;
+        if name == "fec" {
+            self.wait_for_fec(value);
+        }
+        Ok(())
+    }
+
+    /// Waits until one of the encodings `wanted` is in use: the link is down until both ends have agreed anew.
+    fn wait_for_fec(&self, wanted: u32) {
+        let deadline = Instant::now() + NEW_LINK;
+        let is_open = || self.ask("fec", 0x50).is_ok_and(|[active, _, _]: [u32; 3]| active & wanted == 0);
+        while wanted & FEC_AUTO == 0 && is_open() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// The numbers of the structure of `field`, without the command.
@@ -210,10 +234,15 @@ impl<'a> Ethtool<'a> {
 
     /// Encodings of forward error correction that are in use (`ethtool --show-fec`).
     pub fn fec(&self) -> Result<Vec<&'static str>, ReadError> {
-        // ETHTOOL_GFECPARAM, `enum ethtool_fec_config_bits`.
-        const WORDS: [&str; 6] = ["none", "auto", "off", "rs", "baser", "llrs"];
         let [active, _, _] = self.ask("fec", 0x50)?;
-        Ok((0..WORDS.len()).filter(|bit| active >> bit & 1 != 0).map(|bit| WORDS[bit]).collect())
+        let words = FEC_WORDS.iter().enumerate();
+        Ok(words.filter(|(bit, _)| active >> bit & 1 != 0).map(|(_, word)| *word).collect())
+    }
+
+    /// The number `fec` that sets one encoding; `None` for what is none.
+    pub fn fec_number(word: &str) -> Option<u32> {
+        let bit = FEC_WORDS.iter().position(|known| *known == word)?;
+        (bit > 1).then_some(1 << bit)
     }
 
     pub fn offload(&self, offload: Offload) -> Result<bool, ReadError> {
@@ -400,7 +429,7 @@ mod tests {
             assert!(lo.number("rx_ring").expect_err("no rings").is_missing());
             assert_eq!(lo.set_number("rx_ring", 64), Err(Errno::NOENT));
         };
-        std::thread::spawn(in_namespace).join().expect("as it should be");
+        thread::spawn(in_namespace).join().expect("as it should be");
     }
 
     #[test]

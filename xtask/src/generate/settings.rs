@@ -23,21 +23,42 @@ $ seatrial settings apply net.ipv4.tcp_rmem=4KiB,128KiB,64MiB nic.mtu@eth0=1500 
 Seatrial sets, and restores with `seatrial settings restore`:
   n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
       writes '4096 131072 67108864' to /proc/sys/net/ipv4/tcp_rmem; needs root
-      mind: Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.
+      mind: Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned
+        sets its own when it starts.
   n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
       writes '1500' to /sys/class/net/eth0/mtu; needs root or CAP_NET_ADMIN
-      mind: Some drivers take the link down for a moment. NetworkManager and cloud agents set their own value again. Test the whole path afterwards: `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge limits interfaces on top of it.
+      mind: Some drivers take the link down for a moment. NetworkManager and
+        cloud agents set their own value again. Test the whole path afterwards:
+        `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge limits
+        interfaces on top of it.
 set this on n[1-2]? [y/N] y
 n[1-2] net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 128 KiB, 64 MiB
 n[1-2] nic.mtu of nic:eth0: 9000 -> 1500
-restore n[1-2] with `seatrial settings restore 20261128-002453-twtr -w n[1-2]`
+restore n[1-2] with `seatrial settings restore 20261128-205047-tjvx -w 'n[1-2]'`
 ```
 
 `apply PROFILE` sets what the profile wants, as far as it differs. A value is written as in a profile; `nic.mtu=9000` is for
 every real interface with a link, `nic.mtu@eth0=9000` for one of them. The plan says for each value what it is, what it will
 be, which file is written, which privilege that takes, and what it disturbs. It is confirmed once, or by `--yes`; where
 nobody can be asked (no terminal, no `--yes`) nothing is changed. `--dry-run` prints the plan and ends. What takes a reboot or
-has no file to write is shown with its command, and never tried: the column *apply* below says which.
+has no file to write is shown with its command, and never tried: the column *apply* below says which. What the nodes do not
+have is told and left, as on four nodes whose cards are virtual:
+
+```console
+$ seatrial settings apply dragnet --role dragnet=n[1-4] -w n[1-4]
+cannot be judged, and is left:
+  n[1-4] nic.mtu: nothing here has kind=nic,link_layer=ethernet,speed=10
+    Gbit/s,up=true,virtual=false
+  n[1-4] cpu.governor: this setting does not exist here:
+    /sys/devices/system/cpu/cpufreq holds no policy; in a virtual machine the
+    host controls the frequency
+  n[1-4] nic.ipoib_mode: nothing here has
+    kind=nic,link_layer=infiniband,up=true; link_layer and up of nic not known
+no setting has to be changed
+```
+
+A bond takes another mode only while it is down and has no members. FEC is the encoding that is in use: after a change
+`apply` waits for the link, 5 s at most.
 
 Queueing disciplines, numbers of network drivers and values of GPUs have no file: Seatrial makes the call that the command
 makes, and treats them as files in all that follows. Idle states, interrupts and queues have a file for each, whose texts the
@@ -51,14 +72,14 @@ printed with its cause. Such a value stays and is in the journal too.
 $ seatrial settings restore -w n[1-2]
 n[1-2] nic.mtu of /sys/class/net/eth0/mtu: 1500 -> 9000
 n[1-2] net.ipv4.tcp_rmem of /proc/sys/net/ipv4/tcp_rmem: 4096 131072 67108864 -> 4096 131072 33554432
-20261128-002453-twtr: 4 restored, 0 unchanged, 0 left, 0 failed
+20261128-205047-tjvx: 4 restored, 0 unchanged, 0 left, 0 failed
 ```
 
 `restore` takes back the newest `apply`, `restore ID` one of them, `restore all` all, each in reverse order, whatever ended the
 `apply`: an error, a kill or a loss of power. What was refused is tried again after the others, since one setting may hold
 another. A value that is not the one that `apply` left has been changed by somebody else since: it is named, left, and
 restored with `--force` only. The journal is removed when nothing is left of it, so a second `restore` has nothing to do.
-After a boot most values are the former ones already, and `restore` only removes the journal. If the process ended between writing a file and reading it back, the journal cannot know what the kernel made of the value, and
+A node that is not reached is named with the `restore` to type when it is back (exit code 3). After a boot most values are the former ones already, and `restore` only removes the journal. If the process ended between writing a file and reading it back, the journal cannot know what the kernel made of the value, and
 the former one is restored in any case. A driver that changes a second setting on its own account (intel_pstate sets the
 energy preference with the governor) is not in the journal; all values are read back after the last one was written, so a
 value that a later change took back is told.
@@ -84,23 +105,44 @@ tuned, NetworkManager and cloud agents may set other values later.
 ## What a setting is worth
 
 ```console
-$ seatrial run net.tcp_stream --pattern alone -p time=300ms --factors net.ipv4.tcp_rmem=4KiB,16KiB,16KiB --repeats 4 --yes --details
+$ seatrial run net.tcp_stream --factors nic.mtu@eth0=9000,nic.txqueuelen@eth0=2000 --repeats 4 --yes --details -p time=400ms -p trials=1 -p max_trials=1 -p congestion=cubic -w n[1-2]
 Seatrial sets, and restores with `seatrial settings restore`:
-  vm net.ipv4.tcp_rmem: 4 KiB, 128 KiB, 32 MiB -> 4 KiB, 16 KiB, 16 KiB
-      writes '4096 16384 16384' to /proc/sys/net/ipv4/tcp_rmem; needs root
-      mind: Lost at the next boot unless a file in /etc/sysctl.d sets it. tuned sets its own when it starts.
-16 cases, about 23 s
+  n[1-2] nic.mtu of nic:eth0: 1200 -> 9000
+      writes '9000' to /sys/class/net/eth0/mtu; needs root or CAP_NET_ADMIN
+      mind: Some drivers take the link down for a moment. NetworkManager and
+        cloud agents set their own value again. Test the whole path afterwards:
+        `ping -M do -s 8972 HOST` for 9000. The MTU of a bond or bridge limits
+        interfaces on top of it.
+  n[1-2] nic.txqueuelen of nic:eth0: 1000 -> 2000
+      writes '2000' to /sys/class/net/eth0/tx_queue_len; needs root or
+        CAP_NET_ADMIN
+      mind: Lost when the interface is created again, and at the next boot.
+n[1-2] run on one kernel (same boot id): Seatrial measures them one after the other; --share-hosts measures them at the same time
+32 cases, about 50 s
 ...
-net.tcp_stream · nic:lo of vm · throughput · gain of each setting · in Gbit/s
- setting               instead of   without  with   gain            95 %  effect
-────────────────────────────────────────────────────────────────────────────────
- net.ipv4.tcp_rmem=4K  4 KiB, 128      8.44  1.80  0.196  0.136 to 0.283  hurts
- iB,16KiB,16KiB        KiB, 32 MiB
+net.tcp_stream · n1->n2 of n1+n2 · throughput · gain of each setting
+ · in Gbit/s
+ setting                   without   with   gain            95 %  effect
+───────────────────────────────────────────────────────────────────────────────
+ nic.mtu@eth0=9000           0.189  0.199  1.049  1.048 to 1.050  pays
+ instead of 1200
+ nic.txqueuelen@eth0=2000    0.189  0.189  0.999  0.992 to 1.006  no difference
+ instead of 1000
  gain is the ratio with the setting over without it, within each of 4 blocks of
  four measurements in random order (seed 1)
+
+net.tcp_stream · n1->n2 of n1+n2 · side effects of settings
+ setting                           without  with   gain             95 %  effect
+────────────────────────────────────────────────────────────────────────────────
+ nic.mtu@eth0=9000: receiver_cpu     11.73  1.33  9.372  6.859 to 12.805  pays
+ in %
+ gain is above 1 where the metric is better with the setting; of a metric that
+ is neither better nor worse, with the setting over without it
 ```
 
-(2026-11-28, loopback of a network namespace with an MTU of 1500, on a virtual machine of 2 CPUs that others used too.)
+(2026-11-28, two network namespaces of one virtual machine of 2 CPUs that others used too; a shaper of 200 Mbit/s and an MTU of
+1200 on their link.) A shaper counts the headers of Ethernet (14 B), IP, TCP and its time stamps (52 B together): the gain of the
+MTU must be (8948 / 9014) / (1148 / 1214) = 1.050. The queue of the interface is not used where a shaper has its own.
 
 `run BENCH --factors NAME=VALUE,...` measures the benchmarks with and without each of the settings, one setting at a time, and
 `settings try PROFILE --with BENCH...` does so with the settings of a profile that the nodes do not have yet. The plan is shown

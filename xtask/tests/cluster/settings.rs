@@ -1,6 +1,7 @@
 //! Settings that are applied on real nodes and restored: values of each network namespace, and no other.
 
 use libtest_mimic::Trial;
+use seatrial_model::Finding;
 
 use crate::rig::{BOTH, Rig, shared, wide};
 use crate::started::wait_until;
@@ -10,6 +11,8 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("settings_are_applied_on_both_nodes_and_restored", applied),
         trial("a_profile_is_applied_on_four_nodes_and_restored", of_a_profile),
+        trial("a_node_that_is_away_is_restored_when_it_is_back", away),
+        trial("a_planted_gain_of_a_shaped_link_is_found_and_none_of_a_sham", planted_gain),
         trial("settings_that_are_applied_for_a_time_are_restored_without_us", for_a_time),
     ]
 }
@@ -68,6 +71,104 @@ fn applied() {
         let again = printed(rig, &[RESTORE, &["all"]], 0);
         assert!(again.contains("there is nothing to restore on n[1-2]"), "{again}");
         leave_no_folder(rig, &["n1", "n2"]);
+    });
+}
+
+fn away() {
+    shared(|rig| {
+        let before = ["n1", "n2"].map(|node| values(rig, node));
+        let applied = printed(rig, &[APPLY, VALUES], 0);
+        let (_, id) = applied.rsplit_once("seatrial settings restore ").unwrap();
+        let id = id.split(' ').next().unwrap();
+        rig.lab.lab(&["fault", "n2", "down"]);
+        let client = rig.client("-o ConnectTimeout=2");
+        let ended = rig.run(&[RESTORE, &["last"], BOTH, &[&client]]);
+        assert_eq!(ended.code, Some(3), "{}{}", ended.out, ended.complaint);
+        assert!(ended.complaint.contains("nothing is restored on n2: "), "{}", ended.complaint);
+        assert!(ended.out.contains("4 restored, 0 unchanged, 0 left, 0 failed"), "{}", ended.out);
+        let later =
+            format!("n2 was not reached and keeps what was set: type `seatrial settings restore {id} -w n2");
+        assert!(ended.out.contains(&later), "{}", ended.out);
+        assert_eq!(values(rig, "n1"), before[0]);
+        rig.lab.lab(&["heal"]);
+        assert_eq!(values(rig, "n2")[0], "0");
+        // n1 has nothing left of it.
+        let back = printed(rig, &[RESTORE, &[id]], 0);
+        assert!(back.contains("4 restored, 0 unchanged, 0 left, 0 failed"), "{back}");
+        assert_eq!(["n1", "n2"].map(|node| values(rig, node)), before);
+        leave_no_folder(rig, &["n1", "n2"]);
+    });
+}
+
+/// The payload of a TCP packet over its bytes at layer 2, for which a shaper pays: without headers of IP (20), TCP (20), its
+/// time stamps (12, RFC 7323) and Ethernet (14).
+fn payload(mtu: f64) -> f64 {
+    (mtu - 52.0) / (mtu + 14.0)
+}
+
+/// A gain may be as far from what is planted: a machine that others use may keep a stream from its link.
+const NEAR: f64 = 0.01;
+
+/// Tries of a study: on a busy machine a block may stand still.
+const TRIES: usize = 3;
+
+const STUDY: &[&str] = &[
+    "run",
+    "net.tcp_stream",
+    "--factors=nic.mtu@eth0=9000,nic.txqueuelen@eth0=2000",
+    "--repeats=4",
+    "--yes",
+    "-p",
+    "time=400ms",
+    "-p",
+    "trials=1",
+    "-p",
+    "max_trials=1",
+    "-p",
+    "congestion=cubic",
+    "-p",
+    "send=write",
+    "-p",
+    "receive=read",
+    "-o",
+    "json",
+];
+
+/// Of a shaped link a larger MTU has the gain of its headers; the queue of the interface does nothing, since the shaper has its
+/// own.
+fn planted_gain() {
+    shared(|rig| {
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, "ip link set dev eth0 mtu 1200");
+        }
+        rig.lab.lab(&["fault", "n1", "rate=200mbit"]);
+        let planted = payload(9000.0) / payload(1200.0);
+        assert!((planted - 1.05).abs() < 0.001, "{planted}");
+        let mut told = Vec::new();
+        let is_found = (0..TRIES).any(|_| {
+            let document = rig.run(&[STUDY, BOTH]).document(0);
+            let found: Vec<Finding> = document["findings"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|finding| serde_json::from_value(finding.clone()).unwrap())
+                .filter(|finding: &Finding| {
+                    finding.kind == "setting-gain" && !finding.text.starts_with("side effect")
+                })
+                .collect();
+            assert!(found.len() >= 2, "{found:#?}");
+            told = found.iter().map(|finding| finding.text.clone()).collect();
+            found.iter().all(|finding| {
+                let is_mtu = finding.text.starts_with("nic.mtu");
+                let (truth, word) = if is_mtu { (planted, ": pays") } else { (1.0, ": no difference") };
+                let is_near = finding.value.is_some_and(|value| (value.value() - truth).abs() < NEAR);
+                is_near && finding.ci95.is_some() && finding.text.ends_with(word)
+            })
+        });
+        for node in ["n1", "n2"] {
+            rig.lab.node(node, "ip link set dev eth0 mtu 9000");
+        }
+        assert!(is_found, "{told:#?}");
     });
 }
 

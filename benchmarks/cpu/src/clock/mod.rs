@@ -67,7 +67,7 @@ const ABOUT: About = About {
     ],
     parts: Parts::One("worker"),
     needs: &[],
-    probes: &["steal", "load", "throttle", "cpu_freq", "kernel_log"],
+    probes: &["steal", "load", "throttle", "cpu_freq", "edac", "kernel_log"],
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("all cores of the node"),
 };

@@ -83,7 +83,7 @@ const ABOUT: About = About {
     ],
     parts: Parts::One("worker"),
     needs: &[],
-    probes: &["steal", "load"],
+    probes: &["steal", "load", "edac"],
     cost: Cost { seconds: 5, written: 0 },
     interaction: Interaction::Loads("one core and the last-level cache next to it"),
 };

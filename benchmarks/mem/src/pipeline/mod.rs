@@ -112,7 +112,7 @@ const ABOUT: About = About {
     ],
     parts: Parts::One("worker"),
     needs: &[],
-    probes: &["steal", "load"],
+    probes: &["steal", "load", "edac"],
     cost: Cost { seconds: 36, written: 0 },
     interaction: Interaction::Loads("memory and all cores of the node"),
 };

@@ -131,6 +131,7 @@ mod tests {
             note: None,
             counted: None,
             counted_before: None,
+            counted_after: None,
         };
         let machine = Machine {
             kernel: Known::Known(kernel.to_owned()),

@@ -27,6 +27,7 @@ mod load_sweep;
 mod losf_penalty;
 mod lossy;
 pub(crate) mod matrix;
+mod memory_errors;
 mod mpi_over_tcp;
 #[cfg(test)]
 mod ncsa;
@@ -106,6 +107,7 @@ pub const RULES: &[Rule] = &[
     throttled::RULE,
     slow_clock::RULE,
     pcie_errors::RULE,
+    memory_errors::RULE,
     interfaces::ERRORS,
     interfaces::DROPS,
     backlog::RULE,

@@ -1,5 +1,6 @@
-//! `errors-grew`: counters of errors that are higher than in the last run of this boot.
+//! `errors-grew`: counters of errors that are higher than in the last run of this boot, or than at the start of this run.
 
+use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::{SettingAbout, SettingReading};
 use seatrial_model::{Actor, Finding, Remedy, Severity, Site, SiteNode, Subject};
 
@@ -23,11 +24,12 @@ pub fn note_counters(before: &Site, site: &mut Site) -> bool {
         match earlier {
             Some(earlier) if !is_noted(node) => {
                 for reading in node.settings.iter_mut().filter(|reading| reading.counted.is_some()) {
-                    let is_same = |other: &&SettingReading| {
-                        (&other.setting, &other.subject) == (&reading.setting, &reading.subject)
-                    };
-                    reading.counted_before =
-                        earlier.settings.iter().find(is_same).and_then(|other| other.counted);
+                    let is_same = |other: &&SettingReading| is_same(other, reading);
+                    reading.counted_before = earlier
+                        .settings
+                        .iter()
+                        .find(is_same)
+                        .and_then(|other| other.counted_after.or(other.counted));
                 }
             }
             _ => are_all_noted &= is_noted(node),
@@ -36,27 +38,73 @@ pub fn note_counters(before: &Site, site: &mut Site) -> bool {
     are_all_noted
 }
 
-/// One finding for each node with counters that grew.
-pub(super) fn find(site: &Site, settings: &[&'static SettingAbout]) -> Vec<Finding> {
-    site.nodes.iter().filter_map(|node| of_node(node, settings)).collect()
+/// Notes in `site` what the counters of a node are at the end of the run. True when one of them grew.
+pub fn note_counters_after(site: &mut Site, node: &str, readings: &[SettingReading]) -> bool {
+    let Some(node) = site.nodes.iter_mut().find(|known| known.name == node) else { return false };
+    for reading in node.settings.iter_mut().filter(|reading| reading.counted.is_some()) {
+        let is_same = |other: &&SettingReading| is_same(other, reading);
+        reading.counted_after = readings.iter().find(is_same).and_then(|other| other.counted);
+    }
+    node.settings.iter().any(|reading| reading.counted_after > reading.counted)
 }
 
-fn of_node(node: &SiteNode, settings: &[&'static SettingAbout]) -> Option<Finding> {
-    let grown: Vec<(&SettingReading, u64, u64)> = node
-        .settings
-        .iter()
-        .filter_map(|reading| Some((reading, reading.counted_before?, reading.counted?)))
-        .filter(|(_, before, now)| now > before)
-        .collect();
-    let (first, ..) = grown.first()?;
-    let words = |(reading, before, now): &(&SettingReading, u64, u64)| {
-        format!("{} from {before} to {now}", setting_name(reading))
+fn is_same(one: &SettingReading, other: &SettingReading) -> bool {
+    (&one.setting, &one.subject) == (&other.setting, &other.subject)
+}
+
+/// A counter, and its value at two moments.
+type Growth<'a> = (&'a SettingReading, u64, u64);
+
+/// One finding for each node with counters that grew before the run, and one for those that grew in it.
+pub(super) fn find(site: &Site, records: &[CaseRecord], settings: &[&'static SettingAbout]) -> Vec<Finding> {
+    let of_node = |node: &SiteNode| {
+        let before = grown(node, |reading| (reading.counted_before, reading.counted));
+        let within = grown(node, |reading| (reading.counted, reading.counted_after));
+        [
+            finding(node, &before, "since the last run of this boot", settings),
+            finding(node, &within, &format!("during {}", cases(&node.name, records)), settings),
+        ]
     };
+    site.nodes.iter().flat_map(of_node).flatten().collect()
+}
+
+fn grown(node: &SiteNode, of: fn(&SettingReading) -> (Option<u64>, Option<u64>)) -> Vec<Growth<'_>> {
+    let both = |reading| {
+        let (before, after) = of(reading);
+        Some((reading, before?, after?))
+    };
+    node.settings.iter().filter_map(both).filter(|(_, before, after)| after > before).collect()
+}
+
+/// The cases of a node in words: the one of a node with one by its name.
+fn cases(node: &str, records: &[CaseRecord]) -> String {
+    let own = records.iter().filter(|case| case.nodes.iter().any(|name| name == node));
+    match own.map(|case| case.case.as_str()).collect::<Vec<_>>().as_slice() {
+        [] => "this run".to_owned(),
+        [case] => (*case).to_owned(),
+        many => format!(
+            "one of the {} cases of this run from {} to {}",
+            many.len(),
+            many[0],
+            many[many.len() - 1]
+        ),
+    }
+}
+
+fn finding(
+    node: &SiteNode,
+    grown: &[Growth<'_>],
+    when: &str,
+    settings: &[&'static SettingAbout],
+) -> Option<Finding> {
+    let (first, ..) = grown.first()?;
+    let words =
+        |(reading, before, after): &Growth<'_>| format!("{} from {before} to {after}", setting_name(reading));
     let mut texts: Vec<String> = grown.iter().take(MOST_NAMED).map(words).collect();
     if grown.len() > MOST_NAMED {
         texts.push(format!("and {} more", grown.len() - MOST_NAMED));
     }
-    let text = format!("{}: errors grew since the last run of this boot: {}", node.name, texts.join(", "));
+    let text = format!("{}: errors grew {when}: {}", node.name, texts.join(", "));
     let finding = Finding::new(KIND, Severity::Warning, Subject::node(), text);
     let about = settings.iter().find(|about| about.id == first.setting);
     let action = about.map_or("", |about| about.remedy);
@@ -73,6 +121,7 @@ fn of_node(node: &SiteNode, settings: &[&'static SettingAbout]) -> Option<Findin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::fixture::measured;
     use seatrial_model::machine::{Known, Machine};
     use seatrial_model::setting::Present;
     use seatrial_model::{Params, Value};
@@ -86,6 +135,7 @@ mod tests {
             note: None,
             counted: Some(*count),
             counted_before: None,
+            counted_after: None,
         };
         let boot_id = Known::Known(boot.to_owned());
         let node = SiteNode::new("n1", Machine { boot_id, ..Machine::default() });
@@ -94,7 +144,7 @@ mod tests {
 
     fn found(before: &Site, mut now: Site) -> Vec<String> {
         note_counters(before, &mut now);
-        find(&now, &[]).into_iter().map(|finding| finding.text).collect()
+        find(&now, &[], &[]).into_iter().map(|finding| finding.text).collect()
     }
 
     #[test]
@@ -114,6 +164,31 @@ mod tests {
         assert!(!note_counters(&Site::default(), &mut now));
         assert!(note_counters(&site("a", &[("state.crc", 10)]), &mut now));
         assert!(note_counters(&site("a", &[("state.crc", 3)]), &mut now));
-        assert!(find(&now, &[]).is_empty());
+        assert!(find(&now, &[], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_counter_that_is_higher_at_the_end_of_the_run_is_told_with_the_case() {
+        let mut now = site("a", &[("state.crc", 3), ("state.lost", 1), ("state.gone", 1)]);
+        let after = site("a", &[("state.crc", 7), ("state.lost", 1)]);
+        assert!(note_counters_after(&mut now, "n1", &after.nodes[0].settings));
+        let texts = |records: &[CaseRecord]| -> Vec<String> {
+            find(&now, records, &[]).into_iter().map(|finding| finding.text).collect()
+        };
+        let case = measured("n1");
+        let id = case.case.to_string();
+        assert_eq!(
+            texts(std::slice::from_ref(&case)),
+            [format!("n1: errors grew during {id}: state.crc of nic:eth0 from 3 to 7")]
+        );
+        let of_two = texts(&[case.clone(), case]);
+        assert!(of_two[0].starts_with("n1: errors grew during one of the 2 cases of this run"), "{of_two:?}");
+        // The next run begins where this one ended.
+        let mut next = site("a", &[("state.crc", 7), ("state.lost", 2)]);
+        note_counters(&now, &mut next);
+        assert_eq!(
+            find(&next, &[], &[])[0].text,
+            "n1: errors grew since the last run of this boot: state.lost of nic:eth0 from 1 to 2"
+        );
     }
 }

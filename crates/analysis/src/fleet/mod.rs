@@ -7,6 +7,7 @@
 
 mod attributes;
 mod class;
+mod clock_offset;
 mod errors_grew;
 mod one_kernel;
 mod outlier;
@@ -21,7 +22,7 @@ use crate::judge::Assignment;
 pub(crate) use attributes::{attributes, command, setting_name};
 pub(crate) use class::alike;
 use class::classes;
-pub use errors_grew::note_counters;
+pub use errors_grew::{note_counters, note_counters_after};
 
 pub fn fleet_findings(
     site: &Site,
@@ -30,7 +31,8 @@ pub fn fleet_findings(
     settings: &[&'static SettingAbout],
 ) -> Vec<Finding> {
     let mut found = one_kernel::find(site);
-    found.extend(errors_grew::find(site, settings));
+    found.extend(errors_grew::find(site, records, settings));
+    found.extend(clock_offset::find(site, settings));
     for class in classes(site, roles) {
         found.extend(outlier::find(&class, records));
         found.extend(uniformity::find(&class, records, settings));

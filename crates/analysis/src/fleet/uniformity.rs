@@ -154,6 +154,7 @@ mod tests {
             note: None,
             counted: None,
             counted_before: None,
+            counted_after: None,
         };
         SiteNode { settings: vec![reading], ..SiteNode::new(name, machine) }
     }

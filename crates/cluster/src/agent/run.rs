@@ -8,18 +8,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::builder::TypedValueParser;
 use clap::{Args, value_parser};
 use rustix::process::Signal;
-use seatrial_model::machine::Remark;
-use seatrial_model::{Case, Evidence, Nanos};
+use seatrial_model::machine::{Machine, Remark};
+use seatrial_model::setting::SettingReading;
+use seatrial_model::{Case, Evidence};
 use seatrial_sys::root::SysRoot;
 use seatrial_sys::storage::FdStore;
-use seatrial_sys::{clock, lifetime, process};
+use seatrial_sys::{lifetime, process};
 use signal_hook::consts::SIGTERM;
 
 use super::event::Event;
@@ -30,6 +31,7 @@ use super::settings::{self, TimerPids};
 use super::spawn::{self, Handle};
 use super::stdio;
 use super::supervise::{Ask, GRACE, PATIENCE};
+use crate::clock_offset::ClockReadings;
 use crate::frame::FrameReader;
 use crate::launch::{dial_back, relay_main};
 use crate::message::{Command, EndKind, Hello, PROTOCOL, Report, ToWorker, WorkerEnd, WorkerId};
@@ -94,10 +96,14 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
     let (options, silence, root) = (options.clone(), options.silence, root_of(options));
     let (first, answers) = (reports.clone(), reports.clone());
     let listener = events.clone();
+    let seen = Arc::new(Seen::new());
+    let to_see = Arc::clone(&seen);
     let started = thread::Builder::new()
         .name("listen".to_owned())
         .spawn(move || listen(streams.commands, &answers, &listener))
-        .and_then(|_| thread::Builder::new().name("hello".to_owned()).spawn(move || hello(&options, &first)));
+        .and_then(|_| {
+            thread::Builder::new().name("hello".to_owned()).spawn(move || hello(&options, &first, &to_see))
+        });
     if let Err(error) = started {
         tracing::error!("an agent cannot start its threads: {error}");
         return ExitCode::FAILURE;
@@ -109,6 +115,7 @@ pub fn agent_main(options: &AgentOptions) -> ExitCode {
         .ok();
     let agent = Agent {
         root,
+        seen,
         timers: TimerPids::default(),
         reports,
         events,
@@ -170,8 +177,11 @@ fn root_of(options: &AgentOptions) -> SysRoot {
     options.sysroot.as_ref().map_or_else(SysRoot::live, SysRoot::at)
 }
 
+/// What the agent told of its node when it said hello.
+type Seen = OnceLock<(Machine, Vec<SettingReading>)>;
+
 /// Reads the inventory on a thread of its own, since a broken driver may answer late or never.
-fn hello(options: &AgentOptions, reports: &Reports) {
+fn hello(options: &AgentOptions, reports: &Reports, seen: &Seen) {
     let root = root_of(options);
     let mut machine = seatrial_inventory::read(&root);
     if let Some(words) = wrapper() {
@@ -179,6 +189,7 @@ fn hello(options: &AgentOptions, reports: &Reports) {
         machine.remarks.push(Remark { subject: "process".to_owned(), text });
     }
     let settings = seatrial_settings::read_all(&root, &machine);
+    let _ = seen.set((machine.clone(), settings.clone()));
     let node = options
         .node
         .clone()
@@ -196,7 +207,8 @@ fn listen(commands: File, reports: &Reports, events: &Sender<Event>) {
         let event = match frames.read::<Command>() {
             // Here, since the main loop must not block on a report. Pings come before the first worker starts.
             Ok(Some(Command::Ping { round })) => {
-                let _ = reports.send(&Report::Pong { round, clock: Nanos(clock::now_ns()) });
+                let ClockReadings { clock, time_of_day } = ClockReadings::now();
+                let _ = reports.send(&Report::Pong { round, clock, time_of_day });
                 continue;
             }
             Ok(Some(command)) => Event::Command(Box::new(command)),
@@ -228,6 +240,7 @@ fn is_end_of_step(end: &WorkerEnd, terminated: &AtomicBool) -> bool {
 struct Agent {
     /// Where settings are changed.
     root: SysRoot,
+    seen: Arc<Seen>,
     timers: TimerPids,
     reports: Reports,
     events: Sender<Event>,
@@ -264,6 +277,7 @@ impl Agent {
                         let (root, reports) = (self.root.clone(), self.reports.clone());
                         settings::carry_out(root, reports, order, Arc::clone(&self.timers));
                     }
+                    Command::ReadCounters => self.read_counters(),
                     // Pings are answered where they are read; any message is a sign of life.
                     Command::Ping { .. } | Command::Alive => {}
                     Command::Quit => return self.leave(inbox, Ask::Kill),
@@ -280,6 +294,21 @@ impl Agent {
                 // Impossible while this loop holds a sender.
                 Err(RecvTimeoutError::Disconnected) => return self.leave(inbox, Ask::KillNow),
             }
+        }
+    }
+
+    /// On a thread, since a driver may take long.
+    fn read_counters(&self) {
+        let (root, reports, seen) = (self.root.clone(), self.reports.clone(), Arc::clone(&self.seen));
+        let read = move || {
+            let Some((machine, settings)) = seen.get() else { return };
+            let readings = seatrial_settings::read_counters(&root, machine, settings);
+            if let Err(error) = reports.send(&Report::Counters { readings }) {
+                tracing::error!("the counters do not fit into a message: {error}");
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("counters".to_owned()).spawn(read) {
+            tracing::error!("cannot start a thread to read counters: {error}");
         }
     }
 

@@ -13,7 +13,7 @@ use seatrial_sys::clock;
 use super::link::{Heard, Link, Loss};
 use super::process::Process;
 use super::words::decisive;
-use crate::clock_offset::{Offset, Offsets};
+use crate::clock_offset::{ClockReadings, Offset, Offsets};
 use crate::fleet::{Fleet, FleetEvent, Missing, NodeIndex, Nudge};
 use crate::message::{Command, Hello, Report, WorkerId};
 
@@ -100,11 +100,11 @@ impl LinkedFleet {
             while self.offsets.is_waiting(round) {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let Ok(heard) = self.heard.recv_timeout(left) else { return };
-                let arrived = clock::now_ns();
+                let here = ClockReadings::now();
                 let Some(at) = self.agent_of.get(heard.link).copied().flatten() else { continue };
                 match heard.said {
-                    Ok(Report::Pong { round, clock }) => {
-                        self.offsets.answered(at, round, clock.get(), arrived);
+                    Ok(Report::Pong { round, clock, time_of_day }) => {
+                        self.offsets.answered(at, round, ClockReadings { clock, time_of_day }, here);
                     }
                     Ok(_) => {}
                     Err(loss) => {
@@ -188,6 +188,10 @@ impl Fleet for LinkedFleet {
 
     fn offset(&self, node: NodeIndex) -> Option<Offset> {
         self.offsets.of(node.0)
+    }
+
+    fn time_of_day_offset(&self, node: NodeIndex) -> Option<Offset> {
+        self.offsets.of_time_of_day(node.0)
     }
 
     fn send(&mut self, node: NodeIndex, command: Command) {

@@ -521,7 +521,8 @@ mod tests {
     fn an_agent_that_says_something_else_after_its_hello_is_missing_and_not_here() {
         let mut gathering = adopted(&[hello("n1"), hello("n2")]);
         assert_eq!(gathering.arrived(), 2);
-        let pong = Report::Pong { round: 1, clock: seatrial_model::Nanos(1) };
+        let pong =
+            Report::Pong { round: 1, clock: seatrial_model::Nanos(1), time_of_day: seatrial_model::Nanos(1) };
         gathering.hear(Heard { link: 0, said: Ok(pong) });
         // Before its link, which is cut, is read.
         let found = gathering.part();

@@ -145,7 +145,9 @@ impl Fleet for ScriptedFleet {
                 return self.spawn(node, worker, &case, place, trial);
             }
             // Simulated nodes share one clock, and have no settings that could be changed.
-            Command::Ping { .. } | Command::Alive | Command::Settings { .. } => return,
+            Command::Ping { .. } | Command::Alive | Command::ReadCounters | Command::Settings { .. } => {
+                return;
+            }
             Command::Quit => return self.workers.retain(|_, worker| worker.node != node),
             Command::Tell { worker: id, message } => match self.workers.get_mut(&id) {
                 Some(worker) if worker.node == node => (id, worker.hear(message, now)),

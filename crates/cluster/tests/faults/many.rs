@@ -12,7 +12,7 @@ use seatrial_cluster::{
 };
 use seatrial_model::machine::Machine;
 use seatrial_model::{Nanos, Params, Quantity, Sample};
-use seatrial_sys::clock::now_ns;
+use seatrial_sys::clock::{now_ns, time_of_day_ns};
 
 use crate::far::{Site, launch, next};
 use crate::{BUILD, cases, trial};
@@ -38,7 +38,9 @@ pub fn agent(node: Option<String>) -> ExitCode {
     let mut is_heard = say(&Report::Hello(Box::new(hello)));
     while is_heard && let Ok(Some(command)) = commands.read::<Command>() {
         is_heard = match command {
-            Command::Ping { round } => say(&Report::Pong { round, clock: Nanos(now_ns()) }),
+            Command::Ping { round } => {
+                say(&Report::Pong { round, clock: Nanos(now_ns()), time_of_day: Nanos(time_of_day_ns()) })
+            }
             Command::Tell { worker, message } => {
                 answers(message).into_iter().all(|message| say(&Report::Said { worker, message }))
             }

@@ -173,7 +173,10 @@ impl<'r, 'a> EventLoop<'r, 'a> {
             FleetEvent::From(_, Report::Ended { worker, end }) => {
                 self.advance_worker(worker, |trial, case, now| trial.ended(case, worker, end, now));
             }
-            FleetEvent::From(_, Report::Hello(_) | Report::Pong { .. } | Report::Settings { .. })
+            FleetEvent::From(
+                _,
+                Report::Hello(_) | Report::Pong { .. } | Report::Settings { .. } | Report::Counters { .. },
+            )
             | FleetEvent::Quiet => {}
             event @ (FleetEvent::Lost(..) | FleetEvent::Recalled(..)) => self.lost_node(event),
         }

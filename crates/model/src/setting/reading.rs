@@ -29,6 +29,9 @@ pub struct SettingReading {
     /// The counter as the last run of this boot read it; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_before: Option<u64>,
+    /// The counter at the end of the run; absent where it was not read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_after: Option<u64>,
 }
 
 /// The value of a setting, or why it is not known: `{"value": …}`, `{"absent": "why"}` or `{"unreadable": "why"}`.
@@ -58,6 +61,7 @@ impl SettingReading {
             note: None,
             counted: None,
             counted_before: None,
+            counted_after: None,
         }
     }
 

@@ -87,7 +87,9 @@ pub fn of_settings(document: &Document, notes: &mut Notes, width: u16) -> Vec<St
 
 #[cfg(test)]
 mod tests {
-    use seatrial_analysis::{FactorInteraction, Factors, Worth};
+    use seatrial_analysis::{
+        FactorInteraction, Factors, SettingEffect, SettingGain, SettingStudy, SettingWorth, Worth,
+    };
     use seatrial_model::{Better, Outcome, Params, Subject, Unit};
     use seatrial_stats::{Interval, PairedRatio};
 
@@ -172,5 +174,60 @@ net.tcp_stream · n1->n2 of n1+n2 · throughput · interaction of two factors ·
  1: the gains multiply
 ";
         assert_eq!(render_colors(&text, Style::Plain), expected);
+    }
+
+    fn gain(setting: &str, before: &str, worth: SettingWorth) -> SettingGain {
+        let effect = |metric: &str| SettingEffect {
+            metric: metric.to_owned(),
+            unit: Unit::GigabitsPerSecond,
+            better: Better::Higher,
+            values: [Some(109.12), Some(110.73)],
+            gain: Some(PairedRatio {
+                ratio: 1.015,
+                ci95: Some(Interval { low: 0.998, high: 1.032 }),
+                p: Some(0.07),
+            }),
+            blocks: 6,
+            worth,
+        };
+        let is_lost = worth == SettingWorth::Nothing;
+        SettingGain {
+            setting: setting.to_owned(),
+            before: before.to_owned(),
+            effect: effect("throughput"),
+            side_effects: vec![effect("cpu_per_gbit_of_receiver")],
+            of_blocks: 6,
+            reason: is_lost.then(|| "reset by peer".to_owned()),
+            outcome: is_lost.then_some(Outcome::Failed),
+        }
+    }
+
+    #[test]
+    fn the_gains_of_settings_fit_into_80_columns_and_no_name_or_value_is_cut() {
+        let study = SettingStudy {
+            group: "net.tcp_stream".to_owned(),
+            bench: "net.tcp_stream".to_owned(),
+            nodes: vec!["n1".to_owned(), "n2".to_owned()],
+            subject: "n1->n2".parse().unwrap_or_else(|_| Subject::node()),
+            metric: "throughput".to_owned(),
+            unit: Unit::GigabitsPerSecond,
+            better: Better::Higher,
+            seed: 1,
+            gains: vec![
+                gain("net.ipv4.tcp_rmem=4KiB,16KiB,16KiB", "4 KiB, 128 KiB, 32 MiB", SettingWorth::Nothing),
+                gain(
+                    "cpu.energy_performance_preference=performance",
+                    "balance_performance",
+                    SettingWorth::Hurts,
+                ),
+            ],
+        };
+        let mut notes = Notes::default();
+        let tables = setting_gains::tables(&[study]).into_iter();
+        let text: String = tables.map(|found| table::block(found, usize::MAX, &mut notes, 80)).collect();
+        let text = render_colors(&text, Style::Plain);
+        insta::assert_snapshot!(text);
+        let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{long:#?}");
     }
 }

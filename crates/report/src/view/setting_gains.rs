@@ -7,7 +7,7 @@ use seatrial_stats::PairedRatio;
 
 use super::table::{Builder, Cell, Column, Table};
 use crate::number::decimals;
-use crate::words::{Badge, count, unit};
+use crate::words::{Badge, count, in_unit};
 
 pub fn title(study: &SettingStudy) -> String {
     let place = format!("{} of {}", study.subject, node_names(&study.nodes));
@@ -20,14 +20,17 @@ pub fn table(study: &SettingStudy) -> Table {
     let of = Some(study.unit);
     let value = |value| Cell::number(value, decimals);
     let table = Builder::new(title(study), &study.gains)
-        .words("setting", |gain| gain.setting.clone())
-        .words("instead of", |gain| gain.before.clone())
+        .words("setting", |gain| {
+            Cell::from(gain.setting.clone()).remark(format!("instead of {}", gain.before))
+        })
         .column(Column::quantities("without", of), |gain| value(gain.effect.values[0]))
         .column(Column::quantities("with", of), |gain| value(gain.effect.values[1]))
         .numbers("gain", |gain| Cell::number(gain.effect.gain.map(|gain| gain.ratio), 3))
         .numbers("95 %", |gain| interval(gain.effect.gain))
-        .words("effect", |gain| gain.effect.worth.words())
-        .words("outcome", |gain| Cell::from(gain.outcome.map(Badge::from)).notes(gain.reason.clone()));
+        .words("effect", |gain| {
+            let badge = gain.outcome.map(Badge::from);
+            Cell { badge, ..Cell::from(gain.effect.worth.words()) }.notes(gain.reason.clone())
+        });
     Table { remarks: vec![remark(study)], ..table.finish() }
 }
 
@@ -54,12 +57,13 @@ pub fn side_effects(study: &SettingStudy) -> Option<Table> {
     let place = format!("{} of {}", study.subject, node_names(&study.nodes));
     let size = |side: &SettingEffect, of: usize| {
         let decimals = decimals(side.values.into_iter().flatten());
-        side.values[of].map(|value| format!("{value:.decimals$}{}", unit(side.unit)))
+        Cell::number(side.values[of], decimals)
     };
     let title = format!("{} · {place} · side effects of settings", study.bench);
     let table = Builder::new(title, &sides)
-        .words("setting", |(gain, _)| gain.setting.clone())
-        .words("metric", |(_, side)| side.metric.clone())
+        .words("setting", |(gain, side)| {
+            Cell::from(format!("{}:", gain.setting)).remark(format!("{}{}", side.metric, in_unit(side.unit)))
+        })
         .numbers("without", |(_, side)| size(side, 0))
         .numbers("with", |(_, side)| size(side, 1))
         .numbers("gain", |(_, side)| Cell::number(side.gain.map(|gain| gain.ratio), 3))

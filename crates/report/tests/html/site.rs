@@ -56,6 +56,7 @@ fn reading(number: usize, at: usize) -> SettingReading {
         note: None,
         counted: None,
         counted_before: None,
+        counted_after: None,
     }
 }
 

@@ -2,7 +2,7 @@
 //! is no file, but a number of the driver: see [`Ethtool::set_number`].
 
 use seatrial_model::machine::{Machine, Nic};
-use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingFile, SettingReading};
 use seatrial_model::{Kind, Value};
 use seatrial_sys::ethtool::{Ethtool, Offload};
 use seatrial_sys::root::{ReadError, SysRoot};
@@ -29,7 +29,10 @@ const ABOUT: SettingAbout = SettingAbout {
     subject: "nic",
     facts: Nic::FACTS,
     source: "ethtool -g NAME",
-    apply: &[ApplyCommand { file: "/ethtool/{name}/rx_ring", ..ApplyCommand::always("ethtool -G {name} rx {value}") }],
+    apply: &[ApplyCommand {
+        file: "/ethtool/{name}/rx_ring",
+        ..ApplyCommand::always("ethtool -G {name} rx {value}")
+    }],
     privilege: Privilege::NetAdmin,
     remedy: "",
     traps: "Most drivers take the link down for a moment. Very long rings can slow down a single stream, \
@@ -49,7 +52,10 @@ pub static TX_RING: EthtoolSetting = EthtoolSetting {
         title: "TX ring size",
         doc: "Number of transmit descriptors between the kernel's queue and the NIC. When the ring is full, \
               packets wait in the queueing discipline above, which can schedule them.",
-        apply: &[ApplyCommand { file: "/ethtool/{name}/tx_ring", ..ApplyCommand::always("ethtool -G {name} tx {value}") }],
+        apply: &[ApplyCommand {
+            file: "/ethtool/{name}/tx_ring",
+            ..ApplyCommand::always("ethtool -G {name} tx {value}")
+        }],
         ..ABOUT
     },
     ask: |driver| driver.rings().map(|rings| Value::Count(rings.send.into())),
@@ -65,7 +71,10 @@ pub static RX_USECS: EthtoolSetting = EthtoolSetting {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand { file: "/ethtool/{name}/rx_usecs", ..ApplyCommand::always("ethtool -C {name} adaptive-rx off rx-usecs {value}") }],
+        apply: &[ApplyCommand {
+            file: "/ethtool/{name}/rx_usecs",
+            ..ApplyCommand::always("ethtool -C {name} adaptive-rx off rx-usecs {value}")
+        }],
         traps: "Has no effect while nic.adaptive_rx is on. Lost at the next boot.",
         ..ABOUT
     },
@@ -81,7 +90,10 @@ pub static TX_USECS: EthtoolSetting = EthtoolSetting {
         kind: Kind::Time(seatrial_model::Nanos(0), seatrial_model::Nanos::secs(1)),
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand { file: "/ethtool/{name}/tx_usecs", ..ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}") }],
+        apply: &[ApplyCommand {
+            file: "/ethtool/{name}/tx_usecs",
+            ..ApplyCommand::always("ethtool -C {name} adaptive-tx off tx-usecs {value}")
+        }],
         traps: "Has no effect while the NIC chooses the delay (adaptive-tx). Lost at the next boot.",
         ..ABOUT
     },
@@ -97,7 +109,11 @@ pub static ADAPTIVE_RX: EthtoolSetting = EthtoolSetting {
         kind: Kind::Flag,
         unit: "",
         source: "ethtool -c NAME",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/adaptive_rx", ..ApplyCommand::always("ethtool -C {name} adaptive-rx {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/adaptive_rx",
+            ..ApplyCommand::always("ethtool -C {name} adaptive-rx {value}")
+        }],
         traps: "Lost at the next boot.",
         ..ABOUT
     },
@@ -113,7 +129,10 @@ pub static CHANNELS: EthtoolSetting = EthtoolSetting {
               do a part of it.",
         unit: "queues",
         source: "ethtool -l NAME",
-        apply: &[ApplyCommand { file: "/ethtool/{name}/channels", ..ApplyCommand::always("ethtool -L {name} combined {value}") }],
+        apply: &[ApplyCommand {
+            file: "/ethtool/{name}/channels",
+            ..ApplyCommand::always("ethtool -L {name} combined {value}")
+        }],
         traps: "Most drivers take the link down for a moment, and interrupts get new numbers. Lost at the \
                 next boot.",
         ..ABOUT
@@ -130,7 +149,11 @@ const PAUSE: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -a NAME",
-    apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/rx_pause", ..ApplyCommand::always("ethtool -A {name} rx {value}") }],
+    apply: &[ApplyCommand {
+        words: SWITCH,
+        file: "/ethtool/{name}/rx_pause",
+        ..ApplyCommand::always("ethtool -A {name} rx {value}")
+    }],
     traps: "The switch port must have the same setting. Priority flow control (802.1Qbb) is a separate \
             setting. Lost at the next boot.",
     ..ABOUT
@@ -145,7 +168,11 @@ pub static TX_PAUSE: EthtoolSetting = EthtoolSetting {
         title: "TX pause frames (flow control)",
         doc: "The NIC asks the switch to pause when its ring is full, instead of dropping packets. See \
               nic.rx_pause.",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tx_pause", ..ApplyCommand::always("ethtool -A {name} tx {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/tx_pause",
+            ..ApplyCommand::always("ethtool -A {name} tx {value}")
+        }],
         ..PAUSE
     },
     ask: |driver| driver.pause().map(|pause| Value::Flag(pause.send)),
@@ -159,7 +186,11 @@ const OFFLOAD: SettingAbout = SettingAbout {
     kind: Kind::Flag,
     unit: "",
     source: "ethtool -k NAME",
-    apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tso", ..ApplyCommand::always("ethtool -K {name} tso {value}") }],
+    apply: &[ApplyCommand {
+        words: SWITCH,
+        file: "/ethtool/{name}/tso",
+        ..ApplyCommand::always("ethtool -K {name} tso {value}")
+    }],
     traps: "Often turned off because of a broken driver, and forgotten after the driver was fixed. Lost at \
             the next boot.",
     ..ABOUT
@@ -174,7 +205,11 @@ pub static GSO: EthtoolSetting = EthtoolSetting {
         title: "generic segmentation offload (GSO)",
         doc: "Like nic.tso in software, for NICs without TSO and for UDP: many packets pass the network \
               stack as one.",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/gso", ..ApplyCommand::always("ethtool -K {name} gso {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/gso",
+            ..ApplyCommand::always("ethtool -K {name} gso {value}")
+        }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericSegmentation),
@@ -186,7 +221,11 @@ pub static GRO: EthtoolSetting = EthtoolSetting {
         title: "generic receive offload (GRO)",
         doc: "The kernel merges received packets of one connection, which pass the network stack as one: at \
               10 Gbit/s and more, the receiver's core cannot keep up without it.",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/gro", ..ApplyCommand::always("ethtool -K {name} gro {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/gro",
+            ..ApplyCommand::always("ethtool -K {name} gro {value}")
+        }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::GenericReceive),
@@ -198,7 +237,11 @@ pub static LRO: EthtoolSetting = EthtoolSetting {
         title: "large receive offload (LRO)",
         doc: "Like nic.gro, but done by the NIC, and without the information that is needed to forward the \
               packets.",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/lro", ..ApplyCommand::always("ethtool -K {name} lro {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/lro",
+            ..ApplyCommand::always("ethtool -K {name} lro {value}")
+        }],
         traps: "Must be off on routers and bridges: merged packets cannot be forwarded. Lost at the next \
                 boot.",
         ..OFFLOAD
@@ -212,7 +255,11 @@ pub static RX_CHECKSUM: EthtoolSetting = EthtoolSetting {
         title: "RX checksum offload (rx-checksumming)",
         doc: "The NIC verifies checksums of received packets. Without it a core reads every byte once more, \
               and packets cannot be merged (nic.gro).",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/rx_checksum", ..ApplyCommand::always("ethtool -K {name} rx {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/rx_checksum",
+            ..ApplyCommand::always("ethtool -K {name} rx {value}")
+        }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::ReceiveChecksum),
@@ -224,7 +271,11 @@ pub static TX_CHECKSUM: EthtoolSetting = EthtoolSetting {
         title: "TX checksum offload (tx-checksumming)",
         doc: "The NIC computes checksums of sent packets. Without it a core reads every byte once more, and \
               nic.tso is off as well.",
-        apply: &[ApplyCommand { words: SWITCH, file: "/ethtool/{name}/tx_checksum", ..ApplyCommand::always("ethtool -K {name} tx {value}") }],
+        apply: &[ApplyCommand {
+            words: SWITCH,
+            file: "/ethtool/{name}/tx_checksum",
+            ..ApplyCommand::always("ethtool -K {name} tx {value}")
+        }],
         ..OFFLOAD
     },
     ask: |driver| flag(driver, Offload::SendChecksum),
@@ -239,7 +290,10 @@ pub static FEC: EthtoolSetting = EthtoolSetting {
         kind: Kind::Text,
         unit: "",
         source: "ethtool --show-fec NAME",
-        apply: &[ApplyCommand::always("ethtool --set-fec {name} encoding {value}")],
+        apply: &[ApplyCommand {
+            file: "/ethtool/{name}/fec",
+            ..ApplyCommand::always("ethtool --set-fec {name} encoding {value}")
+        }],
         traps: "Takes the link down for a moment, and for good where the switch uses another one. Lost at the next boot.",
         ..ABOUT
     },
@@ -263,6 +317,21 @@ impl Setting for EthtoolSetting {
         devices::readings(self.about, &machine.nics, "there is no network card", |nic| {
             nic.kind.is_device().then(|| Device::nic(nic, self.of(nic, root)))
         })
+    }
+
+    fn files(
+        &self,
+        _: &SysRoot,
+        _: &Machine,
+        _: &SettingReading,
+        file: SettingFile,
+    ) -> Result<Vec<SettingFile>, String> {
+        if self.about.id != FEC.about.id {
+            return Ok(vec![file]);
+        }
+        let number = Ethtool::fec_number(&file.text)
+            .ok_or_else(|| format!("'{}' is none of off, rs, baser and llrs", file.text))?;
+        Ok(vec![SettingFile { text: number.to_string(), ..file }])
     }
 }
 

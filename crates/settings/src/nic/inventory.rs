@@ -1,7 +1,7 @@
 //! Settings of interfaces from the inventory: qdiscs, bonds, IP over InfiniBand.
 
 use seatrial_model::machine::{Bond, Known, Machine, Nic, NicKind};
-use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingReading};
+use seatrial_model::setting::{ApplyCommand, Privilege, SettingAbout, SettingFile, SettingReading};
 use seatrial_model::{Kind, Nanos, Value};
 use seatrial_sys::root::SysRoot;
 
@@ -14,6 +14,8 @@ pub struct InventorySetting {
     among: fn(&Nic) -> bool,
     none: &'static str,
     find: fn(&Nic, &Machine) -> Found,
+    /// The words of a file of the kernel that shows the number of each behind it, by their numbers.
+    numbered: &'static [&'static str],
 }
 
 pub(super) const ABOUT: SettingAbout = SettingAbout {
@@ -61,6 +63,7 @@ pub static QDISC: InventorySetting = InventorySetting {
         },
         Known::Unknown(why) => Found::unreadable(why),
     },
+    numbered: &[],
 };
 
 pub static IPOIB_MODE: InventorySetting = InventorySetting {
@@ -85,7 +88,13 @@ pub static IPOIB_MODE: InventorySetting = InventorySetting {
         Some(mode) => Found::known(mode.as_ref().map(|mode| Value::from(mode.as_str()))),
         None => Found::absent("it is not an IPoIB interface"),
     },
+    numbered: &[],
 };
+
+/// `bond_mode_tbl` and `bond_xmit_hashtype_tbl` of Linux drivers/net/bonding/bond_options.c.
+const MODES: &[&str] =
+    &["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
+const HASH_POLICIES: &[&str] = &["layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"];
 
 const BOND: SettingAbout = SettingAbout {
     id: "nic.bond_mode",
@@ -93,17 +102,12 @@ const BOND: SettingAbout = SettingAbout {
     doc: "802.3ad and balance-xor send each flow over one member, so one flow is as fast as one member and \
           only several flows are faster. balance-rr spreads every flow over all members and reorders \
           packets. active-backup uses one member, and the others only after a failure.",
-    kind: Kind::Choice(&[
-        "balance-rr",
-        "active-backup",
-        "balance-xor",
-        "broadcast",
-        "802.3ad",
-        "balance-tlb",
-        "balance-alb",
-    ]),
+    kind: Kind::Choice(MODES),
     source: "/sys/class/net/NAME/bonding/mode",
-    apply: &[ApplyCommand::always("ip link set dev {name} type bond mode {value}")],
+    apply: &[ApplyCommand {
+        file: "/sys/class/net/{name}/bonding/mode",
+        ..ApplyCommand::always("ip link set dev {name} type bond mode {value}")
+    }],
     traps: "Can only be set while the bond is down and has no members. 802.3ad needs a link aggregation \
             group of the same ports on the switch. Lost at the next boot unless the configuration of the \
             interface sets it.",
@@ -117,6 +121,7 @@ pub static BOND_MODE: InventorySetting = InventorySetting {
     among: is_bond,
     none: NO_BOND,
     find: |nic, _| of_bond(nic, |bond| bond.mode.as_ref().map(|mode| Value::from(mode.as_str()))),
+    numbered: MODES,
 };
 
 pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
@@ -126,9 +131,12 @@ pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
         doc: "layer2 and layer2+3 send everything between two hosts over one member, whatever the number of \
               flows; layer3+4 includes the ports, so several flows between two hosts can use several \
               members. The policy of the switch spreads the traffic in the other direction.",
-        kind: Kind::Choice(&["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"]),
+        kind: Kind::Choice(HASH_POLICIES),
         source: "/sys/class/net/NAME/bonding/xmit_hash_policy",
-        apply: &[ApplyCommand::always("ip link set dev {name} type bond xmit_hash_policy {value}")],
+        apply: &[ApplyCommand {
+            file: "/sys/class/net/{name}/bonding/xmit_hash_policy",
+            ..ApplyCommand::always("ip link set dev {name} type bond xmit_hash_policy {value}")
+        }],
         traps: "Has no effect in balance-rr, active-backup and broadcast. May reorder flows once. Lost at \
                 the next boot unless the configuration of the interface sets it.",
         ..BOND
@@ -136,6 +144,7 @@ pub static BOND_HASH_POLICY: InventorySetting = InventorySetting {
     among: is_bond,
     none: NO_BOND,
     find: |nic, _| of_bond(nic, |bond| bond.hash_policy.as_ref().map(|policy| Value::from(policy.as_str()))),
+    numbered: HASH_POLICIES,
 };
 
 pub static BOND_MIIMON: InventorySetting = InventorySetting {
@@ -154,6 +163,7 @@ pub static BOND_MIIMON: InventorySetting = InventorySetting {
     among: is_bond,
     none: NO_BOND,
     find: |nic, _| of_bond(nic, |bond| bond.miimon_ms.as_ref().map(|&ms| Nanos::millis(ms).into())),
+    numbered: &[],
 };
 
 fn is_bond(nic: &Nic) -> bool {
@@ -173,5 +183,18 @@ impl Setting for InventorySetting {
         devices::readings(self.about, &machine.nics, self.none, |nic| {
             (self.among)(nic).then(|| Device::nic(nic, (self.find)(nic, machine)))
         })
+    }
+
+    fn files(
+        &self,
+        _: &SysRoot,
+        _: &Machine,
+        _: &SettingReading,
+        file: SettingFile,
+    ) -> Result<Vec<SettingFile>, String> {
+        // As the kernel shows it: it reads the word and passes over the number.
+        let number = self.numbered.iter().position(|word| *word == file.text);
+        let text = number.map(|number| format!("{} {number}", file.text));
+        Ok(vec![SettingFile { text: text.unwrap_or(file.text), ..file }])
     }
 }

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use seatrial_model::machine::Machine;
 use seatrial_model::setting::{Present, Privilege, SettingAbout, SettingReading};
 use seatrial_model::{Kind, Value};
-use seatrial_sys::probe::{CounterReading, pcie_error_counters, throttle_counters};
+use seatrial_sys::probe::{
+    CountedPart, CounterReading, corrected_memory_errors, pcie_error_counters, throttle_counters,
+    uncorrected_memory_errors,
+};
 use seatrial_sys::root::{ReadError, SysRoot};
 
 use crate::Setting;
 use crate::counted::{Counted, a_day, note, worst};
-use crate::edac;
 use crate::found::{is_virtual, on_node};
 
 pub struct ErrorCount {
@@ -48,7 +50,7 @@ const NO_AER: &str = "no device counts errors of its link";
 const NO_THROTTLE: &str = "this CPU or hypervisor counts no throttling";
 
 pub static MEMORY_CORRECTED: ErrorCount =
-    ErrorCount { about: &ABOUT, read: edac::corrected, is_rate: true, absent: NO_EDAC };
+    ErrorCount { about: &ABOUT, read: |root| memory(corrected_memory_errors(root)), is_rate: true, absent: NO_EDAC };
 
 pub static MEMORY_UNCORRECTED: ErrorCount = ErrorCount {
     about: &SettingAbout {
@@ -61,7 +63,7 @@ pub static MEMORY_UNCORRECTED: ErrorCount = ErrorCount {
         source: "/sys/devices/system/edac/mc/mc*/ue_count",
         ..ABOUT
     },
-    read: edac::uncorrected,
+    read: |root| memory(uncorrected_memory_errors(root)),
     is_rate: false,
     absent: NO_EDAC,
 };
@@ -137,6 +139,10 @@ pub static THERMAL_THROTTLING: ErrorCount = ErrorCount {
     is_rate: true,
     absent: NO_THROTTLE,
 };
+
+fn memory(parts: Result<Vec<CountedPart>, ReadError>) -> Result<Vec<Counted>, ReadError> {
+    Ok(parts?.into_iter().map(|(name, count)| Counted { name, count }).collect())
+}
 
 /// The devices that count errors of this kind, with their counts.
 fn pcie(root: &SysRoot, kind: &str) -> Result<Vec<Counted>, ReadError> {

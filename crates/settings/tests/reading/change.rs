@@ -144,6 +144,8 @@ impl KernelFiles for Kernel {
             {
                 return Err(Errno::BUSY);
             }
+            // Both ends agree at once.
+            _ if path.ends_with("/fec") => self.put(path, &format!("{word} {word} 0")),
             _ if path.starts_with("/ethtool/") => KernelFiles::write(&self.root, path, text)?,
             _ => self.put(path, word),
         }

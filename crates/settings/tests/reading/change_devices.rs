@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rustix::io::Errno;
-use seatrial_model::machine::{CpuThread, Gpu, GpuState, Known, Machine, Nic, NicKind, PciDevice, Queueing};
+use seatrial_model::machine::{
+    Bond, CpuThread, Gpu, GpuState, Known, Machine, Nic, NicKind, PciDevice, Queueing,
+};
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingChange, SettingsAnswer, SettingsOrder};
 use seatrial_settings::{KernelFiles, carry_out};
 use seatrial_sys::root::SysRoot;
@@ -16,6 +18,7 @@ use crate::tree::Tree;
 const ID: &str = "20261128-120000-bcdf";
 const CPUS: &str = "/sys/devices/system/cpu";
 const NIC: &str = "/sys/class/net/eth0";
+const BOND: &str = "/sys/class/net/bond0/bonding";
 const GPU: &str = "/gpu/0000:3b:00.0";
 
 fn host() -> Tree {
@@ -42,6 +45,9 @@ fn host() -> Tree {
     });
     tree.file("/proc/sys/kernel/hostname", "n1\n")
         .file("/qdisc/eth0", "default\n")
+        .file("/ethtool/eth0/fec", "16 16 0\n")
+        .file(&format!("{BOND}/mode"), "balance-rr 0\n")
+        .file(&format!("{BOND}/xmit_hash_policy"), "layer2 0\n")
         .file(&format!("{NIC}/tx_queue_len"), "1000\n")
         .file(&format!("{NIC}/mode"), "datagram\n")
         .files(
@@ -72,6 +78,12 @@ fn look(root: &SysRoot) -> Machine {
         pci: Known::Known(PciDevice { numa_node: Known::Known(1), ..PciDevice::default() }),
         ..Nic::default()
     };
+    let word = |name: &str| {
+        let text = text(format!("{BOND}/{name}"));
+        Known::Known(text.split(' ').next().expect("a word").to_owned())
+    };
+    let bond = Bond { mode: word("mode"), hash_policy: word("xmit_hash_policy"), ..Bond::default() };
+    let bond0 = Nic { name: "bond0".to_owned(), kind: NicKind::Bond, bond: Some(bond), ..Nic::default() };
     let gpu = |name: &str| text(format!("{GPU}/{name}"));
     let watts: f64 = gpu("power_limit").parse().expect("a number");
     let gpu = Gpu {
@@ -85,8 +97,11 @@ fn look(root: &SysRoot) -> Machine {
         pci: PciDevice { address: "0000:3b:00.0".to_owned(), ..PciDevice::default() },
         ..Gpu::default()
     };
-    let mut machine =
-        Machine { nics: Known::Known(vec![eth0]), gpus: Known::Known(vec![gpu]), ..Machine::default() };
+    let mut machine = Machine {
+        nics: Known::Known(vec![eth0, bond0]),
+        gpus: Known::Known(vec![gpu]),
+        ..Machine::default()
+    };
     let thread = |id| CpuThread { id, node: Some(id), ..CpuThread::default() };
     machine.cpu.threads = (0..2).map(thread).collect();
     machine
@@ -101,6 +116,9 @@ fn all() -> Vec<SettingChange> {
         ("nic.qdisc", "nic:eth0", "fq"),
         ("nic.txqueuelen", "nic:eth0", "10000"),
         ("nic.ipoib_mode", "nic:eth0", "connected"),
+        ("nic.fec", "nic:eth0", "rs"),
+        ("nic.bond_mode", "nic:bond0", "802.3ad"),
+        ("nic.bond_hash_policy", "nic:bond0", "layer3+4"),
         ("gpu.persistence", "gpu:0", "true"),
         ("gpu.compute_mode", "gpu:0", "exclusive"),
         ("gpu.power_limit", "gpu:0", "500"),
@@ -144,6 +162,9 @@ fn each_is_set_where_it_stands_and_read_back_and_restored() {
         ("/sys/class/net/eth0/queues/tx-0/xps_cpus", "00000001"),
         ("/sys/class/net/eth0/queues/tx-1/xps_cpus", "00000002"),
         ("/qdisc/eth0", "fq"),
+        ("/ethtool/eth0/fec", "8 8 0"),
+        ("/sys/class/net/bond0/bonding/mode", "802.3ad 4"),
+        ("/sys/class/net/bond0/bonding/xmit_hash_policy", "layer3+4 1"),
         ("/gpu/0000:3b:00.0/persistence", "1"),
         ("/gpu/0000:3b:00.0/compute_mode", "exclusive"),
         ("/gpu/0000:3b:00.0/power_limit", "500"),
@@ -184,6 +205,7 @@ fn at_boot_each_has_its_program_and_what_none_can_set_is_told() {
         r#"ATTR{queues/tx-1/xps_cpus}="00000002""#,
         r#"RUN+="/usr/bin/env tc qdisc replace dev eth0 root fq""#,
         r#"ATTR{tx_queue_len}="10000""#,
+        r#"RUN+="/usr/bin/env ethtool --set-fec eth0 encoding rs""#,
     ] {
         assert!(rules.lines().any(|known| known == line(end)), "{end} in {rules}");
     }
@@ -205,6 +227,7 @@ fn what_makes_no_sense_here_is_refused_before_anything_is_written() {
     let tree = host();
     for (setting, subject, value, why) in [
         ("nic.rps", "nic:eth0", "many", "'many' is neither none, spread nor a list as 0-3,8"),
+        ("nic.fec", "nic:eth0", "auto", "'auto' is none of off, rs, baser and llrs"),
         ("nic.rps", "nic:eth7", "none", "no such subject"),
         ("gpu.persistence", "gpu:4", "true", "no such subject"),
     ] {
@@ -250,8 +273,9 @@ fn queues_are_told_in_a_word_or_as_a_list() {
         let tree = host()
             .file(&format!("{NIC}/queues/rx-0/rps_cpus"), masks[0])
             .file(&format!("{NIC}/queues/rx-1/rps_cpus"), masks[1]);
-        let nics = look(&tree.root()).nics;
-        tree.machine(|machine| machine.nics = nics).line("nic.rps")
+        let Known::Known(mut nics) = look(&tree.root()).nics else { panic!("they are known") };
+        nics.retain(|nic| nic.name == "eth0");
+        tree.machine(|machine| machine.nics = Known::Known(nics)).line("nic.rps")
     };
     assert_eq!(told(["0\n", "0\n"]), "nic:eth0: none");
     assert_eq!(told(["f\n", "f\n"]), "nic:eth0: 0-3");

@@ -7,6 +7,7 @@ mod counters;
 mod counting;
 mod cpu_freq;
 mod diskstats;
+mod edac;
 mod ib_port;
 pub(crate) mod kernel_log;
 mod line;
@@ -23,6 +24,7 @@ mod vmstat;
 
 pub use counters::{CounterReading, Counters, Difference};
 pub use counting::Counting;
+pub use edac::{CountedPart, corrected_memory_errors, uncorrected_memory_errors};
 pub use kernel_log::kernel_lines;
 pub use line::Line;
 pub use pcie_aer::pcie_error_counters;
@@ -47,6 +49,7 @@ pub static PROBES: &[&dyn Probe] = &[
     &clock::ClockProbe,
     &cpu_freq::CpuFreq,
     &diskstats::DiskStats,
+    &edac::Edac,
     &ib_port::IbPort,
     &kernel_log::KernelLog,
     &load::Load,

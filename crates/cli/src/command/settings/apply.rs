@@ -4,14 +4,13 @@ use jiff::{Timestamp, Zoned};
 use seatrial_analysis::audit;
 use seatrial_cluster::{Fleet, NodeIndex};
 use seatrial_model::profile::{Profile, SettingRule, fold};
-use seatrial_model::record::option_words;
 use seatrial_model::setting::{SettingChange, SettingsOrder};
 use seatrial_report::clean_lines;
 use seatrial_store::id;
 use serde_json::json;
 
 use super::ask::confirm;
-use super::orders::{Answers, SCHEMA, carry_out, missing};
+use super::orders::{Answers, SCHEMA, carry_out, missing, restore_command};
 use super::plan::{PlannedChange, planned, text, unclear};
 use super::rule::rule;
 use crate::args::{ApplyArgs, TableOrJson};
@@ -33,7 +32,7 @@ pub fn run(args: &ApplyArgs) -> Result<Exit, CliError> {
     let audit = audit(&[profile], &site_of(fleet.as_ref()), &abouts, Zoned::now().date());
     let (planned, unclear) = (planned(&audit.settings), unclear(&audit));
     let is_json = args.output.output == TableOrJson::Json;
-    let plan = clean_lines(&text(&planned, &unclear));
+    let plan = clean_lines(&text(&planned, &unclear, output::text_style(args.output.color).width()));
     if !is_json {
         output::print(&plan)?;
     }
@@ -90,12 +89,7 @@ fn ending(args: &ApplyArgs, planned: &[PlannedChange], answers: &Answers, id: &s
     let mut text = answers.text();
     let changed = answers.with_journal(id);
     if !changed.is_empty() {
-        let options = option_words(&args.target.nodes);
-        let words: Vec<&str> = ["seatrial", "settings", "restore", id]
-            .into_iter()
-            .chain(options.iter().map(String::as_str))
-            .collect();
-        text += &format!("restore {} with `{}`\n", fold(&changed), words.join(" "));
+        text += &format!("restore {} with `{}`\n", fold(&changed), restore_command(id, &args.target.nodes));
     }
     text
 }

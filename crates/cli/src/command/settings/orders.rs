@@ -2,7 +2,9 @@
 
 use seatrial_cluster::{Answered, Fleet, Missing, NodeIndex, order_settings};
 use seatrial_model::profile::fold;
+use seatrial_model::record::{NodeOptions, option_words};
 use seatrial_model::setting::{ChangeOutcome, ChangeState, SettingsAnswer, SettingsOrder};
+use seatrial_report::repeat_command;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -19,6 +21,12 @@ pub fn carry_out(fleet: &mut dyn Fleet, orders: Vec<(NodeIndex, SettingsOrder)>)
     let answers = order_settings(fleet, orders, &mut |_| {});
     let name = |node: NodeIndex| fleet.agents()[node.0].node.clone();
     Answers(answers.into_iter().map(|(node, answer)| (name(node), answer)).collect())
+}
+
+/// The command that restores `which` on `nodes`.
+pub fn restore_command(which: &str, nodes: &NodeOptions) -> String {
+    let words = ["seatrial", "settings", "restore", which].map(str::to_owned).into_iter();
+    repeat_command::line(words.chain(option_words(nodes)))
 }
 
 /// Nodes that were not reached, for programs.

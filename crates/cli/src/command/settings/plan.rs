@@ -1,7 +1,5 @@
 //! What `seatrial settings apply` would do, as data and as text.
 
-use std::fmt::Write;
-
 use seatrial_analysis::Audit;
 use seatrial_model::profile::fold;
 use seatrial_model::setting::{AuditedSetting, Privilege, SettingAbout, SettingChange, SettingFile, Wanted};
@@ -79,40 +77,34 @@ impl PlannedChange {
         (&self.change, &self.present, &self.command) == (&other.change, &other.present, &other.command)
     }
 
-    fn text(&self) -> String {
+    fn text(&self, width: u16) -> String {
         let SettingChange { setting, subject, wanted } = &self.change;
         let place = if subject.as_str() == "node" { String::new() } else { format!(" of {subject}") };
-        let mut text = format!("  {} {setting}{place}: {} -> {wanted}\n", folded(&self.nodes), self.present);
+        let change = format!("  {} {setting}{place}: {} -> {wanted}", folded(&self.nodes), self.present);
         let needs = match self.about.privilege {
             Privilege::None => String::new(),
             privilege => format!("; needs {}", privilege.words()),
         };
-        // Writing to a string cannot fail.
-        let _ = match (&self.file, &self.command) {
-            (Some(SettingFile { path, text: written }), _) if path.starts_with("/ethtool/") => {
+        let how = match (&self.file, &self.command) {
+            (Some(SettingFile { path, text }), _) if path.starts_with("/ethtool/") => {
                 let number = path.rsplit('/').next().unwrap_or_default();
-                writeln!(
-                    text,
-                    "      sets {number} of the driver to {written}, by an ioctl of ethtool{needs}"
-                )
+                format!("sets {number} of the driver to {text}, by an ioctl of ethtool{needs}")
             }
             (Some(SettingFile { path, .. }), Some(command)) if is_call(path) => {
-                writeln!(text, "      sets it as `{command}` does{needs}")
+                format!("sets it as `{command}` does{needs}")
             }
             (Some(SettingFile { path, .. }), _) if path.contains('*') && self.has_own_text() => {
-                writeln!(text, "      writes {path}{needs}")
+                format!("writes {path}{needs}")
             }
-            (Some(SettingFile { path, text: written }), _) => {
-                writeln!(text, "      writes '{written}' to {path}{needs}")
-            }
-            (None, Some(command)) => writeln!(text, "      {command}"),
-            (None, None) if self.about.remedy.is_empty() => {
-                writeln!(text, "      cannot be set while the system runs")
-            }
-            (None, None) => writeln!(text, "      {}", self.about.remedy),
+            (Some(SettingFile { path, text }), _) => format!("writes '{text}' to {path}{needs}"),
+            (None, Some(command)) => command.clone(),
+            (None, None) if self.about.remedy.is_empty() => "cannot be set while the system runs".to_owned(),
+            (None, None) => self.about.remedy.to_owned(),
         };
-        let _ = writeln!(text, "      mind: {}", self.about.traps);
-        text
+        // A line that is a command stays whole.
+        let is_command = self.file.is_none() && self.command.is_some();
+        let how = if is_command { format!("      {how}\n") } else { wrapped(&format!("      {how}"), width) };
+        wrapped(&change, width) + &how + &wrapped(&format!("      mind: {}", self.about.traps), width)
     }
 
     /// Whether each file gets a text of its own, which is known on the node only: the definition has a command beside it.
@@ -137,8 +129,8 @@ impl PlannedChange {
     }
 }
 
-/// The plan as text.
-pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)]) -> String {
+/// The plan as text of `width` columns.
+pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)], width: u16) -> String {
     let mut text = String::new();
     let (written, typed): (Vec<_>, Vec<_>) = planned.iter().partition(|row| row.file.is_some());
     for (title, rows) in [
@@ -147,14 +139,40 @@ pub fn text(planned: &[PlannedChange], unclear: &[(String, Vec<String>)]) -> Str
     ] {
         if !rows.is_empty() {
             text += &format!("{title}\n");
-            text.extend(rows.into_iter().map(PlannedChange::text));
+            text.extend(rows.into_iter().map(|row| row.text(width)));
         }
     }
     if !unclear.is_empty() {
         text += "cannot be judged, and is left:\n";
-        text.extend(unclear.iter().map(|(why, nodes)| format!("  {} {why}\n", folded(nodes))));
+        let line =
+            |(why, nodes): &(String, Vec<String>)| wrapped(&format!("  {} {why}", folded(nodes)), width);
+        text.extend(unclear.iter().map(line));
     }
     text
+}
+
+/// `line` in lines of `width` columns, the further ones indented; a command in backquotes stays whole.
+pub fn wrapped(line: &str, width: u16) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let mut in_command = false;
+    let words = line.trim_start().split(|c: char| {
+        in_command ^= c == '`';
+        c == ' ' && !in_command
+    });
+    let (mut text, mut used) = (" ".repeat(indent), indent);
+    for (at, word) in words.enumerate() {
+        let length = word.chars().count();
+        if at > 0 && used + 1 + length > usize::from(width) {
+            text += &format!("\n{}", " ".repeat(indent + 2));
+            used = indent + 2;
+        } else if at > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text += word;
+        used += length;
+    }
+    text + "\n"
 }
 
 /// Whether a path is no file of the kernel.
@@ -164,4 +182,20 @@ fn is_call(path: &str) -> bool {
 
 fn folded(nodes: &[String]) -> String {
     fold(&nodes.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_between_words_and_never_in_a_command() {
+        let line = "  mind: test the whole path: `ping -M do -s 8972 HOST` for 9000";
+        assert_eq!(
+            wrapped(line, 32),
+            "  mind: test the whole path:\n    `ping -M do -s 8972 HOST` for\n    9000\n"
+        );
+        assert_eq!(wrapped(line, 20).lines().nth(2), Some("    `ping -M do -s 8972 HOST`"));
+        assert_eq!(wrapped("left out: nothing", 80), "left out: nothing\n");
+    }
 }

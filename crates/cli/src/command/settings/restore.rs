@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use seatrial_cluster::{Fleet, NodeIndex};
 use seatrial_model::profile::fold;
+use seatrial_model::record::NodeOptions;
 use seatrial_model::setting::{ChangeState, SettingsOrder};
 use seatrial_report::clean_lines;
 use seatrial_store::id;
 use serde_json::json;
 
-use super::orders::{Answers, SCHEMA, carry_out, missing};
+use super::orders::{Answers, SCHEMA, carry_out, missing, restore_command};
 use crate::args::{RestoreArgs, TableOrJson};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -54,7 +55,8 @@ pub fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
         });
         output::print(&format!("{document:#}\n"))?;
     } else {
-        output::print(&clean_lines(&text(fleet.as_ref(), which, &ids, &answers)))?;
+        let text = text(fleet.as_ref(), which, &ids, &answers) + &later(args, fleet.as_ref(), &ids);
+        output::print(&clean_lines(&text))?;
     }
     Ok(match signals.number() {
         Some(number) => Exit::signal(number),
@@ -66,6 +68,27 @@ pub fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
 fn to_all(fleet: &mut dyn Fleet, order: &SettingsOrder) -> Answers {
     let orders = (0..fleet.agents().len()).map(|at| (NodeIndex(at), order.clone())).collect();
     carry_out(fleet, orders)
+}
+
+/// How nodes that were not reached are restored when they are back.
+fn later(args: &RestoreArgs, fleet: &dyn Fleet, ids: &[String]) -> String {
+    let away: Vec<&str> = fleet.missing().iter().map(|missing| missing.node.as_str()).collect();
+    if away.is_empty() {
+        return String::new();
+    }
+    let which = match ids {
+        [] => args.which.as_str(),
+        [id] => id,
+        _ => ALL,
+    };
+    let nodes = NodeOptions {
+        nodelist: fold(&away).parse().ok(),
+        nodes: None,
+        exclude: None,
+        ..args.target.nodes.clone()
+    };
+    let command = restore_command(which, &nodes);
+    format!("{} was not reached and keeps what was set: type `{command}` when it is back\n", fold(&away))
 }
 
 fn text(fleet: &dyn Fleet, which: &str, ids: &[String], answers: &Answers) -> String {

@@ -12,8 +12,9 @@ use seatrial_model::{Case, Site};
 use seatrial_report::clean_lines;
 
 use super::ask::confirm;
-use super::plan::{PlannedChange, planned, text, unclear};
+use super::plan::{PlannedChange, planned, text, unclear, wrapped};
 use super::rule::rule;
+use crate::args::ColorChoice;
 use crate::error::CliError;
 use crate::output;
 
@@ -142,8 +143,10 @@ fn changes(rows: &[PlannedChange]) -> Vec<NodeChange> {
 impl TriedSettings {
     /// Shows the plan.
     pub fn show(&self) {
-        let left_out = self.left_out.iter().map(|why| format!("left out: {why}\n")).collect::<String>();
-        output::tell(clean_lines(&(text(&self.rows, &[]) + &left_out)).trim_end());
+        let width = output::text_style(ColorChoice::Never).width();
+        let left_out = self.left_out.iter().map(|why| wrapped(&format!("left out: {why}"), width));
+        let text = text(&self.rows, &[], width) + &left_out.collect::<String>();
+        output::tell(clean_lines(&text).trim_end());
     }
 
     /// Asks whether the settings may be changed for the time of the measurements.

@@ -131,7 +131,8 @@ mod tests {
         let child = 0..OWN;
         prop_oneof![
             (child.clone(), any::<u32>(), any::<u32>()).prop_map(|(child, round, clock)| {
-                Up::Report(child, Report::Pong { round, clock: Nanos(clock.into()) })
+                let clock = Nanos(clock.into());
+                Up::Report(child, Report::Pong { round, clock, time_of_day: clock })
             }),
             (child.clone(), ".{0,200}").prop_map(|(child, why)| Up::Word(Word::Lost { child, why })),
             (child, "[a-z]{1,9}", ".{0,99}").prop_map(|(child, node, why)| {

@@ -108,7 +108,10 @@ impl Fleet for Chatty {
         self.1 += 1;
         assert!(self.1 < 1_000_000, "nobody looks at the deadlines");
         match self.0.next(deadline.min(self.now().plus(Nanos::millis(1)))) {
-            FleetEvent::Quiet => FleetEvent::From(NodeIndex(0), Report::Pong { round: 0, clock: Nanos(0) }),
+            FleetEvent::Quiet => {
+                let pong = Report::Pong { round: 0, clock: Nanos(0), time_of_day: Nanos(0) };
+                FleetEvent::From(NodeIndex(0), pong)
+            }
             notice => notice,
         }
     }

@@ -116,6 +116,7 @@ fn reading(setting: &str, value: &str) -> SettingReading {
         note: None,
         counted: None,
         counted_before: None,
+        counted_after: None,
     }
 }
 
