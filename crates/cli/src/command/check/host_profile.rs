@@ -57,6 +57,7 @@ fn states() -> Vec<(&'static str, Value, Value)> {
         flag("state.kernel_warning", false),
         flag("state.soft_lockup", false),
         flag("state.clock_synchronised", true),
+        ("state.clock_offset", Nanos(0).into(), Nanos::secs(3).into()),
         rate("state.space_used", 60.0, 98.5),
         rate("state.inodes_used", 2.0, 100.0),
         flag("state.became_read_only", false),

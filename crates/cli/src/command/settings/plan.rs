@@ -192,7 +192,7 @@ mod tests {
     fn lines_end_between_words_and_never_in_a_command() {
         let line = "  mind: test the whole path: `ping -M do -s 8972 HOST` for 9000";
         assert_eq!(
-            wrapped(line, 32),
+            wrapped(line, 33),
             "  mind: test the whole path:\n    `ping -M do -s 8972 HOST` for\n    9000\n"
         );
         assert_eq!(wrapped(line, 20).lines().nth(2), Some("    `ping -M do -s 8972 HOST`"));
