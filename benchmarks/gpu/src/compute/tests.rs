@@ -70,7 +70,7 @@ const BLAS: (&str, &str) = ("engine", "blas");
 
 #[test]
 fn the_library_multiplies_every_type_that_it_has_with_the_same_proof() {
-    for kind in ["bf16", "fp16", "tf32", "fp32", "fp64", "int8"] {
+    for kind in ["bf16", "fp16", "tf32", "fp32", "fp64", "fp8", "int8"] {
         let fake = Fake::new("tflops=0.00004");
         let (record, measures) =
             measured(&BENCHMARK, make, &[SMALL, BLAS, ("type", kind)], 1, &fake.library()).expect(kind);
@@ -125,16 +125,22 @@ fn a_library_that_is_old_broken_or_absent_is_told_with_what_to_do() {
     let failed = refused(&Fake::new("fail=cublasGemmEx:13:1"), &[]);
     assert_eq!(failed.cause, Cause::IoError);
     assert!(failed.text.contains("cublasGemmEx: CUBLAS_STATUS_EXECUTION_FAILED (13)"), "{failed}");
+    let fp8 = [("type", "fp8")];
+    let lacking = refused(&Fake::lacking("cublasLtMatmul", ""), &fp8);
+    assert_eq!(lacking.cause, Cause::Missing);
+    assert!(lacking.text.contains("cublasLtMatmul"), "{lacking}");
+    let none = refused(&Fake::new("fail=cublasLtMatmulAlgoGetHeuristic:15"), &fp8);
+    assert_eq!(none.cause, Cause::Missing);
+    assert!(none.text.contains("CUBLAS_STATUS_NOT_SUPPORTED (15)"), "{none}");
     let full = refused(&Fake::new("memory=33700000"), &[]);
     assert_eq!(full.cause, Cause::NoSpace, "the library's own memory counts too: {full}");
 }
 
 #[test]
-fn each_engine_refuses_the_types_that_it_lacks() {
+fn the_own_engine_refuses_the_types_that_it_lacks() {
     let refused = |changed: &[(&str, &str)]| {
         crate::rig::plan(&BENCHMARK, changed, machine(1)).expect_err("refused").cause
     };
-    assert_eq!(refused(&[BLAS, ("type", "fp8")]), Cause::Inapplicable);
     assert_eq!(refused(&[("type", "fp64")]), Cause::Contradiction);
 }
 

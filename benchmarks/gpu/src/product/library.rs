@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::element::{Element, OWN};
 use super::{ENGINE, LIBRARY, TYPE};
 
-/// What the library calls a type of elements; none that its plain products do not have.
+/// What the library calls a type of elements.
 pub fn type_of(element: Element) -> Option<BlasType> {
     Some(match element.name {
         "bf16" => BlasType::Bf16,
@@ -19,6 +19,7 @@ pub fn type_of(element: Element) -> Option<BlasType> {
         "tf32" => BlasType::Tf32,
         "fp32" => BlasType::Fp32,
         "fp64" => BlasType::Fp64,
+        "fp8" => BlasType::Fp8,
         "int8" => BlasType::Int8,
         _ => return None,
     })
@@ -29,22 +30,13 @@ pub fn is_wanted(params: &Params) -> bool {
     params.text(ENGINE.name) == Ok("blas")
 }
 
-/// Fails when the engine has no products of this type.
+/// Fails when the own engine has no products of this type; the library has all.
 pub fn check(params: &Params) -> Result<(), Reason> {
     let kind = params.text(TYPE.name)?;
-    match is_wanted(params) {
-        true if Element::of(kind).and_then(type_of).is_none() => {
-            let text = format!(
-                "engine=blas: cublasGemmEx has no products of {kind}, which need cublasLtMatmul; engine=own has them"
-            );
-            Err(Reason::new(Cause::Inapplicable, text))
-        }
-        false if !OWN.contains(&kind) => {
-            let text = format!("type={kind}: only engine=blas has products of it");
-            Err(Reason::new(Cause::Contradiction, text))
-        }
-        _ => Ok(()),
+    if is_wanted(params) || OWN.contains(&kind) {
+        return Ok(());
     }
+    Err(Reason::new(Cause::Contradiction, format!("type={kind}: only engine=blas has products of it")))
 }
 
 /// Loads the library, in tests from the file of the driver.

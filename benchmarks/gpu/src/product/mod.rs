@@ -22,11 +22,11 @@ pub const TYPE: ParamSpec = ParamSpec::new("type", Kind::Choice(&element::OWN), 
     .doc("Type of the elements that are multiplied; sums have 32 bits.");
 
 pub const ANY_TYPE: ParamSpec = ParamSpec { kind: Kind::Choice(&element::NAMES), ..TYPE }.doc(
-    "Type of the elements that are multiplied; sums have 32 bits, of fp64 64. fp32 and fp64 need engine=blas, fp8 engine=own.",
+    "Type of the elements that are multiplied; sums have 32 bits, of fp64 64. fp32 and fp64 need engine=blas.",
 );
 
 pub const ENGINE: ParamSpec = ParamSpec::new("engine", Kind::Choice(&["own", "blas"]), "own")
-    .doc("own: kernels of Seatrial, without any library; blas: NVIDIA's library cuBLAS (cublasGemmEx).");
+    .doc("own: kernels of Seatrial, without any library; blas: NVIDIA's library cuBLAS (cublasGemmEx; fp8: cublasLtMatmul).");
 
 pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
     "cuBLAS's library for engine=blas, as a file or its folder; auto: libcublas.so.13, .12 or .11 where the dynamic linker \

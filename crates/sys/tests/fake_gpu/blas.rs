@@ -109,6 +109,167 @@ pub unsafe extern "C" fn cublasGemmEx(
     with(|world| world.queue(handle.stream, Op::Kernel { name: format!("gemm_{kind}"), blocks: 1, threads: 1, arguments }))
 }
 
+/// What was told of a product of 8-bit floating point: its types, attributes by their numbers, and the layout of a matrix.
+#[derive(Default)]
+struct Told {
+    types: [c_int; 2],
+    attributes: [i64; 32],
+    layout: (c_int, u64, u64, i64),
+}
+
+fn make(to: *mut *mut Told, told: Told) -> c_int {
+    unsafe { *to = Box::into_raw(Box::new(told)) };
+    0
+}
+
+/// Reads an attribute of this size and keeps it.
+fn set(told: *mut Told, which: c_int, at: *const c_void, bytes: usize) -> c_int {
+    let value = match bytes {
+        1 => i64::from(unsafe { *at.cast::<i8>() }),
+        4 => i64::from(unsafe { *at.cast::<i32>() }),
+        8 => unsafe { *at.cast::<i64>() },
+        _ => return INVALID,
+    };
+    unsafe { (*told).attributes[which as usize] = value };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulDescCreate(to: *mut *mut Told, compute: c_int, scale: c_int) -> c_int {
+    make(to, Told { types: [compute, scale], ..Told::default() })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulDescSetAttribute(
+    told: *mut Told,
+    which: c_int,
+    at: *const c_void,
+    bytes: usize,
+) -> c_int {
+    set(told, which, at, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatrixLayoutCreate(
+    to: *mut *mut Told,
+    kind: c_int,
+    rows: u64,
+    columns: u64,
+    leading: i64,
+) -> c_int {
+    make(to, Told { layout: (kind, rows, columns, leading), ..Told::default() })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulPreferenceCreate(to: *mut *mut Told) -> c_int {
+    make(to, Told::default())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulPreferenceSetAttribute(
+    told: *mut Told,
+    which: c_int,
+    at: *const c_void,
+    bytes: usize,
+) -> c_int {
+    set(told, which, at, bytes)
+}
+
+fn end(told: *mut Told) -> c_int {
+    drop(unsafe { Box::from_raw(told) });
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulDescDestroy(told: *mut Told) -> c_int {
+    end(told)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatrixLayoutDestroy(told: *mut Told) -> c_int {
+    end(told)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulPreferenceDestroy(told: *mut Told) -> c_int {
+    end(told)
+}
+
+/// The layouts of a product of 8-bit floating point as `[columns, rows, depth]`, if they fit each other and the operation.
+fn shape(operation: *const Told, [a, b, c, d]: [*const Told; 4]) -> Option<[u64; 3]> {
+    let operation = unsafe { &*operation };
+    let [(kind, depth, m, leading), other, sums, to] = [a, b, c, d].map(|told| unsafe { (*told).layout });
+    let n = other.2;
+    let is_right = operation.types == [68, 0]
+        && (operation.attributes[3], operation.attributes[4], operation.attributes[25]) == (1, 0, 1)
+        && (kind, leading) == (28, depth as i64)
+        && other == (28, depth, n, depth as i64)
+        && sums == (0, m, n, m as i64)
+        && to == sums;
+    is_right.then_some([m, n, depth])
+}
+
+/// The first word of the algorithm that this library proposes.
+const PROPOSED: u64 = 4711;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmulAlgoGetHeuristic(
+    _: *mut c_void,
+    operation: *const Told,
+    a: *const Told,
+    b: *const Told,
+    c: *const Told,
+    d: *const Told,
+    preference: *const Told,
+    wanted: c_int,
+    to: *mut [u64; 12],
+    count: *mut c_int,
+) -> c_int {
+    if let Some(code) = planned("cublasLtMatmulAlgoGetHeuristic") {
+        return code;
+    }
+    let has_memory = unsafe { (*preference).attributes[1] } > 0;
+    if shape(operation, [a, b, c, d]).is_none() || wanted != 1 || !has_memory {
+        return INVALID;
+    }
+    unsafe { (*to, *count) = ([PROPOSED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 1) };
+    0
+}
+
+#[cfg(not(without = "cublasLtMatmul"))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cublasLtMatmul(
+    handle: *mut c_void,
+    operation: *const Told,
+    alpha: *const f32,
+    a: u64,
+    a_layout: *const Told,
+    b: u64,
+    b_layout: *const Told,
+    beta: *const f32,
+    c: u64,
+    c_layout: *const Told,
+    d: u64,
+    d_layout: *const Told,
+    algorithm: *const u64,
+    workspace: *const c_void,
+    bytes: usize,
+    stream: usize,
+) -> c_int {
+    let handle = unsafe { &*handle.cast::<Handle>() };
+    let Some([m, n, k]) = shape(operation, [a_layout, b_layout, c_layout, d_layout]) else { return INVALID };
+    let is_right = unsafe { (*alpha, *beta, *algorithm) } == (1.0, 0.0, PROPOSED)
+        && c == d
+        && !workspace.is_null()
+        && bytes > 0
+        && handle.device == crate::current();
+    if !is_right {
+        return INVALID;
+    }
+    let arguments = vec![a, b, d, m, n, k];
+    with(|world| world.queue(stream, Op::Kernel { name: "gemm_fp8".to_owned(), blocks: 1, threads: 1, arguments }))
+}
+
 /// The product that was queued; returns its duration in nanoseconds.
 pub fn multiply(world: &mut World, kind: &str, arguments: &[u64]) -> f64 {
     let &[other, one, sums, columns, rows, depth] = arguments else { return 0.0 };

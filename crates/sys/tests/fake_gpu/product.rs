@@ -51,7 +51,7 @@ fn of_sum(row: u64, column: u64, columns: u64) -> usize {
 
 fn bytes_of(kind: &str) -> u64 {
     match kind {
-        "int8" => 1,
+        "int8" | "fp8" => 1,
         "bf16" | "fp16" => 2,
         "fp64" => 8,
         _ => 4,
@@ -65,6 +65,13 @@ pub fn element(kind: &str, from: u64, at: u64) -> f64 {
     unsafe {
         match kind {
             "int8" => f64::from(*(from as *const i8).add(at)),
+            // Without the numbers below the least normal one, which no operand has.
+            "fp8" => {
+                let bits = *(from as *const u8).add(at);
+                let (exponent, fraction) = (bits >> 3 & 15, f64::from(bits & 7) / 8.0);
+                let size = if exponent == 0 { 0.0 } else { (1.0 + fraction) * 2_f64.powi(i32::from(exponent) - 7) };
+                if bits >> 7 == 1 { -size } else { size }
+            }
             "bf16" => f64::from(f32::from_bits(u32::from(*(from as *const u16).add(at)) << 16)),
             "fp16" => {
                 let bits = *(from as *const u16).add(at);
@@ -89,6 +96,7 @@ fn bits_of(kind: &str, fill: u64, random: u32) -> u64 {
     let number = random as usize & 3;
     let (whole, base, mask, shift): ([u64; 4], u32, u32, u32) = match kind {
         "int8" => ([0xff, 0, 1, 2], 0, 0xff, 7),
+        "fp8" => ([0xb8, 0, 0x38, 0x40], 0x30, 0x8f, 7),
         "bf16" => ([0xbf80, 0, 0x3f80, 0x4000], 0x3f00, 0x80ff, 7),
         "fp16" => ([0xbc00, 0, 0x3c00, 0x4000], 0x3800, 0x87ff, 7),
         "fp64" => ([0xbff0_0000, 0, 0x3ff0_0000, 0x4000_0000].map(|half| half << 32), 0x3fe0_0000, 0x801f_ffff, 0),

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{DeviceMemory, Gpu, GpuError, GpuFault, Span, Stream, find};
 use crate::library::{LibraryError, table};
@@ -42,6 +42,8 @@ pub enum BlasType {
     Tf32,
     Fp32,
     Fp64,
+    /// E4M3, by cuBLASLt.
+    Fp8,
     Int8,
 }
 
@@ -54,6 +56,7 @@ impl BlasType {
             Self::Tf32 => (0, 0, 77),
             Self::Fp32 => (0, 0, 68),
             Self::Fp64 => (1, 1, 70),
+            Self::Fp8 => (28, 0, 68),
             Self::Int8 => (3, 10, 72),
         }
     }
@@ -63,7 +66,7 @@ impl BlasType {
             Self::Bf16 | Self::Fp16 => (2, 4),
             Self::Tf32 | Self::Fp32 => (4, 4),
             Self::Fp64 => (8, 8),
-            Self::Int8 => (1, 4),
+            Self::Fp8 | Self::Int8 => (1, 4),
         }
     }
 
@@ -81,13 +84,13 @@ impl BlasType {
 #[derive(Debug)]
 pub struct Blas {
     table: Table,
+    light: light::Light,
     path: PathBuf,
 }
 
 macro_rules! call {
-    ($blas:expr, $field:ident($($arg:expr),* $(,)?)) => {{
-        let blas: &Blas = $blas;
-        let entry = blas.table.$field;
+    ($table:expr, $field:ident($($arg:expr),* $(,)?)) => {{
+        let entry = $table.$field;
         let function = entry.function.ok_or(GpuError::TooOld { what: "cuBLAS", symbol: entry.symbol })?;
         // SAFETY: the arguments are of the types that the function takes; pointers among them lead to variables that live
         // through the call, or to device memory that the stream keeps until its work is done.
@@ -95,6 +98,8 @@ macro_rules! call {
         answer(entry.symbol, code)
     }};
 }
+
+mod light;
 
 /// `cublasStatus_t` (cublas_api.h).
 fn answer(call: &'static str, code: c_int) -> Result<(), GpuError> {
@@ -127,7 +132,11 @@ impl Blas {
     /// When it is not there, cannot be loaded, or is too old.
     pub fn open(named: Option<&Path>) -> Result<Arc<Self>, GpuError> {
         let library = find::open(&Self::NAMES, &Self::BESIDE, named)?;
-        let blas = Self { table: Table::load(&library), path: find::path_of(&library, c"cublasCreate_v2") };
+        let blas = Self {
+            table: Table::load(&library),
+            light: light::Light::load(&library),
+            path: find::path_of(&library, c"cublasCreate_v2"),
+        };
         if blas.table.multiply.function.is_none() {
             let name = blas.path.display().to_string();
             return Err(
@@ -151,7 +160,7 @@ impl Blas {
 
     fn property(&self, which: c_int) -> Result<c_int, GpuError> {
         let mut value = 0;
-        call!(self, property(which, &raw mut value))?;
+        call!(self.table, property(which, &raw mut value))?;
         Ok(value)
     }
 
@@ -172,6 +181,8 @@ pub struct BlasHandle {
     gpu: Gpu,
     raw: usize,
     workspace: Arc<DeviceMemory>,
+    /// Of the last shape that cuBLASLt multiplied.
+    plan: Mutex<Option<light::Plan>>,
 }
 
 impl BlasHandle {
@@ -184,8 +195,14 @@ impl BlasHandle {
         let workspace = DeviceMemory::take(gpu, WORKSPACE)?;
         gpu.entered()?;
         let mut raw: Handle = std::ptr::null_mut();
-        call!(blas, create(&raw mut raw))?;
-        Ok(Self { blas: Arc::clone(blas), gpu: gpu.clone(), raw: raw.expose_provenance(), workspace })
+        call!(blas.table, create(&raw mut raw))?;
+        Ok(Self {
+            blas: Arc::clone(blas),
+            gpu: gpu.clone(),
+            raw: raw.expose_provenance(),
+            workspace,
+            plan: Mutex::default(),
+        })
     }
 
     pub fn blas(&self) -> &Blas {
@@ -221,19 +238,29 @@ impl BlasHandle {
         self.gpu.entered()?;
         [one, other, sums, workspace].into_iter().for_each(|span| stream.keep(span));
         let own = std::ptr::with_exposed_provenance_mut(stream.raw());
-        call!(&self.blas, set_stream(self.raw(), own))?;
+        call!(self.blas.table, set_stream(self.raw(), own))?;
         // Setting the stream takes the workspace away again (cuBLAS manual, cublasSetStream). Versions before 11.2 have none.
         if self.blas.table.set_workspace.function.is_some() {
             let memory = pointer(workspace, WORKSPACE as u64)?;
-            call!(&self.blas, set_workspace(self.raw(), memory, WORKSPACE))?;
+            call!(self.blas.table, set_workspace(self.raw(), memory, WORKSPACE))?;
         }
         let (element, total, compute) = kind.codes();
         let factors = kind.factors();
         let factor = |number: usize| std::ptr::from_ref(&factors[number]).cast::<c_void>();
         let [rows, columns, depth] = [rows, columns, depth].map(|count| count as c_int);
+        if kind == BlasType::Fp8 {
+            let shape = [columns, rows, depth];
+            let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+            if plan.as_ref().is_none_or(|plan| !plan.is_of(shape)) {
+                *plan = Some(light::Plan::new(&self.blas, self.raw(), kind, shape)?);
+            }
+            let plan = plan.as_ref().expect("made above");
+            let memory = pointer(workspace, WORKSPACE as u64)?;
+            return plan.multiply(self.raw(), [factor(0), factor(1)], [b, a, to, memory, own]);
+        }
         // The library stores matrices column after column: the transposed sums are other x one'.
         call!(
-            &self.blas,
+            self.blas.table,
             multiply(
                 self.raw(),
                 TRANSPOSED,
@@ -263,7 +290,7 @@ impl Drop for BlasHandle {
     fn drop(&mut self) {
         let destroy = || {
             self.gpu.entered()?;
-            call!(&self.blas, destroy(self.raw()))
+            call!(self.blas.table, destroy(self.raw()))
         };
         let _ = destroy();
         Gpu::left();
