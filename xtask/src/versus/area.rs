@@ -1,9 +1,12 @@
 //! The areas in which Seatrial is compared, one file each.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use seatrial_model::Unit;
 use seatrial_stats::Better;
 
+use super::ours;
 use crate::packages::Package;
 
 /// Every area, one line each.
@@ -69,6 +72,9 @@ pub struct Figure {
     pub goal: Option<f64>,
 }
 
+/// What this build has to reach of an earlier one: less is a regression.
+pub const OWN_GOAL: f64 = 0.99;
+
 /// Does the work once and says what came out, in the units of the row's figures.
 pub type Work<T = f64> = Box<dyn FnMut() -> Result<T>>;
 
@@ -107,6 +113,15 @@ impl Row {
         let takes = figures.each_ref().map(|(_, take)| *take);
         let figures = figures.into_iter().map(|(figure, _)| figure).collect();
         Self { figures, ours: work(takes, ours), peer: work(takes, peer), hindrance: None }
+    }
+
+    /// The same work by this build and by an earlier binary of Seatrial, of which `earlier` was made. It may be as slow as
+    /// [`OWN_GOAL`] says.
+    pub fn against(self, earlier: Self, binary: PathBuf) -> Self {
+        let mut turn = earlier.ours;
+        let figures = self.figures.into_iter();
+        let figures = figures.map(|figure| Figure { goal: Some(OWN_GOAL), ..figure }).collect();
+        Self { figures, peer: Box::new(move || ours::with(&binary, &mut turn)), ..self }
     }
 
     /// The same, left out where `why` has a reason.
@@ -155,5 +170,17 @@ mod tests {
         assert_eq!((row.peer)().unwrap(), [7.0, 8.0]);
         assert!(row.hindrance.is_none());
         assert_eq!(row.unless(|| Some("no peer".to_owned())).hindrance.unwrap()().unwrap(), "no peer");
+    }
+
+    #[test]
+    fn against_an_earlier_binary_both_sides_do_our_work_each_with_its_own() {
+        let figure =
+            Figure { name: "one".to_owned(), unit: Unit::Second, better: Better::Lower, goal: Some(2.0) };
+        let length = || Ok(ours::binary().as_os_str().len() as f64);
+        let make = || Row::one(figure.clone(), length, || Ok(-1.0));
+        let mut row = make().against(make(), PathBuf::from("/old"));
+        assert_eq!(row.figures[0].goal, Some(OWN_GOAL));
+        assert_eq!((row.peer)().unwrap(), [4.0]);
+        assert_ne!((row.ours)().unwrap(), [4.0]);
     }
 }

@@ -10,6 +10,7 @@ mod mpi;
 mod network;
 pub(crate) mod ours;
 mod paired;
+mod quiet;
 mod rdma;
 mod rounds;
 mod run;
@@ -18,7 +19,7 @@ mod table;
 mod transfer;
 
 pub use area::{AREAS, Alone, Area, Figure, Hindrance, Row, Taking, Work};
-pub use paired::{Paired, Side, Standing};
-pub use rounds::{Dropped, Rounds, Taken, Who};
+pub use paired::{Lead, Paired, Side, Standing};
+pub use rounds::{Companion, Dropped, Rounds, Taken, Who};
 pub use run::{Args, run};
 pub use table::{Line, Outcome, table};

@@ -1,5 +1,6 @@
 //! Our side of every area: the release binary, and what a run of it told.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,8 +15,21 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from)
 }
 
+/// The binary of the turn: the release binary, or the other one that [`with`] has set.
 pub fn binary() -> PathBuf {
-    target().join("release/seatrial")
+    OTHER.with_borrow(Option::clone).unwrap_or_else(|| target().join("release/seatrial"))
+}
+
+thread_local! {
+    static OTHER: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+}
+
+/// Does `work` on this thread with another binary of Seatrial in our place.
+pub fn with<T>(other: &Path, work: impl FnOnce() -> T) -> T {
+    OTHER.set(Some(other.to_owned()));
+    let done = work();
+    OTHER.set(None);
+    done
 }
 
 /// Builds the release binary.
@@ -105,6 +119,14 @@ mod tests {
         record["reason"] = "the device is gone".into();
         let error = median(&record, "rate").unwrap_err().to_string();
         assert_eq!(error, r#"no rate: "failed" "the device is gone""#);
+    }
+
+    #[test]
+    fn another_binary_stands_in_our_place_for_the_time_of_its_work() {
+        let own = binary();
+        assert!(own.ends_with("release/seatrial"));
+        assert_eq!(with(Path::new("/opt/before"), binary), Path::new("/opt/before"));
+        assert_eq!(binary(), own);
     }
 
     #[test]

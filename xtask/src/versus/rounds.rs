@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+pub(super) enum Turn {
     Ours,
     Peer,
     Again,
@@ -19,7 +19,7 @@ use Turn::{Again, Ours, Peer};
 /// left: warm caches, connections that wait to close, pages to be given back. Over six rounds each of the three stands at
 /// each place twice and follows each other one equally often, so that a place is nobody's advantage; and each order is
 /// followed by its reverse, in which a steady drift has the opposite effect.
-const ORDERS: [[Turn; 3]; 6] = [
+pub(super) const ORDERS: [[Turn; 3]; 6] = [
     [Ours, Peer, Again],
     [Again, Peer, Ours],
     [Peer, Ours, Again],
@@ -84,7 +84,7 @@ impl fmt::Display for Dropped {
 /// All rounds of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taken {
-    /// How many were asked for.
+    /// How many were asked for, or sufficed.
     pub asked: usize,
     /// What the turns of those gave that count, in the order of [`Turn`], each with a value a figure.
     complete: Vec<[Vec<f64>; 3]>,
@@ -94,16 +94,30 @@ pub struct Taken {
     always: Option<Who>,
 }
 
+/// What accompanies the rounds of a row.
+pub trait Companion {
+    /// Before a round begins.
+    fn before(&mut self) {}
+
+    /// A round does not count.
+    fn dropped(&mut self, _: &Dropped) {}
+
+    /// Whether the rounds so far decide all that is asked; asked when each side has had each place equally often.
+    fn is_decided(&mut self, _: &Taken) -> bool {
+        false
+    }
+}
+
 impl Taken {
-    /// Takes `asked` rounds. One in which a turn fails, or returns what is no positive number (no ratio could be made of
-    /// it), is told by `tell`, does not count with any of its turns, and is taken again at the end in the same order of
-    /// sides, as long as there are rounds to spare. It ends early where a side fails always, and where fewer than half of
-    /// what was asked for can still come together.
+    /// Takes `asked` rounds at most. One in which a turn fails, or returns what is no positive number (no ratio could be made of
+    /// it), is told to the companion, does not count with any of its turns, and is taken again at the end in the same order of
+    /// sides, as long as there are rounds to spare. It ends early where the companion calls it decided, where a side fails
+    /// always, and where fewer than half of what was asked for can still come together.
     pub fn measure(
         asked: usize,
         ours: &mut dyn FnMut() -> Result<Vec<f64>>,
         peer: &mut dyn FnMut() -> Result<Vec<f64>>,
-        tell: &mut dyn FnMut(&Dropped),
+        companion: &mut dyn Companion,
     ) -> Self {
         let mut taken = Self { asked, ..Self::default() };
         let mut spare = asked.div_ceil(ASKED_A_RETAKE).max(RETAKES_AT_LEAST);
@@ -113,6 +127,7 @@ impl Taken {
         let mut number = 0;
         while let Some(round) = left.pop_front() {
             number += 1;
+            companion.before();
             let mut turns = [Vec::new(), Vec::new(), Vec::new()];
             let mut failed = None;
             for turn in ORDERS[round % ORDERS.len()] {
@@ -135,9 +150,13 @@ impl Taken {
             }
             let Some(failed) = failed else {
                 taken.complete.push(turns);
+                if taken.count().is_multiple_of(ORDERS.len()) && companion.is_decided(&taken) {
+                    taken.asked = taken.count();
+                    break;
+                }
                 continue;
             };
-            tell(&failed);
+            companion.dropped(&failed);
             let [delivered, failures] = record[&failed.who];
             if delivered == 0 && failures >= TRIES_OF_A_SIDE {
                 taken.always = Some(failed.who);
@@ -211,6 +230,39 @@ mod tests {
         }
     }
 
+    /// Notes what it is told, and calls it decided when so many rounds count.
+    #[derive(Default)]
+    struct Told {
+        begun: usize,
+        dropped: Vec<Dropped>,
+        enough: usize,
+    }
+
+    impl Companion for Told {
+        fn before(&mut self) {
+            self.begun += 1;
+        }
+
+        fn dropped(&mut self, dropped: &Dropped) {
+            self.dropped.push(dropped.clone());
+        }
+
+        fn is_decided(&mut self, taken: &Taken) -> bool {
+            taken.count() >= self.enough
+        }
+    }
+
+    #[test]
+    fn rounds_that_decide_are_the_last_and_are_asked_only_when_places_are_even() {
+        let mut one = || Ok(vec![1.0]);
+        let mut other = one;
+        for (enough, wanted) in [(1, 6), (6, 6), (7, 12), (13, 13)] {
+            let mut told = Told { enough, ..Told::default() };
+            let taken = Taken::measure(13, &mut one, &mut other, &mut told);
+            assert_eq!((taken.count(), taken.asked, told.begun), (wanted, wanted, wanted), "{enough}");
+        }
+    }
+
     /// Takes `asked` rounds with turns that return how manieth turn of all they are, but for those of `fails`, which say what
     /// stands there. Returned with the sides in the order in which they had their turns.
     fn scripted(asked: usize, fails: &[(usize, &str)]) -> (Taken, String) {
@@ -224,11 +276,10 @@ mod tests {
                 None => Ok(vec![now as f64, 1.0 / now as f64]),
             }
         };
-        let mut told = Vec::new();
-        let taken = Taken::measure(asked, &mut || turn('o'), &mut || turn('p'), &mut |dropped| {
-            told.push(dropped.clone());
-        });
-        assert_eq!(told, taken.dropped);
+        let mut told = Told { enough: usize::MAX, ..Told::default() };
+        let taken = Taken::measure(asked, &mut || turn('o'), &mut || turn('p'), &mut told);
+        assert_eq!(told.dropped, taken.dropped);
+        assert_eq!(told.begun, taken.count() + taken.dropped.len());
         (taken, log.into_inner())
     }
 
@@ -279,7 +330,8 @@ mod tests {
             Ok(vec![1.0])
         };
         let mut peer = || -> Result<Vec<f64>> { bail!("no connection") };
-        let taken = Taken::measure(12, &mut ours, &mut peer, &mut |_| ());
+        let taken =
+            Taken::measure(12, &mut ours, &mut peer, &mut Told { enough: usize::MAX, ..Told::default() });
         assert_eq!(taken.count(), 0);
         assert_eq!(taken.not_taken().unwrap(), "the peer failed each of 3 times: no connection");
         // Of the first three rounds only the first begins with ours.

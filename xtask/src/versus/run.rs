@@ -1,10 +1,15 @@
 //! Measures the rows of an area and prints the table.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail, ensure};
 use seatrial_stats::FEWEST_VALUES;
 
+use super::ours;
+use super::quiet::{Patience, Quiet};
+use super::rounds::ORDERS;
 use super::table::{Line, Outcome, note, rounds, table};
-use super::{AREAS, Area, Paired, Row, Standing, Taken, Who};
+use super::{AREAS, Area, Companion, Dropped, Figure, Lead, Paired, Row, Standing, Taken, Who};
 use crate::packages;
 
 /// Compare Seatrial with its peers: in turn, same work, same cores.
@@ -12,13 +17,17 @@ use crate::packages;
 pub struct Args {
     /// What to compare.
     area: String,
-    /// Rounds a row; a round is one turn of ours and two of the peer's. Of a multiple of six each side has each place equally
-    /// often. A round in which a turn fails is taken again at the end, a third of these at most.
-    #[arg(long, default_value_t = 12)]
+    /// Rounds a row at most; a round is one turn of ours and two of the peer's. After each six rounds, in which each side has
+    /// each place equally often, a row ends if they decide who is ahead and whether the goal is met. A round in which a turn
+    /// fails is taken again at the end, a third of these at most.
+    #[arg(long, default_value_t = 36)]
     rounds: usize,
     /// Only rows whose name contains this; may be given several times.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+    /// Compare with this earlier binary of Seatrial in place of the peers.
+    #[arg(long, value_name = "BINARY")]
+    own: Option<PathBuf>,
     /// Only name the rows; nothing is built or started.
     #[arg(long)]
     list: bool,
@@ -36,6 +45,12 @@ pub fn run(args: &Args) -> Result<()> {
     let area = find(&args.area)?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|text| name.contains(text));
     let mut rows = (area.rows)();
+    if let Some(earlier) = &args.own {
+        let earlier = earlier.canonicalize().with_context(|| format!("no binary {}", earlier.display()))?;
+        let others = ours::with(&earlier, area.rows);
+        let pairs = rows.into_iter().zip(others);
+        rows = pairs.map(|(row, other)| row.against(other, earlier.clone())).collect();
+    }
     rows.retain(|row| row.figures.iter().any(|figure| wanted(&figure.name)));
     let alone = area.alone.filter(|alone| wanted(alone.name));
     ensure!(!rows.is_empty() || alone.is_some(), "no row of '{}' contains the text of --only", area.name);
@@ -50,7 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
     (area.prepare)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
     let (mut lines, mut notes, mut failures) = (Vec::new(), Vec::new(), 0);
     for row in rows {
-        let (mut these, note, ours) = measured(row, args.rounds);
+        let (mut these, note, ours) = measured(row, args.rounds, Quiet::live());
         failures += ours;
         these.retain(|line| wanted(&line.figure.name));
         // At once as well: an area takes most of an hour, and what was measured must not be lost with its end.
@@ -59,7 +74,9 @@ pub fn run(args: &Args) -> Result<()> {
         notes.extend(note);
     }
     if !lines.is_empty() {
-        println!("{}\n{} rounds a row; {}.\n\n{}", area.about, args.rounds, machine(), table(&lines));
+        let about = if args.own.is_some() { "This build and an earlier one of Seatrial" } else { area.about };
+        let (most, machine) = (args.rounds, machine());
+        println!("{about}\nUp to {most} rounds a row; {machine}.\n\n{}", table(&lines));
     }
     if !notes.is_empty() {
         println!("\n{}", notes.join("\n"));
@@ -77,31 +94,68 @@ pub fn run(args: &Args) -> Result<()> {
     verdict
 }
 
-/// Takes the rounds of a row. A line for each of its figures, what is to be said of rounds that were dropped, and how many of
-/// these were by a turn of ours.
-fn measured(mut row: Row, asked: usize) -> (Vec<Line>, Option<String>, usize) {
+/// Waits for a quiet machine before each round, says what is dropped, and ends the row when it is decided.
+struct Course<'a> {
+    name: &'a str,
+    figures: &'a [Figure],
+    /// How often the rounds are looked at.
+    looks: usize,
+    patience: Patience,
+}
+
+impl Course<'_> {
+    fn compared(&self, taken: &Taken, number: usize) -> Result<Paired> {
+        let Figure { better, goal, .. } = self.figures[number];
+        Paired::of(&taken.of(number), better, goal, self.looks)
+    }
+}
+
+impl Companion for Course<'_> {
+    fn before(&mut self) {
+        self.patience.wait();
+    }
+
+    fn dropped(&mut self, dropped: &Dropped) {
+        eprintln!("{}: dropped {dropped}", self.name);
+    }
+
+    fn is_decided(&mut self, taken: &Taken) -> bool {
+        (0..self.figures.len()).all(|number| {
+            self.compared(taken, number).is_ok_and(|paired| {
+                paired.standing != Some(Standing::NotResolved) && !matches!(paired.lead, Lead::Open(_))
+            })
+        })
+    }
+}
+
+/// Takes the rounds of a row. A line for each of its figures, what is to be said of rounds that were dropped or begun on a busy
+/// machine, and how many were dropped by a turn of ours.
+fn measured(mut row: Row, most: usize, quiet: Quiet) -> (Vec<Line>, Option<String>, usize) {
     let name = row.figures[0].name.clone();
     if let Some(why) = row.hindrance.as_ref().and_then(|why| why()) {
         let left_out = |figure| Line { figure, outcome: Outcome::LeftOut(why.clone()) };
         return (row.figures.into_iter().map(left_out).collect(), None, 0);
     }
-    eprintln!("{name}: {asked} rounds");
-    let mut tell = |dropped: &super::Dropped| eprintln!("{name}: dropped {dropped}");
-    let taken = Taken::measure(asked, &mut row.ours, &mut row.peer, &mut tell);
-    let line = |(number, figure): (usize, super::Figure)| {
+    eprintln!("{name}: up to {most} rounds");
+    let looks = most.div_ceil(ORDERS.len());
+    let mut course = Course { name: &name, figures: &row.figures, looks, patience: Patience::new(quiet) };
+    let taken = Taken::measure(most, &mut row.ours, &mut row.peer, &mut course);
+    let line = |number: usize| {
         let compared = match taken.not_taken() {
             Some(why) => Err(why),
-            None => Paired::of(&taken.of(number), figure.better, figure.goal)
-                .map_err(|error| format!("{error:#}")),
+            None => course.compared(&taken, number).map_err(|error| format!("{error:#}")),
         };
         let outcome = match compared {
             Ok(paired) => Outcome::Compared(paired, rounds(&taken)),
             Err(why) => Outcome::NotTaken(why, rounds(&taken)),
         };
-        Line { figure, outcome }
+        Line { figure: row.figures[number].clone(), outcome }
     };
+    let lines = (0..row.figures.len()).map(line).collect();
     let failures = taken.dropped.iter().filter(|dropped| dropped.who == Who::Ours).count();
-    (row.figures.into_iter().enumerate().map(line).collect(), note(&name, &taken), failures)
+    let busy = course.patience.told().map(|told| format!("- {name}: {told}"));
+    let notes: Vec<String> = note(&name, &taken).into_iter().chain(busy).collect();
+    (lines, (!notes.is_empty()).then(|| notes.join("\n")), failures)
 }
 
 /// What is wrong with what was measured. A turn of ours that failed is a fault, however good the others were; a peer's is not
@@ -172,13 +226,13 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_refused_before_anything_runs() {
-        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new(), list: false };
+        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new(), own: None, list: false };
         assert!(run(&args).unwrap_err().to_string().contains("--rounds must be 6"));
     }
 
     #[test]
     fn a_turn_that_fails_costs_a_row_a_round_and_not_the_others() {
-        let (lines, said, failures) = measured(row("one", 0.5, &[2]), 6);
+        let (lines, said, failures) = measured(row("one", 0.5, &[2]), 6, Quiet::always());
         let Outcome::Compared(paired, rounds) = &lines[0].outcome else { panic!("{lines:?}") };
         assert_eq!((paired.standing, rounds.as_str()), (Some(Standing::Met), "6, 1 dropped"));
         assert_eq!(said.unwrap(), "- one: dropped round 2 (ours: crashed)");
@@ -189,12 +243,12 @@ mod tests {
 
     #[test]
     fn a_row_that_was_not_taken_and_a_goal_that_was_missed_show_in_the_verdict() {
-        let mut lines = measured(row("one", 0.5, &[1, 2, 3]), 6).0;
+        let mut lines = measured(row("one", 0.5, &[1, 2, 3]), 6, Quiet::always()).0;
         let Outcome::NotTaken(why, rounds) = &lines[0].outcome else { panic!("{lines:?}") };
         assert_eq!(why, "ours failed each of 3 times: crashed");
         assert_eq!(rounds, "0 of 6, 3 dropped");
-        lines.extend(measured(row("two", 2.0, &[]), 6).0);
-        lines.extend(measured(row("three", 0.5, &[]), 6).0);
+        lines.extend(measured(row("two", 2.0, &[]), 6, Quiet::always()).0);
+        lines.extend(measured(row("three", 0.5, &[]), 6, Quiet::always()).0);
         let error = verdict(&lines, 3).unwrap_err().to_string();
         assert_eq!(error, "1 of 3 goals were missed, 1 of 3 rows were not taken, 3 turns of ours failed");
     }
@@ -202,7 +256,7 @@ mod tests {
     #[test]
     fn a_row_that_is_left_out_is_shown_and_is_nobodys_fault() {
         let row = row("one", 0.5, &[1, 2, 3]).unless(|| Some("no such program".to_owned()));
-        let (lines, said, failures) = measured(row, 6);
+        let (lines, said, failures) = measured(row, 6, Quiet::always());
         assert!(matches!(&lines[0].outcome, Outcome::LeftOut(why) if why == "no such program"), "{lines:?}");
         assert!(said.is_none() && verdict(&lines, failures).is_ok());
     }

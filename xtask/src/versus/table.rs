@@ -43,28 +43,30 @@ pub fn table(lines: &[Line]) -> String {
         "peer / itself [95 %]",
         "goal",
         "rounds",
+        "who is ahead",
         "standing",
     ]);
     for Line { figure, outcome } in lines {
         let none = || "-".to_owned();
-        let [ours, peer, against, itself, rounds, standing] = match outcome {
+        let [ours, peer, against, itself, rounds, lead, standing] = match outcome {
             Outcome::Compared(paired, rounds) => [
                 format!("{} {}", digits(paired.ours), figure.unit),
                 format!("{} {}", digits(paired.peer), figure.unit),
                 ratio(&paired.against),
                 ratio(&paired.itself),
                 rounds.clone(),
+                paired.lead.to_string(),
                 paired.standing.map_or_else(String::new, |standing| standing.to_string()),
             ],
             Outcome::NotTaken(why, rounds) => {
-                [none(), none(), none(), none(), rounds.clone(), format!("not taken: {}", short(why))]
+                [none(), none(), none(), none(), rounds.clone(), none(), format!("not taken: {}", short(why))]
             }
             Outcome::LeftOut(why) => {
-                [none(), none(), none(), none(), none(), format!("left out: {}", short(why))]
+                [none(), none(), none(), none(), none(), none(), format!("left out: {}", short(why))]
             }
         };
         let goal = figure.goal.map_or_else(|| "none".to_owned(), |goal| format!(">= {goal:.2}"));
-        table.add_row([figure.name.clone(), ours, peer, against, itself, goal, rounds, standing]);
+        table.add_row([figure.name.clone(), ours, peer, against, itself, goal, rounds, lead, standing]);
     }
     for column in [1, 2] {
         if let Some(column) = table.column_mut(column) {
@@ -132,7 +134,7 @@ mod tests {
     use seatrial_model::Unit;
     use seatrial_stats::{Better, Interval};
 
-    use super::super::Standing;
+    use super::super::{Companion, Lead, Standing};
     use super::*;
 
     fn figure(goal: Option<f64>) -> Figure {
@@ -145,7 +147,7 @@ mod tests {
     }
 
     fn side(ratio: f64) -> Side {
-        Side { ratio, ci95: Some(Interval { low: ratio - 0.01, high: ratio + 0.01 }) }
+        Side { ratio, ci95: Some(Interval { low: ratio - 0.01, high: ratio + 0.01 }), rounds: 12 }
     }
 
     #[test]
@@ -154,8 +156,9 @@ mod tests {
             ours: 21.5,
             peer: 0.030_42,
             against: side(1.075),
-            itself: Side { ratio: 1.0, ci95: None },
+            itself: Side { ratio: 1.0, ci95: None, rounds: 5 },
             standing: Some(Standing::Met),
+            lead: Lead::Ahead,
         };
         let outcome = Outcome::Compared(paired, "12, 1 dropped".to_owned());
         let wanted = [
@@ -167,12 +170,17 @@ mod tests {
             "1.000 [too few rounds]",
             ">= 1.00",
             "12, 1 dropped",
+            "ahead",
             "met",
             "",
         ];
         assert_eq!(cells(Line { figure: figure(Some(1.0)), outcome }), wanted);
-        let outcome = Outcome::Compared(Paired { standing: None, ..paired }, "12".to_owned());
-        assert_eq!(cells(Line { figure: figure(None), outcome })[6..], ["none", "12", "", ""]);
+        let outcome =
+            Outcome::Compared(Paired { standing: None, lead: Lead::Open(40), ..paired }, "12".to_owned());
+        assert_eq!(
+            cells(Line { figure: figure(None), outcome })[6..],
+            ["none", "12", "open: about 40 rounds would decide", "", ""]
+        );
     }
 
     #[test]
@@ -180,10 +188,13 @@ mod tests {
         let outcome = Outcome::NotTaken("the peer:\n  no | way".to_owned(), "1 of 12, 9 dropped".to_owned());
         let row = cells(Line { figure: figure(Some(1.0)), outcome });
         assert_eq!(row[2..6], ["-", "-", "-", "-"]);
-        assert_eq!(row[7..9], ["1 of 12, 9 dropped", "not taken: the peer: no / way"]);
+        assert_eq!(row[7..10], ["1 of 12, 9 dropped", "-", "not taken: the peer: no / way"]);
         let row = cells(Line { figure: figure(None), outcome: Outcome::LeftOut("é".repeat(1000)) });
-        assert_eq!(row[8].chars().count(), "left out: ".len() + SHORT + 3);
+        assert_eq!(row[9].chars().count(), "left out: ".len() + SHORT + 3);
     }
+
+    struct Alone;
+    impl Companion for Alone {}
 
     #[test]
     fn rounds_that_do_not_count_are_told_with_what_was_said() {
@@ -197,13 +208,13 @@ mod tests {
                 _ => Ok(vec![1.0]),
             }
         };
-        let taken = Taken::measure(6, &mut || work(), &mut || work(), &mut |_| ());
+        let taken = Taken::measure(6, &mut || work(), &mut || work(), &mut Alone);
         assert_eq!(rounds(&taken), "5 of 6, 3 dropped");
         assert_eq!(
             note("triad", &taken).unwrap(),
             "- triad: dropped rounds 3, 4 (the peer: no answer); round 5 (ours: a rate of 0)"
         );
-        let whole = Taken::measure(6, &mut || Ok(vec![1.0]), &mut || Ok(vec![1.0]), &mut |_| ());
+        let whole = Taken::measure(6, &mut || Ok(vec![1.0]), &mut || Ok(vec![1.0]), &mut Alone);
         assert_eq!((rounds(&whole).as_str(), note("triad", &whole)), ("6", None));
     }
 
