@@ -178,19 +178,35 @@ pub fn cut(text: &str, most: usize) -> String {
 const LONGEST_CLAUSE: usize = 400;
 
 /// The clauses of `text` that have room in `most` characters, with an ellipsis for the others; the first one whatever `most`
-/// is.
+/// is. What stands in parentheses is left out as a whole.
 pub fn cut_clauses(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
     let length = |end: &usize| text[..*end].chars().count() + 3;
-    let ends = || text.match_indices("; ").map(|(at, _)| at).chain([text.len()]);
+    let ends = || clause_ends(text);
     let last = ends().take_while(|end| length(end) <= most).last();
     match last.or_else(|| ends().next()).filter(|end| length(end) <= most.max(LONGEST_CLAUSE)) {
         Some(end) if end == text.len() => text.to_owned(),
+        Some(end) if text[end..].starts_with(' ') => format!("{} …", &text[..end]),
         Some(end) => format!("{}; …", &text[..end]),
         None => cut(text, most),
     }
+}
+
+/// Where clauses of `text` end: before `; ` and ` (` outside of parentheses, and at the end.
+fn clause_ends(text: &str) -> impl Iterator<Item = usize> {
+    let mut depth = 0_u32;
+    let ends = text.char_indices().filter(move |(at, character)| {
+        let is_end = depth == 0 && ["; ", " ("].iter().any(|end| text[*at..].starts_with(end));
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_end
+    });
+    ends.map(|(at, _)| at).chain([text.len()])
 }
 
 /// A span of time in at most two units: `840 ms`, `41 s`, `1 min 4 s`, `2 h 5 min`.
@@ -221,6 +237,9 @@ mod tests {
         assert_eq!(cut_clauses(text, 30), "n2: the path is full; …");
         assert_eq!(cut_clauses(text, 10), "n2: the path is full; …");
         assert_eq!(cut_clauses("one clause of some length", 10), "one clause of some length");
+        let remark = "false; it drifts (state.clock; see there); set it";
+        assert_eq!(cut_clauses(remark, 43), "false; it drifts …");
+        assert_eq!(cut_clauses(remark, 48), "false; it drifts (state.clock; see there); …");
     }
 
     #[test]
