@@ -79,12 +79,19 @@ impl Mpi {
         call!(self, abort(self.constants.world, code))
     }
 
+    #[cold]
     pub(super) fn missing(&self, symbol: &'static str) -> MpiError {
         MpiError::Missing { library: self.name.clone(), symbol }
     }
 
+    #[inline]
     pub(super) fn answer(&self, call: &'static str, code: c_int) -> Result<(), MpiError> {
-        if code == 0 { Ok(()) } else { Err(MpiError::Refused { call, text: self.told(code) }) }
+        if code == 0 { Ok(()) } else { Err(self.refused(call, code)) }
+    }
+
+    #[cold]
+    fn refused(&self, call: &'static str, code: c_int) -> MpiError {
+        MpiError::Refused { call, text: self.told(code) }
     }
 
     /// The library's words for an error.
