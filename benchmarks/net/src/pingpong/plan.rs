@@ -99,7 +99,10 @@ fn by_mpi(case: &mut Case, about: &About, params: &Params, site: &Site) -> Resul
         *case = job;
     } else {
         // The path has the same name as with the other transports.
-        let Case { places, planned, budget, findings, .. } = job;
+        let Case { places, mut planned, budget, findings, .. } = job;
+        if let Some(peer) = case.planned.get(PEER_INTERFACE.name) {
+            planned.set(PEER_INTERFACE.name, peer.clone());
+        }
         (case.places, case.planned, case.budget, case.findings) = (places, planned, budget, findings);
     }
     Ok(())

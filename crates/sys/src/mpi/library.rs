@@ -47,7 +47,12 @@ impl Mpi {
         let abi = abi_of(&library, &table);
         let constants = Constants::of(abi, &library)
             .map_err(|symbol| MpiError::Missing { library: name.clone(), symbol })?;
-        Ok(Self { table, constants, abi, name })
+        let mut mpi = Self { table, constants, abi, name };
+        // What is no MPI library says nothing, which is told when it is asked for.
+        if let Ok(version) = mpi.says() {
+            mpi.constants = mpi.constants.of_maker(abi, &version);
+        }
+        Ok(mpi)
     }
 
     pub const fn abi(&self) -> Abi {
