@@ -4,9 +4,8 @@ use seatrial_bench::room;
 use seatrial_inventory::memory_limit;
 use seatrial_model::machine::Machine;
 use seatrial_model::{Bound, Bytes, Case, Cause, Limit, Nanos, Quantity, Reason, Site, SiteNode};
-
-use crate::between_nodes::{self, Senders};
-use crate::ranks::used_cpus;
+use seatrial_mpi_job::between_nodes::{self, Senders};
+use seatrial_mpi_job::ranks::used_cpus;
 
 /// Least size of all regions together in sizes of the caches in use, as in `mem.bandwidth`.
 const TIMES_CACHE: u64 = 4;

@@ -4,9 +4,7 @@ use seatrial_model::{
     About, Actor, AxisSpec, Better, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy,
     SeriesSpec, Unit,
 };
-use seatrial_sys::mpi::ThreadLevel;
-
-use crate::ranks::{MOST_RANKS, PER_NODE, RANKS};
+use seatrial_mpi_job::ranks::{MOST_RANKS, PER_NODE, RANKS};
 
 /// What every job is and needs.
 pub const JOB: About = About {
@@ -30,9 +28,9 @@ macro_rules! job_params {
             $($own,)*
             $crate::declare::RANKS_PER_NODE,
             seatrial_bench::interfaces::INTERFACE,
-            $crate::declare::LIBRARY,
-            $crate::declare::LAUNCHER,
-            $crate::declare::THREAD_LEVEL,
+            seatrial_mpi_job::params::LIBRARY,
+            seatrial_mpi_job::params::LAUNCHER,
+            seatrial_mpi_job::params::THREAD_LEVEL,
             $crate::declare::TIME,
             seatrial_bench::TRIALS,
             seatrial_bench::MAX_TRIALS,
@@ -51,24 +49,6 @@ pub const fn ranks(fewest: u64, doc: &'static str) -> ParamSpec {
 pub const RANKS_PER_NODE: ParamSpec = ParamSpec::new(PER_NODE, Kind::Load(1, MOST_RANKS), "auto")
     .word("auto")
     .doc("Ranks on each node, a block of consecutive ranks; auto: those of `ranks` shared out.");
-
-pub const LIBRARY: ParamSpec = ParamSpec::new("library", Kind::Text, "auto").word("auto").doc(
-    "MPI library, as a file or the prefix of an installation; auto: SEATRIAL_MPI, LD_LIBRARY_PATH, beside mpirun, then the \
-     dynamic linker.",
-);
-
-pub const LAUNCHER: ParamSpec = ParamSpec::new("launcher", Kind::Text, "auto")
-    .word("auto")
-    .doc(
-        "Path of the launcher (mpiexec); own: Seatrial starts the ranks itself (MPICH and its relatives, by PMI-1); \
-         auto: the one of the library's installation.",
-    );
-
-pub const THREAD_LEVEL: ParamSpec =
-    ParamSpec::new("thread_level", Kind::Choice(ThreadLevel::WORDS), "single").doc(
-        "What MPI_Init_thread asks for: single as MPI_Init and OSU's benchmarks do, funneled as programs with OpenMP; libraries \
-         take locks from some level on.",
-    );
 
 /// Whether a benchmark repeats what the OSU micro-benchmarks do; the benchmark says what that is.
 pub const LIKE: ParamSpec = ParamSpec::new("like", Kind::Choice(&["osu"]), "none").word("none");

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::{Trials, median};
 use seatrial_model::{Bytes, Case, Finding, Measures, Params, Row, Severity, Subject, Unit, Value, Values};
-
-use crate::ranks::place_of;
+use seatrial_mpi_job::ranks::place_of;
 
 pub const NS_PER_US: f64 = 1e3;
 

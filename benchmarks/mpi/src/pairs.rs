@@ -6,10 +6,10 @@ use seatrial_bench::{Curve, Trials, common_window};
 use seatrial_model::{
     Case, Cause, Finding, Measures, PartRecord, Quantity, Reason, Sample, Severity, Subject, Unit,
 };
+use seatrial_mpi_job::between_nodes::MESSAGES;
+use seatrial_mpi_job::ranks::{RANKS, cpu_of, place_of};
 
 use crate::measures::{NS_PER_US, RankMetric, add_ranks};
-use crate::ranks::{RANKS, cpu_of, place_of};
-use crate::slices::MESSAGES;
 
 /// A rank is slow below this share of the median of all.
 const SLOW: f64 = 0.9;

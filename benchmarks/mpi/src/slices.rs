@@ -2,14 +2,12 @@
 
 use seatrial_bench::turns::{RunOrder, lead};
 use seatrial_model::{Nanos, Params, Quantity, Reason, Sample};
+use seatrial_mpi_job::between_nodes::MESSAGES;
+use seatrial_mpi_job::refused;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::mpi::{Communicator, MpiError};
 
-use crate::job::refused;
 use crate::memory::Ring;
-
-/// The channel of samples: messages or operations of a rank, of latency its round trips.
-pub const MESSAGES: &str = "messages";
 
 /// Tag of the number of exchanges that follow.
 const COUNT: u16 = 102;
@@ -33,6 +31,11 @@ pub trait PairEnd {
     }
     fn end(&mut self) -> Result<(), MpiError> {
         Ok(())
+    }
+
+    /// Whether OSU's benchmark of the same work lets all ranks meet before each exchange, outside its clock (osu_mbw_mr).
+    fn meets_like_osu(&self) -> bool {
+        false
     }
 
     /// Exchanges `count` times, from and to the next places of `ring`.
@@ -113,10 +116,26 @@ impl SizeState {
         turn: Turn,
         out: &mut Vec<Sample>,
     ) -> Result<(), Reason> {
-        self.run(pair, warm_up, turn)?;
-        let sample = self.run(pair, count, turn)?;
+        self.run_like_osu(pair, warm_up, turn)?;
+        let sample = self.run_like_osu(pair, count, turn)?;
         out.extend(Some(sample).filter(|_| pair.has_times()));
         Ok(())
+    }
+
+    fn run_like_osu(&mut self, pair: &mut impl PairEnd, count: u64, turn: Turn) -> Result<Sample, Reason> {
+        if !pair.meets_like_osu() {
+            return self.run(pair, count, turn);
+        }
+        let (start, mut took) = (now_ns(), 0);
+        for _ in 0..count {
+            for _ in 0..2 {
+                pair.peer().0.barrier().map_err(refused)?;
+            }
+            let before = now_ns();
+            pair.run(1, &mut self.ring).map_err(refused)?;
+            took += now_ns() - before;
+        }
+        Ok(self.sample(pair, count, (start, start + took), turn))
     }
 
     fn run(&mut self, pair: &mut impl PairEnd, count: u64, turn: Turn) -> Result<Sample, Reason> {
@@ -125,13 +144,17 @@ impl SizeState {
         pair.run(count, &mut self.ring).map_err(refused)?;
         let end = now_ns();
         pair.end().map_err(refused)?;
+        Ok(self.sample(pair, count, (start, end), turn))
+    }
+
+    fn sample(&self, pair: &impl PairEnd, count: u64, (start, end): (u64, u64), turn: Turn) -> Sample {
         let at = Params::from([
             ("rank", (turn.rank as u64).into()),
             ("size", self.size.into()),
             ("slice", turn.slice.into()),
         ]);
         let messages = Quantity::count(count * pair.messages());
-        Ok(Sample::new(MESSAGES, at, (Nanos(start), Nanos(end)), messages))
+        Sample::new(MESSAGES, at, (Nanos(start), Nanos(end)), messages)
     }
 }
 

@@ -23,15 +23,16 @@ mod wheels;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial, run};
+use seatrial_mpi_job as mpi_job;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some(seatrial_mpi::SUBCOMMAND) {
-        return seatrial_mpi::rank_main(faults::inflict);
+    if std::env::args().nth(1).as_deref() == Some(mpi_job::SUBCOMMAND) {
+        return mpi_job::serve_worker(seatrial_mpi::PROGRAMS, faults::inflict);
     }
     if let [_, command, words @ ..] = &std::env::args().collect::<Vec<_>>()[..]
-        && command == seatrial_mpi::LAUNCH
+        && command == mpi_job::LAUNCH
     {
-        return seatrial_mpi::launch_main(words);
+        return mpi_job::launch(words);
     }
     let mut arguments = Arguments::from_args();
     // Each job takes all cores of a small machine.

@@ -24,6 +24,10 @@ pub mod udp_stream;
 pub use aliases::ALIASES;
 
 use seatrial_bench::Benchmark;
+use seatrial_mpi_job::RankProgram;
+
+/// What ranks of MPI jobs run, by benchmark.
+pub const PROGRAMS: &[RankProgram] = &[(pingpong::ID, pingpong::start)];
 
 /// The benchmarks of this family, in the order of lists.
 pub const BENCHMARKS: &[Benchmark] = &[

@@ -70,9 +70,11 @@ pub fn main() -> ExitCode {
         Command::CopyReceiver => command::copy::receive().map(Exit::into),
         Command::Agent(args) => command::supervise::agent(args),
         Command::Worker(args) => command::supervise::worker(args),
-        Command::MpiRank => Ok(seatrial_registry::mpi_rank_main(|_| ())),
-        Command::MpiLaunch { words } => Ok(seatrial_registry::mpi_launch_main(words)),
-        Command::MpiRemoteShell { words } => Ok(seatrial_registry::mpi_remote_shell_main(words)),
+        Command::MpiRank => {
+            Ok(seatrial_mpi_job::serve_worker(&seatrial_registry::RANK_PROGRAMS.concat(), |_| ()))
+        }
+        Command::MpiLaunch { words } => Ok(seatrial_mpi_job::launch(words)),
+        Command::MpiRemoteShell { words } => Ok(seatrial_mpi_job::remote_shell(words)),
     };
     match ended {
         Ok(code) => code,

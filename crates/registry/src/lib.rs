@@ -3,10 +3,10 @@
 mod planned;
 
 use seatrial_bench::Registry;
+use seatrial_mpi_job::RankProgram;
 
-pub use seatrial_mpi::{
-    launch_main as mpi_launch_main, rank_main as mpi_rank_main, remote_shell_main as mpi_remote_shell_main,
-};
+/// What the ranks of MPI jobs run, by benchmark; one line a family.
+pub const RANK_PROGRAMS: &[&[RankProgram]] = &[seatrial_mpi::PROGRAMS, seatrial_net::PROGRAMS];
 
 /// All shipped benchmarks, one line a family, in the order of lists.
 pub const REGISTRY: Registry = Registry {

@@ -17,6 +17,7 @@ const CLOCK: ClockId = ClockId::Monotonic;
 const NANOS: u64 = 1_000_000_000;
 
 /// Nanoseconds since some moment in the past, the same for all processes of this boot.
+#[inline]
 pub fn now_ns() -> u64 {
     nanos(clock_gettime(CLOCK))
 }
@@ -36,6 +37,7 @@ pub fn sleep_until_ns(deadline_ns: u64) {
     while clock_nanosleep_absolute(CLOCK, &at) == Err(Errno::INTR) {}
 }
 
+#[inline]
 fn nanos(time: Timespec) -> u64 {
     // Neither field is negative for this clock.
     time.tv_sec.unsigned_abs() * NANOS + time.tv_nsec.unsigned_abs()

@@ -11,6 +11,8 @@ use crate::trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("mpi_messages_between_two_nodes_over_ssh_and_slurm_take_the_interface", messages),
+        trial("tcp_and_mpi_of_one_path_stand_side_by_side", layers),
+        trial("mpi_ranks_are_started_by_srun_in_an_allocation", by_srun),
         trial("mpi_sums_over_four_nodes_are_exact", sums),
         trial("mpi_puts_between_two_nodes_arrive", puts),
         trial("mpi_jobs_of_every_size_are_started_on_two_nodes", startup),
@@ -96,6 +98,101 @@ fn messages() {
                 }
                 assert_nothing_runs(rig, &["n1", "n2"]);
             }
+        }
+    });
+}
+
+/// One command for the cost of each layer: TCP, and each library over it.
+fn layers() {
+    shared(|rig| {
+        for library in libraries(rig) {
+            let words = ["run", "net.pingpong", "-p", "transport=tcp,mpi", "-p", "to=64KiB", "-p", &library];
+            let one = ["--share-hosts", "-p", "trials=1", "-p", "max_trials=1", "-p", "time=1s"];
+            let mut document = rig.run(&[&words, &one, SSH, &["-o", "json"]]).document(0);
+            for _ in 1..TRIES {
+                if document["results"].as_array().is_some_and(|all| all.iter().all(has_latency)) {
+                    break;
+                }
+                document = rig.run(&[&words, &one, SSH, &["-o", "json"]]).document(0);
+            }
+            let results = document["results"].as_array().expect("cases");
+            let transports: Vec<_> =
+                results.iter().map(|case| case["params"]["transport"].as_str().expect("one")).collect();
+            assert_eq!(transports, ["tcp", "mpi"]);
+            for case in results {
+                assert!(has_latency(case), "{library}: {case}");
+                assert_eq!(case["subject"], "n1->n2", "one path");
+                // 1 B to 64 KiB: 15 powers and midpoints between them, with their neighbours.
+                assert!(case["series"]["time_by_size"]["rows"].as_array().map(Vec::len) > Some(60), "{case}");
+            }
+            let [tcp, mpi] = [&results[0], &results[1]];
+            assert!(tcp["evidence"]["connection"].is_object() && tcp["evidence"]["ranks"].is_null(), "{tcp}");
+            assert!(mpi["evidence"]["integrity"]["verified"]["checked"].as_u64() > Some(0), "{mpi}");
+            let ranks = mpi["evidence"]["ranks"].as_array().expect("ranks");
+            let on: Vec<&str> = ranks.iter().filter_map(|rank| rank["node"].as_str()).collect();
+            assert_eq!(on, ["n1", "n2"], "{library}");
+            // The interface has counted what the ranks moved.
+            let moved = mpi["evidence"]["moved"].as_array().expect("rows");
+            let bytes = moved.iter().find(|row| row["from"] == "n1").expect("a row")["bytes"].as_u64();
+            let sent = mpi["evidence"]["probes"]["n1"]["nic"]["counts"]["tx_bytes eth0"].as_u64();
+            assert!(bytes > Some(0) && bytes.map(|bytes| bytes / 100 * 98) <= sent, "{moved:?} {sent:?}");
+            assert_nothing_runs(rig, &["n1", "n2"]);
+        }
+        // The library that is found; the path of one makes the screen too wide.
+        let words = ["run", "net.pingpong", "-p", "transport=tcp,mpi", "-p", "to=64KiB", "-p", "time=1s"];
+        let screen = rig.run(&[&words, &["--share-hosts"], SSH]).out;
+        assert!(screen.contains("time_by_size and by_size by transport"), "{screen}");
+        assert!(screen.contains("mpi - tcp"), "{screen}");
+        let words = [
+            "run",
+            "net.pingpong",
+            "-p",
+            "transport=mpi",
+            "-p",
+            "to=64B",
+            "-p",
+            "library=/nowhere/libmpi.so",
+        ];
+        let document = rig.run(&[&words, ONE_TRIAL, SHORT, SSH]).document(3);
+        let case = &document["results"][0];
+        assert!(case["reason"].as_str().is_some_and(|why| why.contains("/nowhere/libmpi.so")), "{case}");
+    });
+}
+
+fn has_latency(case: &Value) -> bool {
+    case["metrics"]["latency"]["median"].as_f64() > Some(0.0)
+}
+
+/// Debian's Slurm offers pmi2 and pmix; the libraries speak to one each.
+fn by_srun() {
+    shared(|rig| {
+        let offered = rig.lab.head("srun --mpi=list 2>&1");
+        for library in libraries(rig) {
+            let wanted = if library.ends_with("libmpi.so.40") { "pmix" } else { "pmi2" };
+            let words =
+                ["run", "mpi.point_to_point", "-p", "size=64KiB", "-p", &library, "-p", "launcher=srun"];
+            if !offered.contains(wanted) {
+                let result = &rig.run(&[&words, ONE_TRIAL, SHORT, SLURM]).document(3)["results"][0];
+                let why = result["reason"].as_str().expect("a reason");
+                assert!(why.contains(&format!("--mpi={wanted}")) && why.contains("offers"), "{why}");
+                continue;
+            }
+            for params in [&["-p", "ranks_per_node=1"], &["-p", "ranks_per_node=2"]] {
+                let result = measured(rig, &[&words, params, ONE_TRIAL, SHORT, SLURM]);
+                assert_eq!(result["evidence"]["launcher"]["family"], "slurm", "{result}");
+                assert_eq!(result["evidence"]["launcher"]["plugin"], wanted, "{result}");
+                let ranks = result["evidence"]["ranks"].as_array().expect("ranks");
+                let on: Vec<&str> = ranks.iter().filter_map(|rank| rank["node"].as_str()).collect();
+                let half = ranks.len() / 2;
+                assert!(on[..half].iter().all(|node| *node == "n1"), "{on:?}");
+                assert!(on[half..].iter().all(|node| *node == "n2"), "{on:?}");
+                let checked = result["evidence"]["integrity"]["verified"]["checked"].as_u64();
+                assert!(checked > Some(0), "{result}");
+                assert_nothing_runs(rig, &["n1", "n2"]);
+            }
+            // Over ssh there is no allocation.
+            let result = &rig.run(&[&words, ONE_TRIAL, SHORT, SSH]).document(3)["results"][0];
+            assert!(result["reason"].as_str().is_some_and(|why| why.contains("SLURM_JOB_ID")), "{result}");
         }
     });
 }

@@ -2,9 +2,8 @@
 
 use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
+use seatrial_mpi_job::ranks::{OSU_SMALL, RANKS, is_like_osu};
 use serde::{Deserialize, Serialize};
-
-use crate::ranks::{OSU_SMALL, RANKS, is_like_osu};
 
 /// A collective operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

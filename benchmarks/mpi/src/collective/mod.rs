@@ -12,11 +12,11 @@ mod tests;
 
 use seatrial_bench::Benchmark;
 use seatrial_model::{About, Actor, Bytes, Kind, ParamSpec, Remedy, Unit};
+use seatrial_mpi_job::worker;
 
 use crate::declare::{
     ALLOW_SINGLE_COPY, BY_RANK, BY_SIZE, JOB, LIKE, higher, job_params, latencies, latency, ranks, rates,
 };
-use crate::worker;
 use config::{CollectiveConfig, ELEMENT, OPERATIONS};
 
 pub use program::start;

@@ -4,9 +4,9 @@ use seatrial_bench::room;
 use seatrial_model::{
     About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, Params, Quantity, Reason, Site, Unit,
 };
+use seatrial_mpi_job::ranks::{case_of_ranks, count_ranks, fewest_cores};
 
 use super::config::{Collective, ELEMENT, ROOT, sizes};
-use crate::ranks::{case_of_ranks, count_ranks, fewest_cores};
 
 /// Divisor of the available memory for all buffers together.
 const SHARE: u64 = 2;

@@ -3,6 +3,8 @@
 use seatrial_bench::Stop;
 use seatrial_bench::turns::{RunOrder, each_turn, lead};
 use seatrial_model::{Cause, Integrity, Nanos, Phase, Reason, Sample};
+use seatrial_mpi_job::agree;
+use seatrial_mpi_job::{Hook, Moment, Program, RankJob, allocate, refused};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::mpi::Reduction;
 use serde::Deserialize;
@@ -13,8 +15,6 @@ use super::contents::{POISON, Place, check_barriers};
 use super::kernel::{CollectiveRank, Computation, MOST_CALLS};
 use super::samples::CallRun;
 use crate::comparison::Comparison;
-use crate::job::agree;
-use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 
 /// The program of a rank.
 pub fn start<'a>(config: &Value, job: RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason> {

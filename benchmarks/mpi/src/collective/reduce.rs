@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use seatrial_bench::Trials;
 use seatrial_model::{Case, Cause, Measures, PartRecord, Reason, Unit};
+use seatrial_mpi_job::ranks::RANKS;
+use seatrial_mpi_job::worker::keep_job;
 
 use super::config::{Collective, is_non_blocking, sizes};
 use super::samples::{CALL_TIME, CALLS, COMPLETION_TIME, COMPUTATION_TIME, OVERALL_TIME};
 use crate::measures::{NS_PER_US, RankMetric, add_ranks, not_reached, row_of_size};
-use crate::ranks::RANKS;
-use crate::worker::keep_job;
 
 /// What the samples of one size say, in microseconds a call.
 #[derive(Default)]

@@ -2,11 +2,11 @@
 
 use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
+use seatrial_mpi_job::ranks::{OSU_SMALL, is_like_osu};
 use seatrial_sys::mpi::{RmaMemory, RmaSynchronization};
 use serde::{Deserialize, Serialize};
 
 use crate::copies::region;
-use crate::ranks::{OSU_SMALL, is_like_osu};
 
 /// A one-sided operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

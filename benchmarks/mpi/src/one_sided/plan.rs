@@ -1,12 +1,12 @@
 //! One case of all nodes: its ranks, where they run, the memory that is exposed, and what bounds the copies.
 
 use seatrial_model::{About, Case, Cause, Limit, Limits, Params, Reason, Site};
+use seatrial_mpi_job::between_nodes::Senders;
+use seatrial_mpi_job::ranks::{case_of_ranks, count_ranks, is_like_osu, pair_ranks};
 
 use super::config::{OneSidedOp, sizes};
-use crate::between_nodes::Senders;
 use crate::copies::{CopyMemory, FreshNeed, bandwidth_limit};
 use crate::memory::stride;
-use crate::ranks::{case_of_ranks, count_ranks, is_like_osu, pair_ranks};
 
 /// Window of OSU's bandwidth benchmarks.
 const OSU_WINDOW: u64 = 64;

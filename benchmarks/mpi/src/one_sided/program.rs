@@ -4,6 +4,8 @@
 use seatrial_bench::Stop;
 use seatrial_bench::turns::each_turn;
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
+use seatrial_mpi_job::agree;
+use seatrial_mpi_job::{Hook, Moment, Program, RankJob, allocate, refused};
 use seatrial_sys::mpi::{Communicator, RmaWindow};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,8 +14,6 @@ use super::config::{ELEMENT, OneSidedConfig, OneSidedOp, osu_iterations};
 use super::contents::{PlaceCount, SWAP_STEP, check_before, check_target, start as start_value, value};
 use super::kernel::{OriginMemory, RmaEnd};
 use crate::comparison::Comparison;
-use crate::job::agree;
-use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill, stride};
 use crate::slices::{PairEnd, SizeState, Turn};
 

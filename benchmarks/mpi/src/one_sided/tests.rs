@@ -5,11 +5,11 @@ use seatrial_model::{
     Case, Cause, Evidence, Integrity, Limit, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample,
     Site, SiteNode,
 };
+use seatrial_mpi_job::between_nodes::MESSAGES;
 
 use super::BENCHMARK;
 use super::config::{OPERATIONS, OneSidedConfig, SYNCHRONIZATIONS, WINDOWS, osu_iterations};
 use crate::copies::region;
-use crate::slices::MESSAGES;
 
 /// Eight cores with 32 MiB of cache and 64 GiB of memory.
 fn site() -> Site {

@@ -2,10 +2,10 @@
 
 use seatrial_bench::turns::turn_span;
 use seatrial_model::{Case, Cause, Nanos, Params, Reason};
+use seatrial_mpi_job::ranks::{OSU_SMALL, is_like_osu};
 use serde::{Deserialize, Serialize};
 
 use crate::copies::region;
-use crate::ranks::{OSU_SMALL, is_like_osu};
 
 /// What pairs of ranks do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,6 +32,10 @@ impl PairEnd for Pair<'_> {
         self.window as u64
     }
 
+    fn meets_like_osu(&self) -> bool {
+        self.op == Op::MessageRate
+    }
+
     /// Runs `count` round trips or windows.
     fn run(&mut self, count: u64, ring: &mut Ring) -> Result<(), MpiError> {
         match self.op {

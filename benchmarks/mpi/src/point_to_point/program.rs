@@ -3,14 +3,14 @@
 use seatrial_bench::Stop;
 use seatrial_bench::turns::each_turn;
 use seatrial_model::{Cause, Integrity, Phase, Reason, Sample};
+use seatrial_mpi_job::agree;
+use seatrial_mpi_job::{Hook, Moment, Program, RankJob, allocate, refused};
 use seatrial_sys::mpi::Window;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::config::{RankConfig, osu_iterations};
 use super::kernel::Pair;
-use crate::job::agree;
-use crate::job::{Hook, Moment, Program, RankJob, allocate, refused};
 use crate::memory::{CHECKED, MEASURED, POISON, check, fill};
 use crate::slices::{PairEnd, SizeState, Turn};
 

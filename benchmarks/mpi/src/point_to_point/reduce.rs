@@ -2,15 +2,15 @@
 
 use seatrial_bench::median;
 use seatrial_model::{Bytes, Case, Measures, PartRecord, Reason, Unit};
+use seatrial_mpi_job::between_nodes::{PairBytes, tell_moved};
+use seatrial_mpi_job::ranks::RANKS;
+use seatrial_mpi_job::worker::keep_job;
 
 use super::config::{Op, sizes};
-use crate::between_nodes::{PairBytes, tell_moved};
 use crate::measures::{RankMetric, not_reached, row_of_size};
 use crate::pairs::{
     AtSize, PairValue, Pairing, SLOWEST_BANDWIDTH, SLOWEST_RATE, by_size, mapped, slowest, too_short,
 };
-use crate::ranks::RANKS;
-use crate::worker::keep_job;
 
 pub fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let (op, pairs) = (Op::of(&case.params)?, case.planned.count(RANKS)? / 2);

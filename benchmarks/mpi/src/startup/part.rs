@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use seatrial_bench::{Part, Prepared, Running, Sink, Stop};
 use seatrial_model::{Case, Integrity, Params, PartPlacement, Phase, Quantity, Reason, Sample};
+use seatrial_mpi_job::worker::{count_nodes, follow, lead, spec, tell_job};
+use seatrial_mpi_job::{CONNECTIONS, HostLink, Job, JobSpec, NodeEnd};
 use serde_json::Value;
 
 use super::ID;
 use super::plan::per_node_counts;
-use crate::job::{CONNECTIONS, HostLink, Job, JobSpec, NodeEnd};
-use crate::worker::{count_nodes, follow, lead, spec, tell_job};
 
 /// The channel of samples from the start of a launcher to its end.
 pub const LAUNCHER: &str = "launcher";

@@ -3,8 +3,7 @@
 use std::iter::successors;
 
 use seatrial_model::{About, Case, Limit, Limits, Nanos, Params, Reason, Site};
-
-use crate::ranks::{PER_NODE, RANKS, case_of_ranks, count_ranks, fewest_cores};
+use seatrial_mpi_job::ranks::{PER_NODE, RANKS, case_of_ranks, count_ranks, fewest_cores};
 
 pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Reason> {
     let ranks = count_ranks(params, site, 1, || fewest_cores(site))?;

@@ -2,11 +2,11 @@
 
 use seatrial_bench::Stop;
 use seatrial_model::{Integrity, Phase, Reason, Sample};
+use seatrial_mpi_job::{Moment, Program, RankJob, refused, step};
 use seatrial_sys::mpi::Reduction;
 use serde_json::Value;
 
 use crate::comparison::Comparison;
-use crate::job::{Moment, Program, RankJob, refused, step};
 
 /// The channels of samples of a rank: from the start of its process until it may load the library, loading, and MPI_Init.
 pub const WAITING: &str = "waiting";

@@ -7,12 +7,12 @@ use seatrial_model::{
     Case, Cause, Finding, Measures, Nanos, Params, PartRecord, Quantity, Reason, Row, Sample, Severity,
     Subject, Unit, Value, Values,
 };
+use seatrial_mpi_job::FINALIZE;
+use seatrial_mpi_job::ranks::{cpu_of, place_of};
+use seatrial_mpi_job::worker::keep_job;
 
 use super::part::LAUNCHER;
 use super::program::{INIT, LOAD, WAITING};
-use crate::job::FINALIZE;
-use crate::ranks::{cpu_of, place_of};
-use crate::worker::keep_job;
 
 /// The times of a job, in the order of [`JobTimes::values`].
 const OF_JOB: [&str; 6] = ["init", "launch", "load", "startup", "finalize", "exit"];

@@ -5,12 +5,12 @@ use seatrial_model::{
     Case, Cause, Evidence, Integrity, Measures, Nanos, Params, PartRecord, Quantity, Reason, Sample, Site,
     SiteNode,
 };
+use seatrial_mpi_job::{FINALIZE, step};
 
 use super::BENCHMARK;
 use super::part::LAUNCHER;
 use super::plan::per_node_counts;
 use super::program::{INIT, LOAD, WAITING};
-use crate::job::{FINALIZE, step};
 
 fn case_on(nodes: &[&str], typed: &[(&str, &str)]) -> Result<Case, Reason> {
     let nic = Nic {

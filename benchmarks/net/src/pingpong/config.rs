@@ -18,7 +18,6 @@ pub struct PingPongConfig {
 
 impl PingPongConfig {
     pub fn of(case: &Case, place: &PartPlacement) -> Result<Self, Reason> {
-        let region = case.planned.bytes("region").ok().flatten();
         let (mode, sizes) = (plan::mode(case)?, plan::sizes_of(case)?);
         let mut endpoint = Endpoint::of(case, place);
         let buffer = case.params.bytes("socket_buffer")?;
@@ -41,13 +40,7 @@ impl PingPongConfig {
         if paths.is_empty() {
             paths.push((endpoint, count));
         }
-        Ok(Self {
-            mode,
-            sizes,
-            region: region.map_or(0, |bytes| bytes.get() as usize),
-            alone: case.nodes.len() == 1,
-            paths,
-        })
+        Ok(Self { mode, sizes, region: plan::region_of(case), alone: case.nodes.len() == 1, paths })
     }
 
     pub fn buffers(&self) -> Result<Buffers, Reason> {

@@ -16,7 +16,7 @@ pub struct Leading<T> {
     pub evidence: fn(&T) -> (&'static str, Value),
 }
 
-impl<T: PingPongTransport> Running for Leading<T> {
+impl<T: PingPongTransport + Send> Running for Leading<T> {
     fn run(&mut self, phase: Phase, stop: &Stop, out: &mut dyn Sink) -> Result<(), Reason> {
         self.leader.run(stop, out)?;
         if phase == Phase::Measure {
@@ -39,7 +39,7 @@ pub struct Following {
 
 impl Following {
     /// Starts the thread of the follower that `make` makes; `streams` wake it when they are hung up on.
-    pub fn start<T: PingPongTransport>(
+    pub fn start<T: PingPongTransport + Send>(
         streams: Vec<TcpStream>,
         cpu: Option<u32>,
         make: impl FnOnce() -> Result<Follower<T>, Reason> + Send + 'static,

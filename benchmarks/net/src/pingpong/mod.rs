@@ -1,9 +1,11 @@
-//! `net.pingpong`: messages of many sizes back and forth over TCP or RDMA, by NetPIPE's method.
+//! `net.pingpong`: messages of many sizes back and forth over TCP, RDMA or MPI, by NetPIPE's method.
 
 mod advice;
+mod by_mpi;
 mod by_verbs;
 mod config;
 mod ends;
+mod layer;
 mod part;
 mod plan;
 mod tcp;
@@ -18,16 +20,24 @@ use seatrial_model::{
 };
 
 use seatrial_bench::pingpong::{Mode, PingPongCurve};
-use seatrial_bench::{Benchmark, Part, Transferred};
+use seatrial_bench::{Benchmark, Transferred};
+use seatrial_mpi_job::between_nodes::tell_moved;
+use seatrial_mpi_job::params;
+use seatrial_mpi_job::worker::keep_job;
 
 use crate::rails;
+use layer::Layer;
+
+pub use by_mpi::start;
+
+pub const ID: &str = "net.pingpong";
 
 const SIZE: &[AxisSpec] = &[AxisSpec { name: "size", unit: Unit::Byte }];
 
 const ABOUT: About = About {
-    id: "net.pingpong",
+    id: ID,
     version: 2,
-    title: "messages of all sizes back and forth over TCP or RDMA: throughput and latency by size",
+    title: "messages of all sizes back and forth over TCP, RDMA or MPI: throughput and latency by size",
     doc: include_str!("doc.md"),
     checks: &[
         Remedy::new(
@@ -44,9 +54,14 @@ const ABOUT: About = About {
             "pingpong: one message there and one back; stream: messages in one direction, on a fresh \
              connection for each size; both: messages in both directions at once.",
         ),
-        ParamSpec::new("transport", Kind::Choice(&["tcp", "verbs"]), "tcp")
-            .doc("TCP, or RDMA over the ports of the interface (verbs)."),
+        ParamSpec::new("transport", Kind::Choice(Layer::WORDS), "tcp").doc(
+            "TCP, RDMA over the ports of the interface (verbs), or an MPI library (mpi), which uses one of them; several in \
+             one run are shown side by side.",
+        ),
         verbs::OPERATION,
+        params::LIBRARY,
+        params::LAUNCHER,
+        params::THREAD_LEVEL,
         ParamSpec::new("from", Kind::Size(Bytes(1), Bytes::mib(256)), "1 B").doc("The smallest message."),
         ParamSpec::new("to", Kind::Size(Bytes(1), Bytes::mib(256)), "64 MiB").doc("The largest message."),
         ParamSpec::new("beside", Kind::Count(0, 1024), "3")
@@ -103,7 +118,7 @@ pub const BENCHMARK: Benchmark = Benchmark {
     factors: &[seatrial_bench::affinity::UNPINNED],
     plan: plan::plan,
     limits: plan::limits,
-    part: |case, place| Part::new(case, place, part::prepare),
+    part: part::part,
     liveness_check: |_, _| None,
     reduce,
 };
@@ -112,13 +127,18 @@ fn reduce(case: &Case, parts: &[PartRecord]) -> Result<Measures, Reason> {
     let curve = PingPongCurve::of(parts);
     let mode = plan::mode(case)?;
     let mut measures = curve.measures(mode)?;
-    let rails = rails::of(case);
-    let paths = transferred::transferred(parts, mode, rails.len().max(1), plan::is_by_verbs(&case.params));
-    match rails.is_empty() {
-        true => paths[0].tell(case, &mut measures),
-        false => {
-            let paths: Vec<_> = rails.into_iter().zip(paths).collect();
-            Transferred::tell_by_interface(&paths, case, &mut measures);
+    let (rails, layer) = (rails::of(case), Layer::of(&case.params));
+    if layer == Layer::Mpi {
+        tell_moved(case, parts, &mut measures, |_, slice| transferred::between_ranks(slice, mode));
+        keep_job(&mut measures, parts);
+    } else {
+        let paths = transferred::transferred(parts, mode, rails.len().max(1), layer);
+        match rails.is_empty() {
+            true => paths[0].tell(case, &mut measures),
+            false => {
+                let paths: Vec<_> = rails.into_iter().zip(paths).collect();
+                Transferred::tell_by_interface(&paths, case, &mut measures);
+            }
         }
     }
     measures.keep_evidence(parts, &["connection", "device"]);

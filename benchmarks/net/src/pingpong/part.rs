@@ -8,18 +8,26 @@ use socket2::SockRef;
 
 use super::config::PingPongConfig;
 use super::ends::{Following, Leading};
+use super::layer::Layer;
 use super::tcp::TcpTransport;
-use super::{by_verbs, plan};
+use super::{by_mpi, by_verbs};
 use seatrial_bench::pingpong::{Follower, Leader};
-use seatrial_bench::{Prepared, call_over, connection_evidence, pin, second_handles, serve_over};
+use seatrial_bench::{Part, Prepared, call_over, connection_evidence, pin, second_handles, serve_over};
 
-pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
+pub fn part(case: &Case, place: &PartPlacement) -> Part {
+    match Layer::of(&case.params) {
+        Layer::Mpi => by_mpi::part(case, place),
+        Layer::Tcp | Layer::Verbs => Part::new(case, place, prepare),
+    }
+}
+
+fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let config = PingPongConfig::of(case, place)?;
     let leads = place.part == "leader";
     if leads {
         place.cpu(0).map_or(Ok(()), pin)?;
     }
-    match (leads, plan::is_by_verbs(&case.params)) {
+    match (leads, Layer::of(&case.params) == Layer::Verbs) {
         (true, true) => by_verbs::lead(config, case, place),
         (false, true) => by_verbs::follow(&config, case, place),
         (true, false) => lead(config, place),

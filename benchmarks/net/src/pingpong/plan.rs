@@ -5,15 +5,22 @@ use seatrial_model::{
     About, Bound, Bytes, Case, Cause, Limit, Limits, Nanos, ParamError, Params, Reason, Site, Subject, Value,
 };
 
+use super::layer::Layer;
 use super::verbs::operation;
 use crate::rails;
 use seatrial_bench::affinity::{place_threads, place_threads_over};
+use seatrial_bench::interfaces::PEER_INTERFACE;
 use seatrial_bench::pingpong::{Mode, sizes};
 use seatrial_bench::verbs::{self, End};
 use seatrial_bench::{Ends, link_limits, room};
+use seatrial_mpi_job::between_nodes::{self, Senders};
+use seatrial_mpi_job::ranks::case_of_ranks;
 
 /// Region for buffers=different on a machine whose cache sizes are unknown.
 const REGION: u64 = 256 << 20;
+
+/// Under what name `planned` has the region.
+const REGION_NAME: &str = "region";
 
 /// A region holds this many times the last-level cache, so that no message is still cached when its memory is used
 /// again.
@@ -47,39 +54,81 @@ pub fn plan(about: &About, params: &Params, site: &Site) -> Result<Vec<Case>, Re
             return Err(Reason::new(Cause::NoSpace, text));
         }
     }
-    if region > 0 {
-        case.planned.set("region", Bytes(region));
-    }
-    let rails = rails::asked(params, site)?;
-    let placement = if is_by_verbs(params) {
-        let pair = by_verbs(&mut case, params, site)?;
-        verbs::place_threads(site, params, pair, 1)?
-    } else if rails.is_empty() {
-        place_threads(&ends, site, params, 1)?
+    if Layer::of(params) == Layer::Mpi {
+        by_mpi(&mut case, about, params, site)?;
     } else {
-        let nics = rails::interfaces(&rails, params, site)?;
-        rails::plan(&mut case, &rails);
-        place_threads_over(&ends, site, params, &nics, &[0])?
-    };
-    placement.apply(&ends, about.parts.names(), &mut case);
-    case.budget.overhead = Nanos::millis(200);
+        place(&mut case, &ends, about, params, site)?;
+        case.budget.overhead = Nanos::millis(200);
+    }
+    if region > 0 {
+        case.planned.set(REGION_NAME, Bytes(region));
+    }
     Ok(vec![case])
 }
 
-/// Parameters that one of the transports has only, each with its default.
-const OF_TCP: &[(&str, &str)] = &[("socket_buffer", "auto"), ("mtu", "auto"), ("rails", "none")];
-const OF_VERBS: &[(&str, &str)] = &[("operation", "write")];
+/// Places the threads of a case over TCP or verbs.
+fn place(
+    case: &mut Case,
+    ends: &Ends<'_>,
+    about: &About,
+    params: &Params,
+    site: &Site,
+) -> Result<(), Reason> {
+    let rails = rails::asked(params, site)?;
+    let placement = if Layer::of(params) == Layer::Verbs {
+        let pair = by_verbs(case, params, site)?;
+        verbs::place_threads(site, params, pair, 1)?
+    } else if rails.is_empty() {
+        place_threads(ends, site, params, 1)?
+    } else {
+        let nics = rails::interfaces(&rails, params, site)?;
+        rails::plan(case, &rails);
+        place_threads_over(ends, site, params, &nics, &[0])?
+    };
+    placement.apply(ends, about.parts.names(), case);
+    Ok(())
+}
+
+/// Changes the case to a job of two ranks. On one node one part starts both.
+fn by_mpi(case: &mut Case, about: &About, params: &Params, site: &Site) -> Result<(), Reason> {
+    let mut job = case_of_ranks(about, params, site, 2)?;
+    for (place, part) in job.places.iter_mut().zip(about.parts.names()) {
+        (*part).clone_into(&mut place.part);
+    }
+    if case.nodes.len() == 1 {
+        *case = job;
+    } else {
+        // The path has the same name as with the other transports.
+        let Case { places, mut planned, budget, findings, .. } = job;
+        if let Some(peer) = case.planned.get(PEER_INTERFACE.name) {
+            planned.set(PEER_INTERFACE.name, peer.clone());
+        }
+        (case.places, case.planned, case.budget, case.findings) = (places, planned, budget, findings);
+    }
+    Ok(())
+}
+
+/// Parameters that not all transports have, each with its default and the transports that have it. Those of MPI are not among
+/// them, so that a run over several transports may name a library.
+const OF_SOME: &[(&str, &str, &[Layer])] = &[
+    ("socket_buffer", "auto", &[Layer::Tcp]),
+    ("mtu", "auto", &[Layer::Tcp]),
+    ("rails", "none", &[Layer::Tcp]),
+    ("operation", "write", &[Layer::Verbs]),
+    (PEER_INTERFACE.name, PEER_INTERFACE.default, &[Layer::Tcp, Layer::Verbs]),
+];
 
 fn contradictions(params: &Params) -> Result<(), Reason> {
     let refuse = |text: String| Err(Reason::new(Cause::Contradiction, text));
-    let is_given =
-        |(name, default): &&(&str, &str)| params.get(name).is_some_and(|value| value.to_string() != *default);
-    let (others, transport) = if is_by_verbs(params) { (OF_TCP, "verbs") } else { (OF_VERBS, "tcp") };
-    if let Some((name, _)) = others.iter().find(is_given) {
-        return refuse(format!("transport={transport} does not support {name}=; leave it out"));
+    let layer = Layer::of(params);
+    let is_refused = |(name, default, layers): &&(&str, &str, &[Layer])| {
+        !layers.contains(&layer) && params.get(name).is_some_and(|value| value.to_string() != *default)
+    };
+    if let Some((name, ..)) = OF_SOME.iter().find(is_refused) {
+        return refuse(format!("transport={} does not support {name}=; leave it out", layer.word()));
     }
     let buffers = params.text("buffers").unwrap_or("same");
-    if buffers == "fresh" && !is_by_verbs(params) {
+    if buffers == "fresh" && layer != Layer::Verbs {
         return refuse("buffers=fresh registers memory with a card, which takes transport=verbs".to_owned());
     }
     if buffers == "different" && params.text("operation") == Ok("send") {
@@ -87,10 +136,6 @@ fn contradictions(params: &Params) -> Result<(), Reason> {
         return refuse(text.to_owned());
     }
     Ok(())
-}
-
-pub fn is_by_verbs(params: &Params) -> bool {
-    params.text("transport") == Ok("verbs")
 }
 
 /// Changes the case to the RDMA ports that belong to the interface.
@@ -113,6 +158,11 @@ pub fn range(params: &Params) -> Result<(Bytes, Bytes), ParamError> {
     Ok((size("from")?, size("to")?))
 }
 
+/// Bytes of the region that messages walk through; 0 where each is in the same place.
+pub fn region_of(case: &Case) -> usize {
+    case.planned.bytes(REGION_NAME).ok().flatten().map_or(0, |bytes| bytes.get() as usize)
+}
+
 pub fn sizes_of(case: &Case) -> Result<Vec<u64>, ParamError> {
     let (from, to) = range(&case.params)?;
     let beside = match case.params.get("beside") {
@@ -130,7 +180,11 @@ pub fn mode(case: &Case) -> Result<Mode, Reason> {
 /// The path bounds the throughput of one connection; latencies have no bound.
 pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
     let mut limits = seatrial_bench::no_limits(about);
-    let limit = throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain);
+    let limit = if Layer::of(&case.params) == Layer::Mpi {
+        between_ranks(case, site)
+    } else {
+        throughput(case, site).map_or_else(|reason| Limit::Unknown { reason }, Limit::Chain)
+    };
     limits.insert("throughput".to_owned(), limit);
     limits
 }
@@ -140,7 +194,7 @@ pub fn limits(about: &About, case: &Case, site: &Site) -> Limits {
 fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mode = mode(case).map_err(|error| error.to_string())?;
     let directions = if mode == Mode::Both { 2 } else { 1 };
-    if is_by_verbs(&case.params) {
+    if Layer::of(&case.params) == Layer::Verbs {
         let largest = range(&case.params).map_err(|error| error.to_string())?.1;
         let bounds = verbs::one_way(operation(&case.params), largest.get(), case, site)?;
         return Ok(link_limits::times(&bounds, directions));
@@ -151,15 +205,33 @@ fn throughput(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     Ok(link_limits::times(&rails::limits(&of_one, site, unshaped)?, directions))
 }
 
+/// What the ports of the nodes that send let out, whichever of them the library uses.
+fn between_ranks(case: &Case, site: &Site) -> Limit {
+    if case.nodes.len() == 1 {
+        return Limit::unknown(
+            "two ranks of one node exchange messages through its memory, not over a network",
+        );
+    }
+    let (Ok(mode), Ok((_, largest))) = (mode(case), range(&case.params)) else {
+        return Limit::unknown("the case has no mode or no largest size");
+    };
+    let senders = if mode == Mode::Both { Senders::All } else { Senders::FirstHalf };
+    match between_nodes::limit(case, site, senders, largest.get()) {
+        Limit::Chain(bounds) if bounds.iter().any(is_of_shaper) => Limit::unknown(ONLY_SHAPED),
+        limit => limit,
+    }
+}
+
+const ONLY_SHAPED: &str = "only a shaper bounds the path, and a shaper passes bursts faster than its rate";
+
+fn is_of_shaper(bound: &Bound) -> bool {
+    bound.provenance.starts_with("qdisc")
+}
+
 fn unshaped(case: &Case, site: &Site) -> Result<Vec<Bound>, String> {
     let mut bounds = link_limits::tcp(case, site)?;
-    bounds.retain(|bound| !bound.provenance.starts_with("qdisc"));
-    match bounds.is_empty() {
-        true => {
-            Err("only a shaper bounds the path, and a shaper passes bursts faster than its rate".to_owned())
-        }
-        false => Ok(bounds),
-    }
+    bounds.retain(|bound| !is_of_shaper(bound));
+    if bounds.is_empty() { Err(ONLY_SHAPED.to_owned()) } else { Ok(bounds) }
 }
 
 fn unreadable(error: ParamError) -> Reason {

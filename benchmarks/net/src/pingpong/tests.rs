@@ -185,6 +185,8 @@ fn parameters_of_the_other_transport_are_refused() {
     for (changed, word) in [
         (vec![("operation", "read")], "transport=tcp does not support operation="),
         (vec![("buffers", "fresh")], "takes transport=verbs"),
+        (vec![("transport", "mpi"), ("mtu", "1500")], "transport=mpi does not support mtu="),
+        (vec![("transport", "mpi"), ("buffers", "fresh")], "takes transport=verbs"),
         (vec![("transport", "verbs"), ("mtu", "1500")], "transport=verbs does not support mtu="),
         (vec![("transport", "verbs"), ("rails", "eth0+eth1")], "does not support rails="),
         (vec![("transport", "verbs"), ("socket_buffer", "1 MiB")], "does not support socket_buffer="),

@@ -11,7 +11,7 @@ use super::Buffers;
 /// other beside them are a few bytes.
 ///
 /// Every call but [`PingPongTransport::wait`] ends in bounded time: a peer that is silent for seconds is an error, not a wait.
-pub trait PingPongTransport: Send {
+pub trait PingPongTransport {
     /// Makes the connection of this number the one in use, if there are several; each is fresh when it is first used.
     fn switch_to(&mut self, number: usize) -> Result<(), Reason>;
 

@@ -1,4 +1,5 @@
-//! Series below their cases: over one axis a row per case, over two a matrix per case, over more a list.
+//! Series below their cases: over one axis a row per case, or of cases that differ in one parameter a column per case; over two
+//! axes a matrix per case, over more a list.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +8,7 @@ use seatrial_model::record::{CaseRecord, SeriesRecord, SeriesRow};
 use super::table;
 use crate::ink::Ink;
 use crate::notes::Notes;
+use crate::view::case_columns::{self, CaseColumns};
 use crate::view::series::{list, matrix, over_one_axis, shared, title};
 use crate::view::table::Table;
 use crate::words::{clean, count};
@@ -33,16 +35,24 @@ pub fn text(cases: &[&CaseRecord], which: Series, width: u16) -> String {
         let untitled = Table { title: String::new(), ..table };
         text += &table::text(untitled, usize::MAX, &mut Notes::default(), width);
     }
-    let is_alone = |case: &CaseRecord, series: &SeriesRecord| {
-        !with_table.contains(case.case.as_str()) || (which == Series::All && series.column.is_none())
+    let beside = if is_few { case_columns::of(cases) } else { Vec::new() };
+    for table in beside.iter().map(CaseColumns::table) {
+        text += &format!("\n{}", table::text(table, usize::MAX, &mut Notes::default(), width));
+    }
+    let is_alone = |case: &CaseRecord, name: &str, series: &SeriesRecord| {
+        let is_beside = beside.iter().any(|columns| columns.has(case, name));
+        let is_free =
+            !with_table.contains(case.case.as_str()) || (which == Series::All && series.column.is_none());
+        is_free && !is_beside
     };
     let alone = |case: &&CaseRecord| {
-        let of = case.series.iter().filter(|(_, series)| is_alone(case, series));
+        let of = case.series.iter().filter(|(name, series)| is_alone(case, name, series));
         of.map(|(name, _)| name.clone()).collect::<Vec<_>>()
     };
     let names: BTreeSet<String> = cases.iter().flat_map(alone).collect();
     for name in &names {
-        let with: Vec<_> = cases.iter().filter_map(|case| Some((*case, case.series.get(name)?))).collect();
+        let with = cases.iter().filter_map(|case| Some((*case, case.series.get(name)?)));
+        let with: Vec<_> = with.filter(|(case, series)| is_alone(case, name, series)).collect();
         let Some((_, first)) = with.first() else { continue };
         text += &format!("\n{}\n", Ink::Strong.on(&clean(&title(name, first, &first.axes))));
         if with.len() > MOST_CASES {

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod answers;
+pub mod case_columns;
 pub mod cases;
 pub mod criteria;
 pub mod differences;

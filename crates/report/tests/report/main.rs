@@ -1,5 +1,6 @@
 //! Golden views of made-up records, and the contract of the machine-readable formats.
 
+mod case_columns;
 mod causes;
 mod comparing;
 mod fixture;

@@ -122,6 +122,24 @@ impl Constants {
     }
 }
 
+/// How the text of Intel MPI about itself begins.
+const INTEL: &str = "Intel(R) MPI";
+
+/// MPI_ERRORS_RETURN in mpi_abi.h of Intel MPI 2021.19, which has it and MPI_ERRORS_ABORT the other way round than that of MPICH
+/// 5.0.
+const ERRORS_RETURN_OF_INTEL: Handle = 0x142;
+
+impl Constants {
+    /// The same with the numbers of the library that says `version` of itself, where they differ from those of other libraries of
+    /// `abi`.
+    pub(super) fn of_maker(self, abi: Abi, version: &str) -> Self {
+        if abi == Abi::Standard && version.starts_with(INTEL) {
+            return Self { errors_return: ERRORS_RETURN_OF_INTEL, ..self };
+        }
+        self
+    }
+}
+
 /// The names of the handles in a header, in the order of [`Constants`].
 const HANDLES: [&str; 9] = [
     "MPI_COMM_WORLD",
@@ -148,15 +166,16 @@ const OPEN_MPI_HANDLES: [&CStr; 9] = [
     c"ompi_mpi_info_null",
 ];
 
-/// For the test that compares with a header: names, and the value that the header must give, or the object that it must
+/// For the test that compares with the header of a library that says `version` of itself: names, and the value that the header must give, or the object that it must
 /// name.
 #[doc(hidden)]
-pub fn constants(abi: Abi) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
+pub fn constants(abi: Abi, version: &str) -> Vec<(&'static str, Result<i64, &'static CStr>)> {
     let of = match abi {
         Abi::Standard => STANDARD,
         Abi::Mpich => MPICH,
         Abi::OpenMpi => OPEN_MPI,
-    };
+    }
+    .of_maker(abi, version);
     let numbers =
         [of.world, of.byte, of.float, of.double, of.sum, of.max, of.errors_return, of.int64, of.no_info];
     let handles: Vec<Result<i64, &'static CStr>> = match abi {

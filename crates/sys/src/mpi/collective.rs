@@ -58,6 +58,7 @@ pub enum Reduction {
 }
 
 impl Communicator<'_> {
+    #[inline]
     pub fn barrier(&self) -> Result<(), MpiError> {
         call!(self.mpi, barrier(self.handle))
     }
@@ -69,6 +70,7 @@ impl Communicator<'_> {
     }
 
     /// Puts the result over all ranks into `into` of every rank.
+    #[inline]
     pub fn all_reduce<T: Number>(
         &self,
         own: &[T],
@@ -169,6 +171,7 @@ impl Communicator<'_> {
         }
     }
 
+    #[inline]
     pub(super) const fn reduction(&self, operation: Reduction) -> Handle {
         match operation {
             Reduction::Sum => self.mpi.constants.sum,
@@ -189,6 +192,7 @@ impl Communicator<'_> {
     }
 }
 
+#[inline]
 pub(super) fn reduced(own: usize, into: usize) -> Result<c_int, MpiError> {
     assert!(into >= own, "{own} elements into {into}");
     length(own)

@@ -65,12 +65,14 @@ impl<'a> Communicator<'a> {
         Self::new(self.mpi, handle)
     }
 
+    #[inline]
     pub fn send(&self, bytes: &[u8], to: usize, tag: u16) -> Result<(), MpiError> {
         let (count, byte) = (length(bytes.len())?, self.mpi.constants.byte);
         call!(self.mpi, send(bytes.as_ptr().cast(), count, byte, rank_of(to), tag.into(), self.handle))
     }
 
     /// Waits for a message with `tag` of rank `from`, of at most the length of `bytes`.
+    #[inline]
     pub fn receive(&self, bytes: &mut [u8], from: usize, tag: u16) -> Result<(), MpiError> {
         let (count, constants) = (length(bytes.len())?, &self.mpi.constants);
         call!(
@@ -160,17 +162,34 @@ impl<'a> Requests<'a> {
         unsafe { self.bytes.as_mut_ptr().cast::<u8>().add(at).cast() }
     }
 
+    /// Starts `count` more. `start` gets the number of each and the place of its request, and returns the library's answer, of
+    /// which the first that is an error is returned.
+    pub(super) fn start_all(&mut self, count: usize, start: impl Fn(usize, *mut c_void) -> c_int) -> c_int {
+        let (mut place, width) = (self.next(), self.mpi.abi().handle_bytes());
+        for number in 0..count {
+            let code = start(number, place);
+            if code != 0 {
+                return code;
+            }
+            self.started += 1;
+            place = place.wrapping_byte_add(width);
+        }
+        0
+    }
+
     pub(super) fn wait(&mut self) -> Result<(), MpiError> {
         let count = length(self.started)?;
         call!(self.mpi, wait_all(count, self.bytes.as_mut_ptr().cast(), self.mpi.constants.no_status))
     }
 }
 
+#[inline]
 pub(super) fn rank_of(rank: usize) -> c_int {
     c_int::try_from(rank).unwrap_or(c_int::MAX)
 }
 
 /// A count as MPI takes it.
+#[inline]
 pub(super) fn length(bytes: usize) -> Result<c_int, MpiError> {
     let most = c_int::MAX as usize;
     c_int::try_from(bytes).map_err(|_| MpiError::TooLong { what: "a message", bytes, most })

@@ -47,7 +47,12 @@ impl Mpi {
         let abi = abi_of(&library, &table);
         let constants = Constants::of(abi, &library)
             .map_err(|symbol| MpiError::Missing { library: name.clone(), symbol })?;
-        Ok(Self { table, constants, abi, name })
+        let mut mpi = Self { table, constants, abi, name };
+        // What is no MPI library says nothing, which is told when it is asked for.
+        if let Ok(version) = mpi.says() {
+            mpi.constants = mpi.constants.of_maker(abi, &version);
+        }
+        Ok(mpi)
     }
 
     pub const fn abi(&self) -> Abi {
@@ -79,12 +84,19 @@ impl Mpi {
         call!(self, abort(self.constants.world, code))
     }
 
+    #[cold]
     pub(super) fn missing(&self, symbol: &'static str) -> MpiError {
         MpiError::Missing { library: self.name.clone(), symbol }
     }
 
+    #[inline]
     pub(super) fn answer(&self, call: &'static str, code: c_int) -> Result<(), MpiError> {
-        if code == 0 { Ok(()) } else { Err(MpiError::Refused { call, text: self.told(code) }) }
+        if code == 0 { Ok(()) } else { Err(self.refused(call, code)) }
+    }
+
+    #[cold]
+    fn refused(&self, call: &'static str, code: c_int) -> MpiError {
+        MpiError::Refused { call, text: self.told(code) }
     }
 
     /// The library's words for an error.

@@ -3,7 +3,6 @@
 
 use super::communicator::{Communicator, Requests, length, rank_of};
 use super::error::MpiError;
-use super::library::call;
 
 /// Where the messages of a window stand in memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,22 +70,26 @@ impl<'a> Window<'a> {
         if let Some((memory, layout)) = into {
             assert!(layout.end() <= memory.len(), "{layout:?} in {} bytes", memory.len());
             let (count, base) = (length(layout.size)?, memory.as_mut_ptr());
-            for number in 0..layout.count {
+            let entry = mpi.table.start_receive;
+            let function = entry.function.ok_or_else(|| mpi.missing(entry.symbol))?;
+            let code = self.requests.start_all(layout.count, |number, request| {
                 let at = base.wrapping_add(layout.first + number * layout.stride).cast();
-                let request = self.requests.next();
-                call!(mpi, start_receive(at, count, byte, peer, tag.into(), handle, request))?;
-                self.requests.started += 1;
-            }
+                // SAFETY: the message lies in `memory`, as asserted, which lives until the request is waited for.
+                unsafe { function(at, count, byte, peer, tag.into(), handle, request) }
+            });
+            mpi.answer(entry.symbol, code)?;
         }
         if let Some((memory, layout)) = out {
             assert!(layout.end() <= memory.len(), "{layout:?} in {} bytes", memory.len());
             let (count, base) = (length(layout.size)?, memory.as_ptr());
-            for number in 0..layout.count {
+            let entry = mpi.table.start_send;
+            let function = entry.function.ok_or_else(|| mpi.missing(entry.symbol))?;
+            let code = self.requests.start_all(layout.count, |number, request| {
                 let at = base.wrapping_add(layout.first + number * layout.stride).cast();
-                let request = self.requests.next();
-                call!(mpi, start_send(at, count, byte, peer, tag.into(), handle, request))?;
-                self.requests.started += 1;
-            }
+                // SAFETY: as above.
+                unsafe { function(at, count, byte, peer, tag.into(), handle, request) }
+            });
+            mpi.answer(entry.symbol, code)?;
         }
         Ok(())
     }

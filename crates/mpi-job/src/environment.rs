@@ -54,8 +54,13 @@ fn steers(name: &str) -> bool {
     starts_with_one(name, &STEERING) && !starts_with_one(name, &OF_OUTER_LAUNCHER)
 }
 
+/// Where Slurm's programs find the cluster.
+const OF_CLUSTER: &str = "SLURM_CONF";
+
 fn is_of_outer_job(name: &str) -> bool {
-    !steers(name) && (starts_with_one(name, &OUTER) || starts_with_one(name, &OF_OUTER_LAUNCHER))
+    !steers(name)
+        && name != OF_CLUSTER
+        && (starts_with_one(name, &OUTER) || starts_with_one(name, &OF_OUTER_LAUNCHER))
 }
 
 /// The variables of this process that steer the library and that its ranks get.
@@ -135,7 +140,7 @@ mod tests {
         ] {
             assert!(is_of_outer_job(name) && !steers(name), "{name}");
         }
-        for name in ["PATH", "LD_LIBRARY_PATH", "HOME", "SEATRIAL_MPI", "OMP_NUM_THREADS"] {
+        for name in ["PATH", "LD_LIBRARY_PATH", "HOME", "SLURM_CONF", "SEATRIAL_MPI", "OMP_NUM_THREADS"] {
             assert!(!is_of_outer_job(name) && !steers(name), "{name}");
         }
     }

@@ -41,6 +41,7 @@ impl NodeEnd {
             return Err(Reason::new(Cause::Protocol, "the connections of a node are missing"));
         };
         let calls = Arc::new(CallListener::open().map_err(failed)?);
+        send(&commands, &calls.call()).map_err(failed)?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (listener, over) = (Arc::clone(&calls), Arc::clone(&is_over));
         spawn("launcher", move || {

@@ -13,11 +13,12 @@ use super::environment;
 use super::hosts::JobHosts;
 use super::library::LibraryFacts;
 use super::output::Output;
-use super::process::own_program;
+use super::process::{NodeCall, own_program};
+use super::srun;
 use super::{LAUNCH, PROGRAM, REMOTE_SHELL, SUBCOMMAND};
 
-/// Time of a launcher to tell its version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time of a launcher to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whose protocol a launcher speaks to its ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -28,11 +29,15 @@ pub enum Family {
     Hydra,
     /// Seatrial itself, which serves PMI-1 to ranks of MPICH and its relatives.
     Seatrial,
+    /// Slurm's srun.
+    Slurm,
     Unknown,
 }
 
 /// The launcher that is Seatrial itself, as the parameter names it.
 const OWN: &str = "own";
+
+const SRUN: &str = "srun";
 
 impl Family {
     fn of(library: &LibraryFacts) -> Self {
@@ -47,6 +52,9 @@ pub struct Launcher {
     pub family: Family,
     /// The first line of what it says of its version.
     pub version: String,
+    /// The plugin of Slurm by which ranks find each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<String>,
 }
 
 impl Launcher {
@@ -57,7 +65,8 @@ impl Launcher {
         }
         if let Some(path) = asked {
             return Self::at(path)
-                .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())));
+                .map_err(|why| Reason::new(Cause::Missing, format!("launcher={}: {why}", path.display())))?
+                .with_plugin(library);
         }
         let wanted = Family::of(library);
         let (mut seen, mut of_unknown) = (Vec::new(), None);
@@ -71,16 +80,35 @@ impl Launcher {
                 Err(why) => seen.push(format!("{}: {why}", path.display())),
             }
         }
-        of_unknown.ok_or_else(|| {
-            let seen = if seen.is_empty() { "there is none".to_owned() } else { seen.join("; ") };
-            let text = format!(
-                "no launcher of the installation of {} ({}) was found in the folder bin of its prefix: {seen}; set \
-                 -p launcher=PATH",
-                library.path.display(),
-                library.version
-            );
-            Reason::new(Cause::Missing, text)
-        })
+        if let Some(launcher) = of_unknown {
+            return Ok(launcher);
+        }
+        // An installation for Slurm may have no launcher.
+        if srun::allocation().is_ok()
+            && let Ok(srun) = Self::at(Path::new(SRUN))
+        {
+            return srun.with_plugin(library);
+        }
+        let seen = if seen.is_empty() { "there is none".to_owned() } else { seen.join("; ") };
+        let text = format!(
+            "no launcher of the installation of {} ({}) was found in the folder bin of its prefix: {seen}; set \
+             -p launcher=PATH",
+            library.path.display(),
+            library.version
+        );
+        Err(Reason::new(Cause::Missing, text))
+    }
+
+    /// The same with the plugin for the library, where this is Slurm's.
+    fn with_plugin(self, library: &LibraryFacts) -> Result<Self, Reason> {
+        if self.family != Family::Slurm {
+            return Ok(self);
+        }
+        srun::allocation()?;
+        let printed = said(&self.path, "--mpi=list")
+            .map_err(|why| Reason::new(Cause::Launcher, format!("srun --mpi=list: {why}")))?;
+        let plugin = srun::choose(library, &srun::plugins(&printed))?;
+        Ok(Self { plugin: Some(plugin), ..self })
     }
 
     /// Seatrial itself as the launcher.
@@ -91,24 +119,26 @@ impl Launcher {
         }
         let path =
             std::env::current_exe().map_err(|error| Reason::new(Cause::Launcher, error.to_string()))?;
-        Ok(Self { path, family: Family::Seatrial, version: "PMI-1 of Seatrial".to_owned() })
+        Ok(Self { path, family: Family::Seatrial, version: "PMI-1 of Seatrial".to_owned(), plugin: None })
     }
 
     /// Whether ranks of `library` may understand it, as far as is known.
     pub fn fits(&self, library: &LibraryFacts) -> bool {
-        matches!(self.family, Family::Unknown | Family::Seatrial) || self.family == Family::of(library)
+        matches!(self.family, Family::Unknown | Family::Seatrial | Family::Slurm)
+            || self.family == Family::of(library)
     }
 
     /// Asks the program at `path` what it is.
     fn at(path: &Path) -> Result<Self, String> {
-        let text = version_text(path)?;
+        let text = said(path, "--version")?;
         let version =
             text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
-        Ok(Self { path: path.to_owned(), family: family_of(&text), version })
+        Ok(Self { path: path.to_owned(), family: family_of(&text), version, plugin: None })
     }
 
     /// The command that starts so many ranks on `hosts`, and the variables of an outer job that its processes do not get.
-    pub fn command(&self, ranks: usize, hosts: &JobHosts) -> (Command, Vec<String>) {
+    /// `calls` are how the other nodes are called.
+    pub fn command(&self, ranks: usize, hosts: &JobHosts, calls: &[NodeCall]) -> (Command, Vec<String>) {
         if self.family == Family::Seatrial {
             let mut command = Command::new(own_program());
             let scrubbed = environment::scrub(&mut command);
@@ -119,6 +149,10 @@ impl Launcher {
         }
         let mut command = Command::new(&self.path);
         let scrubbed = environment::scrub(&mut command);
+        if let Some(plugin) = &self.plugin {
+            srun::complete(&mut command, plugin, ranks, hosts, calls);
+            return (command, scrubbed);
+        }
         command.arg("-n").arg(ranks.to_string());
         match self.family {
             Family::OpenMpi => {
@@ -135,7 +169,7 @@ impl Launcher {
             Family::Hydra => {
                 command.env("I_MPI_PIN", "0");
             }
-            Family::Seatrial | Family::Unknown => {}
+            Family::Seatrial | Family::Slurm | Family::Unknown => {}
         }
         if hosts.are_several() {
             self.spread(&mut command, ranks, hosts);
@@ -171,7 +205,7 @@ impl Launcher {
                     command.env(name, value);
                 }
             }
-            Family::Hydra | Family::Seatrial | Family::Unknown => {
+            Family::Hydra | Family::Seatrial | Family::Slurm | Family::Unknown => {
                 // Each rank has the environment of its node's worker, which knows this program and its own socket.
                 command.args(["-hosts", &list, "-genvnone"]);
                 if let Some(interface) = &hosts.interface {
@@ -198,29 +232,31 @@ fn family_of(version: &str) -> Family {
         Family::OpenMpi
     } else if says(&["HYDRA", "Hydra", "Intel(R) MPI", "MVAPICH"]) {
         Family::Hydra
+    } else if says(&["slurm"]) {
+        Family::Slurm
     } else {
         Family::Unknown
     }
 }
 
-/// What a launcher prints when it is asked for its version.
-fn version_text(path: &Path) -> Result<String, String> {
+/// What a launcher prints when it is asked with this option.
+fn said(path: &Path, option: &str) -> Result<String, String> {
     let said = |error: std::io::Error| error.to_string();
     let (printed, writer) = std::io::pipe().map_err(said)?;
     let mut command = Command::new(path);
     environment::scrub(&mut command);
-    command.arg("--version").stdin(Stdio::null()).stdout(writer.try_clone().map_err(said)?).stderr(writer);
+    command.arg(option).stdin(Stdio::null()).stdout(writer.try_clone().map_err(said)?).stderr(writer);
     let mut child = command.spawn().map_err(said)?;
     drop(command);
     let output = Output::drain(printed).map_err(said)?;
-    let until = Instant::now() + VERSION_TIMEOUT;
+    let until = Instant::now() + ANSWER_TIMEOUT;
     while !output.is_complete() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(2));
     }
     let is_over = output.is_complete();
     let _ = child.kill();
     let _ = child.wait();
-    if is_over { Ok(output.text()) } else { Err("it did not tell its version within 10 s".to_owned()) }
+    if is_over { Ok(output.text()) } else { Err(format!("it did not answer {option} within 10 s")) }
 }
 
 #[cfg(test)]
@@ -233,7 +269,7 @@ mod tests {
         assert_eq!(family_of("mpirun (Open MPI) 5.0.11"), Family::OpenMpi);
         assert_eq!(family_of("HYDRA build details:\n    Version: 4.0.2"), Family::Hydra);
         assert_eq!(family_of("Intel(R) MPI Library for Linux* OS, Version 2021.12"), Family::Hydra);
-        assert_eq!(family_of("srun 23.02"), Family::Unknown);
+        assert_eq!(family_of("slurm-wlm 22.05.8"), Family::Slurm);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One MPI job: found library, started launcher, and ranks that take orders from the worker of the case.
+//! MPI jobs, for benchmarks whose ranks do the work: found library, started launcher, and ranks that take orders from the worker of the case.
 //!
 //! The worker loads no MPI library. It starts this program again, first alone to find out what a library is, then by the
 //! launcher of the library's installation as many times as there are ranks. Each of these processes finds the worker's
@@ -8,33 +8,41 @@
 //! which hands the command for a node to the part on that node over a connection of the parts. Ranks call the part on their
 //! own node, which passes the bytes on to the first part.
 
+pub mod between_nodes;
 mod clock_offset;
 mod ends;
 mod environment;
 mod events;
 mod hosts;
+mod hung;
 mod launch;
 mod launcher;
 mod library;
 mod links;
+mod network;
 mod node;
 mod output;
+pub mod params;
 mod pmi;
 mod process;
 mod rank;
+pub mod ranks;
 mod remote_shell;
+mod srun;
 mod start;
 mod wire;
+pub mod worker;
 
-pub use environment::kept;
-pub use hosts::JobHosts;
+use environment::kept;
+use hosts::JobHosts;
 pub use launch::launch;
-pub use launcher::Launcher;
-pub use library::LibraryFacts;
+use launcher::Launcher;
+use library::LibraryFacts;
 pub use links::HostLink;
 pub use node::{CONNECTIONS, NodeEnd};
 pub use rank::{
-    FINALIZE, Hook, Moment, Program, ProgramStart, RankJob, agree, allocate, refused, serve_worker, step,
+    FINALIZE, Hook, Moment, Program, ProgramStart, RankJob, RankProgram, agree, allocate, refused,
+    serve_worker, step,
 };
 pub use remote_shell::remote_shell;
 pub use start::{Job, JobSpec};

@@ -1,6 +1,6 @@
 //! The connections of the part that starts a job to the parts on the other nodes.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use socket2::Socket;
 
 use super::hosts::JobHosts;
 use super::node::{NO_EXIT_CODE, relay, serve_commands, spawn};
-use super::process::CallListener;
+use super::process::{CallListener, NodeCall};
 use super::wire::{RemoteAnswer, RemoteCommand, messages, send};
 
 /// The connections to the part on another node.
@@ -32,6 +32,16 @@ impl HostLink {
             links.push(Self { commands: commands.into(), phases, ranks });
         }
         links
+    }
+
+    /// How ranks on the node call its part, the first line that the part sends.
+    pub fn call(&self) -> std::io::Result<NodeCall> {
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        // What follows is for a remote shell.
+        while (&self.commands).read(&mut byte)? == 1 && byte != *b"\n" {
+            line.push(byte[0]);
+        }
+        Ok(serde_json::from_slice(&line)?)
     }
 }
 

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::between_nodes::hosts;
 use crate::hung;
-use crate::job::{CONNECTIONS, HostLink, Job, JobHosts, JobSpec, Launcher, LibraryFacts, NodeEnd, kept};
 use crate::ranks::{PER_NODE, RANKS, patience};
+use crate::{CONNECTIONS, HostLink, Job, JobHosts, JobSpec, Launcher, LibraryFacts, NodeEnd, kept};
 
 /// Evidence of the part that the case keeps.
 const KEPT: [&str; 5] = ["library", "launcher", "ranks", "environment", "printed"];

@@ -15,6 +15,7 @@ use rustix::time::Timespec;
 use seatrial_model::Nanos;
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::process::leave_with_parent;
+use serde::{Deserialize, Serialize};
 
 use super::output::Output;
 use super::{PROGRAM, SOCKET, SUBCOMMAND};
@@ -50,6 +51,13 @@ pub struct CallListener {
     name: String,
 }
 
+/// How ranks of a node call the part there, and find this program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NodeCall {
+    pub socket: String,
+    pub program: String,
+}
+
 /// A process that called back. Its handle names no other process, not even after its end; `None` where it has ended already.
 pub struct Caller(Option<OwnedFd>);
 
@@ -65,6 +73,10 @@ impl CallListener {
     pub fn tell(&self, command: &mut Command) {
         self.tell_as(SOCKET, command);
         command.env(PROGRAM, own_program());
+    }
+
+    pub fn call(&self) -> NodeCall {
+        NodeCall { socket: self.name.clone(), program: own_program() }
     }
 
     /// Names the socket to `command` by the variable `socket`.

@@ -10,9 +10,9 @@ use std::sync::mpsc::Sender;
 use rustix::io::{FdFlags, fcntl_setfd};
 use seatrial_sys::process::tie_to_parent;
 
-use super::super::node::spawn;
-use super::super::process::rank_command;
 use super::{Block, RankEvent};
+use crate::node::spawn;
+use crate::process::rank_command;
 
 /// A rank that a signal ended has this and the number of the signal as its exit code, as in a shell.
 const SIGNALLED: i32 = 128;

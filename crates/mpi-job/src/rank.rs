@@ -78,6 +78,9 @@ pub fn allocate<T: Clone>(count: usize, value: T, remedy: &str) -> Result<Vec<T>
 /// Makes the program of a benchmark from its order, in the job of a communicator.
 pub type ProgramStart = for<'a> fn(&Value, RankJob<'a>) -> Result<Box<dyn Program + 'a>, Reason>;
 
+/// The id of a benchmark, and what its ranks run.
+pub type RankProgram = (&'static str, ProgramStart);
+
 /// What a program in a rank gets of the job.
 #[derive(Clone, Copy)]
 pub struct RankJob<'a> {
@@ -112,7 +115,7 @@ fn now() -> Nanos {
 }
 
 /// Runs a rank to its end. `programs` are the benchmarks that have ranks, by id; `hook` does nothing but in tests.
-pub fn serve_worker(programs: &[(&str, ProgramStart)], hook: Hook) -> ExitCode {
+pub fn serve_worker(programs: &[RankProgram], hook: Hook) -> ExitCode {
     let begun = now();
     let stream = match call_worker(SOCKET) {
         Ok(stream) => stream,
@@ -207,7 +210,7 @@ struct RankCaller {
 fn serve(
     stream: &UnixStream,
     orders: &Orders,
-    programs: &[(&str, ProgramStart)],
+    programs: &[RankProgram],
     caller: RankCaller,
 ) -> Result<(), Reason> {
     let first = orders.next()?;
