@@ -349,13 +349,17 @@ _seatrial() {
             return 0
             ;;
         seatrial__subcmd__copy)
-            opts="-h --streams --checksum --preserve --encrypt --dry-run --ssh --help"
+            opts="-h --streams --window --checksum --preserve --encrypt --dry-run --ssh --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

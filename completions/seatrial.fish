@@ -326,6 +326,7 @@ complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l dry-run -d '
 complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -l other-hosts -d 'Also remove folders of other hosts, for which it is unknown whether their process still runs'
 complete -c seatrial -n "__fish_seatrial_using_subcommand clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l streams -d 'Data connections, or threads within this host' -r
+complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l window -d 'Buffers of each data connection: auto: the kernel\'s; bdp: speed of the interface / 8 x round trip; or a size' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l ssh -d 'ssh command with its options: \'ssh -F cluster.conf\'' -r
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l checksum -d 'Compare the content of files that have the same size, whatever their time says'
 complete -c seatrial -n "__fish_seatrial_using_subcommand copy" -l preserve -d 'Also owners and extended attributes (access control lists too); modes and times always come along'

@@ -85,7 +85,8 @@ impl Audit {
 
 /// Gives the nodes of a resumed run the settings that were `kept` when the run began, where they equal those of
 /// `now`. A setting that changed since becomes unknown: part of the run was measured with the old value, part with
-/// the new.
+/// the new. A state, which nobody sets, is the present one, with the earlier one beside it; growth of its counter is told from
+/// the beginning of the run on.
 pub fn changed_since(kept: &Site, now: &mut Site) {
     for node in &mut now.nodes {
         // A run has one inventory, which limits are derived from: the machine as it was when the run began.
@@ -102,10 +103,18 @@ pub fn changed_since(kept: &Site, now: &mut Site) {
 
 fn compared(kept: &SettingReading, now: &[SettingReading]) -> SettingReading {
     let same = |now: &&SettingReading| now.setting == kept.setting && now.subject == kept.subject;
-    let (before, after) = match (&kept.present, now.iter().find(same).map(|now| &now.present)) {
-        (Present::Value(before), Some(Present::Value(after))) if before != after => (before, after),
-        _ => return kept.clone(),
+    let Some(now) = now.iter().find(same) else { return kept.clone() };
+    let (Present::Value(before), Present::Value(after)) = (&kept.present, &now.present) else {
+        return kept.clone();
     };
+    if before == after {
+        return kept.clone();
+    }
+    if kept.is_state() {
+        let was = format!("it was {before} when the run began");
+        let note = now.note.clone().into_iter().chain([was]).collect::<Vec<_>>().join("; ");
+        return SettingReading { note: Some(note), counted: kept.counted, ..now.clone() };
+    }
     let why = format!("it was {before} when the run began and {after} when it was resumed");
     SettingReading { present: Present::Unreadable(why), ..kept.clone() }
 }
@@ -178,6 +187,12 @@ mod tests {
         assert_eq!((&compared[0], &compared[2]), (&kept[0], &gone));
         let why = "it was on when the run began and off when it was resumed";
         assert_eq!(compared[1].present, Present::Unreadable(why.to_owned()));
+        let mut grown = site("n1", vec![SettingReading { counted: Some(7), ..value("state.errors", 7_u64) }]);
+        let before = SettingReading { counted: Some(4), ..value("state.errors", 4_u64) };
+        changed_since(&site("n1", vec![before]), &mut grown);
+        let [state] = grown.settings("n1") else { panic!("{grown:?}") };
+        assert_eq!((&state.present, state.counted), (&Present::Value(7_u64.into()), Some(4)));
+        assert_eq!(state.note.as_deref(), Some("it was 4 when the run began"));
         // The present settings count for a node that the run folder does not describe.
         let mut other = site("n2", vec![value("a", "off")]);
         changed_since(&site("n1", kept), &mut other);

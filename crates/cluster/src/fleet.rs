@@ -44,6 +44,11 @@ pub trait Fleet {
         None
     }
 
+    /// Whether the agent of a node is gone, as far as is known: a command to it has no answer.
+    fn is_gone(&self, _: NodeIndex) -> bool {
+        false
+    }
+
     /// Sends a command. A lost agent ignores it; the loss arrives as an event.
     fn send(&mut self, node: NodeIndex, command: Command);
 

@@ -1,12 +1,15 @@
 //! From measures to the record: summaries with their intervals and limits.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use seatrial_bench::Benchmark;
 use seatrial_model::record::{
     Axis, CaseRecord, MetricRecord, SeriesColumn, SeriesRecord, SeriesRow, Summary,
 };
-use seatrial_model::{Case, Cause, Finding, LimitRecord, Limits, Measures, Params, Reason, Site, Values};
+use seatrial_model::{
+    Case, Cause, FactorCase, Finding, LimitRecord, Limits, Measures, Params, Reason, Site, Values,
+};
 use seatrial_stats::{Sorted, Summary as Statistics};
 
 /// More samples than this are stored in a file of their own, not in the record.
@@ -69,14 +72,16 @@ pub fn record(bench: &Benchmark, case: &Case, measures: Measures, site: &Site) -
     Ok(record)
 }
 
-/// The limits of a case of which the measurement told more than the plan.
+/// The limits of a case, on nodes with the settings that they had during it, and by what the measurement told more than the plan.
 fn limits(bench: &Benchmark, case: &Case, found: Params, site: &Site) -> Limits {
+    let set = case.origin.study.as_ref().and_then(FactorCase::set);
+    let site = set.map_or(Cow::Borrowed(site), |block| Cow::Owned(site.during(&block.changes)));
     if found.is_empty() {
-        return bench.limits(case, site);
+        return bench.limits(case, &site);
     }
     let mut case = case.clone();
     found.iter().for_each(|(name, value)| case.planned.set(name, value.clone()));
-    bench.limits(&case, site)
+    bench.limits(&case, &site)
 }
 
 fn about_case(mut finding: Finding, case: &Case) -> Finding {
@@ -117,4 +122,74 @@ fn defect(name: &str, why: &str) -> Reason {
         Cause::Protocol,
         format!("defect of the benchmark: its values of '{name}' are not measurements: {why}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use seatrial_model::machine::{Cpu, CpuThread, Known, Machine, Nic, NicKind};
+    use seatrial_model::profile::Test;
+    use seatrial_model::setting::{NodeChange, SettingChange};
+    use seatrial_model::{Limit, SiteNode, Subject};
+
+    use super::*;
+    use crate::inputs::PlanInputs;
+    use crate::setting_blocks::{SettingBlocks, TriedSetting};
+
+    fn node(name: &str) -> SiteNode {
+        let thread = CpuThread { id: 0, core: Some(0), online: true, allowed: true, ..CpuThread::default() };
+        let eth0 = Nic {
+            name: "eth0".to_owned(),
+            kind: NicKind::Physical,
+            up: Known::Known(true),
+            mtu: Known::Known(1500),
+            speed_mbit_s: Known::Known(10_000),
+            networks: Known::Known(vec!["10.0.0.0/16".to_owned()]),
+            link_layer: Known::Known("ethernet".to_owned()),
+            ..Nic::default()
+        };
+        let nics = Known::Known(vec![eth0]);
+        let cpu = Cpu { threads: vec![thread], ..Cpu::default() };
+        SiteNode::new(name, Machine { cpu, nics, ..Machine::default() })
+    }
+
+    #[test]
+    fn the_limit_of_a_case_follows_the_setting_that_its_nodes_have_meanwhile() {
+        let nodes = ["n1", "n2"];
+        let change = |node: &str| NodeChange {
+            node: node.to_owned(),
+            before: "1500".to_owned(),
+            change: SettingChange {
+                setting: "nic.mtu".to_owned(),
+                subject: Subject::device("nic", "eth0"),
+                wanted: 9000_u64.into(),
+            },
+        };
+        let tried = TriedSetting { label: "nic.mtu=9000".to_owned(), changes: nodes.map(change).into() };
+        let site = Site { nodes: nodes.map(node).into() };
+        let id = "net.tcp_stream".to_owned();
+        let test = Test { id: id.clone(), bench: id.clone(), ..Test::default() };
+        let registry = &seatrial_registry::REGISTRY;
+        let study = SettingBlocks { settings: vec![tried], repeats: 1, seed: 1 };
+        let plan = study.plan(&[test], registry, PlanInputs::of(&site)).expect("a plan");
+        let bench = registry.find(&id).expect("a benchmark");
+        let mut seen = Vec::new();
+        for case in plan.cases.iter().filter(|case| case.nodes == nodes) {
+            let mtu = if case.origin.study.as_ref().is_some_and(|study| study.set().is_some()) {
+                9000
+            } else {
+                1500
+            };
+            let limits = limits(bench, case, Params::default(), &site);
+            let Some(Limit::Chain(bounds)) = limits.get("throughput") else { panic!("{limits:?}") };
+            // Of a TCP segment with timestamps in an Ethernet frame (38 B around the packet).
+            let wanted = 10.0 * f64::from(mtu - 52) / f64::from(mtu + 38);
+            assert!(
+                bounds.iter().all(|bound| (bound.value.value() - wanted).abs() < 1e-9),
+                "{mtu}: {bounds:?}"
+            );
+            seen.push(mtu);
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, [1500, 1500, 9000, 9000]);
+    }
 }

@@ -28,6 +28,7 @@ mod source;
 mod stored;
 mod target;
 mod temporary_name;
+mod window;
 mod wire;
 
 pub use block::BLOCK;
@@ -41,4 +42,5 @@ pub use receive::{Reach, serve};
 pub use scan::{count, roots};
 pub use send::{ControlChannel, send};
 pub use temporary_name::temporary_name;
+pub use window::{ChosenWindow, Window};
 pub use wire::Cipher;

@@ -1,5 +1,6 @@
 //! What a copy shall do.
 
+use crate::window::Window;
 use crate::wire::Cipher;
 
 /// Options of a copy.
@@ -11,8 +12,8 @@ pub struct CopyOptions {
     pub preserve: bool,
     /// Compare the content of files that have the same size, whatever their time says.
     pub checksum: bool,
-    /// Bytes of the buffers of each data connection (SO_SNDBUF, SO_RCVBUF), which bound its window; none leaves both to the kernel.
-    pub window: Option<u64>,
+    /// The buffers of each data connection (SO_SNDBUF, SO_RCVBUF), which bound its window.
+    pub window: Window,
     /// How the data connections are encrypted; none sends the data in the clear.
     pub cipher: Option<Cipher>,
     /// Write nothing, and call this with every file that would be copied.
@@ -24,6 +25,13 @@ pub const STREAMS: usize = 4;
 
 impl Default for CopyOptions {
     fn default() -> Self {
-        Self { streams: STREAMS, preserve: false, checksum: false, window: None, cipher: None, dry_run: None }
+        Self {
+            streams: STREAMS,
+            preserve: false,
+            checksum: false,
+            window: Window::Auto,
+            cipher: None,
+            dry_run: None,
+        }
     }
 }

@@ -52,8 +52,9 @@ pub struct Progress {
     pub found_files: AtomicU64,
     pub found_bytes: AtomicU64,
     pub is_all_found: AtomicBool,
-    /// Where a window was asked for: SO_SNDBUF of the data connections at the source and SO_RCVBUF at the target, as the kernel
-    /// set them.
+    /// Bytes of the window that was asked for or computed, 0 without one; and SO_SNDBUF of the data connections at the source and
+    /// SO_RCVBUF at the target, as the kernel set them.
+    pub window: AtomicU64,
     pub send_buffer: AtomicU64,
     pub receive_buffer: AtomicU64,
     /// What the data connections spent their time on; complete when the copy is.

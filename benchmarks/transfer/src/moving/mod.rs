@@ -15,7 +15,6 @@ mod sender;
 #[cfg(test)]
 mod tests;
 mod tool;
-mod window;
 
 use seatrial_model::{
     About, Actor, AxisSpec, Cost, Interaction, Kind, MetricSpec, Need, ParamSpec, Parts, Remedy, SeriesSpec,

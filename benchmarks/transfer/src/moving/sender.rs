@@ -11,7 +11,9 @@ use seatrial_bench::{Endpoint, Prepared, Running, Sink, Stop, call, interface_of
 use seatrial_model::{
     Bytes, Case, Cause, Integrity, Nanos, Params, PartPlacement, Phase, Quantity, Reason, Sample, Unit,
 };
-use seatrial_mover::{ControlChannel, CopyError, CopyOptions, Progress, copy_here, roots, send};
+use seatrial_mover::{
+    ChosenWindow, ControlChannel, CopyError, CopyOptions, Progress, Window, copy_here, roots, send,
+};
 use seatrial_sys::clock::now_ns;
 use seatrial_sys::net::host_time;
 use seatrial_sys::root::SysRoot;
@@ -21,8 +23,7 @@ use super::busiest::Busiest;
 use super::curve::watched;
 use super::orders::{Checked, Order, ask, put};
 use super::runner::{Ran, Runner, is_pull};
-use super::tool::{Tool, cipher_of};
-use super::window::{ChosenWindow, Window};
+use super::tool::{Tool, cipher_of, window_of};
 use super::{ID, SET};
 use crate::set::{DataSet, FileTeam, Recipe, flush};
 
@@ -72,7 +73,7 @@ struct MoveConfig {
 
 pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
     let params = &case.params;
-    let (tool, preserve, window) = (Tool::of(params)?, params.flag("preserve")?, Window::of(params)?);
+    let (tool, preserve, window) = (Tool::of(params)?, params.flag("preserve")?, window_of(params)?);
     let mut config = MoveConfig {
         recipe: Recipe::of(params)?,
         runner: Runner::prepare(case, place)?,
@@ -100,8 +101,9 @@ pub fn prepare(case: &Case, place: &PartPlacement) -> Result<Prepared, Reason> {
         let missing = || Reason::new(Cause::Protocol, "no connection to the receiver was made");
         let control = streams.pop().ok_or_else(missing)?;
         let interface = config.host.as_ref().and_then(|_| interface_of(&control));
-        let window = window.choose(&control, interface.as_deref())?;
-        config.options.window = window.map(|window| window.bytes);
+        let unknown = |why: String| Reason::new(Cause::Missing, format!("window=bdp: {why}"));
+        let window = window.choose(&control).map_err(unknown)?;
+        config.options.window = window.map_or(Window::Auto, |window| Window::Fixed(window.bytes));
         Ok(Sender { config, folder, set, number, control, interface, window, left })
     })
 }
@@ -232,7 +234,7 @@ impl Sender {
     }
 
     fn copy(&self, source: &Path, target: &Path, stop: &Stop) -> Result<Option<Copied>, Reason> {
-        let window = self.config.options.window;
+        let window = self.window.map(|window| window.bytes);
         let ran = match &self.config.runner {
             Some(runner) => runner.run(source, target, window, stop)?,
             None if self.config.is_pull => {

@@ -3,9 +3,7 @@
 use std::process::Command;
 
 use seatrial_model::{Cause, Params, Reason};
-use seatrial_mover::Cipher;
-
-use super::window::Window;
+use seatrial_mover::{Cipher, Window};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -80,7 +78,7 @@ impl Tool {
                 _ => return lacks("cipher=: nothing is encrypted within one node: leave it out".to_owned()),
             }
         }
-        if Window::of(params)? == Window::Auto || is_remote && matches!(self, Self::Native | Self::Bbcp) {
+        if window_of(params)? == Window::Auto || is_remote && matches!(self, Self::Native | Self::Bbcp) {
             return Ok(());
         }
         let why = if is_remote {
@@ -151,6 +149,11 @@ impl Tool {
         command.arg(option);
         Some(command)
     }
+}
+
+pub fn window_of(params: &Params) -> Result<Window, Reason> {
+    let typed = params.text("window")?;
+    typed.parse().map_err(|why| Reason::new(Cause::Contradiction, format!("window={typed}: {why}")))
 }
 
 /// The cipher of the mover's connections that `cipher` names; none sends the data in the clear.

@@ -15,7 +15,8 @@ pub(crate) fn attributes(node: &SiteNode) -> BTreeMap<String, String> {
     all.of_memory(&node.machine);
     all.of_links(&node.machine);
     all.of_disks(&node.machine);
-    for reading in node.settings.iter().filter(|reading| !is_state(&reading.setting)) {
+    // States differ between sound nodes, and are judged by profiles alone.
+    for reading in node.settings.iter().filter(|reading| !reading.is_state()) {
         if let Present::Value(value) = &reading.present {
             all.0.insert(setting_name(reading), value.to_string());
         }
@@ -40,12 +41,6 @@ pub(crate) fn command(
 ) -> Option<String> {
     let reading = node.settings.iter().find(|reading| setting_name(reading) == name)?;
     settings.iter().find(|about| about.id == reading.setting)?.command(reading, &Value::from(wanted))
-}
-
-/// Whether the setting is a state that nobody chose, such as a count of errors: it differs between sound nodes, and is
-/// judged by profiles alone.
-fn is_state(setting: &str) -> bool {
-    setting.starts_with("state.")
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use seatrial_mover::STREAMS;
+use seatrial_mover::{STREAMS, Window};
 
 /// Copy files and directories to another host or within this one; a copy that was interrupted continues
 ///
@@ -24,6 +24,9 @@ pub struct CopyArgs {
     /// Data connections, or threads within this host
     #[arg(long, value_name = "N", default_value_t = STREAMS as u16, value_parser = clap::value_parser!(u16).range(1..=128))]
     pub streams: u16,
+    /// Buffers of each data connection: auto: the kernel's; bdp: speed of the interface / 8 x round trip; or a size
+    #[arg(long, value_name = "auto|bdp|SIZE", default_value = "auto")]
+    pub window: Window,
     /// Compare the content of files that have the same size, whatever their time says
     #[arg(long)]
     pub checksum: bool,

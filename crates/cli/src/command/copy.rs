@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use seatrial_cluster::{COPY_RECEIVER_READY, CopyReceiver};
 use seatrial_model::Bytes;
 use seatrial_mover::{
-    Cipher, ControlChannel, CopyError, CopyOptions, Progress, Reach, copy_here, count, roots, send, serve,
+    Cipher, ControlChannel, CopyError, CopyOptions, Progress, Reach, Window, copy_here, count, roots, send,
+    serve,
 };
 
 use crate::args::CopyArgs;
@@ -35,7 +36,7 @@ pub fn run(args: &CopyArgs) -> Result<Exit, CliError> {
         streams: args.streams.into(),
         preserve: args.preserve,
         checksum: args.checksum,
-        window: None,
+        window: args.window,
         cipher: args.encrypt.then(Cipher::of_this_cpu),
         dry_run: args.dry_run.then_some(print_path as fn(&[u8])),
     };
@@ -50,6 +51,7 @@ pub fn run(args: &CopyArgs) -> Result<Exit, CliError> {
         copied
     });
     tell_failures(&progress);
+    tell_smaller_window(&progress);
     let failed = progress.failed();
     output::print(&summary(&progress, start.elapsed(), args.dry_run))?;
     if let Some(number) = signals.number() {
@@ -107,7 +109,13 @@ fn copy<'scope, 'env>(
         let roots = roots.clone();
         scope.spawn(move || count(&roots, progress));
     }
-    let Some(host) = host else { return copy_here(&roots, target, options, progress) };
+    let Some(host) = host else {
+        if args.window != Window::Auto {
+            let text = "--window: within this host there is no connection: leave it out";
+            return Err(CopyError::Refused(text.to_owned()));
+        }
+        return copy_here(&roots, target, options, progress);
+    };
     let refused = |error: CliError| CopyError::Refused(error.to_string());
     let client: Vec<OsString> =
         fleet::words("--ssh", &args.ssh).map_err(refused)?.into_iter().map(OsString::from).collect();
@@ -173,6 +181,23 @@ fn tell_failures(progress: &Progress) {
     let more = progress.failed().saturating_sub(failures.len().min(MOST_FAILURES) as u64);
     if more > 0 {
         output::warn(&format!("seatrial: {more} more files were not copied"));
+    }
+}
+
+/// The kernel doubles what is asked for, and takes no more than its limit (socket(7)).
+fn tell_smaller_window(progress: &Progress) {
+    let asked = Progress::get(&progress.window);
+    for (buffer, end, limit) in [
+        (&progress.send_buffer, "source", "net.core.wmem_max"),
+        (&progress.receive_buffer, "target", "net.core.rmem_max"),
+    ] {
+        let given = Progress::get(buffer) / 2;
+        if given > 0 && given < asked {
+            let [asked, given] = [asked, given].map(|bytes| Bytes(bytes).rounded());
+            output::warn(&format!(
+                "seatrial: a window of {asked}: the {end} gave {given}; raise {limit} there"
+            ));
+        }
     }
 }
 

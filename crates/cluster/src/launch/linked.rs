@@ -194,6 +194,10 @@ impl Fleet for LinkedFleet {
         self.offsets.of_time_of_day(node.0)
     }
 
+    fn is_gone(&self, node: NodeIndex) -> bool {
+        self.lost.get(node.0).is_none_or(|lost| *lost)
+    }
+
     fn send(&mut self, node: NodeIndex, command: Command) {
         if let (Command::Spawn { worker, .. }, Some(workers)) = (&command, self.workers.get_mut(node.0)) {
             workers.insert(*worker);

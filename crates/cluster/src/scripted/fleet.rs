@@ -135,8 +135,12 @@ impl Fleet for ScriptedFleet {
         &self.agents
     }
 
+    fn is_gone(&self, node: NodeIndex) -> bool {
+        self.lost.get(node.0).is_none_or(|lost| *lost)
+    }
+
     fn send(&mut self, node: NodeIndex, command: Command) {
-        if self.lost.get(node.0).is_none_or(|lost| *lost) {
+        if self.is_gone(node) {
             return;
         }
         let now = self.now;

@@ -65,6 +65,11 @@ impl SettingReading {
         }
     }
 
+    /// Whether it is a state that nobody chose, such as a count of errors.
+    pub fn is_state(&self) -> bool {
+        self.setting.starts_with("state.")
+    }
+
     /// Adds a remark for the user.
     #[must_use]
     pub fn noting(self, note: impl Into<String>) -> Self {

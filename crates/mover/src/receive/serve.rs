@@ -34,14 +34,22 @@ pub enum Reach {
 pub fn serve(mut from: impl Read, mut to: impl Write, reach: Reach) -> Result<(), CopyError> {
     let lost = || CopyError::stream("the control channel to the sender");
     let (mut content, mut frame) = (Vec::new(), Frame::default());
-    let Some(FrameKind::Start) = read_frame(&mut from, &mut content).map_err(lost())? else {
-        return Err(CopyError::Refused("the sender does not say what to copy".to_owned()));
-    };
-    let start: Start = serde_json::from_slice(&content).map_err(|error| lost()(error.into()))?;
     let mut answer = |ready: &Ready| {
         serde_json::to_writer(frame.begin(), ready)?;
         frame.write(FrameKind::Ready, &mut to)
     };
+    let mut first = read_frame(&mut from, &mut content).map_err(lost())?;
+    if first == Some(FrameKind::Probe) {
+        let Listening { listener, address, .. } = Listening::open(reach, None).map_err(CopyError::Refused)?;
+        let ready = Ready::Listening { address, renamed: None, receive_buffer: 0 };
+        answer(&ready).map_err(lost())?;
+        drop(listener.accept(1).map_err(CopyError::Connect)?);
+        first = read_frame(&mut from, &mut content).map_err(lost())?;
+    }
+    if first != Some(FrameKind::Start) {
+        return Err(CopyError::Refused("the sender does not say what to copy".to_owned()));
+    }
+    let start: Start = serde_json::from_slice(&content).map_err(|error| lost()(error.into()))?;
     let Prepared { listener, folders, secret, .. } = match prepared(&start, reach) {
         Ok(prepared) => {
             answer(&prepared.ready).map_err(lost())?;
@@ -128,13 +136,26 @@ fn prepared(start: &Start, reach: Reach) -> Result<Prepared, String> {
         Err(error) if start.dry_run && error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(format!("opening {}: {error}", directory.display())),
     };
-    let (endpoint, buffer) =
-        endpoint(reach == Reach::Loopback, start.window, |socket| socket.recv_buffer_size());
-    let listener = Listener::open(&endpoint).map_err(|reason| reason.text)?;
-    let address = listener.address().map_err(|reason| reason.text)?;
-    let (address, receive_buffer) = (first_reached(address, reach), buffer.load(Ordering::Relaxed));
+    let Listening { listener, address, receive_buffer } = Listening::open(reach, start.window)?;
     let secret = Secret::of(start.cipher, &address)?;
     Ok(Prepared { listener, folders, secret, ready: Ready::Listening { address, renamed, receive_buffer } })
+}
+
+/// An open port for data connections.
+struct Listening {
+    listener: Listener,
+    address: PeerAddress,
+    receive_buffer: u64,
+}
+
+impl Listening {
+    fn open(reach: Reach, window: Option<u64>) -> Result<Self, String> {
+        let (endpoint, buffer) =
+            endpoint(reach == Reach::Loopback, window, |socket| socket.recv_buffer_size());
+        let listener = Listener::open(&endpoint).map_err(|reason| reason.text)?;
+        let address = first_reached(listener.address().map_err(|reason| reason.text)?, reach);
+        Ok(Self { listener, address, receive_buffer: buffer.load(Ordering::Relaxed) })
+    }
 }
 
 /// The address by which the sender came is tried first.

@@ -25,6 +25,7 @@ use crate::progress::Progress;
 use crate::record::RecordKind;
 use crate::scan::{only_file, scan};
 use crate::stored::Stored;
+use crate::window::Window;
 use crate::wire::{Frame, FrameKind, Incoming, Outgoing, Ready, Secret, Start, VERSION, Way, read_frame};
 
 /// The channel that the receiver was started with; nobody else can read it.
@@ -65,6 +66,8 @@ pub fn send<R: Read, W: Write>(
     progress: &Progress,
 ) -> Result<(), CopyError> {
     let streams = if options.dry_run.is_some() { 1 } else { options.streams.max(1) };
+    let window = window(options.window, &mut control)?;
+    progress.window.store(window.unwrap_or(0), Ordering::Relaxed);
     let start = Start {
         version: VERSION,
         target: target.to_vec(),
@@ -73,15 +76,13 @@ pub fn send<R: Read, W: Write>(
         preserve: options.preserve,
         checksum: options.checksum,
         dry_run: options.dry_run.is_some(),
-        window: options.window,
+        window,
         cipher: options.cipher,
     };
     let mut frame = Frame::default();
     put_json(frame.begin(), &start)?;
     let answer = control.ask(&mut frame, FrameKind::Start, FrameKind::Ready)?;
-    let ready: Ready = serde_json::from_slice(&answer)
-        .map_err(|error| CopyError::stream("the answer of the target")(error.into()))?;
-    let (address, renamed) = match ready {
+    let (address, renamed) = match ready(&answer)? {
         Ready::Listening { address, renamed, receive_buffer } => {
             progress.receive_buffer.store(receive_buffer, Ordering::Relaxed);
             (address, renamed)
@@ -92,7 +93,7 @@ pub fn send<R: Read, W: Write>(
         (Some(name), [root]) => vec![Arc::new(Root { base: root.base.clone(), name })],
         _ => roots.to_vec(),
     };
-    let (endpoint, buffer) = endpoint(false, options.window, |socket| socket.send_buffer_size());
+    let (endpoint, buffer) = endpoint(false, window, |socket| socket.send_buffer_size());
     let streams = address.connect_all(&endpoint, streams).map_err(CopyError::Connect)?;
     progress.send_buffer.store(buffer.load(Ordering::Relaxed), Ordering::Relaxed);
     let secret = Secret::of(options.cipher, &address).map_err(CopyError::Refused)?;
@@ -107,6 +108,34 @@ pub fn send<R: Read, W: Write>(
     frame.begin();
     control.ask(&mut frame, FrameKind::End, FrameKind::End)?;
     Ok(())
+}
+
+/// The bytes of the window. Buffers are set before a connection is made: a connection of its own measures the round trip.
+fn window<R: Read, W: Write>(
+    asked: Window,
+    control: &mut ControlChannel<R, W>,
+) -> Result<Option<u64>, CopyError> {
+    let probing = match asked {
+        Window::Auto => return Ok(None),
+        Window::Fixed(bytes) => return Ok(Some(bytes)),
+        Window::BandwidthDelay => {
+            let mut frame = Frame::default();
+            frame.begin();
+            ready(&control.ask(&mut frame, FrameKind::Probe, FrameKind::Ready)?)?
+        }
+    };
+    let address = match probing {
+        Ready::Listening { address, .. } => address,
+        Ready::Refused(why) => return Err(CopyError::Refused(why)),
+    };
+    let probe = address.connect_all(&endpoint(false, None, |_| Ok(0)).0, 1).map_err(CopyError::Connect)?;
+    let refused = |why: String| CopyError::Refused(format!("window bdp: {why}"));
+    Ok(asked.choose(&probe[0]).map_err(refused)?.map(|chosen| chosen.bytes))
+}
+
+fn ready(answer: &[u8]) -> Result<Ready, CopyError> {
+    serde_json::from_slice(answer)
+        .map_err(|error| CopyError::stream("the answer of the target")(error.into()))
 }
 
 fn put_json(content: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<(), CopyError> {

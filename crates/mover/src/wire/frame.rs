@@ -29,6 +29,9 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// Before [`Self::Start`], to measure the round trip: open a port for one connection that carries nothing. The answer is that
+    /// of [`Self::Start`].
+    Probe = 14,
     /// The first frame on the control channel: [`super::Start`].
     Start = 1,
     /// Its answer: [`super::Ready`].

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use seatrial_mover::{BLOCK, CopyOptions, Progress};
+use seatrial_mover::{BLOCK, CopyOptions, Progress, Window};
 
 use crate::rig::{WAYS, Way, copied, copy, has_partial, listed, make_tree, noise, skipped};
 
@@ -174,7 +174,7 @@ fn the_buffers_of_the_connections_are_what_the_window_asks_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
     make_tree(&tree);
-    for (window, wanted) in [(None, 0), (Some(16 << 10), 32 << 10)] {
+    for (window, wanted) in [(Window::Auto, 0), (Window::Fixed(16 << 10), 32 << 10)] {
         let progress = Progress::default();
         let options = CopyOptions { window, ..CopyOptions::default() };
         let name = target.as_os_str().as_encoded_bytes();
@@ -184,4 +184,19 @@ fn the_buffers_of_the_connections_are_what_the_window_asks_for() {
         assert_eq!([send, receive], [wanted; 2], "{window:?}");
         assert_eq!(listed(&target.join("tree")), listed(&tree));
     }
+}
+
+#[test]
+fn a_window_by_bandwidth_and_delay_needs_an_interface_that_tells_its_speed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
+    make_tree(&tree);
+    let options = CopyOptions { window: Window::BandwidthDelay, ..CopyOptions::default() };
+    let (name, progress) = (target.as_os_str().as_encoded_bytes(), Progress::default());
+    // The loopback has none.
+    let error = copy(Way::Streams(2), std::slice::from_ref(&tree), name, options, &progress);
+    let error = error.expect_err("refused");
+    let text = "window bdp: the kernel does not tell the speed of the interface; give the window in bytes";
+    assert_eq!(error.to_string(), text);
+    assert!(!target.exists());
 }

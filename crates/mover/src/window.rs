@@ -1,13 +1,15 @@
 //! The TCP window of data connections: left to the kernel, the product of bandwidth and delay, or so many bytes.
 
 use std::net::TcpStream;
+use std::str::FromStr;
 
-use seatrial_model::{Bytes, Cause, Params, Reason};
+use seatrial_bench::interface_of;
+use seatrial_model::Bytes;
 use seatrial_sys::net::tcp_info;
 use seatrial_sys::root::SysRoot;
 use serde::Serialize;
 
-/// What the parameter asks for.
+/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     Auto,
@@ -29,43 +31,33 @@ pub struct ChosenWindow {
     pub round_trip_us: Option<u64>,
 }
 
-impl Window {
-    pub fn of(params: &Params) -> Result<Self, Reason> {
-        match params.text("window")? {
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        match typed {
             "auto" => Ok(Self::Auto),
             "bdp" => Ok(Self::BandwidthDelay),
             typed => match typed.parse::<Bytes>() {
                 Ok(bytes) if (LEAST..=MOST).contains(&bytes.get()) => Ok(Self::Fixed(bytes.get())),
-                _ => {
-                    let text = format!(
-                        "window={typed}: write auto, bdp, or a size from {} to {}",
-                        Bytes(LEAST),
-                        Bytes(MOST)
-                    );
-                    Err(Reason::new(Cause::Contradiction, text))
-                }
+                _ => Err(format!("write auto, bdp, or a size from {} to {}", Bytes(LEAST), Bytes(MOST))),
             },
         }
     }
+}
 
-    /// The bytes for connections along `control`, which leaves by `interface`; none leaves it to the kernel.
+impl Window {
+    /// The bytes for connections beside `known`; none leaves it to the kernel.
     ///
     /// # Errors
     /// When the product is asked for, and speed or round trip are not known.
-    pub fn choose(
-        self,
-        control: &TcpStream,
-        interface: Option<&str>,
-    ) -> Result<Option<ChosenWindow>, Reason> {
+    pub fn choose(self, known: &TcpStream) -> Result<Option<ChosenWindow>, String> {
         match self {
             Self::Auto => Ok(None),
             Self::Fixed(bytes) => Ok(Some(ChosenWindow { bytes, link_mbit_s: None, round_trip_us: None })),
             Self::BandwidthDelay => {
-                let unknown = |what: &str| {
-                    let text = format!("window=bdp: {what}; give the window in bytes");
-                    Reason::new(Cause::Missing, text)
-                };
-                let speed = interface.and_then(|name| {
+                let unknown = |what: &str| format!("{what}; give the window in bytes");
+                let speed = interface_of(known).and_then(|name| {
                     SysRoot::live()
                         .value(format!("/sys/class/net/{name}/speed"))
                         .ok()
@@ -73,7 +65,7 @@ impl Window {
                 });
                 let speed =
                     speed.ok_or_else(|| unknown("the kernel does not tell the speed of the interface"))?;
-                let told = tcp_info(control).ok().and_then(|info| info.min_rtt_us.or(info.rtt_us));
+                let told = tcp_info(known).ok().and_then(|info| info.min_rtt_us.or(info.rtt_us));
                 let delay =
                     told.filter(|us| *us > 0).ok_or_else(|| unknown("the kernel tells no round trip"))?;
                 Ok(Some(bandwidth_delay(speed, delay.into())))
@@ -102,13 +94,12 @@ mod tests {
 
     #[test]
     fn words_and_sizes_are_taken_and_nothing_else() {
-        let of = |typed: &str| Window::of(&[("window".to_owned(), typed.into())].into_iter().collect());
-        assert_eq!(of("auto"), Ok(Window::Auto));
-        assert_eq!(of("bdp"), Ok(Window::BandwidthDelay));
-        assert_eq!(of("4MiB"), Ok(Window::Fixed(4 << 20)));
+        assert_eq!("auto".parse(), Ok(Window::Auto));
+        assert_eq!("bdp".parse(), Ok(Window::BandwidthDelay));
+        assert_eq!("4MiB".parse(), Ok(Window::Fixed(4 << 20)));
         for typed in ["1 B", "2 GiB", "large"] {
-            let why = of(typed).expect_err("refused");
-            assert!(why.cause == Cause::Contradiction && why.text.contains(typed), "{why}");
+            let why = typed.parse::<Window>().expect_err("refused");
+            assert_eq!(why, "write auto, bdp, or a size from 4 KiB to 1 GiB", "{typed}");
         }
     }
 }
