@@ -213,6 +213,9 @@ fn to_a_server_that_stands_still(document: &Value) {
     assert!(2 * count("rtt_ms") > count("execute_ms"), "{nfs:#}");
     assert!(2 * count("execute_ms") > nfs["counts"]["elapsed_ms"].as_u64().expect("a time"), "{nfs:#}");
     assert_eq!(findings(document, "nfs-retransmissions"), [""; 0]);
+    let slow = findings(document, "slow-nfs-server");
+    let says = "the NFS server of 10.78.1.2:/, seen from g1: ";
+    assert!(slow.first().is_some_and(|text| text.starts_with(says)), "{slow:?}: {nfs:#}");
 }
 
 /// Two flows of 8 Mbit/s each, of frames with 14 B of header.

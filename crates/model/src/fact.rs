@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -285,6 +286,15 @@ pub struct LossShare {
     /// Share of the segments, 0 to 1, that were sent again although they only came late; null where a kernel does not count them.
     #[serde(default)]
     pub reordered: Option<f64>,
+}
+
+/// The address of each node in the network that a case measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Addresses(pub BTreeMap<String, IpAddr>);
+
+impl Fact for Addresses {
+    const NAME: &'static str = "addresses";
 }
 
 /// What kept a rate below its limit, the largest share first.

@@ -34,8 +34,8 @@ pub use alias::Alias;
 pub use case::{Budget, Case, CaseId, Writes, node_names};
 pub use event::{Event, Phase};
 pub use fact::{
-    AgreedStart, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowEnd, FlowLoss, FlowSocket,
-    GpuProcesses, HeldBack, Hold, LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings,
+    Addresses, AgreedStart, CompletedTrials, DisturbedTrial, DisturbedTrials, Fact, FlowEnd, FlowLoss,
+    FlowSocket, GpuProcesses, HeldBack, Hold, LastFlows, LogLine, LossShare, Moved, MovedRows, NodeReadings,
     OtherProcesses, PathEnd, ProbeReading, ProbeReadings, RepeatedTrials,
 };
 pub use finding::{Confidence, Finding, Gain, Price, Severity};

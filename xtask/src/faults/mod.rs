@@ -19,6 +19,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 pub use self::judge::Judged;
+use self::planted::NODES;
 pub use self::planted::{Planted, Strength, Who};
 use crate::nodes::Nodes;
 use crate::versus::ours;
@@ -51,7 +52,8 @@ pub struct Args {
     /// Plant nothing, and measure so many times beside a program that takes up to 40 % of each CPU.
     #[arg(long, value_name = "N", conflicts_with_all = ["list", "healed"])]
     healthy: Option<u32>,
-    /// Measure again when the fault is healed, and compare the gain with the predicted one; all links have 1 Gbit/s.
+    /// Measure again when the fault is healed, and compare the gain with the predicted one; all links have 1 Gbit/s, and all disks
+    /// 100 MB/s where one is throttled.
     #[arg(long)]
     healed: bool,
 }
@@ -86,15 +88,18 @@ pub fn run(args: &Args) -> Result<()> {
     let mut judged = Vec::new();
     for fault in &all {
         if args.healed {
-            shape(&nodes, args.nodes)?;
+            shape(&nodes, fault, args.nodes)?;
         }
         let (document, seconds) = measured(&nodes, &binary, fault, args.nodes)
             .with_context(|| format!("{}, {}", fault.name, fault.strength))?;
         let mut one = Judged::of(fault, &document, seconds);
         if args.healed && one.gain.is_some() {
-            shape(&nodes, args.nodes)?;
+            shape(&nodes, fault, args.nodes)?;
             let (healed, _) = output(&nodes, &binary, fault, args.nodes)?;
             one.compare(&document, &healed);
+        }
+        if let Some([_, back]) = fault.level.as_ref().filter(|_| args.healed) {
+            on(&nodes, args.nodes, &(NODES, back.clone()))?;
         }
         println!("{}", table::row(&one));
         if args.said {
@@ -140,15 +145,25 @@ fn chosen(args: &Args, seed: u64) -> Vec<Planted> {
 /// one is slow than they are when it is healed.
 const PORTS: &str = "rate=1gbit";
 
-fn shape(nodes: &Nodes, count: u32) -> Result<()> {
-    (1..=count).try_for_each(|number| nodes.fault(&format!("n{number}"), &[PORTS.to_owned()]))
+fn shape(nodes: &Nodes, fault: &Planted, count: u32) -> Result<()> {
+    (1..=count).try_for_each(|number| nodes.fault(&format!("n{number}"), &[PORTS.to_owned()]))?;
+    fault.level.iter().try_for_each(|[level, _]| on(nodes, count, &(NODES, level.clone())))
+}
+
+/// Runs a line on a host, or on so many nodes; the first error, after all were tried.
+fn on(nodes: &Nodes, count: u32, (host, line): &(&str, String)) -> Result<()> {
+    if *host != NODES {
+        return nodes.on(host, line).map(drop);
+    }
+    let all: Vec<Result<String>> = (1..=count).map(|number| nodes.on(&format!("n{number}"), line)).collect();
+    all.into_iter().try_for_each(|one| one.map(drop))
 }
 
 /// Takes the fault away; the first error, after every line was tried.
-fn undo(nodes: &Nodes, fault: &Planted) -> Result<()> {
-    let undone: Vec<Result<String>> = fault.heal.iter().map(|(host, line)| nodes.on(host, line)).collect();
+fn undo(nodes: &Nodes, fault: &Planted, count: u32) -> Result<()> {
+    let undone: Vec<Result<()>> = fault.heal.iter().map(|line| on(nodes, count, line)).collect();
     nodes.heal()?;
-    undone.into_iter().try_for_each(|one| one.map(drop))
+    undone.into_iter().collect()
 }
 
 /// What a run says while the fault is there, and its seconds.
@@ -156,23 +171,27 @@ fn measured(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result
     if let Some(script) = &fault.script {
         return simulated(binary, fault, script);
     }
-    let lines = || fault.plant.iter().try_for_each(|(host, line)| nodes.on(host, line).map(drop));
-    let planted = lines().and_then(|()| nodes.fault("n3", &fault.of_lab));
+    let plant = || {
+        fault.plant.iter().try_for_each(|line| on(nodes, count, line))?;
+        (1..=count).try_for_each(|number| nodes.fault(&format!("n{number}"), &fault.of_all_by_lab))?;
+        nodes.fault("n3", &fault.of_lab)
+    };
+    let planted = plant();
     if planted.is_err() {
         // Part of it may be there; undoing the rest is an error that says nothing.
-        let _ = undo(nodes, fault);
+        let _ = undo(nodes, fault, count);
         planted?;
     }
     let answer = output(nodes, binary, fault, count);
     // Whatever came of the run.
-    undo(nodes, fault)?;
+    undo(nodes, fault, count)?;
     answer
 }
 
 /// The document of a run as things are, and its seconds.
 fn output(nodes: &Nodes, binary: &Path, fault: &Planted, count: u32) -> Result<(Value, f64)> {
     let all = format!("n[1-{count}]");
-    let words = fault.run.iter().map(|word| if *word == "NODES" { &all } else { *word });
+    let words = fault.run.iter().map(|word| if *word == NODES { &all } else { *word });
     let home = format!("SEATRIAL_HOME={}", ours::target().join("faults").display());
     let mut line = vec!["env", &home, binary.to_str().context("a path in UTF-8")?];
     line.extend(words);

@@ -1,7 +1,7 @@
 //! Faults of links, of what is sent over them, and of the programs at their ends.
 
 use super::planted::Strength::{Just, Plain, Weak};
-use super::planted::{Planted, Strength, Who};
+use super::planted::{NODES, Planted, Strength, Who};
 
 /// TCP between all pairs, in both directions.
 const STREAMS: &[&str] = &[
@@ -64,16 +64,58 @@ pub fn faults() -> Vec<Planted> {
             )
             .certain(),
     );
-    let cpuset = "echo 0 > $G/planted/cpuset.mems; echo 0 > $G/planted/cpuset.cpus";
+    let cpuset = "echo 0 > $G/cpuset.mems; echo 0 > $G/cpuset.cpus";
     let what = "a cpuset leaves one CPU of two to the programs of n3";
     all.push(of_n3("one-core-cpuset", Plain, what, core).in_group("cpuset", cpuset).certain());
     all.extend([(Plain, 20), (Weak, 40), (Just, 80)].map(|(strength, percent)| {
         let what = format!("a cgroup gives the programs of n3 {percent} % of a CPU");
-        let quota = format!("echo {percent}000 > $G/planted/cpu.cfs_quota_us");
+        let quota = format!("echo {percent}000 > $G/cpu.cfs_quota_us");
         of_n3("hogged-cpu", strength, &what, &["cpu quota", "cgroup"]).in_group("cpu", &quota)
     }));
     all.extend(uplinks());
+    all.extend(long_paths());
     all
+}
+
+/// The same for so long that a sender finds its rate on a long path.
+const LONG_STREAMS: &[&str] = &[
+    "run",
+    "net.tcp_stream",
+    "--pattern",
+    "matchings",
+    "-w",
+    NODES,
+    "-p",
+    "time=3s",
+    "-p",
+    "warm_up=2s",
+    "-p",
+    "send=write",
+    "-p",
+    "receive=read",
+    "-p",
+    "trials=2",
+    "-p",
+    "max_trials=2",
+];
+
+/// Long paths that lose one packet in 1,000, on which n3 sends with reno and the others with bbr. By the formula of Mathis and
+/// others (1997) reno reaches 1.22 x 8948 B / round trip / sqrt(loss) in the end: 35, 46 and 69 Mbit/s.
+fn long_paths() -> impl Iterator<Item = Planted> {
+    [(Plain, 20), (Weak, 15), (Just, 10)].into_iter().map(|(strength, delay_ms)| {
+        let what = format!(
+            "n3 sends with reno, the others with bbr, over paths of 100 Mbit/s and {} ms that lose one packet in 1,000",
+            4 * delay_ms
+        );
+        let cause = &["another congestion control", "tcp_congestion_control is reno"];
+        let mut fault = Planted::new("long-path", strength, &what, LONG_STREAMS, cause);
+        let link = [format!("delay={delay_ms}ms"), "rate=100mbit".to_owned(), "drop-from=0.1%".to_owned()];
+        fault.of_all_by_lab = link.into();
+        let (name, kept) = ("net.ipv4.tcp_congestion_control", "/tmp/congestion");
+        let set = |how: &str| format!("sysctl -n {name} > {kept}; sysctl -w {name}={how}");
+        let back = format!("sysctl -w {name}=$(cat {kept}); rm {kept}");
+        fault.by_lines_on(NODES, &set("bbr"), &back).by_line(&format!("sysctl -w {name}=reno"), "true")
+    })
 }
 
 /// A collective over all nodes, then over groups of them.
@@ -204,12 +246,8 @@ impl Planted {
     }
 
     /// No chains of segments, on all links alike: what is dropped is one packet of the wire, and costs all nodes as much.
-    pub fn unchained(mut self) -> Self {
-        for node in ["n1", "n2", "n3", "n4"] {
-            let line = |most| (node, format!("ip link set dev eth0 gso_max_segs {most}"));
-            self.plant.push(line(1));
-            self.heal.push(line(65535));
-        }
-        self
+    pub fn unchained(self) -> Self {
+        let line = |most| format!("ip link set dev eth0 gso_max_segs {most}");
+        self.by_lines_on(NODES, &line(1), &line(65535))
     }
 }

@@ -32,14 +32,12 @@ pub fn reordering() -> impl Iterator<Item = Planted> {
     [(Plain, 10), (Weak, 30), (Just, 100)].into_iter().flat_map(|(strength, one_in)| {
         ENDS.map(|(host, interface, [_, name, does])| {
             let what = format!("one in {one_in} of the packets that n3 {does} takes a slower way, of {SLOW_WAY}");
-            let mut fault = of_n3(name, strength, &what, &["come after later ones"]).unchained();
+            let fault = of_n3(name, strength, &what, &["come after later ones"]).unchained();
             let ways = format!(
                 "tc qdisc add dev {interface} root handle 1: htb default 0 && tc class add dev {interface} parent 1: classid \
                  1:2 htb rate {SLOW_WAY} burst 9kb cburst 9kb && tc qdisc add dev {interface} parent 1:2 pfifo limit 1000"
             );
-            fault.plant.push((host, ways));
-            fault.heal.push((host, format!("tc qdisc del dev {interface} root")));
-            fault.sending(
+            fault.by_lines_on(host, &ways, &format!("tc qdisc del dev {interface} root")).sending(
                 host,
                 interface,
                 &format!("ip length > 1000 numgen inc mod {one_in} == 0 meta priority set \"1:2\""),
@@ -50,11 +48,10 @@ pub fn reordering() -> impl Iterator<Item = Planted> {
 
 impl Planted {
     /// `rule` of nft(8) sees what is sent over an interface of a host.
-    fn sending(mut self, host: &'static str, interface: &str, rule: &str) -> Self {
+    fn sending(self, host: &'static str, interface: &str, rule: &str) -> Self {
         let chain =
             format!("chain outgoing {{ type filter hook egress device {interface} priority 0; {rule}; }}");
-        self.plant.push((host, format!("nft 'table netdev planted {{ {chain}; }}'")));
-        self.heal.push((host, "nft delete table netdev planted".to_owned()));
-        self
+        let table = format!("nft 'table netdev planted {{ {chain}; }}'");
+        self.by_lines_on(host, &table, "nft delete table netdev planted")
     }
 }

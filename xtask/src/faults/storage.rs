@@ -1,7 +1,7 @@
 //! Faults of file systems. Each node of a lab has one of its own.
 
-use super::planted::Planted;
 use super::planted::Strength::{Just, Plain, Weak};
+use super::planted::{Planted, group};
 
 /// Each node writes to its own file system.
 const WRITES: &[&str] = &[
@@ -45,15 +45,23 @@ const DIRECT_WRITES: &[&str] = &[
     "max_trials=3",
 ];
 
+/// What all nodes may write, in MB/s, where the gain is measured: their files are in one memory, and without a limit of their own
+/// the other nodes are faster while one waits.
+const LEVEL: u32 = 100;
+
 /// A control group limits what the programs of n3 write to the device of its file system.
 fn throttled() -> impl Iterator<Item = Planted> {
     [(Plain, 5), (Weak, 10), (Just, 50)].into_iter().map(|(strength, megabytes)| {
         let what = format!("a control group lets the programs of n3 write {megabytes} MB/s");
-        let limit = format!(
-            "echo \"$(mountpoint -d /scratch) {megabytes}000000\" > $G/planted/blkio.throttle.write_bps_device"
-        );
-        Planted::new("throttled-disk", strength, &what, DIRECT_WRITES, &["a control group limits the device"])
-            .in_group("blkio", &limit)
+        let limit = |megabytes: u32| {
+            format!(
+                "echo \"$(mountpoint -d /scratch) {megabytes}000000\" > $G/blkio.throttle.write_bps_device"
+            )
+        };
+        let cause = &["a control group limits the device"];
+        let fault = Planted::new("throttled-disk", strength, &what, DIRECT_WRITES, cause);
+        let level = Some(group("blkio", "level", &limit(LEVEL)));
+        Planted { level, ..fault.in_group("blkio", &limit(megabytes)) }
     })
 }
 

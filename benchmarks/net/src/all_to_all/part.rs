@@ -1,5 +1,6 @@
 //! One part: listens for those that send to it, connects to those that it sends to, and moves data both ways.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use serde_json::json;
 
 use super::ends::Side;
 use super::flows::Flows;
-use super::reduce::COUNTED;
+use super::reduce::{ADDRESS, COUNTED};
 use crate::byte_stream::pattern::{self, Check, PERIOD};
 
 /// Size of a send call.
@@ -95,6 +96,8 @@ struct Mesh {
     team: LapTeam<Side>,
     verify: Duration,
     interface: Option<String>,
+    /// Where the others connect to.
+    address: Option<IpAddr>,
     foreign: usize,
 }
 
@@ -122,6 +125,7 @@ impl Mesh {
         let accepted =
             accepting.join().map_err(|_| Reason::new(Cause::Crash, "the accepting thread panicked"))??;
         let interface = accepted.streams.first().and_then(interface_of);
+        let address = accepted.streams.first().and_then(|stream| Some(stream.local_addr().ok()?.ip()));
         for (round, (source, stream)) in config.sources.iter().zip(accepted.streams).enumerate() {
             let (_, node): (IgnoredAny, _) = Offer::of_part(offers, *source)?;
             receives[round % config.threads].add(stream, *source, node)?;
@@ -130,6 +134,7 @@ impl Mesh {
             team: LapTeam::new(start(&config, sends, receives)?, Side::lap),
             verify: config.verify,
             interface,
+            address,
             foreign: accepted.foreign,
         })
     }
@@ -142,6 +147,7 @@ impl Running for Mesh {
         }
         all_to_all::put(COUNTED, &self.team.measure(stop)?, out);
         out.evidence("interface", json!(self.interface));
+        out.evidence(ADDRESS, json!(self.address));
         out.evidence("foreign", json!(self.foreign));
         Ok(())
     }

@@ -7,7 +7,8 @@ use seatrial_bench::all_to_all::FlowBytes;
 use seatrial_bench::testing::{Kept, at_once, connect_all};
 use seatrial_bench::{Endpoint, Part, Running, Stop};
 use seatrial_model::{
-    AgreedStart, Case, Cause, Fact, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site, SiteNode,
+    Addresses, AgreedStart, Case, Cause, Fact, Integrity, Nanos, PartRecord, Phase, Quantity, Sample, Site,
+    SiteNode,
 };
 use serde_json::json;
 
@@ -95,6 +96,8 @@ fn all_parts_move_verified_data_at_the_same_time() {
         let measures = BENCHMARK.reduce(&case, &records).expect("numbers");
         assert!(measures.metrics["slowest_node"].trials[0][0] > 0.0);
         assert_eq!(measures.series["by_node"].len(), 8);
+        let addresses = Addresses::of(&measures.evidence).expect("that of each node");
+        assert_eq!(addresses.0.keys().collect::<Vec<_>>(), ["n1", "n2", "n3", "n4"]);
         let pairs = if changed.first() == Some(&("shift", "2")) { 4 } else { 12 };
         assert_eq!(measures.series["by_flow"].len(), pairs);
     }

@@ -15,7 +15,7 @@ pub(super) const BOUNDARY: Rule = Rule {
     kind: "slow-boundary",
     doc: "Groups with nodes on both sides of a boundary are slow, and groups of one side are not.",
     find: |records| {
-        of_places(records, "slow-boundary", |place| !is_link(place) && !is_node(place), CHECK_UPLINKS)
+        of_places(records, "slow-boundary", |place| !is_link(place) && !is_node(place), check_uplinks)
     },
 };
 
@@ -30,19 +30,14 @@ const COMPARE: Remedy = Remedy::new(
     "keep it out of jobs, and run the benchmarks of one node and `seatrial settings` on it and on a sound node",
 );
 
-const CHECK_UPLINKS: Remedy = Remedy::new(
-    Actor::NetworkTeam,
-    "check number, speed and errors of the links between the switches of the two sides, and the way: `tracepath ADDRESS`",
-);
-
 /// Single nodes, as findings of `kind`.
 pub(super) fn nodes(records: &[CaseRecord], kind: &str) -> Vec<Finding> {
-    of_places(records, kind, is_node, COMPARE)
+    of_places(records, kind, is_node, |_, _| COMPARE)
 }
 
 /// Pairs of nodes, as findings of `kind`.
 pub(super) fn links(records: &[CaseRecord], kind: &str) -> Vec<Finding> {
-    of_places(records, kind, is_link, address::check_path(&[]))
+    of_places(records, kind, is_link, check_path)
 }
 
 fn is_node(place: &Place) -> bool {
@@ -53,17 +48,42 @@ fn is_link(place: &Place) -> bool {
     matches!(place, Place::Between(one, other) if one.len() == 1 && other.len() == 1)
 }
 
+/// A node of each side of a place, the first by name, with the cases that measured them.
+fn ends<'a>(bisection: &Bisection<'a>, place: &Place) -> (Vec<&'a CaseRecord>, &'a str, &'a str) {
+    let all = || 0..bisection.nodes.len();
+    let (one, other) = match place {
+        Place::Node(at) => (Some(*at), all().find(|other| other != at)),
+        Place::Around(inside) => (inside.first().copied(), all().find(|at| !inside.contains(at))),
+        Place::Between(one, other) => (one.first().copied(), other.first().copied()),
+    };
+    let name = |at: Option<usize>| at.and_then(|at| bisection.nodes.get(at)).copied().unwrap_or_default();
+    (bisection.cases.iter().map(|(case, _)| *case).collect(), name(one), name(other))
+}
+
+fn check_path(bisection: &Bisection<'_>, place: &Place) -> Remedy {
+    let (cases, from, to) = ends(bisection, place);
+    address::check_path_between(&cases, from, to)
+}
+
+fn check_uplinks(bisection: &Bisection<'_>, place: &Place) -> Remedy {
+    let (cases, from, to) = ends(bisection, place);
+    address::check_uplinks(&cases, from, to)
+}
+
 fn of_places(
     records: &[CaseRecord],
     kind: &str,
     is_wanted: impl Fn(&Place) -> bool,
-    remedy: Remedy,
+    remedy: impl Fn(&Bisection<'_>, &Place) -> Remedy,
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     for bisection in bisections(records) {
         let Next::Done(Isolation { faults, .. }) = &bisection.next else { continue };
         let faults = faults.iter().filter(|fault| is_wanted(&fault.place));
-        found.extend(faults.map(|fault| finding(&bisection, fault, kind).with_remedy(remedy.clone())));
+        found.extend(
+            faults
+                .map(|fault| finding(&bisection, fault, kind).with_remedy(remedy(&bisection, &fault.place))),
+        );
     }
     found
 }

@@ -43,6 +43,7 @@ mod rdma_ports;
 mod sctp_timeouts;
 mod setting_gain;
 mod shaped;
+mod shared_file_systems;
 mod shared_links;
 mod slow;
 mod slow_clock;

@@ -7,6 +7,7 @@ use seatrial_model::record::CaseRecord;
 use seatrial_model::{Finding, Severity, Unit};
 
 use super::Rule;
+use super::shared_file_systems::shared;
 use crate::nfs::{Served, served};
 use crate::number::{quantity, significant};
 
@@ -14,13 +15,17 @@ pub(super) const SLOW: Rule = Rule {
     kind: "slow-nfs-server",
     doc: "An NFS server takes most of the time of a case to answer, 20 round trips of the network and 5 ms a request or more, \
           nothing was sent again, and the network is not full.",
-    find: |records| of_exports(records, SLOW.kind, is_slow, slowness),
+    find: |records| {
+        of_exports(records, SLOW.kind, is_slow, |export, served| slowness(served) + &at_once(records, export))
+    },
 };
 
 pub(super) const RETRANSMISSIONS: Rule = Rule {
     kind: "nfs-retransmissions",
     doc: "One in a thousand requests to an NFS server or more, and at least three, were sent again.",
-    find: |records| of_exports(records, RETRANSMISSIONS.kind, |_, served| is_lossy(served), loss),
+    find: |records| {
+        of_exports(records, RETRANSMISSIONS.kind, |_, served| is_lossy(served), |_, served| loss(served))
+    },
 };
 
 /// Share of the time from which on the server is what a case waits for.
@@ -62,6 +67,17 @@ fn slowness(served: &Served<'_>) -> String {
     )
 }
 
+/// That several nodes share the server, if they measured it at the same time.
+fn at_once(records: &[CaseRecord], export: &str) -> String {
+    let shared = shared(records).into_iter().find(|one| one.source == export);
+    let words = |nodes: usize| {
+        format!(
+            "; {nodes} nodes measured it at the same time, and each number is a share: measure a node by itself with -w"
+        )
+    };
+    shared.map_or_else(String::new, |shared| words(shared.nodes.len()))
+}
+
 fn loss(served: &Served<'_>) -> String {
     format!(
         "{} of {} requests were sent again, {} after a timeout",
@@ -90,33 +106,51 @@ fn of_node(
     own.filter(|(_, served)| served.node == node).map(|(case, served)| told(case, &served)).collect()
 }
 
-/// One finding for each export, if it is so on half of the nodes or more that use it: of fewer it is theirs.
-fn of_exports(
-    records: &[CaseRecord],
-    kind: &str,
+/// The exports whose server is slow.
+pub(super) fn slow_exports(records: &[CaseRecord]) -> BTreeSet<String> {
+    exports(records, is_slow).into_keys().collect()
+}
+
+/// A case on an export, what its node counted, and whether that is what is looked for.
+type Use<'a> = (&'a CaseRecord, Served<'a>, bool);
+
+/// The nodes that use an export; those alone of which `is_so` holds, if that is wanted.
+fn nodes<'a>(uses: &[Use<'a>], only: bool) -> BTreeSet<&'a str> {
+    uses.iter().filter(|(.., is_so)| *is_so || !only).map(|(_, served, _)| served.node).collect()
+}
+
+/// The exports of which it is so on half of the nodes or more that use them: of fewer it is theirs.
+fn exports<'a>(
+    records: &'a [CaseRecord],
     is_it: impl Fn(&CaseRecord, &Served<'_>) -> bool,
-    words: impl Fn(&Served<'_>) -> String,
-) -> Vec<Finding> {
-    let mut exports: BTreeMap<String, Vec<(&CaseRecord, Served<'_>, bool)>> = BTreeMap::new();
+) -> BTreeMap<String, Vec<Use<'a>>> {
+    let mut exports: BTreeMap<String, Vec<Use<'a>>> = BTreeMap::new();
     for case in records {
         for served in served(case) {
             let is_so = is_it(case, &served);
             exports.entry(served.export.clone()).or_default().push((case, served, is_so));
         }
     }
-    let finding = |(export, all): (&String, &Vec<(&CaseRecord, Served<'_>, bool)>)| {
-        let nodes = |only: bool| -> BTreeSet<&str> {
-            all.iter().filter(|(.., is_so)| *is_so || !only).map(|(_, served, _)| served.node).collect()
-        };
-        let (own, users) = (nodes(true), nodes(false));
-        let (case, served, _) = all.iter().find(|(.., is_so)| *is_so)?;
-        if 2 * own.len() < users.len() {
-            return None;
-        }
-        let on = fold(&own.into_iter().collect::<Vec<_>>());
-        let text = format!("the NFS server of {export}, seen from {on}: {}", words(served));
-        let evidence =
-            all.iter().filter(|(.., is_so)| *is_so).map(|(case, ..)| case.case.to_string()).collect();
+    exports.retain(|_, uses| {
+        let own = nodes(uses, true).len();
+        own > 0 && 2 * own >= nodes(uses, false).len()
+    });
+    exports
+}
+
+/// One finding for each export.
+fn of_exports(
+    records: &[CaseRecord],
+    kind: &str,
+    is_it: impl Fn(&CaseRecord, &Served<'_>) -> bool,
+    words: impl Fn(&str, &Served<'_>) -> String,
+) -> Vec<Finding> {
+    let finding = |(export, uses): (String, Vec<Use<'_>>)| {
+        let on = fold(&nodes(&uses, true).into_iter().collect::<Vec<_>>());
+        let own = || uses.iter().filter(|(.., is_so)| *is_so);
+        let (case, served, _) = own().next()?;
+        let text = format!("the NFS server of {export}, seen from {on}: {}", words(&export, served));
+        let evidence = own().map(|(case, ..)| case.case.to_string()).collect();
         let value = match served.longest() {
             Some((.., answer)) if kind == SLOW.kind => quantity(answer, Unit::Millisecond),
             _ => quantity(served.sent_again() as f64, Unit::Count),
@@ -124,7 +158,7 @@ fn of_exports(
         let finding = Finding::new(kind, Severity::Warning, case.subject.clone(), text);
         Some(Finding { cause: Some(kind.to_owned()), evidence, value, ..finding })
     };
-    exports.iter().filter_map(finding).collect()
+    exports(records, is_it).into_iter().filter_map(finding).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use seatrial_analysis::CAUSES;
+use seatrial_analysis::{CAUSES, cause_word};
 use seatrial_model::profile::fold;
 use seatrial_model::record::{Document, RunEnd, RunInfo};
 use seatrial_model::{Finding, Outcome, Severity, Subject, Verdict, VerdictRecord};
@@ -31,7 +31,13 @@ pub fn said(document: &Document) -> String {
         return text;
     }
     let found = findings::found(document);
-    let Some(first) = at_fault(document, &found) else { return text };
+    let Some(first) = at_fault(document, &found) else {
+        let without = document.verdict.is_none().then(|| without_numbers(document)).flatten();
+        return match without {
+            Some(who) => format!("{who}; {text}"),
+            None => text,
+        };
+    };
     let why = why(document, first);
     let problems = found.iter().filter(|found| found.finding.severity == Severity::Problem).count();
     let more = if problems > 1 { format!("; {}", count(problems, "problem")) } else { String::new() };
@@ -58,6 +64,26 @@ fn at_fault<'a>(document: &Document, found: &[Found<'a>]) -> Option<&'a Finding>
     let rank =
         |finding: &&Finding| (Reverse(finding.severity), finding.case.is_some(), finding.cause.is_none());
     found.iter().map(|found| found.finding).filter(is_it).min_by_key(rank)
+}
+
+/// `n3 could not be measured (denied)`: the nodes whose own cases have no numbers, unless they are more than those that have some.
+fn without_numbers(document: &Document) -> Option<String> {
+    let alone = document.results.iter().filter_map(|case| Some((case.nodes.first()?, case)));
+    let alone = alone.filter(|(_, case)| case.nodes.len() == 1 && case.outcome != Outcome::Skipped);
+    let (measured, without): (Vec<_>, Vec<_>) =
+        alone.partition(|(_, case)| case.outcome == Outcome::Measured);
+    let measured: BTreeSet<&String> = measured.into_iter().map(|(node, _)| node).collect();
+    let (_, worst) = without.iter().max_by_key(|(_, case)| case.outcome == Outcome::Failed)?;
+    let own = without.iter().filter(|(_, case)| case.outcome == worst.outcome);
+    let nodes: BTreeSet<&str> = own.map(|(node, _)| node.as_str()).collect();
+    let others = measured.iter().filter(|node| !nodes.contains(node.as_str())).count();
+    if !is_fleet(document) || nodes.len() > others {
+        return None;
+    }
+    let nodes = set_of(&nodes.into_iter().collect::<Vec<_>>(), LONGEST_SET);
+    let what = if worst.outcome == Outcome::Failed { "failed" } else { "could not be measured" };
+    let why = worst.cause.map(|cause| format!(" ({})", cause_word(cause)));
+    Some(format!("{nodes} {what}{}", why.unwrap_or_default()))
 }
 
 /// `n3: small send buffer`: the node, else what it is about, and the cause, else the kind.

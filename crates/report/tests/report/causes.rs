@@ -57,6 +57,35 @@ fn the_first_line_says_who_and_why_of_warnings_too_and_of_the_worst_first() {
 }
 
 #[test]
+fn the_first_line_names_the_node_whose_case_has_no_number_unless_most_have_none() {
+    let first = |without: &[&str], cause: Cause, findings: Vec<Finding>| {
+        let case = |node: &&str| match without.contains(node) {
+            true => fixture::without_numbers(node, "read", cause, "the system refuses"),
+            false => fixture::measured(node, "read", "nt", 250.0, &fixture::limit(307.2)),
+        };
+        let nodes = ["n1", "n2", "n3", "n4"];
+        let mut document = fixture::document(&nodes, nodes.iter().map(case).collect());
+        document.findings = findings;
+        screen(&document).lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        first(&["n3"], Cause::Denied, Vec::new()),
+        "n3 could not be measured (denied); 3 of 4 cases measured, 1 could not be measured"
+    );
+    assert_eq!(
+        first(&["n2", "n3"], Cause::IoError, Vec::new()),
+        "n[2-3] failed (io error); 2 of 4 cases measured, 2 failed"
+    );
+    let all = ["n1", "n2", "n3"];
+    assert_eq!(first(&all, Cause::Denied, Vec::new()), "1 of 4 cases measured, 3 could not be measured");
+    let known = finding("known-cause", Severity::Warning, "n3", Some("read-only-file-system"));
+    assert_eq!(
+        first(&["n3"], Cause::Denied, vec![known]),
+        "n3: read-only file system; 3 of 4 cases measured, 1 could not be measured"
+    );
+}
+
+#[test]
 fn nodes_that_failed_only_with_a_culprit_are_shown_as_sound() {
     let mut document = pairs();
     let with_n4 = |case: &&mut CaseRecord| case.nodes.iter().any(|node| node == "n4");

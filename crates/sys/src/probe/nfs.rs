@@ -9,6 +9,9 @@ use crate::root::{ReadError, SysRoot};
 
 const PATH: &str = "/proc/self/mountstats";
 
+/// Has the addresses of servers, which the other file has not (`nfs_show_options` of fs/nfs/super.c).
+const MOUNTS: &str = "/proc/self/mounts";
+
 /// Port of servers that state no other (RFC 7530, 3.1).
 const PORT: u16 = 2049;
 
@@ -40,7 +43,13 @@ impl Counting for Nfs {
     fn read(&self, root: &SysRoot) -> Counters {
         let mut counters = Counters::default();
         match root.bytes(PATH) {
-            Ok(bytes) => count(&mut counters, &String::from_utf8_lossy(&bytes), root.is_live()),
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                count(&mut counters, &text);
+                if root.is_live() {
+                    round_trips(&mut counters, root, &text);
+                }
+            }
             Err(error) => counters.unreadable(error),
         }
         if !counters.counts.is_empty() {
@@ -61,7 +70,34 @@ impl Counting for Nfs {
     }
 }
 
-fn count(counters: &mut Counters, text: &str, is_live: bool) {
+/// The round trip of TCP to the server of each mount, where it is known.
+fn round_trips(counters: &mut Counters, root: &SysRoot, text: &str) {
+    let mounts = text.lines().filter_map(nfs_mount).collect::<Vec<_>>();
+    if mounts.is_empty() {
+        return;
+    }
+    match root.bytes(MOUNTS) {
+        Ok(bytes) => {
+            let all = String::from_utf8_lossy(&bytes);
+            for mount in mounts {
+                let server = options(&all, &mount).and_then(server);
+                // Without its module the kernel does not tell.
+                if let Some(us) = server.and_then(|server| round_trip_us(server).ok()?) {
+                    counters.level(format!("round_trip_us {mount}"), us.into());
+                }
+            }
+        }
+        Err(error) => counters.unreadable(error),
+    }
+}
+
+/// The options of `DEVICE POINT` in the list of mounts.
+fn options<'a>(mounts: &'a str, mount: &str) -> Option<&'a str> {
+    let rest = mounts.lines().find_map(|line| line.strip_prefix(mount)?.strip_prefix(' '))?;
+    rest.split(' ').nth(1)
+}
+
+fn count(counters: &mut Counters, text: &str) {
     let (mut mount, mut has_operations) = (None, false);
     for line in text.lines() {
         if line.starts_with("device ") {
@@ -69,13 +105,7 @@ fn count(counters: &mut Counters, text: &str, is_live: bool) {
         }
         let Some(mount) = &mount else { continue };
         let line = line.trim_start();
-        if let Some(options) = line.strip_prefix("opts:") {
-            let round_trip =
-                server(options).filter(|_| is_live).and_then(|server| round_trip_us(server).ok()?);
-            if let Some(us) = round_trip {
-                counters.level(format!("round_trip_us {mount}"), us.into());
-            }
-        } else if line == "per-op statistics" {
+        if line == "per-op statistics" {
             has_operations = true;
         } else if has_operations && !line.is_empty() && of_operation(counters, mount, line).is_none() {
             counters.unreadable(ReadError::garbage(PATH, line, "an operation with 8 numbers or more"));
@@ -126,7 +156,7 @@ mod tests {
 device rootfs mounted on / with fstype rootfs
 device proc mounted on /proc with fstype proc
 device 10.78.1.1:/srv mounted on /srv/my\\040files with fstype nfs4 statvers=1.1
-\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=10.78.1.2,local_lock=none,addr=10.78.1.1
+\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=10.78.1.2,local_lock=none
 \tage:\t12
 \tcaps:\tcaps=0xfffbffdf,wtmult=512,dtsize=1048576,bsize=0,namlen=255
 \tsec:\tflavor=1,pseudoflavor=1
@@ -194,7 +224,13 @@ device 10.78.1.1:/srv mounted on /srv/my\\040files with fstype nfs4 statvers=1.1
     #[test]
     fn the_server_is_that_of_the_options_where_tcp_carries_the_mount() {
         let told = |options: &str| server(options).map(|server| server.to_string());
-        assert_eq!(told("\trw,proto=tcp,addr=10.0.0.1").as_deref(), Some("10.0.0.1:2049"));
+        // As a kernel of 6.1 tells of mounts.
+        let mounts = "10.78.1.1:/srv /srv/my\\040files2 nfs4 rw,proto=tcp,addr=10.78.1.9 0 0\n\
+                      10.78.1.1:/srv /srv/my\\040files nfs4 rw,relatime,vers=4.2,hard,proto=tcp,timeo=600,clientaddr=10.78.1.2,\
+                      local_lock=none,addr=10.78.1.1 0 0\n";
+        assert_eq!(options(mounts, MOUNT).and_then(told).as_deref(), Some("10.78.1.1:2049"));
+        assert_eq!(options(mounts, "10.78.1.1:/srv /srv"), None);
+        assert_eq!(told("rw,proto=tcp,addr=10.0.0.1").as_deref(), Some("10.0.0.1:2049"));
         assert_eq!(told("rw,port=0,proto=tcp6,addr=fd00::1").as_deref(), Some("[fd00::1]:2049"));
         assert_eq!(told("rw,port=20049,proto=tcp,addr=10.0.0.1").as_deref(), Some("10.0.0.1:20049"));
         assert_eq!((told("rw,proto=rdma,addr=10.0.0.1"), told("rw,proto=tcp")), (None, None));

@@ -159,16 +159,27 @@ fn of_failed(finding: &mut Finding, scene: &Scene<'_>) {
     }
 }
 
-/// One finding for each cause of cases of one node that failed.
+/// One finding for each cause of cases of one node that have no numbers. A case that failed speaks against its node; one that could
+/// not be measured does where most other nodes have no such case.
 fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
     let mut found: BTreeMap<(&str, &Subject, &str), Finding> = BTreeMap::new();
-    for case in records.iter().filter(|case| case.outcome == Outcome::Failed) {
+    for case in records {
         let [node] = case.nodes.as_slice() else { continue };
-        let scene = Scene { node, side: SlowSide::Both, cases: vec![case], slow: None, records, fleet };
+        let severity = match case.outcome {
+            Outcome::Failed => Severity::Problem,
+            Outcome::Unmeasured => Severity::Warning,
+            Outcome::Measured | Outcome::Skipped => continue,
+        };
+        let scene = by_itself(case, node, records, fleet);
         let Some((rule, seen)) = cause(&scene) else { continue };
+        if case.outcome == Outcome::Unmeasured && is_of_most(rule, case, records, fleet) {
+            continue;
+        }
         let finding = found.entry((node, &case.subject, rule.id)).or_insert_with(|| {
-            let text = format!("{}: {}", case.subject, rule.text(&scene, &seen));
-            let finding = Finding::new(ALONE, Severity::Problem, case.subject.clone(), text);
+            // A case that could not be planned is about the node as a whole.
+            let about = if case.subject == Subject::node() { node } else { case.subject.as_str() };
+            let text = format!("{about}: {}", rule.text(&scene, &seen));
+            let finding = Finding::new(ALONE, severity, case.subject.clone(), text);
             Finding {
                 node: Some(node.clone()),
                 cause: Some(rule.id.to_owned()),
@@ -180,6 +191,28 @@ fn alone(records: &[CaseRecord], fleet: &Fleet<'_>) -> Vec<Finding> {
         finding.evidence.push(case.case.to_string());
     }
     found.into_values().collect()
+}
+
+/// A case of one node. What kernels logged explains no case that was not begun.
+fn by_itself<'a>(
+    case: &'a CaseRecord,
+    node: &'a str,
+    records: &'a [CaseRecord],
+    fleet: &'a Fleet<'a>,
+) -> Scene<'a> {
+    let records = if case.outcome == Outcome::Failed { records } else { &[] };
+    Scene { node, side: SlowSide::Both, cases: vec![case], slow: None, records, fleet }
+}
+
+/// Whether half of the other cases of the same question or more have the same cause: what was asked for is the cause then.
+fn is_of_most(rule: &CauseRule, case: &CaseRecord, records: &[CaseRecord], fleet: &Fleet<'_>) -> bool {
+    let others = records.iter().filter(|other| other.group == case.group && other.nodes != case.nodes);
+    let has_it = |other: &CaseRecord| {
+        let node = other.nodes.first().map_or("", String::as_str);
+        other.outcome != Outcome::Measured && rule.holds(&by_itself(other, node, records, fleet)).is_some()
+    };
+    let same: Vec<bool> = others.map(has_it).collect();
+    !same.is_empty() && 2 * same.iter().filter(|is_same| **is_same).count() >= same.len()
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ impl CauseRule {
             "nvlink" => "NVLink".to_owned(),
             word => word.to_owned(),
         };
-        self.id.split('-').map(word).collect::<Vec<_>>().join(" ")
+        self.id.split('-').map(word).collect::<Vec<_>>().join(" ").replace("read only", "read-only")
     }
 
     /// What to do where a value, a device or an address need not be known.

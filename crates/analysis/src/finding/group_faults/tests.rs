@@ -1,5 +1,7 @@
 //! Bisections of records whose values follow from the fault alone.
 
+use seatrial_model::{Addresses, Fact};
+
 use super::*;
 use crate::judge::fixture::{case, metric, no_limit};
 
@@ -96,6 +98,32 @@ fn a_boundary_and_a_link_are_named_by_their_two_sides() {
     let found_link = found(&searched(&|nodes| has(nodes, "n2") && has(nodes, "n7"), Better::Higher));
     let [finding] = found_link.as_slice() else { panic!("{found_link:?}") };
     assert_eq!((finding.kind.as_str(), finding.subject.as_str()), ("slow-link", "n2->n7"));
+}
+
+#[test]
+fn what_to_do_has_the_address_of_a_node_of_the_other_side_or_its_name() {
+    let first = |node: &String| ["n1", "n2", "n3", "n4"].contains(&node.as_str());
+    let crosses = move |nodes: &[String]| nodes.iter().any(first) && !nodes.iter().all(first);
+    let action = |is_slow: &dyn Fn(&[String]) -> bool, is_recorded: bool| {
+        let mut records = searched(is_slow, Better::Higher);
+        for case in records.iter_mut().filter(|_| is_recorded) {
+            let address = |node: &String| {
+                let number: u8 = node[1..].parse().expect("a number");
+                (node.clone(), std::net::IpAddr::from([10, 77, 0, number]))
+            };
+            Addresses(case.nodes.iter().map(address).collect()).put(&mut case.evidence);
+        }
+        found(&records)[0].remedy.clone().expect("something to do").action.into_owned()
+    };
+    let link = |nodes: &[String]| has(nodes, "n2") && has(nodes, "n7");
+    assert!(action(&link, true).contains(": `ip route get 10.77.0.7` on n2, `"), "{}", action(&link, true));
+    let by_name = "`ip route get $(getent ahosts n7 | awk '{print $1; exit}')` on n2";
+    assert!(action(&link, false).contains(by_name), "{}", action(&link, false));
+    assert!(action(&crosses, true).ends_with("`tracepath 10.77.0.5` on n1"), "{}", action(&crosses, true));
+    assert!(action(&crosses, false).ends_with("`tracepath n5` on n1"));
+    let around =
+        |nodes: &[String]| has(nodes, "n1") != has(nodes, "n2") || has(nodes, "n1") && nodes.len() > 2;
+    assert!(action(&around, true).ends_with("`tracepath 10.77.0.3` on n1"), "{}", action(&around, true));
 }
 
 #[test]

@@ -429,6 +429,34 @@ fn a_frozen_file_system_is_told_once_for_all_cases_on_it() {
 }
 
 #[test]
+fn a_file_system_that_takes_no_files_is_told_unless_that_of_most_other_nodes_takes_none_either() {
+    let of = |node: &str, reason: Option<&str>| {
+        let mut case = case(node, "fs:/scratch");
+        if let Some(reason) = reason {
+            (case.outcome, case.cause) = (Outcome::Unmeasured, Some(Cause::Denied));
+            case.reason = Some(reason.to_owned());
+        }
+        case
+    };
+    let causes = |records: &[CaseRecord]| -> Vec<(String, String, Severity)> {
+        let all = told(records, &site(|_| {})).into_iter().filter(|finding| finding.kind == ALONE);
+        all.map(|one| (one.node.unwrap_or_default(), one.cause.unwrap_or_default(), one.severity)).collect()
+    };
+    let read_only =
+        "directory=/scratch: /dev/sda is mounted read-only at /scratch; look for its error in `dmesg`";
+    let full = "the files take 16 MiB; /scratch has 0 B free, and 51 MiB of that is kept free for others: free space";
+    for (reason, cause) in [(read_only, "read-only-file-system"), (full, "full-file-system")] {
+        let one = [of("n1", None), of("n2", None), of("n3", Some(reason))];
+        let wanted = ("n3".to_owned(), cause.to_owned(), Severity::Warning);
+        assert_eq!(causes(&one), std::slice::from_ref(&wanted));
+        assert_eq!(causes(&one[2..]), [wanted], "a node by itself");
+        let most = [of("n1", Some(reason)), of("n2", None), of("n3", Some(reason))];
+        assert_eq!(causes(&most), [], "the size or the directory that was asked for");
+    }
+    assert_eq!(causes(&[of("n1", None), of("n3", Some("the directory belongs to root"))]), []);
+}
+
+#[test]
 fn every_rule_has_an_id_of_its_own_and_a_remedy_that_fits_a_line() {
     for rule in CAUSES {
         assert_eq!(CAUSES.iter().filter(|other| other.id == rule.id).count(), 1, "{}", rule.id);

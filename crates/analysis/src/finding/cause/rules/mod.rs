@@ -10,6 +10,7 @@ mod far_interrupts;
 mod fewer_cpus;
 mod firewall;
 mod frozen_file_system;
+mod full_file_system;
 mod full_path;
 mod gpu_clock;
 mod gpu_fault;
@@ -26,6 +27,7 @@ mod missing_memory;
 mod narrow_link;
 mod nfs_retransmissions;
 mod pcie_errors;
+mod read_only_file_system;
 mod receive_window;
 mod receiver_cpu;
 mod receiver_starved;
@@ -62,6 +64,8 @@ pub const CAUSES: &[CauseRule] = &[
     slow_nfs_server::RULE,
     link_lost::RULE,
     disk_errors::RULE,
+    read_only_file_system::RULE,
+    full_file_system::RULE,
     machine_check::RULE,
     gpu_fault::RULE,
     gpu_shared::RULE,
