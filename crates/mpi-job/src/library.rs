@@ -124,7 +124,7 @@ pub fn open_first(candidates: &[PathBuf]) -> (Option<Loaded>, Vec<String>) {
                 path: file_of(candidate),
                 is_open_mpi: version.contains("Open MPI"),
                 abi: word_of(mpi.abi()).to_owned(),
-                version: version.lines().next().unwrap_or_default().trim().to_owned(),
+                version: version_in(&version),
                 standard: format!("{major}.{minor}"),
             })
         });
@@ -139,6 +139,11 @@ pub fn open_first(candidates: &[PathBuf]) -> (Option<Loaded>, Vec<String>) {
         }
     }
     (None, refused)
+}
+
+/// The version in what a library says of itself, its first line.
+pub fn version_in(says: &str) -> String {
+    says.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 const fn word_of(abi: Abi) -> &'static str {

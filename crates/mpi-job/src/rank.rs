@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::SOCKET;
 use super::clock_offset::ClockOffset;
-use super::library::open_first;
+use super::library::{open_first, version_in};
 use super::process::call_worker;
 use super::wire::{FromRank, ToRank, messages, send};
 
@@ -220,7 +220,17 @@ fn serve(
             let (loaded, refused) = open_first(&candidates);
             tell(stream, &FromRank::Looked { loaded, refused })
         }
-        ToRank::Start { process, library, bench, config, ranks, cpus, several_nodes, thread_level } => {
+        ToRank::Start {
+            process,
+            library,
+            version,
+            bench,
+            config,
+            ranks,
+            cpus,
+            several_nodes,
+            thread_level,
+        } => {
             // The probe of the machine's load takes processes of the worker's name for ours.
             let _ = name_thread(&process);
             let thread_level = ThreadLevel::of(&thread_level).ok_or_else(|| {
@@ -231,7 +241,7 @@ fn serve(
             let program = program.ok_or_else(|| {
                 Reason::new(Cause::Protocol, format!("this build has no program of ranks for {bench}"))
             })?;
-            start.join(stream, orders, &library, program, &config)
+            start.join(stream, orders, (&library, &version), program, &config)
         }
         order => Err(Reason::new(Cause::Protocol, format!("the first order is {order:?}"))),
     }
@@ -253,7 +263,7 @@ impl RankStart {
         self,
         stream: &UnixStream,
         orders: &Orders,
-        library: &Path,
+        (library, version): (&Path, &str),
         program: ProgramStart,
         config: &Value,
     ) -> Result<(), Reason> {
@@ -264,9 +274,19 @@ impl RankStart {
         let before = now();
         let mpi = Mpi::open(library).map_err(refused)?;
         let loaded = now();
+        let here = version_in(&mpi.says().map_err(refused)?);
+        if here != version {
+            let text = format!(
+                "{} is {here} there, and {version} where the job was started: all nodes need the same library; name one \
+                 that they have with library=",
+                library.display()
+            );
+            return Err(Reason::new(Cause::Missing, text));
+        }
+        let begun_init = now();
         let world = Communicator::start(&mpi, self.thread_level).map_err(refused)?;
         let times =
-            StartTimes { waiting: (begun, self.ordered), load: (before, loaded), init: (loaded, now()) };
+            StartTimes { waiting: (begun, self.ordered), load: (before, loaded), init: (begun_init, now()) };
         let (rank, size) = (world.rank(), world.size());
         let cpu = if told == Some(rank) { known } else { self.pin(Some(rank))? };
         if size != self.ranks {

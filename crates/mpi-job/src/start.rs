@@ -224,6 +224,7 @@ impl Job {
         self.tell(&ToRank::Start {
             process: own.trim_end().to_owned(),
             library: spec.library.path.clone(),
+            version: spec.library.version.clone(),
             bench: spec.bench.to_owned(),
             config: spec.config.clone(),
             ranks: spec.ranks,

@@ -21,6 +21,8 @@ pub enum ToRank {
         /// The name that the process is to have.
         process: String,
         library: PathBuf,
+        /// What the library says of itself where the job is started.
+        version: String,
         bench: String,
         config: Value,
         /// Of the whole job.

@@ -1,4 +1,4 @@
-//! `versus transfer`: `seatrial copy` against scp, `rsync -a`, tar over ssh and rclone.
+//! `versus transfer`: `seatrial copy` against scp, `rsync -a`, tar over ssh, rclone and bbcp.
 //!
 //! All copy the same directory from one node of the lab to an empty one on the other, file system to file system, and are timed
 //! on the node itself, from the start of the command to its end: with its login over ssh, and without a flush. The set
@@ -18,7 +18,7 @@ use crate::packages::{self, Package};
 
 pub const TRANSFER: Area = Area {
     name: "transfer",
-    about: "seatrial copy against scp, rsync -a, tar over ssh and rclone: the same files between two nodes of the lab",
+    about: "seatrial copy against scp, rsync -a, tar over ssh, rclone and bbcp: the same files between two nodes of the lab",
     packages: PEERS,
     rows,
     prepare,
@@ -61,7 +61,7 @@ static SETS: [Set; 5] = [
 /// A program, its line of shell with the folder of the set as `SET`, and whether the goals of the sets are asked for against it.
 type Peer = (&'static str, &'static str, bool);
 
-const ALL_PEERS: [Peer; 4] = [
+const ALL_PEERS: [Peer; 5] = [
     ("scp -r", "scp -qr /scratch/SET n2:/scratch/target", true),
     ("rsync -a", "rsync -a /scratch/SET n2:/scratch/target", true),
     ("tar over ssh", "tar -C /scratch -cf - SET | ssh n2 tar -C /scratch/target -xf -", false),
@@ -69,6 +69,11 @@ const ALL_PEERS: [Peer; 4] = [
         "rclone copy",
         "rclone --config /dev/null copy /scratch/SET :sftp:/scratch/target/SET --sftp-host n2 --sftp-user \"$(id -un)\" \
          --sftp-key-file \"$(ssh -G n2 | sed -n 's/^identityfile //p' | head -n 1)\" --sftp-disable-hashcheck",
+        false,
+    ),
+    (
+        "bbcp",
+        "bbcp -r -s 4 -T 'ssh -x -a -o BatchMode=yes %I -l %U %H bbcp' /scratch/SET n2:/scratch/target/",
         false,
     ),
 ];
@@ -88,7 +93,8 @@ fn rows() -> Vec<Row> {
     for set in &SETS {
         // The first of both sides that comes makes the set.
         let is_made = Rc::new(Cell::new(false));
-        let mut add = |name: String, seatrial: &str, peer: &str, goal| {
+        let mut add = |name: String, seatrial: &str, peer: &'static str, goal| {
+            let needed = peer.split(' ').next().unwrap_or(peer);
             let figure = Figure { name, unit: Unit::Second, better: Better::Lower, goal };
             let [ours, peer] = [seatrial, peer].map(|line| {
                 let (nodes, is_made) = (Rc::clone(&nodes), Rc::clone(&is_made));
@@ -100,7 +106,7 @@ fn rows() -> Vec<Row> {
                     turn(&nodes, set, &line)
                 }
             });
-            rows.push(Row::one(figure, ours, peer));
+            rows.push(Row::one(figure, ours, peer).unless(move || absent(needed)));
         };
         for (name, line, is_judged) in ALL_PEERS {
             add(format!("{} vs {name}", set.name), &plain, line, set.goal.filter(|_| is_judged));
@@ -110,6 +116,13 @@ fn rows() -> Vec<Row> {
     }
     rows.push(large_in_memory(&nodes));
     rows
+}
+
+/// Why a row is left out whose peer is in no package, where it is not installed.
+fn absent(program: &str) -> Option<String> {
+    let is_there = packages::search_path().iter().any(|folder| folder.join(program).is_file());
+    (!is_there)
+        .then(|| format!("{program} is not in PATH; where no package has it, build it from its source"))
 }
 
 /// The mover without its start, memory to memory, against as many streams that are thrown away.

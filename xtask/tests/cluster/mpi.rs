@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         trial("an_mpi_rank_that_is_killed_on_another_node_is_named_and_nothing_stays", killed_rank),
         trial("an_mpi_job_ends_everywhere_when_the_part_of_a_node_is_killed", killed_part),
         trial("an_mpi_launcher_that_is_not_there_is_told", no_launcher),
+        trial("an_mpi_library_that_is_another_one_on_a_node_is_told", other_library),
     ]
 }
 
@@ -110,7 +111,7 @@ fn layers() {
             let one = ["--share-hosts", "-p", "trials=1", "-p", "max_trials=1", "-p", "time=1s"];
             let mut document = rig.run(&[&words, &one, SSH, &["-o", "json"]]).document(0);
             for _ in 1..TRIES {
-                if document["results"].as_array().is_some_and(|all| all.iter().all(has_latency)) {
+                if document["results"].as_array().is_some_and(|all| all.iter().all(has_all_sizes)) {
                     break;
                 }
                 document = rig.run(&[&words, &one, SSH, &["-o", "json"]]).document(0);
@@ -120,10 +121,8 @@ fn layers() {
                 results.iter().map(|case| case["params"]["transport"].as_str().expect("one")).collect();
             assert_eq!(transports, ["tcp", "mpi"]);
             for case in results {
-                assert!(has_latency(case), "{library}: {case}");
+                assert!(has_all_sizes(case), "{library}: {case}");
                 assert_eq!(case["subject"], "n1->n2", "one path");
-                // 1 B to 64 KiB: 15 powers and midpoints between them, with their neighbours.
-                assert!(case["series"]["time_by_size"]["rows"].as_array().map(Vec::len) > Some(60), "{case}");
             }
             let [tcp, mpi] = [&results[0], &results[1]];
             assert!(tcp["evidence"]["connection"].is_object() && tcp["evidence"]["ranks"].is_null(), "{tcp}");
@@ -161,6 +160,11 @@ fn layers() {
 
 fn has_latency(case: &Value) -> bool {
     case["metrics"]["latency"]["median"].as_f64() > Some(0.0)
+}
+
+/// 1 B to 64 KiB: 15 powers and midpoints between them, with their neighbours. A busy machine leaves no time for some.
+fn has_all_sizes(case: &Value) -> bool {
+    has_latency(case) && case["series"]["time_by_size"]["rows"].as_array().map(Vec::len) > Some(60)
 }
 
 /// Debian's Slurm offers pmi2 and pmix; the libraries speak to one each.
@@ -379,5 +383,28 @@ fn no_launcher() {
         let document = rig.run(&[&words, ONE_TRIAL, SHORT, SSH]).document(3);
         assert_eq!(outcome(&document, CASE), ("unmeasured", "missing"));
         assert!(reason(&document, CASE).contains("launcher=/nowhere/mpiexec"));
+    });
+}
+
+/// At the path of the library the second node has another one.
+fn other_library() {
+    shared(|rig| {
+        let [one, other] = &libraries(rig)[..] else { panic!("Debian's libraries are two") };
+        let path = |library: &str| library.trim_start_matches("library=").to_owned();
+        for [asked, there] in [[one, other], [other, one]] {
+            rig.lab.node("n2", &format!("mount --bind {} {}", path(there), path(asked)));
+            let ended = rig.run(&[
+                &["run", "mpi.point_to_point", "-p", "size=8", "-p", asked],
+                ONE_TRIAL,
+                SHORT,
+                SSH,
+            ]);
+            rig.lab.node("n2", &format!("umount {}", path(asked)));
+            let document = ended.document(3);
+            let why = document["results"][0]["reason"].as_str().expect("a reason");
+            assert!(why.contains("n2") && why.contains("all nodes need the same library"), "{why}");
+            assert!(why.contains("MPICH") && why.contains("Open MPI"), "{why}");
+            assert_nothing_runs(rig, &["n1", "n2"]);
+        }
     });
 }
