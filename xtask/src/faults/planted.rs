@@ -21,7 +21,7 @@ pub struct Planted {
     pub of_lab: Vec<String>,
     /// The same of every node: what is at all of them is nobody's fault, and shows that of n3.
     pub of_all_by_lab: Vec<String>,
-    /// Lines of shell that make it, each with its host, or [`NODES`].
+    /// Lines of shell that make it, each with its host, or `NODES`.
     pub plant: Vec<(&'static str, String)>,
     /// Lines that undo it.
     pub heal: Vec<(&'static str, String)>,
@@ -29,7 +29,7 @@ pub struct Planted {
     pub level: Option<[String; 2]>,
     /// Simulated nodes that have it instead of a lab, as the option `--script` reads them.
     pub script: Option<Value>,
-    /// The command that measures; [`NODES`] stands for all nodes.
+    /// The command that measures; `NODES` stands for all nodes.
     pub run: &'static [&'static str],
     /// Who is to be named.
     pub who: Who,
@@ -92,7 +92,7 @@ impl Planted {
         self.by_lines_on("n3", plant, heal)
     }
 
-    /// The same by lines on another host, or on [`NODES`].
+    /// The same by lines on another host, or on `NODES`.
     pub fn by_lines_on(mut self, host: &'static str, plant: &str, heal: &str) -> Self {
         self.plant.push((host, plant.to_owned()));
         self.heal.push((host, heal.to_owned()));

@@ -116,7 +116,7 @@ impl Row {
     }
 
     /// The same work by this build and by an earlier binary of Seatrial, of which `earlier` was made. It may be as slow as
-    /// [`OWN_GOAL`] says.
+    /// `OWN_GOAL` says.
     pub fn against(self, earlier: Self, binary: PathBuf) -> Self {
         let mut turn = earlier.ours;
         let figures = self.figures.into_iter();
