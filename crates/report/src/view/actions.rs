@@ -15,12 +15,15 @@ use super::values::{measured, share_of_limit, value_of};
 use crate::labels::named;
 use crate::number::whole_percent;
 use crate::repeat_command::{Repeat, judge_again, repeats};
-use crate::words::{Badge, count, cut, cut_clauses};
+use crate::words::{Badge, count, cut, cut_clauses, set_of};
 
 const LONGEST_REASON: usize = 1000;
 
 /// Commands beside one thing to act on.
 const MOST_COMMANDS: usize = 2;
+
+/// Names of nodes that are longer together are counted.
+const LONGEST_NODES: usize = 40;
 
 /// The kind of the finding on a node that was not reached.
 const NOT_REACHED: &str = "not-reached";
@@ -151,12 +154,19 @@ pub fn with_warnings<'a>(document: &'a Document, abouts: &[&'static About]) -> V
     all
 }
 
-/// The first of findings of one kind, and how many more there are.
+/// The first of findings of one kind, how many more there are, and on which other nodes.
 fn of_kind<'a>(group: &[Found<'a>]) -> Action<'a> {
     let first = of_finding(&group[0]);
-    let more = match group.len() {
-        1 => String::new(),
-        number => format!(" ({} more of this kind)", number - 1),
+    let mut others: Vec<&str> = group[1..].iter().filter_map(|found| found.finding.node.as_deref()).collect();
+    others.retain(|node| Some(*node) != group[0].finding.node.as_deref());
+    others.sort_unstable();
+    others.dedup();
+    let more = match (group.len(), &others[..]) {
+        (1, _) => String::new(),
+        (number, []) => format!(" ({} more of this kind)", number - 1),
+        (number, others) => {
+            format!(" ({} more of this kind, on {}: --details)", number - 1, set_of(others, LONGEST_NODES))
+        }
     };
     Action { what: first.what + &more, ..first }
 }

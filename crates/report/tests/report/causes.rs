@@ -57,6 +57,17 @@ fn the_first_line_says_who_and_why_of_warnings_too_and_of_the_worst_first() {
 }
 
 #[test]
+fn findings_of_one_kind_that_are_not_shown_tell_their_nodes() {
+    let told = |nodes: &[&str]| {
+        let unlike = |node: &&str| finding("uniformity", Severity::Warning, node, None);
+        screen(&Document { findings: nodes.iter().map(unlike).collect(), ..pairs() })
+    };
+    assert!(!told(&["n2"]).contains("of this kind"));
+    let two = told(&["n2", "n4", "n3"]);
+    assert!(two.contains("(2 more of this kind, on n[3-4]: --details)"), "{two}");
+}
+
+#[test]
 fn the_first_line_names_the_node_whose_case_has_no_number_unless_most_have_none() {
     let first = |without: &[&str], cause: Cause, findings: Vec<Finding>| {
         let case = |node: &&str| match without.contains(node) {
