@@ -34,7 +34,7 @@ pub struct Paired {
     pub lead: Lead,
 }
 
-/// A difference of this share is none: 1 %.
+/// Ratios that differ from 1 by this share at most, 1 %, are level.
 const LEVEL: f64 = 0.01;
 
 /// Who is ahead.
