@@ -17,8 +17,8 @@ use crate::number::{quantity, significant};
 pub(super) const RULE: Rule = Rule {
     kind: "lossy-node",
     doc: "A node loses packets, be it few, or half of the acknowledgements, duplicates packets or changes their order with most \
-          of its partners, at least two of which have nothing of the kind with other nodes; if `slow-node` names the node, \
-          that finding tells it.",
+          of its partners, at least two of which have nothing of the kind with other nodes; twice the share that a quarter of all \
+          pairs have at most is needed. If `slow-node` names the node, that finding tells it.",
     find,
 };
 
@@ -55,6 +55,10 @@ const ACKNOWLEDGEMENTS: f64 = 0.5;
 /// Share of the segments that come twice, or so late that they were sent again: beside compilers sound flows had 0.1 % of them
 /// at most, and flows of a node that gets one in ten packets twice 0.4 % of late ones.
 const DISTURBED: f64 = 0.005;
+
+/// A share that is so many times the usual one is that of an end, not of the network: where all paths lose 0.1 %, flows of a
+/// second lost up to 0.12 %.
+const UNUSUAL: f64 = 2.0;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lossy<'a> {
@@ -93,7 +97,9 @@ pub(super) fn nodes<'a>(records: &'a [CaseRecord]) -> Vec<Lossy<'a>> {
 }
 
 fn of_question<'a>(cases: &[&'a CaseRecord], what: Lost) -> Vec<Lossy<'a>> {
-    let loses = |case: &CaseRecord| what.is_in(case);
+    let usual = what.usual_share(cases);
+    let is_unusual = |case: &CaseRecord| what.share(case).is_none_or(|share| share >= UNUSUAL * usual);
+    let loses = |case: &CaseRecord| what.is_in(case) && is_unusual(case);
     if !cases.iter().any(|case| loses(case)) {
         return Vec::new();
     }
@@ -137,6 +143,13 @@ impl Lost {
     /// Whether the kernels count such losses of the case.
     pub fn is_counted(self, case: &CaseRecord) -> bool {
         self.share(case).is_some()
+    }
+
+    /// The share that all pairs have but for the best ones: the lower quartile.
+    fn usual_share(self, cases: &[&CaseRecord]) -> f64 {
+        let mut shares: Vec<f64> = cases.iter().map(|case| self.share(case).unwrap_or(0.0)).collect();
+        shares.sort_by(f64::total_cmp);
+        shares.get(shares.len().saturating_sub(1) / 4).copied().unwrap_or(0.0)
     }
 
     /// The largest share over the flows of the case.
@@ -311,6 +324,21 @@ mod tests {
             finding.text
         );
         assert_eq!((told(0.001, 2), told(0.000_1, 60)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn where_all_paths_lose_the_node_with_a_little_more_is_not_named() {
+        let told = |of_n3: f64| {
+            let mut records = pairs(noisy, has_n3);
+            for case in &mut records {
+                let is_of_n3 = case.nodes.iter().any(|node| node == "n3");
+                let lost = Some(if is_of_n3 { of_n3 } else { 0.001 });
+                let shares = LossShare { lost, lost_segments: 60, ..LossShare::default() };
+                LastFlows(vec![FlowLoss { shares, ..FlowLoss::default() }]).put(&mut case.evidence);
+            }
+            find(&records).len()
+        };
+        assert_eq!((told(0.0012), told(0.01)), (0, 1));
     }
 
     #[test]
