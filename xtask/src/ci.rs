@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use crate::{deny, emulated, fuzz, generate, test, workspace};
+use crate::{deny, emulated, fuzz, generate, instructions, test, workspace};
 
 /// Run the stages that a change must pass: all but `fuzz`, or those named.
 #[derive(clap::Args)]
 pub struct Args {
     /// The stages to run.
-    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Emulated, Stage::Test])]
+    #[arg(value_name = "STAGE", default_values_t = [Stage::Fmt, Stage::Deny, Stage::Clippy, Stage::Doc, Stage::Generate, Stage::Emulated, Stage::Instructions, Stage::Test])]
     pub stages: Vec<Stage>,
 }
 
@@ -30,6 +30,8 @@ pub enum Stage {
     Generate,
     /// Unit tests and the binary on emulated processors: x86-64 of 2008, x86-64-v3 and 64-bit Arm.
     Emulated,
+    /// The hot loops take no more instructions than those kept.
+    Instructions,
     /// Twenty seconds of each fuzz target, two at a time. By name only: its instrumented build takes ten minutes, and the
     /// tests read the kept corpus without it.
     Fuzz,
@@ -46,6 +48,7 @@ impl std::fmt::Display for Stage {
             Stage::Doc => "doc",
             Stage::Generate => "generate",
             Stage::Emulated => "emulated",
+            Stage::Instructions => "instructions",
             Stage::Fuzz => "fuzz",
             Stage::Test => "test",
         })
@@ -66,6 +69,7 @@ impl Stage {
             }
             Stage::Generate => generate::run(&generate::Args { check: true }),
             Stage::Emulated => emulated::run(),
+            Stage::Instructions => instructions::run(&instructions::Args { keep: false }),
             Stage::Fuzz => {
                 fuzz::run(&fuzz::Args { targets: Vec::new(), runs: None, seconds: 20, seed: 1, keep: false })
             }

@@ -9,6 +9,7 @@ pub mod fresh;
 pub mod fuzz;
 pub mod generate;
 pub mod guest;
+pub mod instructions;
 mod interrupt;
 pub mod lab;
 mod nodes;

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, faults, fresh, fuzz, generate, guest, lab, test, versus};
+use xtask::{ci, faults, fresh, fuzz, generate, guest, instructions, lab, test, versus};
 
 /// Tasks of the Seatrial workspace.
 #[derive(Parser)]
@@ -27,6 +27,7 @@ enum Task {
     Lab(lab::Args),
     Faults(faults::Args),
     Guest(guest::Args),
+    Instructions(instructions::Args),
 }
 
 fn succeeded((): ()) -> ExitCode {
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Task::Versus(args) => versus::run(&args).map(succeeded),
         Task::Bare(args) => versus::bare::run(&args).map(succeeded),
         Task::Lab(args) => lab::run(&args).map(succeeded),
+        Task::Instructions(args) => instructions::run(&args).map(succeeded),
         Task::Faults(args) => faults::run(&args).map(succeeded),
     };
     match done {

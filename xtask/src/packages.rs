@@ -175,6 +175,13 @@ pub const EMULATED_ARM: &[Package] = &[
     },
 ];
 
+/// What `cargo xtask instructions` needs.
+pub const INSTRUCTIONS: &[Package] = &[Package {
+    name: "valgrind",
+    program: "valgrind",
+    reason: "the instructions of the hot loops are counted",
+}];
+
 /// What `cargo xtask fuzz` needs.
 pub const FUZZ: &[Package] =
     &[Package { name: "g++", program: "c++", reason: "the engine of the fuzz targets, libFuzzer, is C++" }];

@@ -5,6 +5,8 @@
 mod bandwidth;
 mod chase;
 mod check;
+#[cfg(test)]
+mod hot_loops;
 pub mod kernel;
 mod latency;
 mod loaded_latency;

@@ -23,6 +23,8 @@ mod gate;
 pub mod goodput;
 pub mod group;
 mod held;
+#[cfg(test)]
+mod hot_loops;
 pub mod interfaces;
 mod latencies;
 pub mod link_limits;

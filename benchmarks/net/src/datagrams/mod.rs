@@ -6,6 +6,8 @@ mod config;
 mod control;
 mod findings;
 mod header;
+#[cfg(test)]
+mod hot_loops;
 mod inbound;
 mod kernel;
 mod outbound;

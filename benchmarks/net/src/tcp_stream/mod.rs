@@ -5,6 +5,8 @@ mod bottleneck;
 mod config;
 mod flow;
 mod held_back;
+#[cfg(test)]
+mod hot_loops;
 mod kernel;
 mod meter;
 mod method;
