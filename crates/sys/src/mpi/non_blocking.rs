@@ -32,11 +32,12 @@ struct Pending<'a> {
 }
 
 impl Pending<'_> {
+    #[inline]
     fn wait(&mut self) -> Result<(), MpiError> {
         self.is_over = true;
         let (request, no_status): (*mut c_void, usize) =
             ((&raw mut self.request).cast(), self.ranks.mpi.constants.no_status);
-        call!(self.ranks.mpi, wait_all(1, request, no_status))
+        call!(self.ranks.mpi, wait(request, no_status))
     }
 }
 
@@ -51,6 +52,7 @@ impl Drop for Pending<'_> {
 
 impl Communicator<'_> {
     /// Starts the operation, calls `during`, and waits until the operation is complete at this rank.
+    #[inline]
     pub fn overlap<T: Number>(
         &self,
         collective: NonBlocking<'_, T>,
@@ -63,6 +65,7 @@ impl Communicator<'_> {
         pending.wait()
     }
 
+    #[inline]
     fn start_collective<T: Number>(
         &self,
         collective: NonBlocking<'_, T>,

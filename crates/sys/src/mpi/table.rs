@@ -24,6 +24,7 @@ table! {
         receive(*mut c_void, c_int, Handle, c_int, c_int, Handle, usize) = c"MPI_Recv";
         start_send(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void) = c"MPI_Isend";
         start_receive(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void) = c"MPI_Irecv";
+        wait(*mut c_void, usize) = c"MPI_Wait";
         wait_all(c_int, *mut c_void, usize) = c"MPI_Waitall";
         barrier(Handle) = c"MPI_Barrier";
         broadcast(*mut c_void, c_int, Handle, c_int, Handle) = c"MPI_Bcast";
