@@ -3,6 +3,7 @@
 mod benchmarks;
 mod cli;
 mod diagnosis;
+mod performance;
 mod run;
 mod schema;
 mod settings;

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::tree::{File, Stale, Tree};
-use super::{benchmarks, cli, diagnosis, schema, settings};
+use super::{benchmarks, cli, diagnosis, performance, schema, settings};
 use crate::workspace;
 
 /// Regenerate what is made from the code: JSON schema, man pages, completions, reference pages.
@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Folders in which every file is generated, and the generated files that stand elsewhere are none of.
-const FOLDERS: &[&str] = &["completions", "docs/benchmarks", "docs/man", "docs/schema"];
+const FOLDERS: &[&str] = &["completions", "docs/benchmarks", "docs/man", "docs/performance", "docs/schema"];
 
 /// Writes or checks the generated files.
 ///
@@ -41,6 +41,7 @@ fn files() -> Result<Vec<File>> {
     files.extend(cli::completions(&seatrial::command()));
     files.push(cli::reference(&seatrial::command()));
     files.extend(benchmarks::pages(&seatrial_registry::REGISTRY));
+    files.extend(performance::files()?);
     files.push(diagnosis::page(seatrial_analysis::CAUSES));
     files.push(settings::page(&seatrial_settings::registry().abouts().collect::<Vec<_>>()));
     Ok(files)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use anyhow::{Result, ensure};
 use seatrial_stats::{Better, FEWEST_VALUES, Interval, Summary, median_interval, student_quantile};
+use serde::{Deserialize, Serialize};
 
 use super::Rounds;
 
@@ -38,7 +39,8 @@ pub struct Paired {
 const LEVEL: f64 = 0.01;
 
 /// Who is ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Lead {
     /// The whole interval is above 1.
     Ahead,
@@ -62,7 +64,8 @@ impl fmt::Display for Lead {
 }
 
 /// How a goal stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// The median reaches the goal, and the interval goes no lower than the peer's own does.
     Met,

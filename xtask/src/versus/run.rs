@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use jiff::Zoned;
 use seatrial_stats::FEWEST_VALUES;
 
+use super::kept::{self, Hardware};
 use super::ours;
 use super::quiet::{Patience, Quiet};
 use super::rounds::ORDERS;
 use super::table::{Line, Outcome, note, rounds, table};
 use super::{AREAS, Area, Companion, Dropped, Figure, Lead, Paired, Row, Standing, Taken, Who};
-use crate::packages;
+use crate::{packages, workspace};
 
 /// Compare Seatrial with its peers: in turn, same work, same cores.
 #[derive(clap::Args)]
@@ -28,6 +30,10 @@ pub struct Args {
     /// Compare with this earlier binary of Seatrial in place of the peers.
     #[arg(long, value_name = "BINARY")]
     own: Option<PathBuf>,
+    /// Write each row into the kept results of the area, of which `cargo xtask generate` makes the pages of performance. It
+    /// replaces the row of the same name and kind of machine.
+    #[arg(long, conflicts_with_all = ["own", "list"])]
+    keep: bool,
     /// Only name the rows; nothing is built or started.
     #[arg(long)]
     list: bool,
@@ -64,18 +70,23 @@ pub fn run(args: &Args) -> Result<()> {
     packages::ensure(area.packages)?;
     (area.prepare)().with_context(|| format!("cannot prepare the area '{}'", area.name))?;
     let (mut lines, mut notes, mut failures) = (Vec::new(), Vec::new(), 0);
+    let machine = Hardware::here();
     for row in rows {
         let (mut these, note, ours) = measured(row, args.rounds, Quiet::live());
         failures += ours;
         these.retain(|line| wanted(&line.figure.name));
         // At once as well: an area takes most of an hour, and what was measured must not be lost with its end.
         eprintln!("{}\n{}", table(&these), note.as_deref().unwrap_or_default());
+        if args.keep {
+            let folder = workspace::root().join(kept::FOLDER);
+            kept::keep(&folder, area.name, &these, Zoned::now().date(), &machine)?;
+        }
         lines.extend(these);
         notes.extend(note);
     }
     if !lines.is_empty() {
         let about = if args.own.is_some() { "This build and an earlier one of Seatrial" } else { area.about };
-        let (most, machine) = (args.rounds, machine());
+        let most = args.rounds;
         println!("{about}\nUp to {most} rounds a row; {machine}.\n\n{}", table(&lines));
     }
     if !notes.is_empty() {
@@ -183,16 +194,6 @@ fn find(name: &str) -> Result<&'static Area> {
     bail!("there is no area '{name}' to compare; there is: {}", known.join(", "))
 }
 
-/// Processor, how many threads of it, and kernel: without them a figure says nothing.
-fn machine() -> String {
-    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model =
-        cpus.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
-    let threads = std::thread::available_parallelism().map_or(0, usize::from);
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{}, {threads} threads, Linux {}", model.trim_start_matches([' ', '\t', ':']), kernel.trim())
-}
-
 #[cfg(test)]
 mod tests {
     use seatrial_model::Unit;
@@ -226,7 +227,14 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_refused_before_anything_runs() {
-        let args = Args { area: "sailing".to_owned(), rounds: 5, only: Vec::new(), own: None, list: false };
+        let args = Args {
+            area: "sailing".to_owned(),
+            rounds: 5,
+            only: Vec::new(),
+            own: None,
+            keep: false,
+            list: false,
+        };
         assert!(run(&args).unwrap_err().to_string().contains("--rounds must be 6"));
     }
 

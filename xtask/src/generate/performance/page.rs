@@ -1,0 +1,133 @@
+//! The page that all begin with, and the page of an area.
+
+use std::fmt::Write;
+
+use super::super::File;
+use super::{Subject, word};
+use crate::versus::Lead;
+use crate::versus::kept::Kept;
+
+const MARK: &str = "<!-- Made by `cargo xtask generate` from xtask/performance. -->\n";
+
+const HEAD: &str = "\
+# Performance
+
+Seatrial and another program do the same work on the same processors in turn, in rounds of one turn of ours and two of the
+other's. The ratio is the median of the rounds' ratios, above 1 in favour of Seatrial, for rates and for times alike; the interval
+is that of 95 %. A row is **ahead** or **behind** if the whole interval lies on that side of 1, **level** if it lies within 1 % of
+1, else **open**. A goal is met if the ratio reaches it and the interval goes no lower than that of the other program
+against itself. The newest row of each work counts here.
+
+![Ratio and interval of every row, by area](performance/ratios.svg)
+
+";
+
+const REPEAT: &str = "\
+## Repeat
+
+    cargo xtask versus AREA --list
+    cargo xtask versus AREA --only TEXT --keep
+    cargo xtask generate
+
+`AREA` is the name of a page above; `--only` selects rows by a part of their name. `--keep` writes the rows into
+`xtask/performance/AREA.jsonl`, in place of those of the same name, processor and number of threads; `generate` makes these pages of
+it. A reason (`why`) is written there by hand. Areas that make a lab (`cluster`, `network`, `storage`, `transfer`) need root. `versus` takes at most 36 rounds a row (`--rounds`)
+and looks after every six: a row ends when the interval decides. As every look is a chance to be wrong, the interval that decides
+is that of 1 - 0.05 / looks (Bonferroni). A round begins when other programs, the host (steal) and waits for CPU or storage
+(`/proc/pressure`) take at most 5 % of a quarter of a second, or after 20 s, which is then said. `--own BINARY` compares with
+an earlier binary of Seatrial, with a goal of 0.99. Rows of before 2026-11-29 had a fixed number of rounds.
+";
+
+/// The page that fits into two minutes.
+pub(super) fn summary(subjects: &[Subject]) -> File {
+    let mut text = format!(
+        "{MARK}{HEAD}| area | ahead | level | open | behind | best row | worst row |\n|---|---|---|---|---|---|---|\n"
+    );
+    let (measured, others): (Vec<&Subject>, Vec<&Subject>) =
+        subjects.iter().partition(|subject| !subject.rows.is_empty());
+    for subject in &measured {
+        let rows = subject.newest();
+        let count = |lead: &str| rows.iter().filter(|row| word(row.lead) == lead).count().to_string();
+        let named = |row: Option<&&Kept>| {
+            row.map_or_else(String::new, |row| format!("{}: {:.3}", row.work, row.ratio))
+        };
+        let cells = [
+            link(subject),
+            count("ahead"),
+            count("level"),
+            count("open"),
+            count("behind"),
+            named(rows.first()),
+            named(rows.last()),
+        ];
+        push(&mut text, &cells);
+    }
+    if !others.is_empty() {
+        let links: Vec<String> = others.into_iter().map(link).collect();
+        writeln!(text, "\nMeasured without such rows: {}.", links.join(", ")).expect("a String takes all");
+    }
+    text += "\n## Behind\n\n| area | work | ratio [95 %] | why |\n|---|---|---|---|\n";
+    for subject in &measured {
+        for row in subject.newest().into_iter().filter(|row| row.lead == Lead::Behind) {
+            let why = row.why.clone().unwrap_or_else(|| "not examined".to_owned());
+            push(&mut text, &[subject.name.clone(), row.work.clone(), ratio(row.ratio, row.interval), why]);
+        }
+    }
+    text.push('\n');
+    text += REPEAT;
+    File::new("docs/performance.md", &text)
+}
+
+fn link(subject: &Subject) -> String {
+    format!("[{}](performance/{}.md)", subject.title(), subject.name)
+}
+
+/// The page of an area: its tables stand where its text says `{rows}`.
+pub(super) fn area(subject: &Subject) -> File {
+    let text = subject.text.replace("{rows}", tables(&subject.rows).trim_end());
+    File::new(format!("docs/performance/{}.md", subject.name), &format!("{MARK}{text}"))
+}
+
+/// A table for each day and machine, the newest first.
+fn tables(rows: &[Kept]) -> String {
+    let head = |row: &Kept| format!("{}, {}:", row.date, row.machine);
+    let mut heads: Vec<String> = rows.iter().map(head).collect();
+    heads.sort_by(|one, other| other.cmp(one));
+    heads.dedup();
+    let mut text = String::new();
+    for wanted in heads {
+        writeln!(text, "{wanted}\n\n| work | Seatrial | peer | ratio [95 %] | peer against itself [95 %] | goal | rounds | who is ahead | standing |\n|---|---|---|---|---|---|---|---|---|").expect("a String takes all");
+        for row in rows.iter().filter(|row| head(row) == wanted) {
+            let cells = [
+                row.work.clone(),
+                format!("{} {}", row.ours, row.unit),
+                format!("{} {}", row.theirs, row.unit),
+                ratio(row.ratio, row.interval),
+                ratio(row.itself, row.itself_interval),
+                row.goal.map_or_else(|| "none".to_owned(), |goal| format!(">= {goal:.2}")),
+                row.rounds.to_string(),
+                row.lead.to_string(),
+                row.standing.map_or_else(String::new, |standing| standing.to_string()),
+            ];
+            push(&mut text, &cells);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+pub(super) fn ratio(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    match interval {
+        Some([low, high]) => format!("{ratio:.3} [{low:.3}, {high:.3}]"),
+        None => format!("{ratio:.3}"),
+    }
+}
+
+fn push(text: &mut String, cells: &[String]) {
+    for cell in cells {
+        let space = if cell.is_empty() { "" } else { " " };
+        write!(text, "|{space}{}{space}", cell.replace('|', "\\|")).expect("a String takes all");
+    }
+    // An empty last cell keeps its space.
+    text.push_str(if cells.last().is_some_and(String::is_empty) { " |\n" } else { "|\n" });
+}

@@ -1,0 +1,275 @@
+//! Keeps results between measurements: one file an area, one line a row, from which the pages of performance are made.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::{AREAS, Lead, Line, Outcome, Side, Standing};
+
+/// The folder of the results and of the text about each area, below the workspace's root.
+pub const FOLDER: &str = "xtask/performance";
+
+/// A row as it was measured last on a kind of machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The name of the figure, as `versus` prints it.
+    pub work: String,
+    /// Whom it was compared with, with the version where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+    pub unit: String,
+    /// Median, in the unit.
+    pub ours: f64,
+    /// Median of both of the peer's turns, in the unit.
+    pub theirs: f64,
+    /// Ours against the peer; above 1 is better.
+    pub ratio: f64,
+    /// 95 % interval of the ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// The peer against itself.
+    pub itself: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub itself_interval: Option<[f64; 2]>,
+    pub rounds: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    pub lead: Lead,
+    pub date: Date,
+    pub machine: Hardware,
+    /// Written by hand: why the row is behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What a figure was measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hardware {
+    /// The model of the processor.
+    pub cpu: String,
+    /// Hardware threads that the process may use.
+    pub cores: usize,
+    /// The version of Linux.
+    pub kernel: String,
+}
+
+impl Hardware {
+    /// This machine.
+    pub fn here() -> Self {
+        let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpus.lines().find_map(|line| line.strip_prefix("model name"));
+        let model = model.unwrap_or(": unknown processor").trim_start_matches([' ', '\t', ':']);
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        Self {
+            cpu: model.to_owned(),
+            cores: std::thread::available_parallelism().map_or(0, usize::from),
+            kernel: kernel.trim().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Hardware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} threads, Linux {}", self.cpu, self.cores, self.kernel)
+    }
+}
+
+impl Kept {
+    /// What is kept of a line; of one that compares nothing, nothing.
+    fn of(line: &Line, date: Date, machine: &Hardware) -> Option<Self> {
+        let Outcome::Compared(paired, _) = &line.outcome else { return None };
+        let work = line.figure.name.clone();
+        let bounds = |side: &Side| side.ci95.map(|ci95| [places(ci95.low), places(ci95.high)]);
+        Some(Self {
+            peer: work.split_once(" vs ").map(|(_, peer)| peer.to_owned()),
+            work,
+            unit: line.figure.unit.to_string(),
+            ours: digits(paired.ours),
+            theirs: digits(paired.peer),
+            ratio: places(paired.against.ratio),
+            interval: bounds(&paired.against),
+            itself: places(paired.itself.ratio),
+            itself_interval: bounds(&paired.itself),
+            rounds: paired.against.rounds,
+            goal: line.figure.goal,
+            standing: paired.standing,
+            lead: paired.lead,
+            date,
+            machine: machine.clone(),
+            why: None,
+        })
+    }
+
+    /// One row of each work and kind of machine; another kernel is no other kind.
+    fn key(&self) -> (String, String, usize) {
+        (self.work.clone(), self.machine.cpu.clone(), self.machine.cores)
+    }
+}
+
+/// The file of an area.
+pub fn path(folder: &Path, area: &str) -> PathBuf {
+    folder.join(format!("{area}.jsonl"))
+}
+
+/// All rows that are kept of an area, in the order of the file.
+///
+/// # Errors
+/// When the file is there and cannot be read, or a line is no row.
+pub fn read(folder: &Path, area: &str) -> Result<Vec<Kept>> {
+    let path = path(folder, area);
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let row = |(number, line)| {
+        serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), number + 1))
+    };
+    text.lines().enumerate().map(row).collect()
+}
+
+/// Writes what was measured into the file of its area: in place of the rows of the same work and kind of machine, beside all
+/// others, in order of work and machine. A reason stays while the row is behind.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn keep(folder: &Path, area: &str, lines: &[Line], date: Date, machine: &Hardware) -> Result<()> {
+    let mut rows: BTreeMap<_, Kept> = read(folder, area)?.into_iter().map(|row| (row.key(), row)).collect();
+    for mut row in lines.iter().filter_map(|line| Kept::of(line, date, machine)) {
+        let before = rows.remove(&row.key());
+        row.why = before.and_then(|before| before.why).filter(|_| row.lead == Lead::Behind);
+        rows.insert(row.key(), row);
+    }
+    let mut text = String::new();
+    for row in rows.values() {
+        text += &serde_json::to_string(row)?;
+        text.push('\n');
+    }
+    let path = path(folder, area);
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Areas of which a folder has results.
+///
+/// # Errors
+/// When the folder cannot be read, or a file of results is that of no area.
+pub fn areas(folder: &Path) -> Result<Vec<&'static str>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let Some(area) = name.strip_suffix(".jsonl") else { continue };
+        let known = AREAS.iter().find(|known| known.name == area);
+        found.push(known.with_context(|| format!("{name}: there is no area '{area}'"))?.name);
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Three digits behind the point.
+fn places(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+/// Four digits that count.
+fn digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use seatrial_model::Unit;
+    use seatrial_stats::{Better, Interval};
+
+    use super::super::{Figure, Paired};
+    use super::*;
+
+    fn line(name: &str, ratio: f64, lead: Lead) -> Line {
+        let side = |ratio: f64| Side {
+            ratio,
+            ci95: Some(Interval { low: ratio - 0.012_34, high: ratio + 0.01 }),
+            rounds: 12,
+        };
+        let figure =
+            Figure { name: name.to_owned(), unit: Unit::Second, better: Better::Lower, goal: Some(1.0) };
+        let paired = Paired {
+            ours: 0.012_345_6,
+            peer: 12_345.6,
+            against: side(ratio),
+            itself: side(1.0),
+            standing: Some(Standing::NotResolved),
+            lead,
+        };
+        Line { figure, outcome: Outcome::Compared(paired, "12".to_owned()) }
+    }
+
+    fn machine(cpu: &str, kernel: &str) -> Hardware {
+        Hardware { cpu: cpu.to_owned(), cores: 2, kernel: kernel.to_owned() }
+    }
+
+    #[test]
+    fn a_row_replaces_the_one_of_its_work_and_machine_and_keeps_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = || std::fs::read_to_string(path(folder.path(), "memory")).unwrap();
+        let (old, new) = (date(2026, 11, 1), date(2026, 11, 29));
+        let keep =
+            |lines: &[Line], date, machine: &Hardware| keep(folder.path(), "memory", lines, date, machine);
+        let both = [line("write vs x", 0.9, Lead::Behind), line("read vs y z", 1.5, Lead::Open(30))];
+        keep(&both, old, &machine("A", "6.1")).unwrap();
+        keep(&both[..1], old, &machine("B", "6.1")).unwrap();
+        let rows = read(folder.path(), "memory").unwrap();
+        let names: Vec<(&str, &str)> =
+            rows.iter().map(|row| (row.work.as_str(), row.machine.cpu.as_str())).collect();
+        assert_eq!(names, [("read vs y z", "A"), ("write vs x", "A"), ("write vs x", "B")]);
+        assert_eq!((rows[0].peer.as_deref(), rows[0].lead), (Some("y z"), Lead::Open(30)));
+        assert_eq!(
+            (rows[1].ours, rows[1].theirs, rows[1].interval),
+            (0.012_35, 12_350.0, Some([0.888, 0.91]))
+        );
+
+        // Another kernel is the same kind of machine; what is not measured again stays as it is, byte for byte.
+        let before = text();
+        keep(&[line("write vs x", 1.2, Lead::Ahead)], new, &machine("A", "6.18")).unwrap();
+        let after = text();
+        let changed: Vec<bool> = before.lines().zip(after.lines()).map(|(old, new)| old != new).collect();
+        assert_eq!(changed, [false, true, false]);
+        let rows = read(folder.path(), "memory").unwrap();
+        assert_eq!((rows[1].date, rows[1].lead, rows.len()), (new, Lead::Ahead, 3));
+    }
+
+    #[test]
+    fn a_reason_stays_while_the_row_is_behind_and_what_was_not_taken_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (day, here) = (date(2026, 11, 1), machine("A", "6.1"));
+        let keep = |line: Line| {
+            keep(folder.path(), "memory", &[line], day, &here).unwrap();
+            read(folder.path(), "memory").unwrap().remove(0)
+        };
+        let mut row = keep(line("write", 0.9, Lead::Behind));
+        row.why = Some("flushes".to_owned());
+        let file = path(folder.path(), "memory");
+        std::fs::write(&file, serde_json::to_string(&row).unwrap()).unwrap();
+        assert_eq!(keep(line("write", 0.8, Lead::Behind)).why.as_deref(), Some("flushes"));
+        let outcome = Outcome::NotTaken("crashed".to_owned(), "0".to_owned());
+        assert_eq!(keep(Line { outcome, ..line("write", 0.5, Lead::Behind) }).ratio, 0.8);
+        assert_eq!(keep(line("write", 1.2, Lead::Ahead)).why, None);
+    }
+
+    #[test]
+    fn a_file_of_no_area_and_a_line_of_no_row_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(path(folder.path(), "memory"), "{}\n").unwrap();
+        assert_eq!(areas(folder.path()).unwrap(), ["memory"]);
+        assert!(format!("{:#}", read(folder.path(), "memory").unwrap_err()).contains("memory.jsonl, line 1"));
+        std::fs::write(path(folder.path(), "sailing"), "").unwrap();
+        assert!(areas(folder.path()).unwrap_err().to_string().contains("no area 'sailing'"));
+    }
+}
