@@ -33,7 +33,8 @@ pub use finding::{
     AtOnce, Bisection, CAUSES, CauseRule, Cell, Classes, FactorInteraction, Factors, Flow, Impact, ImpactRow,
     Line, Matrix, RULES, Repeat, Rule, SettingEffect, SettingGain, SettingStudy, SettingWorth, Sign, Slow,
     Step, Suspect, Table, WRONG_EFFECTS, Worth, at_once, bisections, cause_word, cost_findings, explain,
-    factors, findings, impacts, is_of_factors, load_findings, matrices, setting_studies, suspects, tables,
+    factors, fill, fill_all, findings, impacts, is_of_factors, load_findings, loss, matrices,
+    setting_studies, suspects, tables,
 };
 pub use fleet::{fleet_findings, note_counters, note_counters_after};
 pub use judge::{Assignment, JudgeInputs, Judgement, MissingLimit, judge};

@@ -23,6 +23,7 @@ pub(crate) use attributes::{attributes, command, setting_name};
 pub(crate) use class::alike;
 use class::classes;
 pub use errors_grew::{note_counters, note_counters_after};
+pub(crate) use outlier::KIND as OUTLIER;
 
 pub fn fleet_findings(
     site: &Site,

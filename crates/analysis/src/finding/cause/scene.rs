@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Outcome, Site, Unit};
@@ -76,6 +77,13 @@ impl Scene<'_> {
         let is_other =
             |case: &CaseRecord| Some(case.subject.kind()) == kind && case.subject.to_string() != subject;
         !self.cases.iter().copied().any(is_other)
+    }
+
+    /// The nodes of the first case, as `-w` takes them; the node alone where there is none.
+    pub fn nodes(&self) -> String {
+        let of = |case: &&CaseRecord| fold(&case.nodes.iter().map(String::as_str).collect::<Vec<_>>());
+        let nodes = self.cases.first().map(of);
+        nodes.filter(|nodes| !nodes.is_empty()).unwrap_or_else(|| self.node.to_owned())
     }
 
     /// Whether some of the cases are of these families of benchmarks.
