@@ -178,9 +178,12 @@ mod tests {
         let nic =
             |name: &str, up: bool| Nic { name: name.to_owned(), up: Known::Known(up), ..Nic::default() };
         let bond = Bond { members: vec![member("eth1", "up"), member("eth2", "down")], ..Bond::default() };
-        let mut machine = Machine::default();
-        machine.file_systems = Known::Known(vec![system("/", "sda"), system("/scratch", "sdb")]);
-        machine.nics = Known::Known(vec![Nic { bond: Some(bond), ..nic("bond0", true) }, nic("eth9", false)]);
+        let nics = vec![Nic { bond: Some(bond), ..nic("bond0", true) }, nic("eth9", false)];
+        let mut machine = Machine {
+            file_systems: Known::Known(vec![system("/", "sda"), system("/scratch", "sdb")]),
+            nics: Known::Known(nics),
+            ..Machine::default()
+        };
         let quota = CpuQuota { group: "/batch/job".to_owned(), quota_us: 1, period_us: 2 };
         machine.cpu.quota = Known::Known(Some(quota));
         let mut unplanned = case("n3", "node");

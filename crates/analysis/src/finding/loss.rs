@@ -3,7 +3,7 @@
 use seatrial_model::Finding;
 
 use super::slow;
-use crate::fleet::OUTLIER;
+use crate::fleet::{OUTLIER, UNIFORMITY};
 use crate::number::significant;
 
 /// `12 % of its peers' throughput`, `3.2 times its peers' latency`: of a number that is `percent` above that of the peers.
@@ -22,6 +22,7 @@ pub fn loss(finding: &Finding) -> Option<String> {
         // Of a bisection the number is that of groups.
         kind if kind == slow::NODE.kind && finding.case.is_none() => finding.evidence.get(1),
         OUTLIER => finding.evidence.first(),
+        UNIFORMITY => finding.evidence.last(),
         _ => None,
     };
     Some(beside_peers(finding.value?.value(), metric?))

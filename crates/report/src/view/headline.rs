@@ -74,14 +74,14 @@ fn fits(text: &str) -> bool {
     text.chars().count() <= MOST_CHARACTERS
 }
 
-/// `n[2,4] differ from their peers, without a measured loss`.
+/// `n[2,4] differ from their peers, without a measurable loss`.
 fn unlike(document: &Document) -> Option<String> {
     let unlike = document.findings.iter().filter(|finding| findings::is_harmless(finding));
     let nodes: BTreeSet<&str> = unlike.filter_map(|finding| finding.node.as_deref()).collect();
     let nodes: Vec<&str> = nodes.into_iter().collect();
     let differ = if nodes.len() == 1 { "differs from its" } else { "differ from their" };
     (!nodes.is_empty())
-        .then(|| format!("{} {differ} peers, without a measured loss", set_of(&nodes, LONGEST_SET)))
+        .then(|| format!("{} {differ} peers, without a measurable loss", set_of(&nodes, LONGEST_SET)))
 }
 
 /// `n3 could not be measured (denied)`: the nodes whose own cases have no numbers, unless they are more than those that have some.

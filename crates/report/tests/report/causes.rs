@@ -48,7 +48,7 @@ fn the_first_line_says_who_and_why_of_warnings_too_and_of_the_worst_first() {
     let harmless = |node: &str| finding("uniformity", Severity::Warning, node, Some("small-send-buffer"));
     let small = || Finding { evidence: vec!["net.rr@n1+n2".to_owned()], ..harmless("n1") };
     assert_eq!(first(vec![wide(), small()]), "n1: small send buffer; 12 cases measured");
-    let without = "peers, without a measured loss";
+    let without = "peers, without a measurable loss";
     assert_eq!(first(vec![harmless("n2")]), format!("12 cases measured; n2 differs from its {without}"));
     let two = first(vec![harmless("n2"), harmless("n4")]);
     assert_eq!(two, format!("12 cases measured; n[2,4] differ from their {without}"));

@@ -49,6 +49,11 @@ impl CauseRule {
         action: "",
     };
 
+    /// Whether the cause can lower the numbers of this benchmark.
+    pub fn is_of(&self, bench: &str) -> bool {
+        self.families.is_empty() || self.families.iter().any(|family| bench.split('.').next() == Some(family))
+    }
+
     fn is_about(&self, scene: &Scene<'_>) -> bool {
         self.side.overlaps(scene.side) && (self.families.is_empty() || scene.is_of(self.families))
     }
