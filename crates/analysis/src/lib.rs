@@ -6,6 +6,7 @@
 mod audit;
 mod believable;
 pub mod bisect;
+mod command;
 mod compare;
 mod disturbances;
 mod draft;
@@ -23,6 +24,7 @@ mod waterfall;
 
 pub use audit::{Audit, audit, changed_since};
 pub use believable::BELIEVABLE_PERCENT;
+pub use command::{named_params, quoted};
 pub use compare::{
     Apart, BY_CHANCE, Change, Changed, ComparedCases, Comparison, Curves, Difference, DifferingParam, Ended,
     NoSuchPart, Part, PerPrice, Priced, Side, apart, changed, changed_parts, compare, curves, per_price,

@@ -75,7 +75,7 @@ fn of_nodes(records: &[CaseRecord]) -> Vec<Finding> {
             let cases: Vec<&CaseRecord> = records.iter().filter(|case| is_of(case, matrix)).collect();
             confidence::with(
                 finding,
-                confidence::of_margin(slow.margin),
+                confidence::of_trials(slow.margin, &cases),
                 "the noise of all nodes is the cause",
                 &cases,
             )

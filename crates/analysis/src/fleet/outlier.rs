@@ -145,7 +145,12 @@ fn outlier(row: &Row<'_>, case: &CaseRecord, value: f64, median: f64, margin: Op
     };
     let Some(margin) = margin else { return finding };
     let cases: Vec<&CaseRecord> = row.cases.iter().map(|(case, _)| *case).collect();
-    confidence::with(finding, confidence::of_margin(margin), "the noise of all nodes is the cause", &cases)
+    confidence::with(
+        finding,
+        confidence::of_trials(margin, &cases),
+        "the noise of all nodes is the cause",
+        &cases,
+    )
 }
 
 fn two_sorts(row: &Row<'_>, low: (usize, f64), high: (usize, f64)) -> Finding {

@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use seatrial_model::profile::fold;
 use seatrial_model::record::CaseRecord;
 use seatrial_model::setting::SettingAbout;
 use seatrial_model::{Outcome, Site, Unit};
 
+use crate::command::nodes_word;
 use crate::finding::matrix::{Matrix, Slow, SlowSide};
 use crate::fleet::attributes;
 use crate::number::quantity;
@@ -81,9 +81,7 @@ impl Scene<'_> {
 
     /// The nodes of the first case, as `-w` takes them; the node alone where there is none.
     pub fn nodes(&self) -> String {
-        let of = |case: &&CaseRecord| fold(&case.nodes.iter().map(String::as_str).collect::<Vec<_>>());
-        let nodes = self.cases.first().map(of);
-        nodes.filter(|nodes| !nodes.is_empty()).unwrap_or_else(|| self.node.to_owned())
+        self.cases.first().map_or_else(|| self.node.to_owned(), |case| nodes_word(&case.nodes))
     }
 
     /// Whether some of the cases are of these families of benchmarks.
